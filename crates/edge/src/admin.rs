@@ -7,14 +7,16 @@ use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, 
 use ring::rand::{SecureRandom, SystemRandom};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
     Error,
+    bus::LONGEST_NAME,
     centre::Edge,
     log::Log,
     metrics,
     on_disk::OnDisk,
-    operator::{Connections, Envelope, Fault, Purged, Purges, Status, Usage},
+    operator::{Connections, Envelope, Fault, Purged, PurgedIn, Purges, Status, Usage},
 };
 
 /// A token that may purge: `edge token --json`.
@@ -68,7 +70,7 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
                 );
             }
             match body.collect(LARGEST_REQUEST).await {
-                Ok(text) => purge(edge, zone, &text),
+                Ok(text) => purge(edge, zone, &text).await,
                 Err(_) => failure(StatusCode::BAD_REQUEST, "the request broke off, or is longer than 1 MB"),
             }
         }
@@ -111,6 +113,10 @@ fn status(edge: &Edge) -> Status {
         tiers: others.as_ref().map_or_else(Vec::new, |others| others.report_tiers(&network)),
         links: others.as_ref().map_or_else(Vec::new, |others| others.report_links()),
         routes: others.as_ref().map_or_else(Vec::new, |others| others.report_routes(&network)),
+        purges: others.as_ref().map(|others| {
+            let names = others.all().map(|(_, peer)| peer.name.as_str());
+            edge.bus.report(&edge.centre, names)
+        }),
     }
 }
 
@@ -125,7 +131,8 @@ fn explain(edge: &Arc<Edge>, request: &Uri) -> Response<Body> {
     }
 }
 
-fn purge(edge: &Edge, zone: &str, text: &[u8]) -> Response<Body> {
+async fn purge(edge: &Arc<Edge>, zone: &str, text: &[u8]) -> Response<Body> {
+    let began = Instant::now();
     let network = edge.network();
     let Some(zone) = network.zones.iter().find(|known| known.name == zone) else {
         let names: Vec<_> = network.zones.iter().map(|zone| zone.name.as_str()).collect();
@@ -145,13 +152,33 @@ fn purge(edge: &Edge, zone: &str, text: &[u8]) -> Response<Body> {
         Ok(purges) => purges,
         Err(why) => return failure(StatusCode::BAD_REQUEST, &why),
     };
-    let Some((epoch, objects)) = edge.purge(&zone.name, purges, depth) else {
+    let (here, name) = (Arc::clone(edge), zone.name.clone());
+    // It may wait for the disk.
+    let purged = spawn_blocking(move || here.purge(&name, purges, depth)).await.ok().flatten();
+    let Some((epoch, objects)) = purged else {
         let why = "nothing was purged, as another process is taking this one's place: ask again in a moment";
         return failure(StatusCode::SERVICE_UNAVAILABLE, why);
     };
     tracing::info!(zone = zone.name, epoch, objects, ?depth, "purged");
-    let result = Some(Purged { id: zone.name.clone(), epoch, objects: objects as u64 });
-    respond(StatusCode::OK, &Envelope { success: true, errors: vec![], messages: vec![], result })
+    let data_centres = edge.acknowledged(began).await;
+    let messages = data_centres.iter().map(message).collect();
+    let result = Some(Purged { id: zone.name.clone(), epoch, objects: objects as u64, data_centres });
+    respond(StatusCode::OK, &Envelope { success: true, errors: vec![], messages, result })
+}
+
+/// What there is to say of another data centre.
+fn message(there: &PurgedIn) -> Fault {
+    let PurgedIn { data_centre, applied_ms, unreachable } = there;
+    let (code, message) = match (applied_ms, unreachable) {
+        (Some(ms), _) => (StatusCode::OK, format!("{data_centre} has purged it after {ms:.1} ms")),
+        (None, why) => {
+            let why = why.as_deref().unwrap_or("it did not answer");
+            let message =
+                format!("{data_centre} was not reached, and purges it when it is: until then its visitors may see what was there ({why})");
+            (StatusCode::GATEWAY_TIMEOUT, message)
+        }
+    };
+    Fault { code: code.as_u16(), message }
 }
 
 /// What is named, as the store knows it.
@@ -173,6 +200,13 @@ fn read(asked: Purges) -> Result<Vec<Purge>, String> {
     }
     if asked.purge_everything {
         purges.push(Purge::Everything);
+    }
+    let bytes = |purge: &Purge| match purge {
+        Purge::Url(text) | Purge::Tag(text) | Purge::Host(text) | Purge::Prefix(text) => text.len(),
+        Purge::Group(..) | Purge::Everything => 0,
+    };
+    if purges.iter().any(|purge| bytes(purge) > LONGEST) {
+        return Err(format!("a name is longer than the {LONGEST} bytes that one can have"));
     }
     match purges.len() {
         0 => Err("nothing is named: expected files, tags, hosts, prefixes or purge_everything".to_owned()),
@@ -228,5 +262,7 @@ fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {
 }
 
 const LARGEST_REQUEST: usize = 1 << 20;
+/// Bytes of one that is named: other data centres are told it with its zone.
+const LONGEST: usize = LONGEST_NAME / 2;
 /// Of one request.
 const MOST_PURGES: usize = 1000;

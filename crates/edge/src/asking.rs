@@ -58,7 +58,7 @@ impl Core {
     /// Asks other data centres, one after another. `None` if the origin is next.
     async fn ask_tiers(
         &self,
-        others: &Others,
+        others: &Arc<Others>,
         visit: &Visit,
         headers: &HeaderMap,
     ) -> Option<Result<Response<Body>, Refusal>> {

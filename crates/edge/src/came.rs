@@ -141,6 +141,10 @@ const SCHEME: HeaderName = HeaderName::from_static("lh-visitor-protocol");
 
 /// Of a request: what it is about, if not an object.
 pub(crate) const KIND: HeaderName = HeaderName::from_static("lh-request-kind");
+/// Of a request that tells what was purged.
+pub(crate) const PURGES: HeaderValue = HeaderValue::from_static("purges");
+/// Of a request and of its response: how far its sender has heard of purges.
+pub(crate) const POSITION: HeaderName = HeaderName::from_static("lh-purge-epoch");
 /// Of a request without an object: who sends it.
 pub(crate) const NODE: HeaderName = HeaderName::from_static("lh-peer-node");
 /// Of a request: on which connection it comes. Of a response: that it is to be asked for on the other one.

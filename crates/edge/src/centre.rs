@@ -1,20 +1,16 @@
 //! A data centre at work: what all its requests share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use cache::{
-    Time,
-    purge::{Depth, Purge, Subject},
-};
-
+use cache::Time;
 use http::{Client, Origin, server::PerAddress};
 use tokio::sync::Semaphore;
 use values::Service;
 
 use crate::{
-    Error, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, kv,
-    log::Log, network::Network, note::Noted, on_disk::OnDisk, origins::Origins, others::Others,
-    passing::Passing, store::Store, traces::Traces, ways::Ways,
+    Error, bus::Bus, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, kv,
+    log::Log, network::Network, on_disk::OnDisk, origins::Origins, others::Others, passing::Passing,
+    store::Store, traces::Traces, ways::Ways,
 };
 
 /// A data centre at work.
@@ -22,6 +18,8 @@ pub(crate) struct Edge {
     pub(crate) centre: String,
     network: RwLock<Arc<Network>>,
     pub(crate) store: Store,
+    /// What was purged, here and elsewhere.
+    pub(crate) bus: Bus,
     pub(crate) flights: Arc<Flights>,
     pub(crate) origins: Origins,
     pub(crate) passing: Passing,
@@ -68,6 +66,7 @@ impl Edge {
             centre,
             network,
             store,
+            bus: Bus::new(),
             flights: Arc::default(),
             origins: Origins::default(),
             passing: Passing::default(),
@@ -118,25 +117,8 @@ impl Edge {
         self.others.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Has links to other data centres from now on, and watches them. To be called in a tokio runtime with I/O and time.
-    pub(crate) fn link(self: &Arc<Self>, others: Option<Arc<Others>>) {
-        if let Some(others) = &others {
-            let edge = Arc::downgrade(self);
-            others.begin(move || Some(edge.upgrade()?.network()));
-        }
+    pub(crate) fn put_others(&self, others: Option<Arc<Others>>) {
         *self.others.write().unwrap_or_else(PoisonError::into_inner) = others;
-    }
-
-    /// Has links to the data centres of another network, or of another state of this one. As [`Self::link`].
-    pub(crate) fn relink(self: &Arc<Self>, network: &Network) -> Result<(), Error> {
-        match self.others().filter(|others| others.are_those_of(&self.network(), network)) {
-            Some(others) => {
-                others.membership.read_again()?;
-                others.take(network);
-            }
-            None => self.link(Others::new(network, &self.centre)?),
-        }
-        Ok(())
     }
 
     /// Goes on with another network; requests that are under way end with the old one.
@@ -186,6 +168,11 @@ impl Edge {
         }
     }
 
+    /// Whether another process is taking this one's place, which does not begin while this is held.
+    pub(crate) fn is_leaving(&self) -> RwLockReadGuard<'_, bool> {
+        self.is_leaving.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Goes on, as no other process does: from memory alone, if there was a disk. Blocks.
     pub(crate) fn stay(&self) {
         if let Some(kv) = &self.kv {
@@ -193,36 +180,4 @@ impl Edge {
         }
         *self.is_leaving.write().unwrap_or_else(PoisonError::into_inner) = false;
     }
-
-    /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns
-    /// the epoch, and how many objects it found in memory; `None` while another process takes this one's place, which would not know of it.
-    pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> Option<(u64, usize)> {
-        let is_leaving = self.is_leaving.read().unwrap_or_else(PoisonError::into_inner);
-        if *is_leaving {
-            return None;
-        }
-        let purged = self.store.purge(zone, purges.clone(), depth, self.now());
-        self.flights.close();
-        if let Some(on_disk) = &self.on_disk {
-            on_disk.note_now(noted(purged.0, zone, purges, depth));
-        }
-        Some(purged)
-    }
-
-    /// Purges softly what a response makes invalid; as [`Store::invalidate`] says.
-    pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
-        let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());
-        self.flights.close();
-        if let Some(on_disk) = &self.on_disk {
-            on_disk.note(noted(epoch, &subject.zone, purges, Depth::Soft));
-        }
-        began
-    }
-}
-
-/// Purges that were done at once, the last one with this epoch.
-fn noted(epoch: u64, zone: &str, purges: Vec<Purge>, depth: Depth) -> Vec<Noted> {
-    let first = epoch + 1 - purges.len() as u64;
-    let noted = |(purge, epoch)| Noted { epoch, zone: zone.to_owned(), purge, depth };
-    purges.into_iter().zip(first..).map(noted).collect()
 }

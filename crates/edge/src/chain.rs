@@ -72,7 +72,7 @@ impl Core {
         let (forward, stale) = match found {
             Found::Nothing => (Forward::UriMiss, None),
             Found::OtherVariant => (Forward::VaryMiss, None),
-            Found::Object(object) => match object.stored.reuse(visit.wishes, now) {
+            Found::Object(object) => match self.reuse(&visit, &object, now) {
                 Reuse::Fresh => return self.hit(&visit, &object, now, None),
                 Reuse::Stale => return self.hit(&visit, &object, now, Some("stale")),
                 Reuse::WhileRevalidated => {
@@ -103,7 +103,7 @@ impl Core {
             return response;
         }
         let (stale, zone) = (stale.filter(|stale| !stale.body.is_broken()), visit.zone());
-        let instead = stale.clone().filter(|stale| stale.stored.stands_in(zone.stale_if_error, now));
+        let instead = stale.clone().filter(|stale| self.stands_in(&visit, stale, now));
         if let Some(instead) = instead.as_ref().filter(|_| self.origins.are_failing(zone, now)) {
             self.revalidate(&visit, instead);
             return self.hit(&visit, instead, now, Some("origin-failed"));
@@ -135,6 +135,29 @@ impl Core {
                 Err(instead) => self.hit(&visit, &instead, self.now(), Some("origin-slow")),
             },
         }
+    }
+
+    /// What an object is good for, for a visitor, or for another data centre: that one would take for fresh what was purged here, which
+    /// nothing tells it. Where purges may be unknown, nothing is, if the zone wants it so.
+    pub(crate) fn reuse(&self, visit: &Visit, object: &Object, now: Time) -> Reuse {
+        if is_withheld(visit, object) || self.asks_first(visit) {
+            return Reuse::Validate;
+        }
+        object.stored.reuse(visit.wishes, now)
+    }
+
+    /// Whether an object may be used because its origin fails.
+    pub(crate) fn stands_in(&self, visit: &Visit, object: &Object, now: Time) -> bool {
+        let operators = visit.zone().stale_if_error;
+        // What is fresh stands in without anybody's leave, unless it had to be asked for.
+        let has_leave = !operators.is_zero() || object.stored.terms.control.stale_if_error.is_some();
+        !is_withheld(visit, object)
+            && (has_leave || !self.asks_first(visit))
+            && object.stored.stands_in(operators, now)
+    }
+
+    fn asks_first(&self, visit: &Visit) -> bool {
+        self.bus.asks_first(visit.zone().cut_off, visit.zone().cut_off_limit)
     }
 
     /// Asks the origin about an object while it is used, unless somebody does already.
@@ -310,6 +333,11 @@ fn name(response: &mut Response<Body>, object: &Object) {
         response.headers_mut().insert(CACHE_TAG, tags);
     }
     response.extensions_mut().insert(Kept);
+}
+
+/// Whether an object was purged, and is asked for by another data centre.
+fn is_withheld(visit: &Visit, object: &Object) -> bool {
+    visit.came.is_some() && object.stored.terms.outdated.is_some()
 }
 
 /// Why the origin is asked about an object that is not the answer as it is.

@@ -132,7 +132,8 @@ impl Visitors {
         answer: impl FnOnce(&Match, Time) -> Option<T>,
     ) -> Option<(T, Option<Sending>)> {
         let core = &self.0;
-        if core.traces.is_due(core.number, request) {
+        // What is to be asked of its origin first is no answer at once.
+        if core.bus.is_cut_off() || core.traces.is_due(core.number, request) {
             return None;
         }
         let began = core.log.as_ref().map(Log::now);

@@ -53,7 +53,7 @@ impl Core {
             stored => stored.filter(|stored| !stored.body.is_broken()),
         };
         if let Some(object) =
-            stale.clone().filter(|object| object.stored.reuse(visit.wishes, self.now()) == Reuse::Fresh)
+            stale.clone().filter(|object| self.reuse(&visit, object, self.now()) == Reuse::Fresh)
         {
             flight.land(Landing::Found(Arc::clone(&object)));
             return Fetched::Found(object);
@@ -82,7 +82,7 @@ impl Core {
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
         if let Some(stale) =
-            stale.filter(|stale| is_error && stale.stored.stands_in(visit.zone().stale_if_error, self.now()))
+            stale.filter(|stale| is_error && self.stands_in(&visit, stale, self.now()))
         {
             flight.land(Landing::Shared(Arc::clone(&stale)));
             return Fetched::Instead(stale);

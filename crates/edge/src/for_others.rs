@@ -8,8 +8,9 @@ use http::{
 };
 
 use crate::{
-    came::{BULK, Came, KIND, LANE, NODE, REFUSED, TIER},
+    came::{BULK, Came, KIND, LANE, NODE, POSITION, REFUSED, TIER},
     core::Core,
+    exchange::{Behind, is_exchange, not_taken},
     kept::Kept,
     log::AtOrigin,
     others::{Hello, Others},
@@ -31,6 +32,9 @@ impl Core {
     /// Answers another data centre.
     pub(crate) async fn serve_other(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
         let Some(others) = self.others() else { return denied("this data centre has no links") };
+        if is_exchange(&request) {
+            return self.hear(&others, request).await;
+        }
         if request.headers().contains_key(KIND) {
             return self.greet(&others, &request);
         }
@@ -43,6 +47,11 @@ impl Core {
         }
         if came.through.iter().any(|name| name.eq_ignore_ascii_case(&self.centre)) {
             return refused(self.refuse(LOOP));
+        }
+        match self.edge.catch_up(&others, came.sender(), request.headers()).await {
+            Ok(()) => {}
+            Err(Behind::Lacks) => return refused(self.refuse(BEHIND)),
+            Err(Behind::Unread) => return denied("its field lh-purge-epoch is wrong"),
         }
         let may_come_back =
             request.method() == Method::GET && request.headers().get(LANE).is_none_or(|lane| *lane != BULK);
@@ -60,7 +69,22 @@ impl Core {
         let tier = at_origin.tier().or_else(|| at_origin.times().map(|_| "origin".to_owned()));
         let tier = tier.unwrap_or_else(|| self.centre.clone());
         put(&mut response, TIER, &tier);
+        if let Some(done) = self.bus.done() {
+            response.headers_mut().insert(POSITION, done);
+        }
         refused(response)
+    }
+
+    /// Takes what another data centre tells of purges, and tells it what it lacks.
+    async fn hear(&self, others: &Others, request: Request<Body>) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let name = parts.headers.get(NODE).and_then(|node| node.to_str().ok()).unwrap_or_default();
+        if let Err(why) = is_known(others, parts.extensions.get(), name) {
+            return denied(&why);
+        }
+        // As the network's file writes it.
+        let name = others.id(name).map(|id| others.name(id)).unwrap_or_default();
+        self.edge.answer_exchange(others, name, body).await.unwrap_or_else(|why| not_taken(&why))
     }
 
     /// Tells another data centre that this one is there, and what it measured.
@@ -134,6 +158,12 @@ fn put(response: &mut Response<Body>, name: HeaderName, value: &str) {
 
 const LOOP: Refusal =
     Refusal { status: StatusCode::LOOP_DETECTED, word: "loop", sentence: "The request was here before." };
+
+const BEHIND: Refusal = Refusal {
+    status: StatusCode::SERVICE_UNAVAILABLE,
+    word: "behind",
+    sentence: "This data centre has not heard of all that the other one has purged.",
+};
 
 /// Bytes from which a body is sent on the connection for large ones: a tenth of a second at 84 Mbit/s.
 const LARGE: u64 = 1 << 20;

@@ -13,6 +13,7 @@
 //! | the other data centres: which are up, what all of them measured, who is next for a key | `others.rs` |
 //! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs` |
 //! | what other data centres ask | `for_others.rs`, `kept.rs` |
+//! | purges: done here; what is known of them in the network, and how it is told | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
@@ -34,11 +35,13 @@
 //! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
 //! `http`. Here are the bytes and the tasks.
 
+mod acknowledged;
 mod admin;
 mod alike;
 mod answer;
 mod asking;
 mod authority;
+mod bus;
 mod came;
 mod centre;
 mod chain;
@@ -51,6 +54,7 @@ mod core;
 mod counts;
 mod doors;
 mod error;
+mod exchange;
 mod explain;
 mod fetch;
 mod fill;
@@ -77,6 +81,7 @@ mod partial;
 mod parts;
 mod passing;
 mod pour;
+mod purging;
 mod ready;
 mod relay;
 mod routes;
@@ -96,7 +101,7 @@ mod ways;
 mod worker;
 
 #[doc(hidden)]
-pub use self::came::is_read_as_written;
+pub use self::{bus::is_message_read_as_written, came::is_read_as_written};
 pub use self::{
     admin::Token,
     authority::Certificate,

@@ -213,6 +213,7 @@ mod tests {
                 failures: 1,
             }],
             routes: Vec::new(),
+            purges: None,
         };
         let page = prometheus(&status);
         for line in [

@@ -25,7 +25,7 @@ use serde::Serialize;
 
 pub use self::{
     kv::Kv,
-    links::{Detours, Link},
+    links::{CutOff, Detours, Link},
     pattern::Pattern,
     rule::{Asked, Rule},
     tiers::Tiers,
@@ -140,6 +140,10 @@ pub struct Zone {
     pub tiers: Tiers,
     /// Whether its requests may reach the origin through another data centre.
     pub detours: Detours,
+    /// What a data centre does that may not hear of purges.
+    pub cut_off: CutOff,
+    /// For how long it may use what it stores nevertheless.
+    pub cut_off_limit: Duration,
     /// Whether a data centre of the visitor's region is asked before an upper tier in another one.
     pub regional: bool,
 }

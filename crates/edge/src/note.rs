@@ -1,26 +1,39 @@
-//! Purges as they are noted on disk: lines of JSON, those that were done at once in one note if it has room for them.
+//! Purges as text: what is noted of them on disk, lines of JSON, those that were done at once in one note if it has room for them; and what
+//! data centres tell one another.
 
+use ::tiers::{LogId, New, Position};
 use cache::purge::{Depth, Purge};
 use serde::{Deserialize, Serialize};
 
-/// A purge with its place in the log.
+/// A purge with its place in the log of this data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Noted {
     pub(crate) epoch: u64,
     pub(crate) zone: String,
     pub(crate) purge: Purge,
     pub(crate) depth: Depth,
+    /// Its place among those that data centres tell one another, if it is one.
+    pub(crate) place: Option<(LogId, u64)>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Line {
-    epoch: u64,
+/// What a run knows of the one before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Before {
+    /// Purges that objects on disk may not know of, in their order.
+    pub(crate) noted: Vec<Noted>,
+    /// How far it was in the logs of all data centres; the purges of which no more is known are among those.
+    pub(crate) reached: Position,
+}
+
+/// A purge in a zone, as it is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Order {
     zone: String,
     is_hard: bool,
     what: What,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum What {
     Url(String),
@@ -31,20 +44,84 @@ enum What {
     Everything,
 }
 
-/// Writes them, in as many notes as it takes.
-pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<Vec<u8>> {
-    let line = |noted: &Noted| Line {
-        epoch: noted.epoch,
-        zone: noted.zone.clone(),
-        is_hard: noted.depth == Depth::Hard,
-        what: match noted.purge.clone() {
+/// One line.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Purge(Numbered),
+    /// How far the data centre is in all logs.
+    Reached {
+        reached: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Numbered {
+    epoch: u64,
+    #[serde(flatten)]
+    order: Order,
+    /// Its log, in hexadecimal digits, and its number there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<(String, u64)>,
+}
+
+impl Order {
+    pub(crate) fn new(zone: &str, purge: Purge, depth: Depth) -> Self {
+        let what = match purge {
             Purge::Url(url) => What::Url(url),
             Purge::Tag(tag) => What::Tag(tag),
             Purge::Host(host) => What::Host(host),
             Purge::Prefix(prefix) => What::Prefix(prefix),
             Purge::Group(origin, group) => What::Group(origin, group),
             Purge::Everything => What::Everything,
-        },
+        };
+        Self { zone: zone.to_owned(), is_hard: depth == Depth::Hard, what }
+    }
+
+    pub(crate) fn zone(&self) -> &str {
+        &self.zone
+    }
+
+    pub(crate) fn depth(&self) -> Depth {
+        if self.is_hard { Depth::Hard } else { Depth::Soft }
+    }
+
+    pub(crate) fn purge(&self) -> Purge {
+        match self.what.clone() {
+            What::Url(url) => Purge::Url(url),
+            What::Tag(tag) => Purge::Tag(tag),
+            What::Host(host) => Purge::Host(host),
+            What::Prefix(prefix) => Purge::Prefix(prefix),
+            What::Group(origin, group) => Purge::Group(origin, group),
+            What::Everything => Purge::Everything,
+        }
+    }
+
+    /// Bytes of its text.
+    pub(crate) fn bytes(&self) -> usize {
+        let what = match &self.what {
+            What::Url(text) | What::Tag(text) | What::Host(text) | What::Prefix(text) => text.len(),
+            What::Group(origin, group) => origin.len() + group.len(),
+            What::Everything => 0,
+        };
+        self.zone.len() + what
+    }
+}
+
+impl Noted {
+    /// The purge as other data centres are told it, if they are.
+    pub(crate) fn entry(&self) -> Option<New<Order>> {
+        let (log, number) = self.place?;
+        Some(New { log, number, entry: Order::new(&self.zone, self.purge.clone(), self.depth) })
+    }
+}
+
+/// Writes them, in as many notes as it takes.
+pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<Vec<u8>> {
+    let line = |noted: &Noted| {
+        let order = Order::new(&noted.zone, noted.purge.clone(), noted.depth);
+        let place = noted.place.map(|(log, number)| (format!("{:x}", log.0), number));
+        Line::Purge(Numbered { epoch: noted.epoch, order, place })
     };
     let mut notes: Vec<Vec<u8>> = Vec::new();
     for noted in noted {
@@ -60,22 +137,32 @@ pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<Vec<u
     notes
 }
 
-/// Reads them; `None` if they are not what was written.
-pub(crate) fn read(note: &[u8]) -> Option<Vec<Noted>> {
-    let noted = |line: Line| Noted {
-        epoch: line.epoch,
-        zone: line.zone,
-        depth: if line.is_hard { Depth::Hard } else { Depth::Soft },
-        purge: match line.what {
-            What::Url(url) => Purge::Url(url),
-            What::Tag(tag) => Purge::Tag(tag),
-            What::Host(host) => Purge::Host(host),
-            What::Prefix(prefix) => Purge::Prefix(prefix),
-            What::Group(origin, group) => Purge::Group(origin, group),
-            What::Everything => Purge::Everything,
-        },
-    };
-    serde_json::Deserializer::from_slice(note).into_iter().map(|line| line.ok().map(noted)).collect()
+/// Writes how far a data centre is; nothing, where it is nowhere.
+pub(crate) fn write_reached(position: &Position) -> Option<Vec<u8>> {
+    let reached = position.to_string();
+    if reached.is_empty() { None } else { serde_json::to_vec(&Line::Reached { reached }).ok() }
+}
+
+/// Reads notes; `None` if they are not what was written.
+pub(crate) fn read<N: AsRef<[u8]>>(notes: impl IntoIterator<Item = N>) -> Option<Before> {
+    let mut before = Before::default();
+    for note in notes {
+        for line in serde_json::Deserializer::from_slice(note.as_ref()).into_iter() {
+            match line.ok()? {
+                Line::Purge(Numbered { epoch, order, place }) => {
+                    let log = |digits: &str| Some(LogId(u64::from_str_radix(digits, 16).ok()?));
+                    let place = match place {
+                        Some((digits, number)) => Some((log(&digits)?, number)),
+                        None => None,
+                    };
+                    let (zone, purge, depth) = (order.zone.clone(), order.purge(), order.depth());
+                    before.noted.push(Noted { epoch, zone, purge, depth, place });
+                }
+                Line::Reached { reached } => before.reached.join(&reached.parse().ok()?),
+            }
+        }
+    }
+    Some(before)
 }
 
 /// When a note is full: far below the longest that there can be, as a purge has no limit of its own.
@@ -100,15 +187,24 @@ mod tests {
             .zip(3..)
             .map(|(purge, epoch)| {
                 let depth = if epoch % 2 == 0 { Depth::Soft } else { Depth::Hard };
-                Noted { epoch, zone: "z".into(), purge, depth }
+                let place = (epoch % 3 == 0).then_some((LogId(u64::MAX), epoch));
+                Noted { epoch, zone: "z".into(), purge, depth, place }
             })
             .collect();
-        assert_eq!(read(&write(&noted).concat()), Some(noted.clone()));
+        assert_eq!(read(write(&noted)).unwrap().noted, noted);
         let many: Vec<_> = noted.into_iter().cycle().take(10_000).collect();
-        let notes = write(&many);
+        let mut notes = write(&many);
         assert!(notes.len() > 1 && notes.iter().all(|note| note.len() <= FULL));
-        let again: Option<Vec<_>> = notes.iter().map(|note| read(note)).collect();
-        assert_eq!(again.unwrap().concat(), many);
-        assert_eq!(read(b"x"), None);
+        let reached: Position = "1f:3 ab:7".parse().unwrap();
+        notes.extend(write_reached(&reached));
+        assert_eq!(read(&notes), Some(Before { noted: many, reached }));
+        assert_eq!(read([b"x"]), None);
+    }
+
+    #[test]
+    fn notes_of_a_run_that_had_no_others_are_read() {
+        let note = br#"{"epoch":4,"zone":"z","is_hard":true,"what":{"tag":"a"}}"#;
+        let (zone, purge, depth) = ("z".into(), Purge::Tag("a".into()), Depth::Hard);
+        assert_eq!(read([note]).unwrap().noted, [Noted { epoch: 4, zone, purge, depth, place: None }]);
     }
 }

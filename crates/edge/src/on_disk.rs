@@ -19,6 +19,7 @@ use std::{
 };
 
 use ::disk::{Body, Found, Id, Short, State, Store, Wait, format::BLOCK};
+use ::tiers::{LogId, Position};
 use cache::{Coding, Key, purge::REMEMBERED};
 use http::{Bytes, HeaderMap, HeaderName};
 use tracing::{info, warn};
@@ -29,7 +30,7 @@ use crate::{
     Error,
     fill::Fill,
     network::Disk,
-    note::{self, Noted},
+    note::{self, Before, Noted},
     store::Object,
 };
 
@@ -82,25 +83,27 @@ impl OfDisk {
 }
 
 impl OnDisk {
-    /// Opens it; returns the purges that objects on it may not know of, in their order.
-    pub(crate) fn open(disk: &Disk) -> Result<(Self, Vec<Noted>), Error> {
+    /// Opens it; returns the purges that objects on it may not know of, in their order, and how far the run before was in all logs.
+    pub(crate) fn open(disk: &Disk) -> Result<(Self, Before), Error> {
         let (store, opened) = Store::open(::disk::Config::new(&disk.path, disk.bytes))?;
         if opened.has_lost_notes {
             warn!(path = %disk.path.display(), "the disk lost purges: all that was stored on it was removed");
         }
-        let noted: Option<Vec<_>> = opened.notes.iter().map(|note| note::read(note)).collect();
-        let mut noted: Vec<_> = match noted {
-            Some(noted) => noted.into_iter().flatten().collect(),
+        let mut before = match note::read(&opened.notes) {
+            Some(before) => before,
             None => {
                 warn!(path = %disk.path.display(), "purges on the disk cannot be read: all that was stored on it is removed");
                 store.clear()?;
-                Vec::new()
+                Before::default()
             }
         };
+        let Before { noted, reached } = &mut before;
         // Those that somebody waited for were noted before those that nobody did.
         noted.sort_by_key(|noted| noted.epoch);
+        noted.iter().filter_map(|noted| noted.place).for_each(|(log, number)| reached.reach(log, number));
         noted.drain(..noted.len().saturating_sub(REMEMBERED));
-        let mut notes = Notes { store: store.clone(), kept: noted.iter().cloned().collect(), added: 0 };
+        let kept = noted.iter().cloned().collect();
+        let mut notes = Notes { store: store.clone(), kept, reached: reached.clone(), added: 0 };
         notes.cut()?;
         let (jobs, told) = mpsc::channel();
         let (waiting, notes, ending) = (Arc::default(), Arc::new(Mutex::new(notes)), Arc::default());
@@ -113,7 +116,7 @@ impl OnDisk {
         let writer = thread::Builder::new().name("disk".into()).spawn(move || writer.write(&told));
         let writer = Mutex::new(Some(writer.map_err(Error::Runtime)?));
         let (jobs, visitors) = (Mutex::new(Some(jobs)), Waiting::default());
-        Ok((Self { store, jobs, waiting, notes, ending, writer, visitors }, noted))
+        Ok((Self { store, jobs, waiting, notes, ending, writer, visitors }, before))
     }
 
     /// Whether there is probably something for a key.
@@ -225,6 +228,16 @@ impl OnDisk {
     /// Notes purges: they are on the disk when this returns, or cannot be written there. Blocks.
     pub(crate) fn note_now(&self, noted: Vec<Noted>) {
         tell_failure(lock(&self.notes).add(noted));
+    }
+
+    /// Notes how far this data centre is in all logs, as it has done purges that nobody names. Blocks.
+    pub(crate) fn note_reached(&self, position: &Position) {
+        tell_failure(lock(&self.notes).reach(position));
+    }
+
+    /// Forgets logs that are over.
+    pub(crate) fn forget_logs(&self, logs: &[LogId]) {
+        lock(&self.notes).forget_logs(logs);
     }
 
     /// Bytes on it, and why it is not written to, if so.
@@ -400,6 +413,8 @@ struct Notes {
     store: Store,
     /// The newest; those before them are unknown to the log in memory too.
     kept: VecDeque<Noted>,
+    /// How far this data centre is in the logs of all.
+    reached: Position,
     /// How many were added since there were none but those.
     added: usize,
 }
@@ -408,6 +423,9 @@ impl Notes {
     fn add(&mut self, noted: Vec<Noted>) -> Result<(), ::disk::Error> {
         let notes = note::write(&noted);
         self.added += noted.len();
+        for (log, number) in noted.iter().filter_map(|noted| noted.place) {
+            self.reached.reach(log, number);
+        }
         self.kept.extend(noted);
         let surplus = self.kept.len().saturating_sub(REMEMBERED);
         self.kept.drain(..surplus);
@@ -419,9 +437,21 @@ impl Notes {
 
     /// Leaves only those that are kept.
     fn cut(&mut self) -> Result<(), ::disk::Error> {
-        self.store.rewrite_notes(note::write(&self.kept))?;
+        let notes = note::write(&self.kept).into_iter().chain(note::write_reached(&self.reached));
+        self.store.rewrite_notes(notes)?;
         self.added = 0;
         Ok(())
+    }
+
+    fn reach(&mut self, position: &Position) -> Result<(), ::disk::Error> {
+        self.reached.join(position);
+        note::write_reached(position).map_or(Ok(()), |note| self.store.note(&note))
+    }
+
+    fn forget_logs(&mut self, logs: &[LogId]) {
+        logs.iter().for_each(|&log| self.reached.leave(log));
+        let is_over = |noted: &&mut Noted| noted.place.is_some_and(|(log, _)| logs.contains(&log));
+        self.kept.iter_mut().filter(is_over).for_each(|noted| noted.place = None);
     }
 }
 

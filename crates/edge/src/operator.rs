@@ -45,6 +45,52 @@ pub struct Status {
     /// Ways to origins that failed in the last ten minutes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteStatus>,
+    /// How far it has heard of purges, where there are links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purges: Option<PurgesStatus>,
+}
+
+/// How far a data centre has heard of the network's purges, and the others with it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PurgesStatus {
+    /// Its own log, another one after each start.
+    pub log: String,
+    /// How far it is in each log.
+    pub position: Vec<LogOf>,
+    /// The other data centres.
+    pub data_centres: Vec<HeardFrom>,
+    /// Purges that it remembers, as one of the others may lack them.
+    pub remembered: u64,
+    /// Whether it hears of too few others, so that it may not know of a purge.
+    pub cut_off: bool,
+}
+
+/// How far a data centre is in a log of purges.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct LogOf {
+    /// The log.
+    pub log: String,
+    /// The data centre that writes to it; absent once that has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_centre: Option<String>,
+    /// How many of its purges are done here.
+    pub purges: u64,
+}
+
+/// Another data centre, as to purges.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct HeardFrom {
+    /// Its name.
+    pub data_centre: String,
+    /// Purges that are done here, and not there, as far as is known; absent if it has never answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<u64>,
+    /// Purges that are done there, and not here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<u64>,
+    /// How long ago all was known here that it had purged, from it or by way of another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard_s: Option<u64>,
 }
 
 /// Whom a zone's misses go to.
@@ -269,6 +315,22 @@ pub struct Purged {
     pub epoch: u64,
     /// Objects that it named.
     pub objects: u64,
+    /// The other data centres, where there are links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_centres: Vec<PurgedIn>,
+}
+
+/// What another data centre has done of a purge.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PurgedIn {
+    /// Its name.
+    pub data_centre: String,
+    /// How long after the request it was known to have done it; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied_ms: Option<f64>,
+    /// Why that is not known. It does it when it is reached again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable: Option<String>,
 }
 
 /// What is to be purged; at least one thing.
@@ -294,11 +356,11 @@ pub struct Purges {
 pub(crate) struct Envelope<T> {
     pub(crate) success: bool,
     pub(crate) errors: Vec<Fault>,
-    pub(crate) messages: Vec<String>,
+    pub(crate) messages: Vec<Fault>,
     pub(crate) result: Option<T>,
 }
 
-/// Why a request was refused.
+/// Why a request was refused, or what there is to say of one that was not.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: u16,

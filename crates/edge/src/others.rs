@@ -14,6 +14,6 @@ pub(crate) use self::{
     hello::Hello,
     lanes::Lane,
     view::Others,
-    watch::{connect_to, look_up},
+    watch::{Question, connect_to, look_up},
     ways::Around,
 };

@@ -53,7 +53,7 @@ impl Core {
         let (now, began) = (self.now(), self.store.epoch());
         // What was purged before that does not stand any more; what is purged from now on is known when it is added again.
         self.store.lease(object)?;
-        match (parts.supply(visit, &object.stored), object.stored.reuse(visit.wishes, now)) {
+        match (parts.supply(visit, &object.stored), self.reuse(visit, object, now)) {
             (Supply::Here, Reuse::Fresh) => Some(self.hit(visit, object, now, None)),
             (Supply::Here, Reuse::Stale) => Some(self.hit(visit, object, now, Some("stale"))),
             (Supply::Elsewhere, _) => None,
@@ -78,7 +78,7 @@ impl Core {
         let forward = reason(object, requested);
         let said = self.ask_about(visit, object, began, requested).await;
         let now = self.now();
-        if said.is_failure() && object.stored.stands_in(visit.zone().stale_if_error, now) {
+        if said.is_failure() && self.stands_in(visit, object, now) {
             return self.hit(visit, object, now, Some("origin-failed"));
         }
         match said {

@@ -100,12 +100,12 @@ pub fn run(
     let took_over = handover.has_predecessor();
     handover.relieve()?;
     let centre = config.data_centre;
-    let (on_disk, noted) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
+    let (on_disk, before) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
     let kv = kv::open(&network, &centre.name)?;
     let name = network.name.clone();
     let edge = Edge::new(centre.name, network, centre.memory, on_disk, log, cores);
     let edge = Arc::new(edge.behind(doors.per_address()).with_kv(kv));
-    edge.store.resume(noted.unwrap_or_default());
+    edge.resume(before.unwrap_or_default());
     let runtime = own_runtime()?;
     let (operator, hangups) = {
         let _here = runtime.enter();

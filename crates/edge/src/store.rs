@@ -263,7 +263,7 @@ impl Store {
     /// Goes on with the purges of a run before.
     pub(crate) fn resume(&self, noted: Vec<Noted>) {
         let mut inner = self.lock();
-        for Noted { epoch, zone, purge, depth } in noted {
+        for Noted { epoch, zone, purge, depth, .. } in noted {
             inner.log.again(epoch, &zone, purge, depth);
         }
         self.epoch.store(inner.log.epoch(), Release);

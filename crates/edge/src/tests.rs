@@ -33,7 +33,7 @@ use http::{
 use tokio::sync::Notify;
 
 use crate::{
-    Network, centre::Edge, clients::Clients, core::Core, network::Disk, note::Noted, on_disk::OnDisk,
+    Network, centre::Edge, clients::Clients, core::Core, network::Disk, note::Before, on_disk::OnDisk,
 };
 
 /// Bytes of memory: of one object a sixteenth, where there is a disk.
@@ -121,10 +121,10 @@ impl Stage {
     }
 }
 
-fn edge(network: Network, opened: Option<(OnDisk, Vec<Noted>)>) -> Arc<Edge> {
-    let (on_disk, noted) = opened.unzip();
+fn edge(network: Network, opened: Option<(OnDisk, Before)>) -> Arc<Edge> {
+    let (on_disk, before) = opened.unzip();
     let edge = Edge::new("lhr".into(), network, MEMORY, on_disk, None, 1);
-    edge.store.resume(noted.unwrap_or_default());
+    edge.resume(before.unwrap_or_default());
     Arc::new(edge)
 }
 

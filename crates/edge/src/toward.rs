@@ -3,6 +3,7 @@
 use std::{
     fmt,
     pin::{Pin, pin},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -17,7 +18,7 @@ use http::{
 use tokio::time::timeout;
 
 use crate::{
-    came::{BULK, Came, LANE, MOST_HOPS, REFUSED, TIER},
+    came::{BULK, Came, LANE, MOST_HOPS, POSITION, REFUSED, TIER},
     core::Core,
     origins::{FORWARDED_FOR, FORWARDED_PROTO, pass_on},
     others::{Lane, Others},
@@ -35,6 +36,8 @@ pub(crate) enum Unanswered {
     Gone,
     /// The request went through too many already.
     Far,
+    /// What this data centre has heard of purges is too much to be said in a field.
+    Unsayable,
 }
 
 impl fmt::Display for Unanswered {
@@ -44,6 +47,7 @@ impl fmt::Display for Unanswered {
             Self::Failed(failure) => failure.fmt(f),
             Self::Gone => f.write_str("it does not answer"),
             Self::Far => f.write_str("the request went through too many data centres"),
+            Self::Unsayable => f.write_str("this data centre knows too many logs of purges to tell it"),
         }
     }
 }
@@ -52,7 +56,7 @@ impl Core {
     /// Asks another data centre as `role` for what the visit is about.
     pub(crate) async fn ask_other(
         &self,
-        others: &Others,
+        others: &Arc<Others>,
         (centre, role): (CentreId, Role),
         visit: &Visit,
         headers: HeaderMap,
@@ -72,6 +76,9 @@ impl Core {
             scheme: visit.peer.scheme,
         };
         came.write(&mut headers);
+        // One that was just started does not know yet what the run before has acknowledged.
+        self.bus.begun().await;
+        headers.insert(POSITION, self.bus.reached().ok_or(Unanswered::Unsayable)?);
         let peer = others.peer(centre);
         peer.asked();
         let asked = async {
@@ -97,8 +104,11 @@ impl Core {
             }
         };
         match answered {
-            Ok(response) => {
+            Ok(mut response) => {
                 others.heard(centre);
+                if let Some(done) = response.headers_mut().remove(POSITION) {
+                    self.edge.look_after(others, centre, &done);
+                }
                 accepted(response, visit, peer.is_gone())
             }
             Err(failure) => {

@@ -10,7 +10,7 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, links, rule::Conditions, tiers, traces,
+    CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, links, rule::Conditions, tiers, traces,
 };
 
 #[derive(Deserialize)]
@@ -100,6 +100,10 @@ struct WrittenZone {
     #[serde(default)]
     detours: Detours,
     #[serde(default)]
+    cut_off: CutOff,
+    #[serde(default = "cut_off_limit", with = "units::duration")]
+    cut_off_limit: Duration,
+    #[serde(default)]
     rule: Vec<Spanned<WrittenRule>>,
 }
 
@@ -167,6 +171,11 @@ const DISK_SIZE: u64 = 10_000_000_000;
 
 fn largest() -> Bytes {
     Bytes(64_000_000)
+}
+
+/// A day: an operator who is told that a data centre is cut off has time to do something about it.
+fn cut_off_limit() -> Duration {
+    Duration::from_secs(24 * 60 * 60)
 }
 
 fn stale_after() -> Duration {
@@ -302,6 +311,8 @@ impl Checks<'_> {
             tiers,
             regional,
             detours: zone.detours,
+            cut_off: zone.cut_off,
+            cut_off_limit: zone.cut_off_limit,
             name: zone.name.get_ref().clone(),
             hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
             origins: zone.origin.iter().map(|origin| self.origin(origin)).collect::<Result<_, _>>()?,

@@ -35,6 +35,17 @@ pub enum Detours {
     Faster,
 }
 
+/// What a data centre does that hears of too few of the others, so that it may not know of a purge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CutOff {
+    /// It uses what it stores as ever, for so long as the zone allows.
+    #[default]
+    Stale,
+    /// It asks the origin first whether that has changed.
+    Revalidate,
+}
+
 /// Whether all data centres are linked, or none is. `places` is where each one's name and address are written.
 pub(super) fn check(
     document: &Document,

@@ -17,6 +17,8 @@ pub(crate) struct Peer {
     pub(crate) name: String,
     /// Where it is reached, under its name.
     pub(crate) origin: Origin,
+    /// Held by whoever tells it what was purged.
+    pub(crate) exchanging: tokio::sync::Mutex<()>,
     /// Whether it does not answer.
     is_lost: watch::Sender<bool>,
     state: Mutex<State>,
@@ -52,6 +54,7 @@ impl Peer {
         Self {
             name,
             origin,
+            exchanging: tokio::sync::Mutex::default(),
             is_lost: watch::channel(false).0,
             state: Mutex::default(),
             round_trip: AtomicU64::new(0),

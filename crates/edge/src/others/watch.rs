@@ -8,7 +8,8 @@ use std::{
 
 use ::tiers::{CentreId, Fault, Measurements};
 use http::{
-    Body, Failure, HeaderValue, Origin, Request, StatusCode, Uri, client::Trace, clock::nanos, header,
+    Body, Bytes, Failure, HeaderValue, Method, Origin, Request, StatusCode, Uri, client::Trace, clock::nanos,
+    header,
 };
 use tokio::{
     net::{TcpStream, lookup_host},
@@ -22,7 +23,7 @@ use super::{
     view::{Others, lock},
 };
 use crate::{
-    came::{KIND, NODE},
+    came::{KIND, NODE, PURGES},
     network::Network,
 };
 
@@ -92,14 +93,59 @@ async fn keep_warm(others: Arc<Others>, centre: CentreId, hello: Hello) {
     let _ = others.ask(centre, Lane::Bulk, &hello).await;
 }
 
+/// A question that is not about an object.
+pub(crate) struct Question {
+    /// What it is about.
+    pub(crate) kind: HeaderValue,
+    pub(crate) body: Vec<u8>,
+    /// Bytes of its answer at most.
+    pub(crate) longest: usize,
+}
+
 impl Others {
     /// Asks another data centre how it is, and what it measured.
     async fn ask(&self, centre: CentreId, lane: Lane, hello: &Hello) -> Result<Told, String> {
+        let target = hello.target().parse().unwrap_or_else(|_| Uri::from_static("/"));
+        let question =
+            Question { kind: HeaderValue::from_static("hello"), body: Vec::new(), longest: Told::LONGEST };
+        let (text, trace) = self.exchange(centre, lane, target, question).await?;
+        let told = Told::read(&text).ok_or("its answer is not as agreed on")?;
+        if told.network != self.network_name() {
+            return Err(format!("it is of another network, \"{}\"", shortened(&told.network)));
+        }
+        if let (Lane::Small, Some(sent), Some(came), Some(true)) =
+            (lane, trace.first_write(), trace.final_headers, trace.reused)
+        {
+            self.peer(centre).measured(Duration::from_nanos(came.saturating_sub(sent)));
+        }
+        Ok(told)
+    }
+
+    /// Asks another data centre a question, and returns its answer's text.
+    pub(crate) async fn question(
+        &self,
+        centre: CentreId,
+        lane: Lane,
+        question: Question,
+    ) -> Result<Bytes, String> {
+        Ok(self.exchange(centre, lane, Uri::from_static("/"), question).await?.0)
+    }
+
+    async fn exchange(
+        &self,
+        centre: CentreId,
+        lane: Lane,
+        target: Uri,
+        Question { kind, body, longest }: Question,
+    ) -> Result<(Bytes, Trace), String> {
         let (peer, client) = (self.peer(centre), self.lanes.of(lane));
-        let mut request = Request::new(Body::empty());
-        *request.uri_mut() = hello.target().parse().unwrap_or_else(|_| Uri::from_static("/"));
+        let mut request = Request::new(if body.is_empty() { Body::empty() } else { Body::whole(body) });
+        *request.uri_mut() = target;
+        if kind == PURGES {
+            *request.method_mut() = Method::POST;
+        }
         let headers = request.headers_mut();
-        headers.insert(KIND, HeaderValue::from_static("hello"));
+        headers.insert(KIND, kind);
         for (name, value) in [(NODE, self.name(self.here())), (header::HOST, peer.name.as_str())] {
             if let Ok(value) = HeaderValue::from_str(value) {
                 headers.insert(name, value);
@@ -109,7 +155,7 @@ impl Others {
         let asked = async {
             let response = client.send(&peer.origin, request, &mut trace).await?;
             let status = response.status();
-            Ok((status, response.into_body().collect(Told::LONGEST).await?))
+            Ok((status, response.into_body().collect(longest).await?))
         };
         let (status, text) = match timeout(PATIENCE, asked).await {
             Ok(Ok(answered)) => answered,
@@ -117,21 +163,10 @@ impl Others {
             Err(_) => return Err("it does not answer".to_owned()),
         };
         if status != StatusCode::OK {
-            return Err(format!(
-                "it refuses this data centre: {}",
-                String::from_utf8_lossy(&text).trim_end()
-            ));
+            let why = String::from_utf8_lossy(&text);
+            return Err(format!("it refuses this data centre: {}", shortened(why.trim_end())));
         }
-        let told = Told::read(&text).ok_or("its answer is not as agreed on")?;
-        if told.network != self.network_name() {
-            return Err(format!("it is of another network, \"{}\"", shortened(&told.network)));
-        }
-        if let (Lane::Small, Some(sent), Some(came), Some(true)) =
-            (lane, trace.first_write(), trace.final_headers, trace.reused)
-        {
-            peer.measured(Duration::from_nanos(came.saturating_sub(sent)));
-        }
-        Ok(told)
+        Ok((text, trace))
     }
 }
 
@@ -226,7 +261,7 @@ fn instant() -> Instant {
 
 /// Of what another says of itself.
 fn shortened(text: &str) -> String {
-    text.chars().take(63).collect()
+    text.chars().take(200).collect()
 }
 
 /// How often it is looked whether something is to be done; a data centre that is gone is noticed after this and [`PATIENCE`].

@@ -1,0 +1,52 @@
+//! Where a purge is done, when it is acknowledged: the operator is told of each data centre, after a time that is bounded.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::mpsc,
+    time::{Instant, timeout_at},
+};
+
+use crate::{centre::Edge, operator::PurgedIn};
+
+impl Edge {
+    /// Tells all other data centres what was purged here, and waits until they have done it, or for so long as [`PATIENCE`] says. `began` is
+    /// when the operator asked for it.
+    pub(crate) async fn acknowledged(self: &Arc<Self>, began: Instant) -> Vec<PurgedIn> {
+        let Some(others) = self.others() else { return Vec::new() };
+        let place = self.bus.last_own();
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let mut waiting = BTreeMap::new();
+        for (centre, peer) in others.all() {
+            waiting.insert(peer.name.clone(), centre);
+            let (edge, others, tell) = (Arc::clone(self), Arc::clone(&others), tell.clone());
+            // Goes on when nobody waits for it any more.
+            tokio::spawn(async move {
+                let name = others.peer(centre).name.clone();
+                let exchanged = edge.exchange(&others, centre, || edge.bus.has(&name, place)).await;
+                let why = (!edge.bus.has(&name, place)).then(|| exchanged.err().unwrap_or_default());
+                let _ = tell.send((name, why, began.elapsed()));
+            });
+        }
+        drop(tell);
+        let deadline = began + PATIENCE;
+        let mut done = BTreeMap::new();
+        // Nobody waits for those alone that did not answer before.
+        while waiting.values().any(|&centre| !others.peer(centre).seen().is_lost) {
+            let Ok(Some((name, why, after))) = timeout_at(deadline, told.recv()).await else { break };
+            waiting.remove(&name);
+            let applied_ms = why.is_none().then_some(after.as_secs_f64() * 1000.0);
+            done.insert(name.clone(), PurgedIn { data_centre: name, applied_ms, unreachable: why });
+        }
+        for (name, centre) in waiting {
+            let why = others.peer(centre).seen().why;
+            let why = why.unwrap_or_else(|| format!("it did not answer within {} s", PATIENCE.as_secs()));
+            let unreachable = Some(why);
+            done.insert(name.clone(), PurgedIn { data_centre: name, applied_ms: None, unreachable });
+        }
+        done.into_values().collect()
+    }
+}
+
+/// How long a purge waits for other data centres: ten times around the Earth.
+const PATIENCE: Duration = Duration::from_secs(3);

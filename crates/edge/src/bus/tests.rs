@@ -1,0 +1,75 @@
+//! What one is told of another, without sockets.
+
+use std::collections::BTreeSet;
+
+use cache::purge::{Depth, Purge};
+
+use super::*;
+
+fn order(tag: &str) -> Order {
+    Order::new("z", Purge::Tag(tag.into()), Depth::Soft)
+}
+
+/// One is told by another all that it lacks.
+fn tell(from: (&str, &Bus), to: (&str, &Bus)) -> usize {
+    let message = from.1.message_to(to.0, "n");
+    let message = Message::read(&message.write()).unwrap();
+    let (news, ()) = to.1.take(message.pieces.clone(), |_| ());
+    to.1.is_done();
+    to.1.hear(from.0, &message);
+    news.entries.len()
+}
+
+#[test]
+fn purges_are_told_when_it_is_known_who_lacks_them() {
+    let (lhr, fra) = (Bus::new(), Bus::new());
+    let (place, ()) = lhr.append(vec![order("a"), order("b")], || ());
+    lhr.is_done();
+    // Nobody knows what fra has.
+    assert_eq!(tell(("lhr", &lhr), ("fra", &fra)), 0);
+    assert!(!fra.covers(&lhr.reached().unwrap()).unwrap() && !fra.is_even_with("lhr"));
+    assert_eq!(tell(("fra", &fra), ("lhr", &lhr)), 0);
+    assert!(!lhr.has("fra", place));
+    assert_eq!(tell(("lhr", &lhr), ("fra", &fra)), 2);
+    tell(("fra", &fra), ("lhr", &lhr));
+    assert!(lhr.has("fra", place) && lhr.is_even_with("fra"));
+    assert_eq!(fra.covers(&lhr.reached().unwrap()), Ok(true));
+    assert_eq!(fra.covers(&HeaderValue::from_static("not a position")), Err(NoPosition));
+    // Both have it: it need not be remembered.
+    assert_eq!(lhr.report("lhr", ["fra"].into_iter()).remembered, 2);
+    lhr.look(&["fra"].into());
+    let report = lhr.report("lhr", ["fra"].into_iter());
+    assert_eq!((report.remembered, report.data_centres[0].behind), (0, Some(0)));
+    assert_eq!((report.position[0].purges, report.position[0].data_centre.as_deref()), (2, Some("lhr")));
+}
+
+#[test]
+fn what_is_not_on_disk_yet_is_not_said_to_be_done() {
+    let lhr = Bus::new();
+    let _ = lhr.append(vec![order("a")], || ());
+    assert_eq!(lhr.done().unwrap(), "");
+    assert!(!lhr.reached().unwrap().is_empty());
+    lhr.is_done();
+    assert_eq!(lhr.done(), lhr.reached());
+}
+
+#[test]
+fn whoever_hears_of_too_few_is_cut_off() {
+    let bus = Bus::new();
+    let names: BTreeSet<_> = ["fra", "syd", "nyc"].into();
+    let at = Duration::from_secs;
+    let is_cut_off = |second, heard: &[&str]| {
+        heard.iter().for_each(|name| bus.state().heard(name, at(second)));
+        bus.look_at(at(second), &names);
+        bus.is_cut_off()
+    };
+    // It was started just now, and has heard of nobody yet.
+    assert!(!is_cut_off(10, &[]));
+    // Two of four are no majority.
+    assert!(is_cut_off(20, &["fra"]));
+    let asks = |second, choice| bus.asks_first_at(at(second), choice, at(60));
+    assert!(asks(20, CutOff::Revalidate));
+    assert!(!asks(79, CutOff::Stale) && asks(80, CutOff::Stale));
+    assert!(!is_cut_off(30, &["syd"]) && !asks(1000, CutOff::Revalidate));
+    assert!(is_cut_off(36, &[]));
+}

@@ -1,0 +1,127 @@
+//! Purges are done here: those of the operator, those that other data centres tell, and what responses make invalid.
+
+use cache::purge::{Depth, Purge, Subject};
+
+use crate::{
+    bus::Message,
+    centre::Edge,
+    note::{Before, Noted, Order},
+};
+
+/// Nothing is purged while another process takes this one's place, which would not know of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Leaving;
+
+impl Edge {
+    /// Goes on with the purges of a run before.
+    pub(crate) fn resume(&self, before: Before) {
+        self.bus.resume(&before);
+        self.store.resume(before.noted);
+    }
+
+    /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns
+    /// the epoch, and how many objects it found in memory; `None` while another process takes this one's place.
+    pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> Option<(u64, usize)> {
+        let is_leaving = self.is_leaving();
+        if *is_leaving {
+            return None;
+        }
+        let _order = self.bus.in_order();
+        let count = purges.len() as u64;
+        let purge = || {
+            let purged = self.store.purge(zone, purges.clone(), depth, self.now());
+            self.flights.close();
+            purged
+        };
+        // Where there are no others, nobody is to be told.
+        let (last, purged) = if self.others().is_some() {
+            let orders = purges.iter().map(|purge| Order::new(zone, purge.clone(), depth)).collect();
+            let (last, purged) = self.bus.append(orders, purge);
+            (Some(last), purged)
+        } else {
+            (None, purge())
+        };
+        if let Some(on_disk) = &self.on_disk {
+            let mut noted = noted(purged.0, zone, purges, depth);
+            if let Some((log, last)) = last {
+                let numbers = last + 1 - count..;
+                noted.iter_mut().zip(numbers).for_each(|(noted, number)| noted.place = Some((log, number)));
+            }
+            on_disk.note_now(noted);
+        }
+        self.bus.is_done();
+        Some(purged)
+    }
+
+    /// Does what another data centre tells; blocks until that is on the disk, if there is one.
+    pub(crate) fn take(&self, name: &str, mut message: Message) -> Result<(), Leaving> {
+        let is_leaving = self.is_leaving();
+        if *is_leaving {
+            return Err(Leaving);
+        }
+        let _order = self.bus.in_order();
+        let network = self.network();
+        let pieces = std::mem::take(&mut message.pieces);
+        let (news, noted) = self.bus.take(pieces, |news| {
+            let mut done = Vec::new();
+            let purge = |zone: &str, purges: Vec<Purge>, depth| {
+                let (epoch, _) = self.store.purge(zone, purges.clone(), depth, self.now());
+                noted(epoch, zone, purges, depth)
+            };
+            if news.everything {
+                for zone in &network.zones {
+                    done.extend(purge(&zone.name, vec![Purge::Everything], Depth::Soft));
+                }
+            }
+            let is_alike = |a: &Order, b: &Order| a.zone() == b.zone() && a.depth() == b.depth();
+            for alike in news.entries.chunk_by(|a, b| is_alike(&a.entry, &b.entry)) {
+                let Some(first) = alike.first() else { continue };
+                let purges = alike.iter().map(|new| new.entry.purge()).collect();
+                let of_these = purge(first.entry.zone(), purges, first.entry.depth());
+                done.extend(
+                    of_these
+                        .into_iter()
+                        .zip(alike)
+                        .map(|(noted, new)| Noted { place: Some((new.log, new.number)), ..noted }),
+                );
+            }
+            if !done.is_empty() {
+                self.flights.close();
+            }
+            done
+        });
+        if !noted.is_empty() {
+            let (purges, everything) = (noted.len(), news.everything);
+            tracing::info!(data_centre = name, purges, everything, "purged as another data centre tells");
+            if let Some(on_disk) = &self.on_disk {
+                on_disk.note_now(noted);
+            }
+        }
+        let reached = self.bus.is_done();
+        let over = self.bus.hear(name, &message);
+        if let Some(on_disk) = &self.on_disk {
+            if news.everything {
+                on_disk.note_reached(&reached);
+            }
+            on_disk.forget_logs(&over);
+        }
+        Ok(())
+    }
+
+    /// Purges softly what a response makes invalid, here alone; as [`crate::store::Store::invalidate`] says.
+    pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
+        let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());
+        self.flights.close();
+        if let Some(on_disk) = &self.on_disk {
+            on_disk.note(noted(epoch, &subject.zone, purges, Depth::Soft));
+        }
+        began
+    }
+}
+
+/// Purges that were done at once, the last one with this epoch.
+fn noted(epoch: u64, zone: &str, purges: Vec<Purge>, depth: Depth) -> Vec<Noted> {
+    let first = epoch + 1 - purges.len() as u64;
+    let noted = |(purge, epoch)| Noted { epoch, zone: zone.to_owned(), purge, depth, place: None };
+    purges.into_iter().zip(first..).map(noted).collect()
+}
