@@ -15,8 +15,10 @@ use crate::{
     centre::Edge,
     log::Log,
     metrics,
+    network::{Network, Zone},
     on_disk::OnDisk,
     operator::{Connections, Envelope, Fault, Purged, PurgedIn, Purges, Status, Usage},
+    settings::{EXPECTED, Setting},
 };
 
 /// A token that may purge: `edge token --json`.
@@ -64,20 +66,23 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
         (&Method::GET, ["explain"]) => explain(edge, &parts.uri),
         (&Method::POST, ["client", "v4", "zones", zone, "purge_cache"]) => {
             if !is_allowed(edge, &parts.headers) {
-                return failure(
-                    StatusCode::FORBIDDEN,
-                    "the request has no token, or one that [admin] tokens does not list",
-                );
+                return failure(StatusCode::FORBIDDEN, NO_TOKEN);
             }
             match body.collect(LARGEST_REQUEST).await {
                 Ok(text) => purge(edge, zone, &text).await,
                 Err(_) => failure(StatusCode::BAD_REQUEST, "the request broke off, or is longer than 1 MB"),
             }
         }
-        _ => failure(
-            StatusCode::NOT_FOUND,
-            "there is GET /status, GET /metrics, GET /explain?url=URL and POST /client/v4/zones/ZONE/purge_cache",
-        ),
+        (method, ["client", "v4", "zones", zone, path @ ..])
+            if Setting::at(path).is_some() && matches!(*method, Method::GET | Method::PATCH) =>
+        {
+            if *method == Method::PATCH && !is_allowed(edge, &parts.headers) {
+                return failure(StatusCode::FORBIDDEN, NO_TOKEN);
+            }
+            let text = body.collect(LARGEST_REQUEST).await.unwrap_or_default();
+            setting(edge, zone, path, (*method == Method::PATCH).then_some(&text))
+        }
+        _ => failure(StatusCode::NOT_FOUND, PATHS),
     }
 }
 
@@ -134,12 +139,9 @@ fn explain(edge: &Arc<Edge>, request: &Uri) -> Response<Body> {
 async fn purge(edge: &Arc<Edge>, zone: &str, text: &[u8]) -> Response<Body> {
     let began = Instant::now();
     let network = edge.network();
-    let Some(zone) = network.zones.iter().find(|known| known.name == zone) else {
-        let names: Vec<_> = network.zones.iter().map(|zone| zone.name.as_str()).collect();
-        return failure(
-            StatusCode::NOT_FOUND,
-            &format!("there is no zone \"{zone}\", only {}", names.join(", ")),
-        );
+    let zone = match zone_of(&network, zone) {
+        Ok(zone) => zone,
+        Err(why) => return failure(StatusCode::NOT_FOUND, &why),
     };
     let asked: Purges = match serde_json::from_slice(text) {
         Ok(asked) => asked,
@@ -166,6 +168,34 @@ async fn purge(edge: &Arc<Edge>, zone: &str, text: &[u8]) -> Response<Body> {
     respond(StatusCode::OK, &Envelope { success: true, errors: vec![], messages, result })
 }
 
+fn zone_of<'n>(network: &'n Network, zone: &str) -> Result<&'n Zone, String> {
+    network.zones.iter().find(|known| known.name == zone).ok_or_else(|| {
+        let names: Vec<_> = network.zones.iter().map(|zone| zone.name.as_str()).collect();
+        format!("there is no zone \"{zone}\", only {}", names.join(", "))
+    })
+}
+
+/// What a zone's file says of its tiers; with what somebody wants it to say, if it is to be changed.
+fn setting(edge: &Edge, zone: &str, path: &[&str], wanted: Option<&[u8]>) -> Response<Body> {
+    let network = edge.network();
+    let (Some(setting), zone) = (Setting::at(path), zone_of(&network, zone)) else {
+        return failure(StatusCode::NOT_FOUND, PATHS);
+    };
+    let zone = match zone {
+        Ok(zone) => zone,
+        Err(why) => return failure(StatusCode::NOT_FOUND, &why),
+    };
+    let answer = wanted.map_or_else(|| Ok(setting.of(zone)), |text| setting.change(zone, text));
+    match answer {
+        Ok(answer) => {
+            let (errors, messages, result) = (vec![], vec![], Some(answer));
+            respond(StatusCode::OK, &Envelope { success: true, errors, messages, result })
+        }
+        Err(Some(why)) => failure(StatusCode::CONFLICT, &why),
+        Err(None) => failure(StatusCode::BAD_REQUEST, EXPECTED),
+    }
+}
+
 /// What there is to say of another data centre.
 fn message(there: &PurgedIn) -> Fault {
     let PurgedIn { data_centre, applied_ms, unreachable } = there;
@@ -173,8 +203,9 @@ fn message(there: &PurgedIn) -> Fault {
         (Some(ms), _) => (StatusCode::OK, format!("{data_centre} has purged it after {ms:.1} ms")),
         (None, why) => {
             let why = why.as_deref().unwrap_or("it did not answer");
-            let message =
-                format!("{data_centre} was not reached, and purges it when it is: until then its visitors may see what was there ({why})");
+            let message = format!(
+                "{data_centre} was not reached, and purges it when it is: until then its visitors may see what was there ({why})"
+            );
             (StatusCode::GATEWAY_TIMEOUT, message)
         }
     };
@@ -261,6 +292,9 @@ fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {
     response
 }
 
+const NO_TOKEN: &str = "the request has no token, or one that [admin] tokens does not list";
+const PATHS: &str = "there is GET /status, GET /metrics, GET /explain?url=URL, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
+                     argo/tiered_caching, cache/tiered_cache_smart_topology_enable and cache/regional_tiered_cache";
 const LARGEST_REQUEST: usize = 1 << 20;
 /// Bytes of one that is named: other data centres are told it with its zone.
 const LONGEST: usize = LONGEST_NAME / 2;

@@ -61,7 +61,7 @@ impl Edge {
         Ok(())
     }
 
-    /// Tells another data centre what it lacks, and takes what is lacking here. One at a time with each; if `is_needless` says so when it is
+    /// Tells another data centre what it lacks, and takes what is lacking here. Two at a time with each; if `is_needless` says so when it is
     /// this one's turn, another one has done it.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
@@ -70,7 +70,7 @@ impl Edge {
         is_needless: impl Fn() -> bool,
     ) -> Result<(), String> {
         let peer = others.peer(centre);
-        let _turn = peer.exchanging.lock().await;
+        let _turn = peer.turns.acquire().await.map_err(|_| "this data centre ends")?;
         for _ in 0..MOST_ROUNDS {
             if is_needless() {
                 return Ok(());
@@ -90,7 +90,9 @@ impl Edge {
                 return Ok(());
             }
             if self.bus.progress(&peer.name) == before {
-                return Err("it does not take what it lacks, or has no more of what is lacking here".to_owned());
+                return Err(
+                    "it does not take what it lacks, or has no more of what is lacking here".to_owned()
+                );
             }
         }
         Err("it has more to tell than there can be".to_owned())
@@ -154,7 +156,7 @@ impl Edge {
 
     /// Asks a data centre what was purged, if its answer says that it is ahead.
     pub(crate) fn look_after(self: &Arc<Self>, others: &Arc<Others>, centre: CentreId, told: &HeaderValue) {
-        if self.bus.covers(told) != Ok(false) || others.peer(centre).exchanging.try_lock().is_err() {
+        if self.bus.covers(told) != Ok(false) || others.peer(centre).turns.available_permits() == 0 {
             return;
         }
         let (edge, others, told) = (Arc::clone(self), Arc::clone(others), told.clone());

@@ -81,9 +81,7 @@ impl Core {
             answered = self.ask(&visit, headers, Body::empty(), requested, Aim::Tiers).await;
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
-        if let Some(stale) =
-            stale.filter(|stale| is_error && self.stands_in(&visit, stale, self.now()))
-        {
+        if let Some(stale) = stale.filter(|stale| is_error && self.stands_in(&visit, stale, self.now())) {
             flight.land(Landing::Shared(Arc::clone(&stale)));
             return Fetched::Instead(stale);
         }

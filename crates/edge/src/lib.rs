@@ -30,7 +30,7 @@
 //! | the key-value store: opened here, served by the crate `values` | `kv.rs` |
 //! | what is counted, and the access log | `counts.rs`, `log.rs`, `sending.rs` |
 //! | requests with a trace: which, their spans, and where those go | `traces.rs` |
-//! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
+//! | status, explanation and purge for the operator | `admin.rs`, `settings.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
 //!
 //! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
 //! `http`. Here are the bytes and the tasks.
@@ -88,6 +88,7 @@ mod routes;
 mod run;
 mod sending;
 mod sequence;
+mod settings;
 mod sockets;
 mod store;
 #[cfg(test)]
@@ -100,8 +101,6 @@ mod visit;
 mod ways;
 mod worker;
 
-#[doc(hidden)]
-pub use self::{bus::is_message_read_as_written, came::is_read_as_written};
 pub use self::{
     admin::Token,
     authority::Certificate,
@@ -111,3 +110,5 @@ pub use self::{
     run::{Config, Event, Ready, run},
     sockets::Sockets,
 };
+#[doc(hidden)]
+pub use self::{bus::is_message_read_as_written, came::is_read_as_written};

@@ -106,7 +106,7 @@ impl Page<'_> {
     }
 
     /// What there is where data centres are linked.
-    fn network(&mut self, Status { requests_of_others, links, routes, .. }: &Status) {
+    fn network(&mut self, Status { requests_of_others, links, routes, purges, .. }: &Status) {
         let Some(requests) = requests_of_others else { return };
         self.family(
             "data_centre_requests_total",
@@ -132,6 +132,23 @@ impl Page<'_> {
         for link in links {
             self.value("link_failures_total", &[("to", &link.to)], link.failures);
         }
+        if let Some(purges) = purges {
+            self.family(
+                "purges_cut_off",
+                "gauge",
+                "Whether too few data centres are heard of to know all purges.",
+            );
+            self.value("purges_cut_off", &[], u8::from(purges.cut_off));
+            self.family(
+                "purges_behind",
+                "gauge",
+                "Purges that are done here and not in another data centre.",
+            );
+            for (there, behind) in purges.data_centres.iter().filter_map(|there| Some((there, there.behind?)))
+            {
+                self.value("purges_behind", &[("to", &there.data_centre)], behind);
+            }
+        }
         self.family("routes_failing", "gauge", "Ways to an origin that failed in the last ten minutes.");
         self.value("routes_failing", &[], routes.len());
     }
@@ -156,7 +173,8 @@ const PREFIX: &str = "longhaul_edge_";
 mod tests {
     use super::*;
     use crate::operator::{
-        ByCacheStatus, Connections, LinkStatus, LogStatus, OriginStatus, Requests, TraceStatus, Usage,
+        ByCacheStatus, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, Requests,
+        TraceStatus, Usage,
     };
 
     #[test]
@@ -213,7 +231,18 @@ mod tests {
                 failures: 1,
             }],
             routes: Vec::new(),
-            purges: None,
+            purges: Some(PurgesStatus {
+                log: "1f".into(),
+                position: Vec::new(),
+                data_centres: vec![HeardFrom {
+                    data_centre: "fra".into(),
+                    behind: Some(3),
+                    ahead: Some(0),
+                    heard_s: Some(1),
+                }],
+                remembered: 3,
+                cut_off: true,
+            }),
         };
         let page = prometheus(&status);
         for line in [
@@ -236,6 +265,8 @@ mod tests {
             "longhaul_edge_link_up{data_centre=\"lhr\",to=\"fra\"} 1",
             "longhaul_edge_link_rtt_seconds{data_centre=\"lhr\",to=\"fra\"} 0.0125",
             "longhaul_edge_link_failures_total{data_centre=\"lhr\",to=\"fra\"} 1",
+            "longhaul_edge_purges_cut_off{data_centre=\"lhr\"} 1",
+            "longhaul_edge_purges_behind{data_centre=\"lhr\",to=\"fra\"} 3",
             "longhaul_edge_routes_failing{data_centre=\"lhr\"} 0",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"lower\"} 7",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"store\"} 3",
@@ -246,6 +277,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 35, "{page}");
+        assert_eq!(names.len(), 37, "{page}");
     }
 }

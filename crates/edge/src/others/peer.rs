@@ -17,8 +17,8 @@ pub(crate) struct Peer {
     pub(crate) name: String,
     /// Where it is reached, under its name.
     pub(crate) origin: Origin,
-    /// Held by whoever tells it what was purged.
-    pub(crate) exchanging: tokio::sync::Mutex<()>,
+    /// For whoever tells it what was purged: two at once, so that a purge does not wait for the end of an exchange that began before it.
+    pub(crate) turns: tokio::sync::Semaphore,
     /// Whether it does not answer.
     is_lost: watch::Sender<bool>,
     state: Mutex<State>,
@@ -54,7 +54,7 @@ impl Peer {
         Self {
             name,
             origin,
-            exchanging: tokio::sync::Mutex::default(),
+            turns: tokio::sync::Semaphore::new(2),
             is_lost: watch::channel(false).0,
             state: Mutex::default(),
             round_trip: AtomicU64::new(0),

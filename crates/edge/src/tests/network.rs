@@ -12,8 +12,11 @@ use std::{
 use document::Document;
 use http::{Body, Method, Request, Response, Server, Stop, client::Trust, server::listen};
 
-use super::{Came, came, request};
-use crate::{Network, centre::Edge, clients::Clients, core::Core, for_others::ForOthers, others::Others};
+use super::{Came, came, gate::Gate, request};
+use crate::{
+    Network, Token, centre::Edge, clients::Clients, core::Core, for_others::ForOthers, note::Before,
+    on_disk::OnDisk, others::Others,
+};
 
 pub(super) const NAMES: [&str; 3] = ["lhr", "fra", "syd"];
 
@@ -21,6 +24,10 @@ pub(super) const NAMES: [&str; 3] = ["lhr", "fra", "syd"];
 pub(super) struct World {
     pub(super) centres: Vec<Centre>,
     pub(super) folder: tempfile::TempDir,
+    /// Of the operator.
+    pub(super) token: String,
+    /// By who asks and who is asked; only where links can be cut.
+    gates: Vec<Vec<Gate>>,
     asked: Arc<AtomicUsize>,
     origin: Stop,
 }
@@ -52,6 +59,32 @@ impl World {
     where
         F: Future<Output = Response<Body>> + Send,
     {
+        Self::build(zones, respond, |_| Vec::new())
+    }
+
+    /// All of them with the same zone, and with links that can be cut.
+    pub(super) fn with_gates<F>(
+        zone: &str,
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
+        let gates = |addresses: &[SocketAddr]| {
+            let from = |_| addresses.iter().map(|&there| Gate::before(there)).collect();
+            NAMES.iter().map(from).collect()
+        };
+        Self::build([(); 3].map(|()| (zone.to_owned(), None)), respond, gates)
+    }
+
+    fn build<F>(
+        zones: [(String, Option<SocketAddr>); 3],
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+        gates: impl FnOnce(&[SocketAddr]) -> Vec<Vec<Gate>>,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let there = server.addresses().unwrap()[0];
         let (asked, origin) = (Arc::new(AtomicUsize::new(0)), Stop::new());
@@ -69,12 +102,37 @@ impl World {
         for name in NAMES {
             crate::Certificate::issue(folder.path(), name, &[], 1).unwrap();
         }
+        let (gates, token) = (gates(&addresses), Token::make().unwrap());
         let centres = zones.into_iter().enumerate().map(|(number, (zone, found_at))| {
-            let text = text(folder.path(), &addresses, found_at.unwrap_or(there), &zone);
+            let seen = gates.get(number).map(|gates| gates.iter().map(|gate| gate.address).collect());
+            let seen: Vec<_> = seen.unwrap_or_else(|| addresses.clone());
+            let text = text(folder.path(), &seen, found_at.unwrap_or(there), &zone);
+            let text = format!("[admin]\ntokens = [\"{}\"]\n{text}", token.sha256);
             let network = Network::read(&Document::new("n.toml", text)).unwrap();
-            Centre::begin(NAMES[number], network, sockets.remove(0))
+            Centre::begin(NAMES[number], network, sockets.remove(0), None)
         });
-        Self { centres: centres.collect(), folder, asked, origin }
+        Self { centres: centres.collect(), folder, token: token.token, gates, asked, origin }
+    }
+
+    /// Has two data centres reach one another, or not.
+    pub(super) fn let_pass(&self, a: usize, b: usize, is_open: bool) {
+        self.gates[a][b].set(is_open);
+        self.gates[b][a].set(is_open);
+    }
+
+    /// Has one not reach another one, which may reach it.
+    pub(super) fn block(&self, from: usize, to: usize) {
+        self.gates[from][to].set(false);
+    }
+
+    /// A data centre ends, and another process comes in its place.
+    pub(super) fn restart(&mut self, centre: usize, opened: Option<(OnDisk, Before)>) {
+        let network = Network::clone(&self.centres[centre].core.network());
+        self.centres[centre].die();
+        let socket = listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().remove(0);
+        let address = socket.local_addr().unwrap();
+        self.gates.iter().for_each(|gates| gates[centre].lead_to(address));
+        self.centres[centre] = Centre::begin(NAMES[centre], network, socket, opened);
     }
 
     pub(super) fn asked(&self) -> usize {
@@ -112,11 +170,13 @@ impl Drop for World {
 }
 
 impl Centre {
-    fn begin(name: &str, network: Network, socket: TcpListener) -> Self {
+    fn begin(name: &str, network: Network, socket: TcpListener, opened: Option<(OnDisk, Before)>) -> Self {
         let address = socket.local_addr().unwrap();
         let others = Others::new(&network, name).unwrap().unwrap();
         let server = Server::on(vec![socket]).unwrap().with_members(&others.membership);
-        let edge = Arc::new(Edge::new(name.into(), network, super::MEMORY * 4, None, None, 1));
+        let (on_disk, before) = opened.unzip();
+        let edge = Arc::new(Edge::new(name.into(), network, super::MEMORY * 4, on_disk, None, 1));
+        edge.resume(before.unwrap_or_default());
         edge.link(Some(others));
         let core = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
         let (stop, for_others) = (Stop::new(), ForOthers(Arc::new(core.for_others())));

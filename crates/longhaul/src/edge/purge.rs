@@ -4,16 +4,17 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use edge::operator::Purges;
-use units::show::plural;
+use edge::operator::{PurgedIn, Purges};
+use units::show::{latency, plural};
 
 use super::Admin;
 use crate::output;
 
 /// Purge stored objects by URL, tag, host or prefix, or all of a zone
 ///
-/// What is named is stale from now on, and its origin is asked whether it has changed; with --hard it is gone. The token is read from
-/// the environment: LONGHAUL_TOKEN. `longhaul edge token` makes one.
+/// What is named is stale from now on, and its origin is asked whether it has changed; with --hard it is gone. Where data centres are
+/// linked, it is so in all of them: those that answer within three seconds are named with the time that it took, and the others purge it
+/// as soon as they are reached again. The token is read from the environment: LONGHAUL_TOKEN. `longhaul edge token` makes one.
 ///
 /// Example: longhaul edge purge shop --tag prices --tag home
 #[derive(Debug, Args)]
@@ -62,8 +63,23 @@ impl Purge {
             output::print_json(&output::named("longhaul.edge.purge/1", purged))?;
         } else {
             let objects = plural(purged.objects, "object");
-            output::print(&format!("zone {}: {objects} purged, epoch {}\n", purged.id, purged.epoch))?;
+            let others: String = purged.data_centres.iter().map(line).collect();
+            output::print(&format!(
+                "zone {}: {objects} purged, epoch {}\n{others}",
+                purged.id, purged.epoch
+            ))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A line about another data centre.
+fn line(PurgedIn { data_centre, applied_ms, unreachable }: &PurgedIn) -> String {
+    match (applied_ms, unreachable) {
+        (Some(ms), _) => format!("{data_centre}: purged after {} ms\n", latency(*ms)),
+        (None, why) => {
+            let why = why.as_deref().unwrap_or("it did not answer");
+            format!("{data_centre}: not reached, and purges it when it is ({why})\n")
+        }
     }
 }

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use edge::operator::{
-    self, Connections, LinkStatus, LogStatus, OriginStatus, RouteStatus, TierStatus, TraceStatus, Usage,
+    self, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, RouteStatus, TierStatus,
+    TraceStatus, Usage,
 };
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, share};
@@ -65,7 +66,8 @@ fn text(status: &operator::Status) -> String {
 }
 
 /// What there is where data centres are linked: tiers, links, and ways that failed.
-fn network(operator::Status { tiers, links, routes, requests_of_others, .. }: &operator::Status) -> String {
+fn network(status: &operator::Status) -> String {
+    let operator::Status { tiers, links, routes, requests_of_others, purges, .. } = status;
     let Some(requests) = requests_of_others else { return String::new() };
     let tier = |tier: &TierStatus| {
         let upper = tier.upper.as_ref().map_or_else(String::new, |upper| format!(", {upper}"));
@@ -97,11 +99,36 @@ fn network(operator::Status { tiers, links, routes, requests_of_others, .. }: &o
         tiers.iter().map(tier).collect::<String>(),
         table(LINKS.map(str::to_owned), links.iter().map(link)),
     );
+    if let Some(purges) = purges {
+        text.push_str(&purges_lines(purges));
+    }
     if !routes.is_empty() {
         text.push('\n');
         text.push_str(&table(ROUTES.map(str::to_owned), routes.iter().map(route)));
     }
     text
+}
+
+/// What is not as it should be of purges in the network.
+fn purges_lines(purges: &PurgesStatus) -> String {
+    let line = |HeardFrom { data_centre, behind, heard_s, .. }: &HeardFrom| {
+        let heard = heard_s.map_or_else(|| "never".to_owned(), |age| format!("{age} s ago"));
+        match behind {
+            Some(0) => None,
+            Some(behind) => {
+                Some(format!("{data_centre} lacks {}, last heard of {heard}\n", plural(*behind, "purge")))
+            }
+            None => {
+                Some(format!("{data_centre} has not said which purges it lacks, last heard of {heard}\n"))
+            }
+        }
+    };
+    let cut_off = if purges.cut_off {
+        "cut off: too few data centres are heard of to know of all purges\n"
+    } else {
+        ""
+    };
+    purges.data_centres.iter().filter_map(line).chain([cut_off.to_owned()]).collect()
 }
 
 const LINKS: [&str; 5] = ["link", "state", "rtt ms", "requests", "failed"];
