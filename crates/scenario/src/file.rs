@@ -28,6 +28,8 @@ pub(crate) struct File {
     #[serde(default)]
     pub anycast: Vec<Anycast>,
     #[serde(default)]
+    pub prepare: Vec<Prepare>,
+    #[serde(default)]
     pub program: Vec<Program>,
     #[serde(default)]
     pub probe: Vec<probe::Table>,
@@ -91,6 +93,14 @@ impl Default for Page {
     fn default() -> Self {
         Self { requests: Spanned::new(0..0, 1), required: Spanned::new(0..0, Probability::ONE) }
     }
+}
+
+/// What is done in the run's folder before there are hosts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Prepare {
+    /// The program and its arguments; "longhaul" is this program.
+    pub run: Spanned<Vec<String>>,
 }
 
 /// A program that runs in a host while the scenario measures.

@@ -22,6 +22,7 @@ mod measurement;
 mod outcome;
 mod output;
 mod plan;
+mod prepare;
 mod program;
 mod run;
 

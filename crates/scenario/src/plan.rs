@@ -39,6 +39,8 @@ pub struct Plan {
     pub layout: Layout,
     /// Notes for the user about the files that were read.
     pub notes: Vec<String>,
+    /// What is done before there are hosts, in order: programs with their arguments.
+    pub prepare: Vec<Vec<String>>,
     /// The programs of the file, then those that its measurements need.
     pub programs: Vec<Program>,
     /// The measurements, by kind and then in the order of the file.
@@ -74,6 +76,8 @@ impl Plan {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let check = Check { document: &document, layout: &layout, seed, folder };
         let log_limit = check.limit(file.scenario.log_limit.as_ref())?;
+        let prepare =
+            file.prepare.iter().map(|written| check.command(&written.run)).collect::<Result<_, _>>()?;
         let mut programs = std::mem::take(&mut file.program)
             .into_iter()
             .map(|written| program(&check, written))
@@ -106,6 +110,7 @@ impl Plan {
             world,
             layout,
             notes,
+            prepare,
             programs,
             measurements,
             log_limit,

@@ -24,6 +24,7 @@ use crate::{
     outcome::Outcome,
     output::Output,
     plan::Plan,
+    prepare::prepare,
     program::{Job, Process},
 };
 use measuring::Measuring;
@@ -101,6 +102,7 @@ fn perform(
     };
 
     look(Progress::Preparing)?;
+    prepare(&plan.prepare, &options.longhaul, &folder, || look(Progress::Preparing))?;
     // Two runs of one scenario need two planets. A file's name may contain characters that a planet's cannot.
     let plain: String =
         plan.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
