@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use values::Service;
 
 use crate::{
-    Error, bus::Bus, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, kv,
+    bus::Bus, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, kv,
     log::Log, network::Network, on_disk::OnDisk, origins::Origins, others::Others, passing::Passing,
     store::Store, traces::Traces, ways::Ways,
 };

@@ -10,7 +10,8 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, links, rule::Conditions, tiers, traces,
+    CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, links, rule::Conditions, tiers,
+    traces,
 };
 
 #[derive(Deserialize)]
