@@ -13,19 +13,19 @@ const [{ id: namespace_id, title }] = await all(namespaces.list({ account_id }))
 const own = { account_id, namespace_id };
 const steps = {
   namespace: async () => assert.equal((await namespaces.get(namespace_id, { account_id })).title, title),
-  write: () => namespaces.values.update("js/ü 1", { ...own, value: "hello", metadata: '{"z":1}', expiration_ttl: 100 }),
+  write: () => namespaces.values.update("npm/ü 1", { ...own, value: "hello", metadata: '{"z":1}', expiration_ttl: 100 }),
   read: async () => {
-    const response = await namespaces.values.get("js/ü 1", own);
+    const response = await namespaces.values.get("npm/ü 1", own);
     assert.equal(await response.text(), "hello");
     assert.ok(Number(response.headers.get("expiration")) > 1e9);
   },
-  metadata: async () => assert.deepEqual(await namespaces.metadata.get("js/ü 1", own), { z: 1 }),
-  bulkUpdate: () => namespaces.bulkUpdate(namespace_id, { account_id, body: Array.from({ length: 25 }, (_, n) => ({ key: `js${n}`, value: `${n}` })) }),
-  keys: async () => assert.equal((await all(namespaces.keys.list(namespace_id, { account_id, prefix: "js", limit: 10 }))).length, 26),
-  bulkGet: async () => assert.deepEqual((await namespaces.bulkGet(namespace_id, { account_id, keys: ["js1", "none"] })).values, { js1: "1", none: null }),
-  bulkDelete: async () => assert.equal((await namespaces.bulkDelete(namespace_id, { account_id, body: ["js1", "js2"] })).successful_key_count, 2),
-  delete: () => namespaces.values.delete("js/ü 1", own),
-  gone: () => assert.rejects(namespaces.values.get("js/ü 1", own), Cloudflare.NotFoundError),
+  metadata: async () => assert.deepEqual(await namespaces.metadata.get("npm/ü 1", own), { z: 1 }),
+  bulkUpdate: () => namespaces.bulkUpdate(namespace_id, { account_id, body: Array.from({ length: 25 }, (_, n) => ({ key: `npm${n}`, value: `${n}` })) }),
+  keys: async () => assert.equal((await all(namespaces.keys.list(namespace_id, { account_id, prefix: "npm", limit: 10 }))).length, 26),
+  bulkGet: async () => assert.deepEqual((await namespaces.bulkGet(namespace_id, { account_id, keys: ["npm1", "none"] })).values, { npm1: "1", none: null }),
+  bulkDelete: async () => assert.equal((await namespaces.bulkDelete(namespace_id, { account_id, body: ["npm1", "npm2"] })).successful_key_count, 2),
+  delete: () => namespaces.values.delete("npm/ü 1", own),
+  gone: () => assert.rejects(namespaces.values.get("npm/ü 1", own), Cloudflare.NotFoundError),
 };
 for (const [name, step] of Object.entries(steps)) {
   try {
