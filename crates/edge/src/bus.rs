@@ -192,6 +192,11 @@ impl Bus {
         } else {
             (known.log, known.position) = (Some(message.log), message.position.clone());
         }
+        // Those that have ended here may still be there.
+        let ended = state.ledger.over(&message.position);
+        if let Some(known) = state.others.get_mut(name) {
+            ended.iter().for_each(|&log| known.position.leave(log));
+        }
         let own = state.ledger.own();
         let over: Vec<_> = message.over.iter().copied().filter(|&log| log != own).collect();
         over.iter().for_each(|&log| state.end(log));
@@ -215,11 +220,12 @@ impl Bus {
         })
     }
 
-    /// How far both are, as far as is known: if that does not change, telling is of no use.
-    pub(crate) fn progress(&self, name: &str) -> (Position, Position) {
+    /// How far both are, as far as is known: if that does not change, telling is of no use. Of somebody who has said nothing yet, to know that
+    /// it has nothing is a change.
+    pub(crate) fn progress(&self, name: &str) -> (Position, Option<(LogId, Position)>) {
         let state = self.state();
-        let there = state.others.get(name).map(|known| known.position.clone());
-        (state.done.clone(), there.unwrap_or_default())
+        let there = state.others.get(name).and_then(|known| Some((known.log?, known.position.clone())));
+        (state.done.clone(), there)
     }
 
     /// The place of the last purge that this data centre was told by its own operator.

@@ -44,6 +44,44 @@ fn purges_are_told_when_it_is_known_who_lacks_them() {
 }
 
 #[test]
+fn a_log_that_has_ended_is_nobodys_lead() {
+    let (lhr, fra, old) = (Bus::new(), Bus::new(), Bus::new());
+    let _ = old.append(vec![order("a")], || ());
+    old.is_done();
+    for bus in [&lhr, &fra] {
+        tell(("syd", bus), ("old", &old));
+        tell(("old", &old), ("syd", bus));
+    }
+    // The first message of each says who it is.
+    for (from, to) in [(("lhr", &lhr), ("fra", &fra)), (("fra", &fra), ("lhr", &lhr))] {
+        tell(from, to);
+        tell(to, from);
+    }
+    // What "old" was, was a run of syd, which has started again.
+    let syd = Bus::new();
+    for (bus, name) in [(&lhr, "lhr"), (&fra, "fra")] {
+        tell((name, bus), ("syd", &syd));
+        tell(("syd", &syd), (name, bus));
+        tell((name, bus), ("syd", &syd));
+        tell(("syd", &syd), (name, bus));
+    }
+    lhr.look(&["fra", "syd"].into());
+    assert_eq!(lhr.reached().unwrap(), "");
+    for _ in 0..2 {
+        for (name, bus) in [("fra", &fra), ("syd", &syd)] {
+            tell((name, bus), ("lhr", &lhr));
+            let message = lhr.message_after(&bus.state().done.clone(), "n");
+            bus.hear("lhr", &message);
+        }
+    }
+    for bus in [&fra, &syd] {
+        assert_eq!(bus.reached().unwrap(), "");
+    }
+    let ahead: Vec<_> = lhr.report("lhr", ["fra", "syd"].into_iter()).data_centres;
+    assert!(ahead.iter().all(|there| there.ahead == Some(0) && there.behind == Some(0)), "{ahead:?}");
+}
+
+#[test]
 fn what_is_not_on_disk_yet_is_not_said_to_be_done() {
     let lhr = Bus::new();
     let _ = lhr.append(vec![order("a")], || ());
