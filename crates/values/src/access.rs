@@ -120,6 +120,7 @@ impl Access {
         let mut own = caller.namespaces();
         match (own.next(), own.next()) {
             (Some(only), None) => Ok(only),
+            (None, _) => Err(Problem::new(StatusCode::NOT_FOUND, "there is no namespace for this token")),
             _ => Err(Problem::new(
                 StatusCode::BAD_REQUEST,
                 "this token is for several namespaces: KV-Namespace has to name one",

@@ -13,7 +13,7 @@ pub struct Line {
     pub key: String,
     /// Its value: text, or base64.
     pub value: String,
-    /// Whether it is base64, as the value is not UTF-8.
+    /// Whether it is base64, as the value is not UTF-8, or has so many control characters that it would be longer as text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub base64: bool,
     /// The second in which it is over, counted from 1970.
@@ -48,8 +48,8 @@ impl Line {
     /// Of a key and its value.
     pub fn of(key: String, value: &[u8], expiration: Option<u64>, metadata: Option<Value>) -> Self {
         let (value, base64) = match std::str::from_utf8(value) {
-            Ok(text) => (text.to_owned(), false),
-            Err(_) => (STANDARD.encode(value), true),
+            Ok(text) if is_short_as_text(value) => (text.to_owned(), false),
+            Ok(_) | Err(_) => (STANDARD.encode(value), true),
         };
         Self { key, value, base64, expiration, metadata }
     }
@@ -87,6 +87,12 @@ impl Line {
     }
 }
 
+/// Whether text is not longer in JSON, which has six bytes for a control character, than in base64.
+fn is_short_as_text(text: &[u8]) -> bool {
+    let long = |byte: &&u8| byte.is_ascii_control() && !b"\n\r\t".contains(byte);
+    text.iter().filter(long).count() * 5 <= text.len() / 3
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -106,6 +112,19 @@ mod tests {
             let text = serde_json::to_string(&line).unwrap();
             prop_assert!(!text.contains('\n'));
             prop_assert_eq!(Line::read(&text).unwrap(), line);
+        }
+    }
+
+    #[test]
+    fn what_is_mostly_control_characters_is_base64() {
+        for (value, is_base64) in [
+            (&b"a line\n"[..], false),
+            (&[0; 30], true),
+            (b"", false),
+            (b"\xff", true),
+            (b"0123456789abcde\x01", false),
+        ] {
+            assert_eq!(Line::of("a".into(), value, None, None).base64, is_base64, "{value:?}");
         }
     }
 
