@@ -82,7 +82,8 @@ impl Terms {
 
     /// Whether it may be used without asking, as far as time is concerned.
     pub fn is_fresh(&self, now: Time) -> bool {
-        self.outdated.is_none_or(|from| now < from) && self.lifetime > self.age(now)
+        // Whatever the clock says, which may be set back: what was purged does not come back.
+        self.outdated.is_none() && self.lifetime > self.age(now)
     }
 
     /// For how long it has been stale; zero while it is fresh.
@@ -224,7 +225,7 @@ mod tests {
         assert!(!terms.is_fresh(at(8)));
         assert_eq!([at(7), at(8), at(11)].map(|now| terms.seconds_left(now)), [1, 0, -3]);
         terms.outdated = Some(at(4));
-        assert!(terms.is_fresh(at(3)) && !terms.is_fresh(at(4)));
+        assert!(!terms.is_fresh(at(3)) && !terms.is_fresh(at(4)));
         assert_eq!(terms.staleness(at(6)).as_secs(), 2);
     }
 }

@@ -23,8 +23,11 @@ impl Edge {
             // Goes on when nobody waits for it any more.
             tokio::spawn(async move {
                 let name = others.peer(centre).name.clone();
-                let exchanged = edge.exchange(&others, centre, || edge.bus.has(&name, place)).await;
-                let why = (!edge.bus.has(&name, place)).then(|| exchanged.err().unwrap_or_default());
+                // Those of many purges wait for their turn with one that is silent; later it is told by whoever watches it.
+                let is_needless = || edge.bus.has(&name, place) || began.elapsed() > PATIENCE;
+                let exchanged = edge.exchange(&others, centre, is_needless).await;
+                let why = || exchanged.err().unwrap_or_else(too_late);
+                let why = (!edge.bus.has(&name, place)).then(why);
                 let _ = tell.send((name, why, began.elapsed()));
             });
         }
@@ -40,12 +43,16 @@ impl Edge {
         }
         for (name, centre) in waiting {
             let why = others.peer(centre).seen().why;
-            let why = why.unwrap_or_else(|| format!("it did not answer within {} s", PATIENCE.as_secs()));
+            let why = why.unwrap_or_else(too_late);
             let unreachable = Some(why);
             done.insert(name.clone(), PurgedIn { data_centre: name, applied_ms: None, unreachable });
         }
         done.into_values().collect()
     }
+}
+
+fn too_late() -> String {
+    format!("it did not answer within {} s", PATIENCE.as_secs())
 }
 
 /// How long a purge waits for other data centres: ten times around the Earth.

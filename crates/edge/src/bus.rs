@@ -176,7 +176,7 @@ impl Bus {
             log: state.ledger.own(),
             position: state.done.clone(),
             over: state.ledger.over(position),
-            heard: state.others.iter().filter_map(age).collect(),
+            heard: state.others.iter().filter_map(age).take(message::MOST_HEARD).collect(),
             pieces: message::within_bounds(state.ledger.after(position, message::MOST_ENTRIES)),
         }
     }

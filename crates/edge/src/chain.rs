@@ -104,6 +104,10 @@ impl Core {
         }
         let (stale, zone) = (stale.filter(|stale| !stale.body.is_broken()), visit.zone());
         let instead = stale.clone().filter(|stale| self.stands_in(&visit, stale, now));
+        // Another data centre and a visitor may wait for the same, and not all that is right for one is for the other.
+        let is_for =
+            |object: &Object| object.stored.selection.matches(&visit.headers) && !is_withheld(&visit, object);
+        let on_failure = instead.clone();
         if let Some(instead) = instead.as_ref().filter(|_| self.origins.are_failing(zone, now)) {
             self.revalidate(&visit, instead);
             return self.hit(&visit, instead, now, Some("origin-failed"));
@@ -122,16 +126,15 @@ impl Core {
                 }
             }
             Part::Follows(waiting) => match in_time(waiting.landing(), zone.stale_after, instead).await {
-                Ok(Landing::Shared(object)) if object.stored.selection.matches(&visit.headers) => {
-                    self.collapsed(&visit, &object, forward)
-                }
-                Ok(Landing::Found(object)) if object.stored.selection.matches(&visit.headers) => {
-                    self.hit(&visit, &object, self.now(), None)
-                }
+                Ok(Landing::Shared(object)) if is_for(&object) => self.collapsed(&visit, &object, forward),
+                Ok(Landing::Found(object)) if is_for(&object) => self.hit(&visit, &object, self.now(), None),
                 Ok(Landing::Shared(_) | Landing::Found(_) | Landing::Alone) => {
                     self.pass(&visit, Body::empty(), forward).await
                 }
-                Ok(Landing::Failed(refusal)) => self.refuse(refusal),
+                Ok(Landing::Failed(refusal)) => match on_failure {
+                    Some(instead) => self.hit(&visit, &instead, self.now(), Some("origin-failed")),
+                    None => self.refuse(refusal),
+                },
                 Err(instead) => self.hit(&visit, &instead, self.now(), Some("origin-slow")),
             },
         }

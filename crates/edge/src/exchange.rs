@@ -188,7 +188,7 @@ async fn look(edge: Weak<Edge>, others: Weak<Others>) {
     while let (Some(now), Some(there)) = (edge.upgrade(), others.upgrade()) {
         let names: BTreeSet<_> = there.all().map(|(_, peer)| peer.name.as_str()).collect();
         let over = now.bus.look(&names);
-        if let Some(on_disk) = &now.on_disk {
+        if let Some(on_disk) = now.on_disk.as_ref().filter(|_| !over.is_empty()) {
             on_disk.forget_logs(&over);
         }
         drop((now, there));

@@ -225,9 +225,12 @@ impl OnDisk {
         self.tell(Job::Note(noted));
     }
 
-    /// Notes purges: they are on the disk when this returns, or cannot be written there. Blocks.
-    pub(crate) fn note_now(&self, noted: Vec<Noted>) {
-        tell_failure(lock(&self.notes).add(noted));
+    /// Notes purges; whether they are on the disk, and all before them. Blocks.
+    pub(crate) fn note_now(&self, noted: Vec<Noted>) -> bool {
+        let added = lock(&self.notes).add(noted);
+        let is_noted = added.is_ok();
+        tell_failure(added);
+        is_noted
     }
 
     /// Notes how far this data centre is in all logs, as it has done purges that nobody names. Blocks.
@@ -415,14 +418,14 @@ struct Notes {
     kept: VecDeque<Noted>,
     /// How far this data centre is in the logs of all.
     reached: Position,
-    /// How many were added since there were none but those.
+    /// How many were added since there were none but those; as many as can be, if one is missing on the disk.
     added: usize,
 }
 
 impl Notes {
     fn add(&mut self, noted: Vec<Noted>) -> Result<(), ::disk::Error> {
         let notes = note::write(&noted);
-        self.added += noted.len();
+        self.added = self.added.saturating_add(noted.len());
         for (log, number) in noted.iter().filter_map(|noted| noted.place) {
             self.reached.reach(log, number);
         }
@@ -432,7 +435,9 @@ impl Notes {
         if self.added > 2 * REMEMBERED {
             return self.cut();
         }
-        notes.iter().try_for_each(|note| self.store.note(note))
+        let added = notes.iter().try_for_each(|note| self.store.note(note));
+        // Those that follow would hide that one is missing, so that the next one writes all.
+        added.inspect_err(|_| self.added = usize::MAX)
     }
 
     /// Leaves only those that are kept.

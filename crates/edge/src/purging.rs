@@ -47,7 +47,9 @@ impl Edge {
                 let numbers = last + 1 - count..;
                 noted.iter_mut().zip(numbers).for_each(|(noted, number)| noted.place = Some((log, number)));
             }
-            on_disk.note_now(noted);
+            if !on_disk.note_now(noted) {
+                return Some(purged);
+            }
         }
         self.bus.is_done();
         Some(purged)
@@ -93,9 +95,12 @@ impl Edge {
         if !noted.is_empty() {
             let (purges, everything) = (noted.len(), news.everything);
             tracing::info!(data_centre = name, purges, everything, "purged as another data centre tells");
-            if let Some(on_disk) = &self.on_disk {
-                on_disk.note_now(noted);
-            }
+        }
+        // Where there is nothing to note, something from before may be missing.
+        if let Some(on_disk) = &self.on_disk
+            && !on_disk.note_now(noted)
+        {
+            return Ok(());
         }
         let reached = self.bus.is_done();
         let over = self.bus.hear(name, &message);

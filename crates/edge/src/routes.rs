@@ -252,7 +252,7 @@ impl Search<'_> {
         let (parts, body) = request.into_parts();
         let asked = (centre, Role::Detour);
         let answered = self.core.ask_other(self.others, asked, self.visit, parts.headers, body).await;
-        let was_sent = !matches!(answered, Err(Unanswered::Far | Unanswered::Unsayable));
+        let was_sent = !matches!(answered, Err(Unanswered::Far | Unanswered::Unsayable | Unanswered::Early));
         Tried {
             route,
             result: answered.map_err(Why::Through),

@@ -38,6 +38,8 @@ pub(crate) enum Unanswered {
     Far,
     /// What this data centre has heard of purges is too much to be said in a field.
     Unsayable,
+    /// This data centre was started just now, and is still being told what was purged before.
+    Early,
 }
 
 impl fmt::Display for Unanswered {
@@ -47,6 +49,7 @@ impl fmt::Display for Unanswered {
             Self::Failed(failure) => failure.fmt(f),
             Self::Gone => f.write_str("it does not answer"),
             Self::Far => f.write_str("the request went through too many data centres"),
+            Self::Early => f.write_str("this data centre is still being told what was purged"),
             Self::Unsayable => f.write_str("this data centre knows too many logs of purges to tell it"),
         }
     }
@@ -77,7 +80,9 @@ impl Core {
         };
         came.write(&mut headers);
         // One that was just started does not know yet what the run before has acknowledged.
-        self.bus.begun().await;
+        if timeout(BEGINNING, self.bus.begun()).await.is_err() {
+            return Err(Unanswered::Early);
+        }
         headers.insert(POSITION, self.bus.reached().ok_or(Unanswered::Unsayable)?);
         let peer = others.peer(centre);
         peer.asked();
@@ -225,3 +230,5 @@ impl Frames for UntilGone {
 const WAYS: u32 = 4;
 
 const MARGIN: Duration = Duration::from_secs(2);
+/// How long a request waits for others to tell what was purged before this process began; then its origin is asked.
+const BEGINNING: Duration = Duration::from_secs(3);

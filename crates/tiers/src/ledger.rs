@@ -57,8 +57,9 @@ pub struct New<E> {
 pub struct Ledger<E> {
     own: LogId,
     logs: BTreeMap<LogId, Log<E>>,
-    /// Logs that have ended and that all data centres have to their ends; the one that was settled first gives way.
-    settled: (BTreeSet<LogId>, VecDeque<LogId>),
+    /// Logs that have ended and that all data centres have to their ends, as far as is known here: the number of the last entry. The one that
+    /// was settled first gives way.
+    settled: (BTreeMap<LogId, u64>, VecDeque<LogId>),
 }
 
 #[derive(Debug, Clone)]
@@ -161,8 +162,13 @@ impl<E: Clone> Ledger<E> {
 
     /// Whether it lacks nothing that somebody at this position has.
     pub fn covers(&self, other: &Position) -> bool {
-        let reached = |log| self.logs.get(&log).map_or(0, Log::last);
-        other.logs().all(|(log, number)| reached(log) >= number || self.settled.0.contains(&log))
+        other.logs().all(|(log, number)| self.reached(log) >= number)
+    }
+
+    /// How far it is in a log, also in one that is settled.
+    fn reached(&self, log: LogId) -> u64 {
+        let end = || self.settled.0.get(&log).copied();
+        self.logs.get(&log).map(Log::last).or_else(end).unwrap_or(0)
     }
 
     /// What somebody at this position lacks, up to so many entries. If there are more, the rest is after the position that follows.
@@ -188,14 +194,16 @@ impl<E: Clone> Ledger<E> {
         let mut news = News { entries: Vec::new(), everything: false };
         for Piece { log, first, forgets, entries } in pieces {
             let before = first.saturating_sub(1);
-            let reached = self.logs.get(&log).map_or(0, Log::last);
+            let reached = self.reached(log);
             let is_known = before.saturating_add(entries.len() as u64) <= reached;
             let has_gap = before > reached && !forgets;
             let is_too_much =
                 first > LARGEST || (self.logs.len() >= MOST_LOGS && !self.logs.contains_key(&log));
-            if first == 0 || is_known || has_gap || is_too_much || self.settled.0.contains(&log) {
+            // Nobody else adds to its own.
+            if first == 0 || is_known || has_gap || is_too_much || log == self.own {
                 continue;
             }
+            self.reopen(log);
             let own = self.log(log);
             if before > reached {
                 news.everything = true;
@@ -229,20 +237,30 @@ impl<E: Clone> Ledger<E> {
 
     /// Those of somebody's logs that are settled: whoever hears that from here may forget them as well.
     pub fn over(&self, position: &Position) -> Vec<LogId> {
-        position.logs().map(|(log, _)| log).filter(|log| self.settled.0.contains(log)).collect()
+        let is_over = |(log, number): &(LogId, u64)| self.settled.0.get(log) == Some(number);
+        position.logs().filter(is_over).map(|(log, _)| log).collect()
     }
 
     /// Forgets a log that another one has settled: it has ended, and all have it to its end.
     pub fn end(&mut self, log: LogId) {
-        if log == self.own || self.logs.remove(&log).is_none() {
+        if log == self.own {
             return;
         }
-        self.settled.0.insert(log);
+        let Some(known) = self.logs.remove(&log) else { return };
+        self.settled.0.insert(log, known.last());
         self.settled.1.push_back(log);
         if self.settled.1.len() > MOST_SETTLED
             && let Some(first) = self.settled.1.pop_front()
         {
             self.settled.0.remove(&first);
+        }
+    }
+
+    /// Goes on with a log that was settled too early: whoever writes to it was not known to be there.
+    fn reopen(&mut self, log: LogId) {
+        if let Some(end) = self.settled.0.remove(&log) {
+            self.settled.1.retain(|settled| *settled != log);
+            self.log(log).base = end;
         }
     }
 

@@ -162,6 +162,30 @@ async fn a_fill_that_began_before_a_purge_is_nobodys_after_it() {
 }
 
 #[tokio::test]
+async fn what_a_visitor_gets_as_the_origin_fails_is_not_for_others_who_wait_with_him() {
+    let (shelf, is_failing) = (Shelf::default(), Arc::new(AtomicBool::new(false)));
+    let (origins, fails) = (shelf.clone(), Arc::clone(&is_failing));
+    let world = World::new(TO_FRA, move |request, _| {
+        let mut response = origins.answer(&request, "max-age=600, stale-if-error=600");
+        let fails = fails.load(SeqCst);
+        async move {
+            if fails {
+                sleep(Duration::from_millis(200)).await;
+                response = with("no-store", String::new());
+                *response.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
+            }
+            response
+        }
+    });
+    version(&world, FRA, "/a").await;
+    purge(&world, FRA, "a", Depth::Soft).await;
+    is_failing.store(true, SeqCst);
+    let (own, other) = tokio::join!(world.get(FRA, "/a"), world.get(SYD, "/a"));
+    assert_eq!((own.status, &own.body[..]), (200, &b"0"[..]));
+    assert_eq!(other.status, 500, "{other:?}");
+}
+
+#[tokio::test]
 async fn what_is_stale_by_a_purge_is_not_given_to_others() {
     let shelf = Shelf::default();
     let origins = shelf.clone();

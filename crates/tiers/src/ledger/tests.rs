@@ -83,6 +83,26 @@ fn a_run_goes_on_where_the_one_before_ended() {
 }
 
 #[test]
+fn a_log_that_was_settled_too_early_goes_on() {
+    let mut ledgers = [Ledger::new(LogId(0)), Ledger::new(LogId(1))];
+    ledgers[0].append([10, 11]);
+    let told = ledgers[0].after(&Position::default(), 9);
+    ledgers[1].take(told);
+    // The one that writes to it is not known to be there, and nobody else is.
+    assert_eq!(ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]), [LogId(0)]);
+    assert!(ledgers[1].covers(&ledgers[0].position()));
+    ledgers[0].append([12]);
+    assert!(!ledgers[1].covers(&ledgers[0].position()), "what was purged since is not known");
+    let position = ledgers[1].position();
+    let news = ledgers[1].take(ledgers[0].after(&position, 9));
+    assert_eq!(news.entries, [New { log: LogId(0), number: 3, entry: 12 }]);
+    assert!(!news.everything && ledgers[1].covers(&ledgers[0].position()));
+    // Nobody adds to another one's log.
+    let news = ledgers[0].take(vec![Piece { log: LogId(0), first: 9, forgets: true, entries: vec![7] }]);
+    assert!(news.entries.is_empty() && !news.everything);
+}
+
+#[test]
 fn what_one_has_settled_the_others_forget() {
     let mut ledgers: Vec<_> = (0..3).map(|id| Ledger::new(LogId(id))).collect();
     ledgers[0].append(["x"]);
