@@ -2,6 +2,7 @@
 //! an hour of load, a kill at any moment, the clients of its key-value store; and against the speed test: the rubric as others have it.
 
 pub(crate) mod cache_tests;
+mod install;
 pub(crate) mod kill;
 pub(crate) mod kv;
 pub(crate) mod lint;

@@ -4,14 +4,17 @@
 use std::{
     collections::BTreeMap,
     fs,
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-use super::{Ended, build, data_centre, free_port, longhaul};
+use super::{Ended, build, data_centre, free_port, install, longhaul};
 use crate::root;
 
 /// Where a store is asked, and by whom.
@@ -26,7 +29,7 @@ struct Asked {
 
 /// Installs what asks into the build's folder, from the registries, starts a store, and has it asked.
 pub(crate) fn judge() -> anyhow::Result<()> {
-    let (packages, python) = (packages()?, python()?);
+    let (packages, python) = (packages()?, install::python("kv-python", "cloudflare", PYTHON)?);
     build()?;
     let folder = tempfile::tempdir()?;
     let token = longhaul().args(["edge", "token", "--json"]).output()?.stdout;
@@ -87,7 +90,11 @@ impl Asked {
                 )
             })
             .collect();
-        println!("workerd {WRANGLER}: {} steps, {} differ from the emulator's", expected.len(), wrong.len());
+        println!(
+            "workerd of wrangler {WRANGLER}: {} steps, {} differ from the emulator's",
+            expected.len(),
+            wrong.len()
+        );
         Ok(wrong)
     }
 
@@ -150,17 +157,27 @@ impl Asked {
 
     fn by_sdk(&self, name: &str, program: &mut Command) -> anyhow::Result<Vec<String>> {
         let said = output(program.env("CLOUDFLARE_API_TOKEN", &self.token))?;
-        let wrong: Vec<_> = said.lines().map(|line| format!("{name}, {line}")).collect();
-        println!("{name}: 10 steps, {} went wrong", wrong.len());
+        let (wrong, steps) = said.trim_end().rsplit_once('\n').unwrap_or(("", said.trim_end()));
+        let steps: u64 = steps.parse().with_context(|| format!("{name} did not come to its end"))?;
+        let wrong: Vec<_> = wrong.lines().map(|line| format!("{name}, {line}")).collect();
+        println!("{name}: {steps} steps, {} went wrong", wrong.len());
         Ok(wrong)
     }
 }
 
 /// What comes back from a program that listens soon.
 fn get(port: u16) -> anyhow::Result<String> {
-    let url = format!("http://127.0.0.1:{port}/");
-    let retry = ["--retry", "50", "--retry-connrefused", "--retry-delay", "1"];
-    output(Command::new("curl").args(["-sS"]).args(retry).arg(url))
+    let begin = now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        ensure!(begin.elapsed() < SOON, "nothing listens on port {port}");
+        thread::park_timeout(Duration::from_millis(50));
+    }
+    output(Command::new("curl").arg("-sS").arg(format!("http://127.0.0.1:{port}/")))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a judge waits for another program")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn output(program: &mut Command) -> anyhow::Result<String> {
@@ -186,42 +203,14 @@ fn packages() -> anyhow::Result<PathBuf> {
     if !has("wrangler", WRANGLER) || !has("cloudflare", JAVASCRIPT) {
         println!("installing wrangler {WRANGLER} and cloudflare {JAVASCRIPT} into {}", place.display());
         fs::create_dir_all(&place)?;
-        let installed = Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
-            .arg(&place)
-            .args([format!("wrangler@{WRANGLER}"), format!("cloudflare@{JAVASCRIPT}")])
-            .status()
-            .context("npm cannot be run")?;
-        ensure!(installed.success(), "npm cannot install wrangler and cloudflare");
+        let packages = [format!("wrangler@{WRANGLER}"), format!("cloudflare@{JAVASCRIPT}")];
+        install::npm(&place, &packages.each_ref().map(String::as_str))?;
     }
     Ok(place)
 }
 
-/// A Python that has the SDK.
-fn python() -> anyhow::Result<PathBuf> {
-    let place = root().join("target/judge/kv-python");
-    let python = place.join("bin/python");
-    let wanted = format!("import cloudflare; assert cloudflare.__version__ == '{PYTHON}'");
-    let has_it = Command::new(&python)
-        .args(["-c", &wanted])
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !has_it {
-        println!("installing cloudflare {PYTHON} into {}", place.display());
-        let made = Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&place)
-            .status()
-            .context("python3 cannot be run")?;
-        ensure!(made.success(), "python3 cannot make an environment");
-        let package = format!("cloudflare=={PYTHON}");
-        let installed = Command::new(&python).args(["-m", "pip", "install", "--quiet", &package]).status()?;
-        ensure!(installed.success(), "pip cannot install {package}");
-    }
-    Ok(python)
-}
-
+/// For workerd to start.
+const SOON: Duration = Duration::from_secs(50);
 const WRANGLER: &str = "4.86.0";
 const JAVASCRIPT: &str = "7.3.0";
 const PYTHON: &str = "5.9.0";

@@ -8,7 +8,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read as _, Write as _},
     net::TcpStream,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::response::{Fields, responses};
-use super::{Ended, build, data_centre, free_port, longhaul};
+use super::{Ended, build, data_centre, free_port, install, longhaul};
 use crate::root;
 
 /// A class of answer: the requests that lead to it, of which the last one's answer is judged, and its status.
@@ -38,7 +38,7 @@ struct Note {
 
 /// Asks for each class of answer, has them judged, and compares what is called bad with a list in the tree that says why.
 pub(crate) fn judge() -> anyhow::Result<()> {
-    let python = python()?;
+    let python = install::python("httplint", "httplint", VERSION)?;
     build()?;
     let folder = tempfile::tempdir()?;
     let (origin, front) = (origin::start()?, free_port()?);
@@ -99,40 +99,6 @@ fn known() -> anyhow::Result<BTreeSet<(String, String)>> {
     text.lines()
         .map(|line| read(line).with_context(|| format!("expected CLASS | NOTE | WHY: {line}")))
         .collect()
-}
-
-/// A Python that has httplint, in the build's folder.
-fn python() -> anyhow::Result<PathBuf> {
-    let place = root().join("target/judge/httplint");
-    let python = place.join("bin/python");
-    let wanted = format!("import httplint; assert httplint.__version__ == '{VERSION}'");
-    let has_it = || {
-        Command::new(&python)
-            .args(["-c", &wanted])
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-    };
-    if !has_it() {
-        println!("installing httplint {VERSION} into {}", place.display());
-        let made = Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&place)
-            .status()
-            .context("python3 cannot be started")?;
-        let installed = Command::new(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                &format!("httplint=={VERSION}"),
-            ])
-            .status()?;
-        ensure!(made.success() && installed.success() && has_it(), "httplint cannot be installed");
-    }
-    Ok(python)
 }
 
 /// httplint as a program that reads exchanges and writes notes.

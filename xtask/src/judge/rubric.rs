@@ -11,6 +11,7 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use speed::rubric::{Measured, Rubric, Score, Scores};
 
+use super::install;
 use crate::root;
 
 /// What the peer says of one set of figures. A score that it does not give is null.
@@ -30,13 +31,7 @@ struct Mark {
 /// Installs the peer's package in a temporary folder, from the registry, and holds a grid of figures against it.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let installed = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
-        .arg(folder.path())
-        .arg(PACKAGE)
-        .status()
-        .context("npm cannot be run")?;
-    ensure!(installed.success(), "npm cannot install {PACKAGE}");
+    install::npm(folder.path(), &[PACKAGE])?;
     let grid = grid();
     let differ = grid.iter().zip(ask(folder.path(), &grid)?).filter_map(|(figures, said)| {
         let ours = Rubric::AIM.score(figures);

@@ -1,5 +1,5 @@
 // The official SDK for JavaScript, as its users call it. Arguments: the folder with the packages, and the API's base; the token is in
-// the environment. Prints what it could not do, a line each.
+// the environment. Prints what it could not do, a line each, and then how many steps there were.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
@@ -34,3 +34,4 @@ for (const [name, step] of Object.entries(steps)) {
     console.log(`${name}: ${error}`);
   }
 }
+console.log(Object.keys(steps).length);

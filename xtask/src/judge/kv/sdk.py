@@ -1,5 +1,5 @@
 """The official SDK for Python, as its users call it. Argument: the API's base; the token is in the environment. Prints what it could not
-do, a line each."""
+do, a line each, and then how many steps there were."""
 
 import sys
 
@@ -42,3 +42,4 @@ for name, step in STEPS.items():
             print(f"{name}: it came to something else")
     except Exception as error:
         print(f"{name}: {error!r}")
+print(len(STEPS))
