@@ -64,4 +64,5 @@ pub use sink::{Counts, Event, Sink};
 pub use unit::Unit;
 pub use write::{
     Growing, Recorder, Target, WriteOptions, Writer, Written, annotate, create, temporaries_of, write_whole,
+    write_whole_by,
 };

@@ -26,7 +26,7 @@ use lost::Lost;
 use named::Named;
 pub use native::Writer;
 use output::Output;
-pub use output::{temporaries_of, write_whole};
+pub use output::{temporaries_of, write_whole, write_whole_by};
 
 /// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

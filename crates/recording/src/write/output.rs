@@ -101,14 +101,26 @@ impl Output {
 /// # Errors
 /// The file system's; the path is the caller's to name.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_whole_by(path, |file| file.write_all(content))
+}
+
+/// The same of content that is made while it is written, of which `write` may say something.
+///
+/// # Errors
+/// The file system's, and those of `write`.
+pub fn write_whole_by<T, E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<T, E>,
+) -> Result<T, E> {
     let Some((part, mut file)) = Part::create(path)? else {
-        return File::options().write(true).open(path)?.write_all(content);
+        return write(&mut File::options().write(true).open(path)?);
     };
-    file.write_all(content)?;
+    let said = write(&mut file)?;
     // Some file systems only now find out that there is no room; and a name that outlives a power failure must not be
     // that of an empty file.
     file.sync_all()?;
-    part.complete()
+    part.complete()?;
+    Ok(said)
 }
 
 impl Write for Output {

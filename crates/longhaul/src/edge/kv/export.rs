@@ -1,9 +1,8 @@
 //! `longhaul edge kv export`: all keys of a namespace with their values, a line of JSON each.
 
 use std::{
-    fs::{self, File},
     io::{self, BufWriter, ErrorKind, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::ExitCode,
 };
 
@@ -44,7 +43,8 @@ impl Export {
                 Err(error) if is_broken_pipe(&error) => return Ok(ExitCode::SUCCESS),
                 moved => moved?,
             },
-            Some(file) => whole(file, |to| export(&remote, &self.prefix, to))?,
+            Some(file) => recording::write_whole_by(file, |to| export(&remote, &self.prefix, to))
+                .with_context(|| format!("{}: cannot be written", file.display()))?,
         };
         if self.json {
             output::print_json(&output::named("longhaul.edge.kv.moved/1", moved))?;
@@ -73,18 +73,6 @@ fn export(remote: &Remote, prefix: &str, to: impl Write) -> anyhow::Result<Moved
             return Ok(moved);
         }
     }
-}
-
-/// Writes a file that is there when it is whole.
-fn whole(file: &Path, write: impl FnOnce(File) -> anyhow::Result<Moved>) -> anyhow::Result<Moved> {
-    let mut part = file.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let cannot = || format!("{}: cannot be written", file.display());
-    let opened = File::create(&part).with_context(cannot)?;
-    let moved = write(opened).inspect_err(|_| drop(fs::remove_file(&part)))?;
-    fs::rename(&part, file).with_context(cannot)?;
-    Ok(moved)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
