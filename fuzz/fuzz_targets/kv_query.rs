@@ -11,7 +11,7 @@ use values::Parameters;
 fuzz_target!(|text: &str| {
     let Ok(parameters) = Parameters::of(Some(text)) else { return };
     let get = |name| parameters.get(name);
-    if let Ok(page) = Page::asked("ns", get("key_count_limit"), get("prefix"), get("cursor")) {
+    if let Ok(page) = Page::asked("ns", ("key_count_limit", get("key_count_limit")), get("prefix"), get("cursor")) {
         assert!((1..=MOST_KEYS).contains(&page.limit) && page.prefix.len() <= MOST_KEY_BYTES);
     }
     if let Ok(Some(at)) = Expiration::asked(get("expiration"), get("expiration_ttl"), Millis(1_000_000)) {

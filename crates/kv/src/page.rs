@@ -17,11 +17,21 @@ pub struct Page {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// The limit is no number above 0.
-    #[error("Invalid key_count_limit of {0}. Please specify an integer greater than 0.")]
-    NoLimit(String),
+    #[error("Invalid {name} of {text}. Please specify an integer greater than 0.")]
+    NoLimit {
+        /// As the request calls it.
+        name: &'static str,
+        /// What it says.
+        text: String,
+    },
     /// The limit is too large.
-    #[error("Invalid key_count_limit of {0}. Please specify an integer less than {MOST_KEYS}.")]
-    LargeLimit(u64),
+    #[error("Invalid {name} of {limit}. Please specify an integer less than {MOST_KEYS}.")]
+    LargeLimit {
+        /// As the request calls it.
+        name: &'static str,
+        /// What it says.
+        limit: u64,
+    },
     /// The prefix is longer than any key.
     #[error(transparent)]
     Prefix(KeyError),
@@ -31,13 +41,13 @@ pub enum PageError {
 }
 
 impl Page {
-    /// As it is asked for.
+    /// As it is asked for; the limit with its name.
     ///
     /// # Errors
     /// When there is none.
     pub fn asked(
         namespace: &str,
-        limit: Option<&str>,
+        (name, limit): (&'static str, Option<&str>),
         prefix: Option<&str>,
         cursor: Option<&str>,
     ) -> Result<Self, PageError> {
@@ -45,9 +55,9 @@ impl Page {
             None => MOST_KEYS,
             Some(text) => {
                 let limit: Option<u64> = text.parse().ok().filter(|&limit| limit > 0);
-                let limit = limit.ok_or_else(|| PageError::NoLimit(text.to_owned()))?;
+                let limit = limit.ok_or_else(|| PageError::NoLimit { name, text: text.to_owned() })?;
                 let fits = usize::try_from(limit).ok().filter(|&limit| limit <= MOST_KEYS);
-                fits.ok_or(PageError::LargeLimit(limit))?
+                fits.ok_or(PageError::LargeLimit { name, limit })?
             }
         };
         let prefix = prefix.unwrap_or_default();
@@ -70,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_page_is_refused_or_as_it_was_asked_for() {
-        let asked = |limit, prefix, cursor| Page::asked("ns", limit, prefix, cursor);
+        let asked = |limit, prefix, cursor| Page::asked("ns", ("limit", limit), prefix, cursor);
         let page = |prefix: &str, after: Option<&str>, limit| Page {
             prefix: prefix.into(),
             after: after.map(Into::into),
@@ -80,8 +90,11 @@ mod tests {
         let cursor = Cursor { last: "a7".into() }.text("ns", "a");
         assert_eq!(asked(Some("7"), Some("a"), Some(&cursor)), Ok(page("a", Some("a7"), 7)));
         assert_eq!(asked(None, None, Some(&cursor)), Err(PageError::Cursor(CursorError::AnotherList)));
-        assert_eq!(asked(Some("0"), None, None), Err(PageError::NoLimit("0".into())));
-        assert_eq!(asked(Some("1001"), None, None), Err(PageError::LargeLimit(1001)));
+        assert_eq!(asked(Some("0"), None, None), Err(PageError::NoLimit { name: "limit", text: "0".into() }));
+        assert_eq!(
+            asked(Some("1001"), None, None),
+            Err(PageError::LargeLimit { name: "limit", limit: 1001 })
+        );
         assert!(matches!(asked(None, Some(&"p".repeat(513)), None), Err(PageError::Prefix(_))));
     }
 }

@@ -117,23 +117,13 @@ async fn list(
     parameters: &Parameters,
 ) -> Result<Response<Body>, Problem> {
     let get = |name| parameters.get(name);
-    let page = Page::asked(namespace, get("key_count_limit"), get("prefix"), get("cursor"))?;
+    let page =
+        Page::asked(namespace, ("key_count_limit", get("key_count_limit")), get("prefix"), get("cursor"))?;
     let prefix = page.prefix.clone();
     let listed = service.page(namespace, page).await?;
     let mut text = String::from("{\"keys\":");
-    json::between(&mut text, json::LIST, &listed.keys, |text, key| {
-        text.push_str("{\"name\":");
-        json::text(text, &key.name);
-        if let Some(expiration) = key.expiration {
-            text.push_str(&format!(",\"expiration\":{}", expiration.0));
-        }
-        if let Some(metadata) = &key.metadata {
-            // JSON in a text: workerd reads it once more.
-            text.push_str(",\"metadata\":");
-            json::text(text, metadata.as_str());
-        }
-        text.push('}');
-    });
+    // JSON in a text: workerd reads it once more.
+    json::keys(&mut text, &listed.keys, json::text);
     match &listed.next {
         None => text.push_str(",\"list_complete\":true}"),
         Some(next) => {

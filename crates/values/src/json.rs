@@ -1,5 +1,7 @@
 //! JSON that is put together of texts which are JSON already: metadata and values stay as their writers wrote them.
 
+use vault::ListedKey;
+
 /// Adds a text as JSON.
 pub(crate) fn text(to: &mut String, text: &str) {
     // A text is always JSON.
@@ -21,6 +23,22 @@ pub(crate) fn between<T>(
         add(to, part);
     }
     to.push(close);
+}
+
+/// Keys in a list, with what is said of each; `metadata` adds JSON that is what the store has, or stands for it.
+pub(crate) fn keys(to: &mut String, keys: &[ListedKey], metadata: impl Fn(&mut String, &str)) {
+    between(to, LIST, keys, |to, key| {
+        to.push_str("{\"name\":");
+        text(to, &key.name);
+        if let Some(expiration) = key.expiration {
+            to.push_str(&format!(",\"expiration\":{}", expiration.0));
+        }
+        if let Some(says) = &key.metadata {
+            to.push_str(",\"metadata\":");
+            metadata(to, says.as_str());
+        }
+        to.push('}');
+    });
 }
 
 pub(crate) const LIST: (char, char) = ('[', ']');

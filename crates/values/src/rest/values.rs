@@ -62,27 +62,11 @@ pub(super) async fn list(
     parameters: &Parameters,
 ) -> Result<Response<Body>, Problem> {
     let get = |name| parameters.get(name);
-    let page = Page::asked(namespace, get("limit"), get("prefix"), get("cursor"));
-    let page = page.map_err(|error| {
-        let mut problem = Problem::from(error);
-        problem.message = problem.message.replace("key_count_limit", "limit");
-        problem
-    })?;
+    let page = Page::asked(namespace, ("limit", get("limit")), get("prefix"), get("cursor"))?;
     let prefix = page.prefix.clone();
     let listed = service.page(namespace, page).await?;
     let mut text = String::new();
-    json::between(&mut text, json::LIST, &listed.keys, |text, key| {
-        text.push_str("{\"name\":");
-        json::text(text, &key.name);
-        if let Some(expiration) = key.expiration {
-            text.push_str(&format!(",\"expiration\":{}", expiration.0));
-        }
-        if let Some(metadata) = &key.metadata {
-            text.push_str(",\"metadata\":");
-            text.push_str(metadata.as_str());
-        }
-        text.push('}');
-    });
+    json::keys(&mut text, &listed.keys, String::push_str);
     let cursor = listed.next.map(|next| next.text(namespace, &prefix)).unwrap_or_default();
     let info = format!("{{\"count\":{},\"cursor\":\"{cursor}\"}}", listed.keys.len());
     Ok(envelope::success(&text, Some(&info)))
