@@ -1,13 +1,15 @@
 //! The operator's side: status, explanations and purges, on an address of their own.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use cache::purge::{Depth, Purge};
 use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use percent_encoding::percent_decode_str;
 use ring::rand::{SecureRandom, SystemRandom};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::{task::spawn_blocking, time::Instant};
+use values::{TokenHash, hexadecimal};
 
 use crate::{
     Error,
@@ -40,20 +42,8 @@ impl Token {
         let filled = SystemRandom::new().fill(&mut bytes);
         filled.map_err(|_| Error::Runtime(std::io::Error::other("the system gives no random numbers")))?;
         let token = hexadecimal(&bytes);
-        Ok(Self { sha256: token_hash(&token), token })
+        Ok(Self { sha256: TokenHash::of(token.as_bytes()).to_string(), token })
     }
-}
-
-/// The SHA-256 of a token, as the network's file has it.
-fn token_hash(token: &str) -> String {
-    hexadecimal(ring::digest::digest(&ring::digest::SHA256, token.as_bytes()).as_ref())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Answers the operator's requests.
@@ -126,7 +116,8 @@ fn status(edge: &Edge) -> Status {
 }
 
 fn explain(edge: &Arc<Edge>, request: &Uri) -> Response<Body> {
-    let url = request.query().and_then(|query| query.strip_prefix("url=")).map(decoded);
+    let url = request.query().and_then(|query| query.strip_prefix("url="));
+    let url = url.map(|url| percent_decode_str(url).decode_utf8_lossy());
     let Some(url) = url.and_then(|url| url.parse::<Uri>().ok()) else {
         return failure(StatusCode::BAD_REQUEST, "expected ?url= and a URL, percent-encoded");
     };
@@ -246,30 +237,11 @@ fn read(asked: Purges) -> Result<Vec<Purge>, String> {
     }
 }
 
-/// Whether a request has a token that the network's file knows. Comparing digests tells nobody how much of a token was right.
+/// Whether a request has a token that the network's file knows.
 fn is_allowed(edge: &Edge, headers: &HeaderMap) -> bool {
     let token =
         headers.get(header::AUTHORIZATION).and_then(|field| field.to_str().ok()?.strip_prefix("Bearer "));
-    token.is_some_and(|token| edge.network().tokens.contains(&token_hash(token)))
-}
-
-/// Without percent-encoding.
-fn decoded(text: &str) -> String {
-    let mut pieces = text.split('%');
-    let mut plain = pieces.next().unwrap_or_default().as_bytes().to_vec();
-    for piece in pieces {
-        match piece.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                plain.extend_from_slice(&piece.as_bytes()[2..]);
-            }
-            None => {
-                plain.push(b'%');
-                plain.extend_from_slice(piece.as_bytes());
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
+    token.is_some_and(|token| edge.network().tokens.contains(&TokenHash::of(token.as_bytes())))
 }
 
 fn failure(status: StatusCode, message: &str) -> Response<Body> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kv::StoreName;
-use values::{Access, Config, Service, TokenHash};
+use values::{Access, Config, Service};
 
 use crate::{Error, Network};
 
@@ -20,7 +20,5 @@ pub(crate) fn open(network: &Network, centre: &str) -> Result<Option<Arc<Service
 /// Who may use it, as this network's file says.
 pub(crate) fn access(network: &Network) -> Access {
     let namespaces = network.kv.as_ref().map_or_else(Vec::new, |kv| kv.namespaces.clone());
-    // The file was read, so that each is one.
-    let operators: Vec<TokenHash> = network.tokens.iter().filter_map(|token| token.parse().ok()).collect();
-    Access { namespaces, operators }
+    Access { namespaces, operators: network.tokens.clone() }
 }

@@ -22,6 +22,7 @@ use http::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+use values::TokenHash;
 
 pub use self::{
     kv::Kv,
@@ -48,8 +49,8 @@ pub struct Network {
     pub traces: Option<Collector>,
     /// Its key-value store, if it has one.
     pub kv: Option<Kv>,
-    /// SHA-256 of the tokens that may change something, in hexadecimal digits.
-    pub tokens: Vec<String>,
+    /// Of the tokens that may change something.
+    pub tokens: Vec<TokenHash>,
 }
 
 /// Where a process of the network listens, and what it may use.

@@ -1,6 +1,9 @@
 //! Who may use which namespace: tokens, of which only hashes are known here.
 
-use std::{fmt::Write as _, str::FromStr};
+use std::{
+    fmt::{self, Write as _},
+    str::FromStr,
+};
 
 use http::{HeaderMap, HeaderName, StatusCode, header};
 
@@ -42,6 +45,13 @@ impl TokenHash {
     }
 }
 
+/// As `sha256sum` writes it.
+impl fmt::Display for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hexadecimal(&self.0))
+    }
+}
+
 impl FromStr for TokenHash {
     type Err = NoHash;
 
@@ -61,15 +71,20 @@ impl FromStr for TokenHash {
 impl Namespace {
     /// The id of a namespace that was given none: it follows from its name, and stays the same.
     pub fn id_of(name: &str) -> String {
-        digest(name.as_bytes())[..16].iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hexadecimal(&digest(name.as_bytes())[..16])
     }
 
     fn is_called(&self, name: &[u8]) -> bool {
         self.name.as_bytes() == name || self.id.as_bytes().eq_ignore_ascii_case(name)
     }
+}
+
+/// Bytes, two digits each.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Comparing digests tells nobody how much of a token was right.
@@ -222,6 +237,7 @@ mod tests {
         // From `printf root | sha256sum`.
         let text = "4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2";
         assert_eq!(text.parse(), Ok(TokenHash::of(b"root")));
+        assert_eq!(TokenHash::of(b"root").to_string(), text);
         assert_eq!(text[1..].parse::<TokenHash>(), Err(NoHash));
         assert_eq!(text.replace('4', "+").parse::<TokenHash>(), Err(NoHash));
     }

@@ -44,7 +44,7 @@ mod several;
 mod value;
 
 pub use self::{
-    access::{Access, Namespace, NoHash, TokenHash},
+    access::{Access, Namespace, NoHash, TokenHash, hexadecimal},
     config::Config,
     counts::Status,
     door::Door,

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use http::{Body, HeaderMap, Method, StatusCode};
 use kv::{Key, MOST_VALUE_BYTES, Metadata};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -276,12 +277,13 @@ fn inner<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Val
 
 /// A text as a part of a URL.
 fn encoded(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     match text {
         // Else they would say where in a path it goes on.
         "." => "%2E".to_owned(),
         ".." => "%2E%2E".to_owned(),
-        text => text.bytes().map(one).collect(),
+        text => utf8_percent_encode(text, ENCODED).to_string(),
     }
 }
+
+/// All but RFC 3986's unreserved characters.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

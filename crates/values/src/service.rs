@@ -71,8 +71,8 @@ impl Service {
         *self.access.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
     }
 
-    /// Leaves the file to another process, or to nobody. What is asked for later is refused; what has begun may take a few seconds. Blocks; not to be called in a runtime's own
-    /// thread.
+    /// Leaves the file to another process, or to nobody. What is asked for later is refused; what has begun may take a few seconds. Blocks;
+    /// not to be called in a runtime's own thread.
     pub fn leave(&self) {
         let vault = self.vault.write().unwrap_or_else(PoisonError::into_inner).take();
         self.copies.close();

@@ -10,8 +10,8 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, links, rule::Conditions, tiers,
-    traces,
+    CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, kv::token_hashes, links,
+    rule::Conditions, tiers, traces,
 };
 
 #[derive(Deserialize)]
@@ -213,7 +213,7 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     let zones = file.zone.iter().map(zone).collect::<Result<_, _>>()?;
     checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
-    let tokens = file.admin.tokens.iter().map(|token| checked.token(token)).collect::<Result<_, _>>()?;
+    let tokens = token_hashes(document, &file.admin.tokens)?;
     let traces = file.traces.as_ref().map(|written| traces::read(document, written)).transpose()?;
     let kv = file.kv.as_ref().map(|written| kv::read(document, written, &data_centres)).transpose()?;
     Ok(Network {
@@ -411,16 +411,6 @@ impl Checks<'_> {
         let message =
             format!("\"{}\" is not a name: expected letters, digits, \"-\", \"_\" and \".\"", name.get_ref());
         Err(self.document.mistake(name.span(), message))
-    }
-
-    fn token(&self, token: &Spanned<String>) -> Result<String, Mistake> {
-        let digits = token.get_ref().to_ascii_lowercase();
-        if digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Ok(digits);
-        }
-        let message =
-            "not the SHA-256 of a token, which has 64 hexadecimal digits: `longhaul edge token` makes one";
-        Err(self.document.mistake(token.span(), message))
     }
 
     fn are_different<'a>(

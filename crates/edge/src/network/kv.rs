@@ -147,14 +147,20 @@ fn namespace(document: &Document, written: &WrittenNamespace) -> Result<Namespac
         );
         return Err(document.mistake(written.name.span(), message));
     }
-    let token = |token: &Spanned<String>| {
-        token
-            .get_ref()
-            .parse()
-            .map_err(|error: values::NoHash| document.mistake(token.span(), error.to_string()))
-    };
-    let tokens: Vec<TokenHash> = written.tokens.iter().map(token).collect::<Result<_, _>>()?;
+    let tokens = token_hashes(document, &written.tokens)?;
     Ok(Namespace { name: name.clone(), id, tokens })
+}
+
+/// Hashes of tokens, as `longhaul edge token` prints them.
+pub(super) fn token_hashes(
+    document: &Document,
+    written: &[Spanned<String>],
+) -> Result<Vec<TokenHash>, Mistake> {
+    let hash = |text: &Spanned<String>| {
+        let read = text.get_ref().parse();
+        read.map_err(|error: values::NoHash| document.mistake(text.span(), error.to_string()))
+    };
+    written.iter().map(hash).collect()
 }
 
 const LONGEST_NAME: usize = 64;

@@ -1,8 +1,9 @@
 //! `longhaul edge kv list`: the keys of a namespace.
 
-use std::{process::ExitCode, time::SystemTime};
+use std::process::ExitCode;
 
 use clap::Args;
+use http::clock::wall_ns;
 use report::terminal::table::table;
 use units::show::span;
 use values::{Listed, ListedKey, Remote};
@@ -67,9 +68,8 @@ fn row(key: &ListedKey, now_s: u64) -> [String; 3] {
 }
 
 /// Seconds since 1970.
-#[expect(clippy::disallowed_methods, reason = "expirations count by the wall clock")]
 pub(super) fn now_s() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+    u64::try_from(wall_ns() / 1_000_000_000).unwrap_or(0)
 }
 
 /// Keys of a page.
