@@ -1,13 +1,11 @@
-//! How origins are: which of a zone's is asked first, and what became of requests to them; and what they are sent.
+//! Requests to origins: which of a zone's is asked first, and what it is sent.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+mod known;
 
+use std::time::Duration;
+
+use self::known::Table;
 use crate::{
-    clock,
     log::AtOrigin,
     network::Zone,
     operator::OriginStatus,
@@ -27,20 +25,7 @@ use http::{
 /// Asks origins, and remembers how they are.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
-    health: Mutex<HashMap<Origin, Health>>,
-}
-
-/// What is known of an origin.
-#[derive(Debug, Clone, Copy, Default)]
-struct Health {
-    /// It failed, and is asked after all others until then.
-    down_until: Option<Time>,
-    in_flight: u64,
-    /// Since when it owes the head of a response, and has given none.
-    silent_since: Option<Time>,
-    requests: u64,
-    failures: u64,
-    connect: Option<Duration>,
+    known: Table,
 }
 
 impl Origins {
@@ -48,15 +33,14 @@ impl Origins {
     pub(crate) fn in_order<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z Origin> {
         let mut origins: Vec<_> = zone.origins.iter().collect();
         if origins.len() > 1 {
-            let health = self.lock();
-            origins.sort_by_key(|origin| health.get(origin).is_some_and(|health| !health.is_up(now)));
+            origins.sort_by_cached_key(|origin| !self.known.is_up(origin, now));
         }
         origins
     }
 
     /// An origin that this data centre could not reach was reached by another one.
     pub(crate) fn reached(&self, origin: &Origin) {
-        self.note(origin, |health| health.down_until = None);
+        self.known.of(origin).reached();
     }
 
     /// Asks one origin, and notes how that went.
@@ -69,7 +53,7 @@ impl Origins {
         now: Time,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let asking = self.begin(origin, now);
+        let asking = self.known.of(origin).begin(now);
         let traced = visit.traced.as_ref();
         let traced = traced.and_then(|traced| traced.ask(origin, &mut request, trace.started));
         let patience = visit.zone().first_byte;
@@ -81,7 +65,7 @@ impl Origins {
         if let Some(traced) = traced {
             traced.answered(trace, answered.as_ref(), client.clock().now());
         }
-        asking.answered(trace, answered.as_ref().err(), now);
+        asking.answered(origin, trace, answered.as_ref().err(), now);
         answered
     }
 
@@ -98,7 +82,7 @@ impl Origins {
         let origin = self.first(zone, now);
         let interim = interim.clone();
         let informed = Informed::new(move |code, fields| pass_on(&interim, code, fields));
-        let asking = self.begin(origin, now);
+        let asking = self.known.of(origin).begin(now);
         let mut trace = Trace::start(client.clock().now());
         let relayed = client.relay(origin, head, (zone.first_byte, Some(informed)), &mut trace, read).await;
         if matches!(relayed, Ok(None)) {
@@ -108,7 +92,7 @@ impl Origins {
         if let Some(at_origin) = at_origin {
             at_origin.add(&trace, client.clock().now());
         }
-        asking.answered(&trace, relayed.as_ref().err(), now);
+        asking.answered(origin, &trace, relayed.as_ref().err(), now);
         relayed
     }
 
@@ -118,19 +102,7 @@ impl Origins {
         if origins.len() == 1 {
             return &origins[0];
         }
-        let health = self.lock();
-        let is_up = |origin: &&Origin| health.get(*origin).is_none_or(|health| health.is_up(now));
-        origins.iter().find(is_up).unwrap_or(&origins[0])
-    }
-
-    /// Counts a request that is made now.
-    fn begin<'a>(&'a self, origin: &'a Origin, now: Time) -> Asking<'a> {
-        self.note(origin, |health| {
-            health.in_flight += 1;
-            health.requests += 1;
-            health.silent_since.get_or_insert(now);
-        });
-        Asking { origins: self, origin }
+        origins.iter().find(|origin| self.known.is_up(origin, now)).unwrap_or(&origins[0])
     }
 
     /// What is known of these origins.
@@ -140,95 +112,13 @@ impl Origins {
         connections: impl Fn(&Origin) -> usize,
         now: Time,
     ) -> Vec<OriginStatus> {
-        let health = self.lock();
-        let report = |origin: &Origin| {
-            let known = health.get(origin).copied().unwrap_or_default();
-            OriginStatus {
-                address: origin.to_string(),
-                healthy: known.is_up(now),
-                connections: connections(origin) as u64,
-                in_flight: known.in_flight,
-                requests: known.requests,
-                failures: known.failures,
-                connect_ms: known.connect.map(|connect| connect.as_secs_f64() * 1e3),
-            }
-        };
-        origins.map(report).collect()
+        origins.map(|origin| self.known.report(origin, connections(origin) as u64, now)).collect()
     }
 
     /// Whether none of the zone's origins can be hoped for: each has just failed, or owes a response for longer than visitors wait
     /// where there is something stale.
     pub(crate) fn are_failing(&self, zone: &Zone, now: Time) -> bool {
-        let health = self.lock();
-        let is_silent =
-            |known: &Health| known.silent_since.is_some_and(|since| now >= since.after(zone.stale_after));
-        zone.origins
-            .iter()
-            .all(|origin| health.get(origin).is_some_and(|known| !known.is_up(now) || is_silent(known)))
-    }
-
-    fn note(&self, origin: &Origin, change: impl FnOnce(&mut Health)) {
-        let mut health = self.lock();
-        if !health.contains_key(origin) {
-            health.insert(origin.clone(), Health::default());
-        }
-        if let Some(health) = health.get_mut(origin) {
-            change(health);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Origin, Health>> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Health {
-    fn is_up(&self, now: Time) -> bool {
-        self.down_until.is_none_or(|until| now >= until)
-    }
-}
-
-/// A request that is counted until its head is there, or it is given up.
-struct Asking<'a> {
-    origins: &'a Origins,
-    origin: &'a Origin,
-}
-
-impl Asking<'_> {
-    /// Puts down that there is a response, or why there is none.
-    fn answered(self, trace: &Trace, failure: Option<&Failure>, now: Time) {
-        self.origins.note(self.origin, |health| {
-            if let Some(connect) = trace.connect {
-                health.connect = Some(Duration::from_nanos(connect));
-            }
-            match failure {
-                None => {
-                    health.down_until = None;
-                    health.silent_since = (health.in_flight > 1).then(clock::now);
-                }
-                // It was not asked at all.
-                Some(failure) if is_own(*failure) => {}
-                Some(failure) => {
-                    tracing::info!(origin = %self.origin, %failure, step = %trace.step(), "an origin failed");
-                    health.failures += 1;
-                    health.down_until = Some(now.after(REST));
-                }
-            }
-        });
-    }
-
-    /// It was no request after all.
-    fn was_not_made(self) {
-        self.origins.note(self.origin, |health| health.requests -= 1);
-    }
-}
-
-impl Drop for Asking<'_> {
-    fn drop(&mut self) {
-        self.origins.note(self.origin, |health| {
-            health.in_flight -= 1;
-            health.silent_since = health.silent_since.filter(|_| health.in_flight > 0);
-        });
+        zone.origins.iter().all(|origin| self.known.is_failing(origin, zone.stale_after, now))
     }
 }
 
@@ -354,7 +244,5 @@ pub(crate) fn is_for_many(method: &Method, body: &Body) -> bool {
     *method == Method::GET && body.is_end_stream()
 }
 
-/// How long an origin that failed is asked after all others.
-const REST: Duration = Duration::from_secs(10);
 pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub(crate) const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

@@ -3,6 +3,7 @@
 //! Nothing is made of their header but the head that goes on, and nothing of the response's but the head that goes back. Whatever turns
 //! out to be more than that takes the whole path, from where it is.
 
+mod head;
 mod lines;
 
 use std::sync::Arc;

@@ -3,6 +3,8 @@
 //! What becomes of them is what `onward` and `pass_back` make of a map; what is rarer than the lines of nearly all messages is left to
 //! those.
 
+use std::net::IpAddr;
+
 use cache::{internal, is_never_stored, update::is_of_connection};
 use http::{
     HeaderName, Version,
@@ -11,6 +13,7 @@ use http::{
     server::{Glance, Peer},
 };
 
+use super::head::Head;
 use crate::{
     origins::{forwarded, via},
     visit::loop_member,
@@ -37,16 +40,10 @@ impl<'l, const N: usize> Lists<'l, N> {
     }
 
     /// Writes them, with a new member each, of which these are the parts.
-    fn write(&self, members: [&[&str]; N], to: &mut Vec<u8>) {
+    fn write(&self, members: [&[&str]; N], to: &mut Head<'_>) {
         for ((name, lines), member) in self.names.iter().zip(&self.lines).zip(members) {
-            to.extend_from_slice(name.as_bytes());
-            to.extend_from_slice(b": ");
-            for line in lines.iter().filter(|line| line.is_ascii()) {
-                to.extend_from_slice(line);
-                to.extend_from_slice(b", ");
-            }
-            member.iter().for_each(|part| to.extend_from_slice(part.as_bytes()));
-            to.extend_from_slice(b"\r\n");
+            let before = lines.iter().filter(|line| line.is_ascii()).flat_map(|line| [*line, b", "]);
+            to.put(name, before.chain(member.iter().map(|part| part.as_bytes())));
         }
     }
 }
@@ -60,10 +57,9 @@ pub(super) struct Hop<'h> {
 
 /// The head of the request that goes on. `None` if there is something in it to be looked at closely.
 pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
-    let mut head = Vec::with_capacity(ROOM);
-    for part in [b"GET ", request.target.as_bytes(), b" HTTP/1.1\r\nhost: ", request.host, b"\r\n"] {
-        head.extend_from_slice(part);
-    }
+    let target = request.target.as_bytes();
+    let first: [&[u8]; 5] = [b"GET ", target, b" HTTP/1.1\r\nhost: ", request.host, b"\r\n"];
+    let mut head = Head::new(request.head(), &first);
     let mut lists = Lists::new(["via", "x-forwarded-for", "forwarded"]);
     for (name, value) in request.fields() {
         if !may_be_relayed(name) {
@@ -72,16 +68,17 @@ pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         let goes = is_of_connection(name) || is("host") || is("x-forwarded-proto");
         if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !lists.take(name, value) {
-            put(name, &[value], &mut head);
+            head.keep(name, value);
         }
     }
     let Hop { network, centre, peer } = hop;
     let (ip, proto) = (peer.address.ip(), peer.scheme.name());
-    let address = ip.to_string();
+    let address = text_of(ip);
     let forwarded = forwarded(&address, ip.is_ipv6(), proto);
     lists.write([&via(Version::HTTP_11, centre), &[&address], &forwarded], &mut head);
-    put("x-forwarded-proto", &[proto], &mut head);
-    put("cdn-loop", &loop_member(network, centre), &mut head);
+    head.put("x-forwarded-proto", [proto]);
+    head.put("cdn-loop", loop_member(network, centre));
+    let mut head = head.written();
     head.extend_from_slice(b"\r\n");
     Some(head)
 }
@@ -102,11 +99,9 @@ pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &st
     if !terms.is_bypass && !is_never_stored(reply.fields()) {
         return None;
     }
-    let mut head = Vec::with_capacity(ROOM);
     let reason = reply.status.canonical_reason().unwrap_or_default();
-    for part in ["HTTP/1.1 ", reply.status.as_str(), " ", reason, "\r\n"] {
-        head.extend_from_slice(part.as_bytes());
-    }
+    let first = ["HTTP/1.1 ", reply.status.as_str(), " ", reason, "\r\n"].map(str::as_bytes);
+    let mut head = Head::new(reply.head(), &first);
     let mut lists = Lists::new(["via", "cache-status"]);
     let (mut has_date, mut is_coded) = (false, false);
     for (name, value) in reply.fields() {
@@ -118,25 +113,32 @@ pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &st
         is_coded |= is("content-encoding");
         let goes = is_of_connection(name) || is("cache-tag") || is("content-length");
         if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !lists.take(name, value) {
-            put(name, &[value], &mut head);
+            head.keep(name, value);
         }
     }
     if terms.compresses && !is_coded {
         return None;
     }
     if !has_date {
-        put("date", &[http_date()], &mut head);
+        head.put("date", [http_date()]);
     }
     lists.write([&via(Version::HTTP_11, centre), &[told]], &mut head);
-    Some(head)
+    Some(head.written())
 }
 
-/// Writes a line whose value has these parts.
-fn put<P: AsRef<[u8]>>(name: &str, value: &[P], to: &mut Vec<u8>) {
-    to.extend_from_slice(name.as_bytes());
-    to.extend_from_slice(b": ");
-    value.iter().for_each(|part| to.extend_from_slice(part.as_ref()));
-    to.extend_from_slice(b"\r\n");
+/// An address as text. One of IPv4 is written by hand, as each request has one, and formatting takes longer.
+fn text_of(address: IpAddr) -> String {
+    let IpAddr::V4(address) = address else { return address.to_string() };
+    let mut text = String::with_capacity("255.255.255.255".len());
+    for octet in address.octets() {
+        if !text.is_empty() {
+            text.push('.');
+        }
+        let digits = [octet / 100, octet / 10 % 10, octet % 10];
+        let leading = usize::from(octet < 100) + usize::from(octet < 10);
+        text.extend(digits[leading..].iter().map(|&digit| char::from(b'0' + digit)));
+    }
+    text
 }
 
 /// Whether a request with this field is passed on as any other: it asks nothing of caches, wants no trailers, and its name cannot be taken
@@ -153,5 +155,16 @@ pub(crate) fn may_be_relayed(name: &str) -> bool {
     !asks && !name.as_bytes().contains(&b'_')
 }
 
-/// More than most heads have, with what is added.
-const ROOM: usize = 1536;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_written_as_ever() {
+        for octet in 0..=255 {
+            let address = IpAddr::from([octet, 0, 10, !octet]);
+            assert_eq!(text_of(address), address.to_string());
+        }
+        assert_eq!(text_of(IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1])), "2001:db8::1");
+    }
+}

@@ -20,6 +20,7 @@ pub struct Reply<'h> {
     pub framing: Framing,
     pub(crate) persistence: Persistence,
     fields: &'h [Header<'h>],
+    head: &'h [u8],
 }
 
 impl<'h> Reply<'h> {
@@ -56,7 +57,7 @@ impl<'h> Reply<'h> {
                 return None;
             }
         }
-        Some(Self { status, framing: announced?, persistence, fields: lines.fields })
+        Some(Self { status, framing: announced?, persistence, fields: lines.fields, head: lines.head })
     }
 
     /// What the lines of a whole head say, if they are plain: for the fuzz target, which compares that with what a map of them says.
@@ -66,6 +67,11 @@ impl<'h> Reply<'h> {
             Reply::of(lines).map(|reply| (reply.status, reply.framing, reply.persistence))
         };
         with_response_lines(head, read).ok().flatten()
+    }
+
+    /// All of its head, of which its lines are.
+    pub fn head(&self) -> &'h [u8] {
+        self.head
     }
 
     /// The header's fields in their order: names as they were written, values without the white space around them.

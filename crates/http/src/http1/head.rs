@@ -172,6 +172,7 @@ pub(crate) struct ResponseLines<'h> {
     /// Of HTTP/1.
     pub(crate) minor: u8,
     pub(crate) fields: &'h [Header<'h>],
+    pub(crate) head: &'h [u8],
 }
 
 /// Takes a response's whole head apart.
@@ -187,7 +188,7 @@ pub(crate) fn with_response_lines<T>(
     let (Status::Complete(_), Some(code), Some(minor)) = (status, parsed.code, parsed.version) else {
         return Err(Malformed::Syntax);
     };
-    Ok(read(&ResponseLines { code, minor, fields: parsed.headers }))
+    Ok(read(&ResponseLines { code, minor, fields: parsed.headers, head }))
 }
 
 fn response_of(head: &Kept<'_>, lines: &ResponseLines<'_>, to: &Method) -> Result<ResponseHead, Malformed> {

@@ -84,6 +84,11 @@ impl<'h> Glance<'h> {
         Some(Self { is_head, target, host, peer, fields: Fields::Map(fields), head: &[] })
     }
 
+    /// All of an HTTP/1.1 request's head, of which its lines are; of another one, nothing.
+    pub fn head(&self) -> &'h [u8] {
+        self.head
+    }
+
     /// A copy of an HTTP/1.1 request, whose interim responses go there.
     pub fn original(&self, interim: Interim) -> Original {
         Original::new(self.head, self.peer, interim)

@@ -1,0 +1,102 @@
+//! A head that is made of another one's lines. Those that stay are copied as they came, neighbours at once.
+
+use std::ops::Range;
+
+/// A head on its way out.
+pub(super) struct Head<'h> {
+    /// The one whose lines it gets.
+    other: &'h [u8],
+    /// Lines of that which stay, and are not copied yet.
+    run: Range<usize>,
+    written: Vec<u8>,
+}
+
+impl<'h> Head<'h> {
+    /// Begins with these parts of a line.
+    pub(super) fn new(other: &'h [u8], first: &[&[u8]]) -> Self {
+        let mut written = Vec::with_capacity(ROOM);
+        first.iter().for_each(|part| written.extend_from_slice(part));
+        Self { other, run: 0..0, written }
+    }
+
+    /// Adds a line of the other head.
+    pub(super) fn keep(&mut self, name: &str, value: &[u8]) {
+        match self.place(name, value) {
+            Some(line) if line.start == self.run.end => self.run.end = line.end,
+            Some(line) => {
+                self.copy();
+                self.run = line;
+            }
+            None => self.put(name, [value]),
+        }
+    }
+
+    /// Adds a line whose value has these parts.
+    pub(super) fn put<P: AsRef<[u8]>>(&mut self, name: &str, value: impl IntoIterator<Item = P>) {
+        self.copy();
+        self.written.extend_from_slice(name.as_bytes());
+        self.written.extend_from_slice(b": ");
+        value.into_iter().for_each(|part| self.written.extend_from_slice(part.as_ref()));
+        self.written.extend_from_slice(b"\r\n");
+    }
+
+    /// What was added.
+    pub(super) fn written(mut self) -> Vec<u8> {
+        self.copy();
+        self.written
+    }
+
+    /// Where a line is in the other head, if it is there as [`Self::put`] would write it.
+    fn place(&self, name: &str, value: &[u8]) -> Option<Range<usize>> {
+        let start = name.as_ptr().addr().checked_sub(self.other.as_ptr().addr())?;
+        let end = start + name.len() + b": ".len() + value.len() + b"\r\n".len();
+        let behind_name = self.other.get(start..end)?.get(name.len()..)?;
+        let is_usual = behind_name.starts_with(b": ")
+            && behind_name[b": ".len()..].as_ptr() == value.as_ptr()
+            && behind_name.ends_with(b"\r\n");
+        is_usual.then_some(start..end)
+    }
+
+    fn copy(&mut self) {
+        self.written.extend_from_slice(&self.other[self.run.clone()]);
+        self.run = 0..0;
+    }
+}
+
+/// More than most heads have, with what is added.
+const ROOM: usize = 1536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_has_the_lines_that_stay_in_their_order_as_they_are_written_usually() {
+        let other = b"GET / HTTP/1.1\r\nA: 1\r\nB: 2\r\nc:3\r\nd:  4 \r\nE: 5\r\nF: \r\nG: 7\nh: 8\r\n\r\n";
+        let text = str::from_utf8(other).unwrap();
+        let lines: Vec<(&str, &[u8])> = text
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name, value.trim().as_bytes()))
+            .collect();
+        assert_eq!(lines.len(), 8);
+        // Each set of lines that stay.
+        for stay in 0..1 << lines.len() {
+            let mut head = Head::new(other, &[b"first", b"\r\n"]);
+            let mut expected = String::from("first\r\n");
+            for (place, (name, value)) in lines.iter().enumerate().filter(|(place, _)| stay >> place & 1 == 1) {
+                head.keep(name, value);
+                expected += &format!("{name}: {}\r\n", str::from_utf8(value).unwrap());
+                if place == 4 {
+                    head.put("x", ["y", "z"]);
+                    expected += "x: yz\r\n";
+                }
+            }
+            assert_eq!(String::from_utf8(head.written()).unwrap(), expected);
+        }
+        let mut head = Head::new(other, &[]);
+        // Lines of elsewhere.
+        head.keep("A", b"1");
+        assert_eq!(head.written(), b"A: 1\r\n");
+    }
+}
