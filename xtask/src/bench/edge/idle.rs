@@ -4,8 +4,8 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     net::SocketAddr,
-    path::Path,
-    process::{Child, Stdio},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -18,28 +18,46 @@ use super::{
     server::{fill, free_address},
     tls::{self, certify},
 };
-use crate::bench::{figures::Spread, program::longhaul};
+use crate::{
+    bench::{figures::Spread, program::longhaul},
+    root,
+};
 
-/// What some starts came to.
-pub(super) struct Idle {
+/// What starts of some programs came to.
+pub(super) struct Idle(Vec<Starts>);
+
+struct Starts {
+    program: &'static str,
     ready_ms: Spread,
     resident_mb: Spread,
     own_mb: Spread,
 }
 
-/// Starts it so often, with TLS, HTTP/3 and an operator's address.
+/// Starts it so often, with TLS, HTTP/3 and an operator's address; and the program that `make dist` made, if it did.
 pub(super) fn measure(rounds: usize) -> anyhow::Result<Idle> {
     let folder = tempfile::Builder::new().prefix("longhaul-bench-").tempdir()?;
     certify(folder.path())?;
-    let (mut ready, mut resident, mut own) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..rounds.max(LEAST) {
-        let start = once(folder.path())?;
-        ready.push(start.ready_ms);
-        resident.push(start.resident_mb);
-        own.push(start.own_mb);
+    let shipped = root().join("target/dist/longhaul");
+    let mut programs = vec![("release build", PathBuf::from(longhaul().get_program()))];
+    if shipped.exists() {
+        programs.push(("as shipped", shipped));
     }
-    let of = |values: Vec<f64>| Spread::of(values).context("nothing was measured");
-    Ok(Idle { ready_ms: of(ready)?, resident_mb: of(resident)?, own_mb: of(own)? })
+    let starts = |(name, program): (_, PathBuf)| Starts::of(name, &program, rounds.max(LEAST), folder.path());
+    Ok(Idle(programs.into_iter().map(starts).collect::<Result<_, _>>()?))
+}
+
+impl Starts {
+    fn of(program: &'static str, path: &Path, rounds: usize, folder: &Path) -> anyhow::Result<Self> {
+        let (mut ready, mut resident, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            let start = once(path, folder)?;
+            ready.push(start.ready_ms);
+            resident.push(start.resident_mb);
+            own.push(start.own_mb);
+        }
+        let of = |values: Vec<f64>| Spread::of(values).context("nothing was measured");
+        Ok(Self { program, ready_ms: of(ready)?, resident_mb: of(resident)?, own_mb: of(own)? })
+    }
 }
 
 /// What one start came to.
@@ -53,11 +71,11 @@ struct Start {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
-fn once(folder: &Path) -> anyhow::Result<Start> {
+fn once(program: &Path, folder: &Path) -> anyhow::Result<Start> {
     let file = folder.join("network.toml");
     let addresses = [free_address()?, free_address()?, free_address()?];
     fs::write(&file, configuration(folder, addresses))?;
-    let mut command = longhaul();
+    let mut command = Command::new(program);
     command
         .args(["edge", "run"])
         .arg(&file)
@@ -111,26 +129,28 @@ impl Drop for Ended {
 
 impl Idle {
     pub(super) fn table(&self) -> String {
-        let Self { ready_ms, resident_mb, own_mb } = self;
+        let row = |starts: &Starts| {
+            let Starts { program, ready_ms, resident_mb, own_mb } = starts;
+            let [ready, resident, own] = [ready_ms, resident_mb, own_mb].map(|figure| figure.text(1));
+            format!("\n| {program} | {ready} | {resident} | {own} | {} |", ready_ms.n)
+        };
+        let rows: String = self.0.iter().map(row).collect();
         format!(
-            "| what | goal | n | median [least .. most] |\n| --- | --- | --- | --- |\n\
-             | from exec to ready, ms | < 200 | {} | {} |\n| resident memory a second later, MB | < 20 | {} | {} |\n\
-             | of that its own, without pages of files, MB | | {} | {} |",
-            ready_ms.n,
-            ready_ms.text(1),
-            resident_mb.n,
-            resident_mb.text(1),
-            own_mb.n,
-            own_mb.text(1)
+            "| program | from exec to ready, ms | resident a second later, MB | of that its own, without pages of files, MB | n |\n\
+             | --- | --- | --- | --- | --- |\n| goal | < 200 | < 20 | | |{rows}"
         )
     }
 
     pub(super) fn json(&self) -> Value {
-        json!({
-            "ready_ms": spread(self.ready_ms),
-            "resident_mb": spread(self.resident_mb),
-            "own_mb": spread(self.own_mb),
-        })
+        let of = |starts: &Starts| {
+            json!({
+                "program": starts.program,
+                "ready_ms": spread(starts.ready_ms),
+                "resident_mb": spread(starts.resident_mb),
+                "own_mb": spread(starts.own_mb),
+            })
+        };
+        self.0.iter().map(of).collect()
     }
 }
 
