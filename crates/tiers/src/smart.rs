@@ -23,17 +23,21 @@ pub struct Tuning {
     pub persistence: Duration,
     /// For how long after a change the new one asks the old one, and no other change takes place.
     pub handover: Duration,
+    /// For how long after the first measurement the first choice waits for those who have not measured.
+    pub first: Duration,
 }
 
 impl Default for Tuning {
     /// 10 % and 2 ms: less is not felt in a miss, which takes tens of milliseconds. 5 minutes: most congestion is over by then. An hour: what
-    /// nobody asks for within an hour is not what makes a storm.
+    /// nobody asks for within an hour is not what makes a storm. 15 seconds: who connects once a second and tells it every five seconds has told of
+    /// five connects within ten.
     fn default() -> Self {
         Self {
             margin: 0.1,
             least: Duration::from_millis(2),
             persistence: Duration::from_secs(300),
             handover: Duration::from_secs(3600),
+            first: Duration::from_secs(15),
         }
     }
 }
@@ -73,6 +77,8 @@ pub struct Smart {
     until: Duration,
     /// Since when there has been reason to change.
     doubted: Option<Duration>,
+    /// Since when anything has been measured.
+    measured: Option<Duration>,
     /// All that have measured, the nearest first.
     ranked: Vec<CentreId>,
 }
@@ -82,7 +88,7 @@ impl Smart {
     pub fn new(tuning: Tuning) -> Self {
         let reason = unknown();
         let choice = Choice { basis: Basis::Unknown, samples: 0, margin: None, reason, former: None };
-        Self { tuning, choice, until: Duration::ZERO, doubted: None, ranked: Vec::new() }
+        Self { tuning, choice, until: Duration::ZERO, doubted: None, measured: None, ranked: Vec::new() }
     }
 
     /// The choice as the last review left it.
@@ -125,8 +131,16 @@ impl Smart {
         }
         self.ranked.clear();
         self.ranked.extend(ranked.iter().map(|&(id, _)| id));
+        let since = *self.measured.get_or_insert(now);
         let wanted = match apart(network, &ranked) {
             Some(pair) => Wanted::Spread(pair),
+            // Whoever is the first to have measured is not the nearest for that.
+            None if self.choice.basis == Basis::Unknown && now < since + self.tuning.first => {
+                match network.ids().find(|&id| health.is_up(id) && !self.ranked.contains(&id)) {
+                    Some(missing) => Wanted::Stay(awaiting(&network.centre(missing).name)),
+                    None => self.nearest(network, &ranked, health),
+                }
+            }
             None => self.nearest(network, &ranked, health),
         };
         self.decide(now, network, &ranked, wanted);
@@ -313,6 +327,12 @@ fn apart(network: &Network, ranked: &[(CentreId, Typical)]) -> Option<Pair> {
 fn unknown() -> String {
     "no data centre has connected to the origin often enough yet; keys are spread over the large ones"
         .to_owned()
+}
+
+fn awaiting(missing: &str) -> String {
+    format!(
+        "{missing} has not connected to the origin often enough yet; keys are spread over the large data centres"
+    )
 }
 
 /// Milliseconds with a digit, and seconds from ten on.

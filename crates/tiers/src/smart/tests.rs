@@ -85,6 +85,34 @@ fn the_nearest_is_chosen_as_soon_as_it_has_measured_enough() {
 }
 
 #[test]
+fn the_first_to_have_measured_is_not_the_nearest_for_that() {
+    for (has_told, expected) in [(true, "fra"), (false, "lhr")] {
+        let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
+        // Sydney is down, and not waited for.
+        history.health.set(CentreId(2), crate::State::Down);
+        let measure = |history: &mut History, centre, connect, at| {
+            (0..5).for_each(|_| history.measured.add(at, CentreId(centre), ms(connect)));
+            history.smart.review(at, &history.network, &history.measured, &history.health);
+        };
+        measure(&mut history, 0, 12, s(5));
+        assert_eq!(history.chosen(), "unknown");
+        assert_eq!(
+            history.reason(),
+            "fra has not connected to the origin often enough yet; keys are spread over the large data centres"
+        );
+        if has_told {
+            measure(&mut history, 1, 7, s(8));
+            assert_eq!(history.chosen(), "fra");
+        }
+        history.smart.review(s(19), &history.network, &history.measured, &history.health);
+        assert_eq!(history.chosen(), if has_told { "fra" } else { "unknown" });
+        // Who tells nothing is waited for until 15 s after the first.
+        history.smart.review(s(20), &history.network, &history.measured, &history.health);
+        assert_eq!(history.chosen(), expected);
+    }
+}
+
+#[test]
 fn a_little_nearer_is_no_reason() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     history.go_on(s(600), &[40, 50]);
