@@ -25,6 +25,15 @@ pub enum Statement {
         /// By more than this.
         by: Margin,
     },
+    /// One side has less of what is counted than another.
+    Fewer {
+        /// The side with less.
+        side: String,
+        /// The side with more.
+        than: String,
+        /// By more than this.
+        by: Margin,
+    },
     /// A side keeps a limit.
     Limit {
         /// The side.
@@ -36,12 +45,12 @@ pub enum Statement {
     },
 }
 
-/// By how much one side must be faster than another.
+/// By how much one side must be faster than another, or have less of something.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Margin {
-    /// This much less time, or more rate.
+    /// This much less time or more rate; so many fewer.
     Difference(f64),
-    /// So many times as fast.
+    /// So many times as fast; one so-many-th.
     Times(f64),
 }
 
@@ -60,7 +69,9 @@ impl Claim {
     /// Whether it speaks of this side.
     pub fn is_about(&self, name: &str) -> bool {
         match &self.says {
-            Statement::Faster { side, than, .. } => side == name || than == name,
+            Statement::Faster { side, than, .. } | Statement::Fewer { side, than, .. } => {
+                side == name || than == name
+            }
             Statement::Limit { side, .. } => side == name,
         }
     }

@@ -39,6 +39,12 @@ pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<Ranged, Str
             let ends = [at(own.low, other.high).0, at(own.high, other.low).0];
             Ok((at(own.value, other.value), ends, own.own_error().max(other.own_error())))
         }
+        Statement::Fewer { side, than, by } => {
+            let (own, other) = (value(subject, side)?, value(subject, than)?);
+            let at = |own, other| fewer(subject, (side, own), (than, other), *by);
+            let ends = [at(own.low, other.high).0, at(own.high, other.low).0];
+            Ok((at(own.value, other.value), ends, own.own_error().max(other.own_error())))
+        }
         Statement::Limit { side, relation, limit } => {
             let value = value(subject, side)?;
             let at = |value| limited(subject, (side, value), *relation, *limit);
@@ -84,6 +90,22 @@ fn faster(
             subject.comparative(gain)
         ),
     )
+}
+
+/// Whether one side has less of what is counted than another, and the figures that say so.
+fn fewer(
+    subject: &Subject,
+    (side, own): (&str, f64),
+    (than, other): (&str, f64),
+    by: Margin,
+) -> (bool, String) {
+    let (holds, at_most) = match by {
+        Margin::Difference(by) => (other - own > by, other - by),
+        // Of nothing there is no part.
+        Margin::Times(by) => (own * by < other, other / by),
+    };
+    let [own, other, at_most] = [own, other, at_most].map(|value| subject.unit().show(value));
+    (holds, format!("{subject}: {side} {own}, {than} {other}; fewer than {at_most} expected"))
 }
 
 /// Whether a side keeps a limit, and the figures that say so.
@@ -171,6 +193,26 @@ mod tests {
         let slower = judged("json.connects_per_s", times("small", "large", 2.0));
         assert!(!slower.holds);
         assert_eq!(slower.figure, "json.connects_per_s: small 10/s, large 2 000/s; small is 200x slower");
+    }
+
+    #[test]
+    fn one_side_may_have_fewer_than_another() {
+        let fewer = |side: &str, than: &str, by| {
+            let says = Statement::Fewer { side: side.to_owned(), than: than.to_owned(), by };
+            judged("transfer.lost", says)
+        };
+        let lost = fewer("small", "large", Margin::Difference(0.0));
+        assert!(lost.holds);
+        assert_eq!(lost.figure, "transfer.lost: small 10 B, large 2.00 KB; fewer than 2.00 KB expected");
+        assert!(!fewer("large", "small", Margin::Difference(0.0)).holds);
+        assert!(!fewer("small", "small", Margin::Difference(0.0)).holds, "as many are not fewer");
+        assert!(fewer("small", "large", Margin::Difference(1989.0)).holds);
+        assert!(!fewer("small", "large", Margin::Difference(1990.0)).holds);
+        assert!(fewer("small", "large", Margin::Times(199.0)).holds);
+        let most = fewer("small", "large", Margin::Times(200.0));
+        assert!(!most.holds);
+        assert_eq!(most.figure, "transfer.lost: small 10 B, large 2.00 KB; fewer than 10 B expected");
+        assert!(!fewer("nobody", "large", Margin::Times(1.0)).holds);
     }
 
     #[test]

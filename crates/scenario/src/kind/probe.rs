@@ -70,6 +70,8 @@ pub(crate) struct Table {
     /// Accept any certificate.
     #[serde(default)]
     pub insecure: bool,
+    /// Starts when this side has been measured.
+    pub after: Option<Spanned<String>>,
 }
 
 impl Table {
@@ -142,6 +144,8 @@ pub struct Probe {
     pub url: String,
     /// How requests are made, and for how long.
     pub config: Config,
+    /// Starts when this side has been measured.
+    pub after: Option<Spanned<String>>,
 }
 
 /// Checks that hosts and addresses exist in the world.
@@ -181,6 +185,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, M
                 host,
                 url: probe.url.get_ref().clone(),
                 config: probe.config(check.probe_seed(checked.len())),
+                after: probe.after.clone(),
             });
         }
     }
@@ -235,12 +240,18 @@ impl Measures for Probe {
         self.config.duration.unwrap_or_default()
     }
 
+    fn after(&self) -> Option<&Spanned<String>> {
+        self.after.as_ref()
+    }
+
     fn task(&self, folder: &Folder<'_>, _: Duration, log_limit: Bytes) -> Task {
         let mut command = words(&["longhaul", "probe", &self.url, "--quiet", "--label", &self.side]);
         command.extend(words(&["--output", &folder.file(&self.file()).to_string_lossy()]));
         command.extend(self.arguments());
         let log = folder.log(&format!("probe-{}-from-{}", self.side, self.host));
-        Task::ours(&self.side, Job { host: self.host.clone(), command, log, log_limit, result: None })
+        let job = Job { host: self.host.clone(), command, log, log_limit, result: None };
+        let after = self.after.as_ref().map(|after| after.get_ref().clone());
+        Task { after, ..Task::ours(&self.side, job) }
     }
 }
 

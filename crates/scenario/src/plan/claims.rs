@@ -23,14 +23,15 @@ pub(super) fn check(
     }
     let limits = [(Relation::Below, claim.below), (Relation::Above, claim.above), (Relation::Is, claim.is)];
     let mut limits = limits.into_iter().filter_map(|(relation, limit)| Some((relation, limit?)));
-    let says = match (claim.faster, claim.than, claim.side, limits.next(), limits.next()) {
-        (Some(faster), Some(than), None, None, None) => check.faster(faster, than, claim.by)?,
-        (None, None, Some(side), Some((relation, limit)), None) if claim.by.is_none() => {
+    let pair = (claim.faster, claim.fewer, claim.than);
+    let says = match (pair, claim.side, limits.next(), limits.next()) {
+        ((Some(faster), None, Some(than)), None, None, None) => check.faster(faster, than, claim.by)?,
+        ((None, Some(fewer), Some(than)), None, None, None) => check.fewer(fewer, than, claim.by)?,
+        ((None, None, None), Some(side), Some((relation, limit)), None) if claim.by.is_none() => {
             check.limit(side, relation, &limit)?
         }
         _ => {
-            let message =
-                "a claim has either faster and than (and perhaps by), or side and one of below, above, is";
+            let message = "a claim has either faster or fewer and than (and perhaps by), or side and one of below, above, is";
             return Err(document.mistake(claim.claim.span(), message));
         }
     };
@@ -52,13 +53,27 @@ impl Check<'_> {
     ) -> Result<Statement, Mistake> {
         if self.subject.unit().faster().is_none() {
             let message = format!(
-                "{} cannot tell which side is faster; expected side and one of below, above, is",
+                "{} cannot tell which side is faster; expected fewer, or side and one of below, above, is",
                 self.subject
             );
             return Err(self.document.mistake(faster.span(), message));
         }
         let by = by.map_or(Ok(Margin::Difference(0.0)), |by| self.margin(&by))?;
         Ok(Statement::Faster { side: self.side(faster)?, than: self.side(than)?, by })
+    }
+
+    fn fewer(
+        &self,
+        fewer: Spanned<String>,
+        than: Spanned<String>,
+        by: Option<Spanned<String>>,
+    ) -> Result<Statement, Mistake> {
+        if !self.subject.unit().is_counted() {
+            let message = format!("{} is not counted; expected faster instead of fewer", self.subject);
+            return Err(self.document.mistake(fewer.span(), message));
+        }
+        let by = by.map_or(Ok(Margin::Difference(0.0)), |by| self.margin(&by))?;
+        Ok(Statement::Fewer { side: self.side(fewer)?, than: self.side(than)?, by })
     }
 
     /// "50ms", or "3x".

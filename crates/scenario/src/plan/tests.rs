@@ -122,10 +122,18 @@ fn mistakes_have_a_place_and_a_remedy() {
             swap("side = \"one\"\nbelow", "side = \"ones\"\nbelow"),
             "two.toml:32:8: no probe measures the side \"ones\"; did you mean \"one\"?",
         ),
-        (swap("below = \"100ms\"", ""), "two.toml:30:9: a claim has either faster and than"),
+        (swap("below = \"100ms\"", ""), "two.toml:30:9: a claim has either faster or fewer and than"),
+        (
+            swap("side = \"one\"\nbelow = \"100ms\"", "fewer = \"one\"\nthan = \"one\""),
+            "two.toml:32:9: request.p50 is not counted; expected faster instead of fewer",
+        ),
+        (
+            swap("side = \"one\"\nbelow = \"100ms\"", "faster = \"one\"\nfewer = \"one\"\nthan = \"one\""),
+            "two.toml:30:9: a claim has either faster or fewer and than",
+        ),
         (
             swap("below = \"100ms\"", "below = \"100ms\"\nabove = \"50ms\""),
-            "two.toml:30:9: a claim has either faster and than",
+            "two.toml:30:9: a claim has either faster or fewer and than",
         ),
         (swap("below = \"100ms\"", "below = \"100Mbit\""), "two.toml:33:9: \"100Mbit\" has the unknown unit"),
         (
@@ -193,17 +201,18 @@ fn both_ends_of_a_transfer_are_told_what_it_says() {
 fn one_side_may_wait_for_another() {
     let tables = "[[command]]\nside = 'first'\nhost = 'visitor'\nrun = ['true']\nduration = '10s'\n\
          [[command]]\nside = 'second'\nhost = 'visitor'\nrun = ['true', '{out}/x']\nafter = 'first'\n\
-         [[transfer]]\nside = 'third'\nfrom = 'visitor'\nto = 'origin'\nbytes = '1KB'\nduration = '2s'\nafter = 'second'\n";
+         [[transfer]]\nside = 'third'\nfrom = 'visitor'\nto = 'origin'\nbytes = '1KB'\nduration = '2s'\nafter = 'second'\n\
+         [[probe]]\nside = 'fourth'\nfrom = ['visitor']\nurl = 'http://origin/'\nduration = '3s'\nafter = 'third'\n";
     let plan = with(tables).unwrap();
-    // 10 s, then the default 30 s of a command, then 2 s.
-    assert_eq!(plan.duration, Duration::from_secs(42));
+    // 10 s, then the default 30 s of a command, then 2 s and 3 s.
+    assert_eq!(plan.duration, Duration::from_secs(45));
     let first = commands(&plan.measurements)[0];
     assert_eq!((first.codes.as_slice(), first.timeout), ([0].as_slice(), Duration::from_secs(300)));
     let fault = |at: &str| {
         with(&format!("{tables}[[fault]]\nat = '{at}'\nbetween = ['london', 'newyork']\ndown = true\n"))
     };
-    assert!(fault("41s").is_ok());
-    assert!(fault("42s").unwrap_err().contains("this fault begins at 42s, and measuring ends at 42s"));
+    assert!(fault("44s").is_ok());
+    assert!(fault("45s").unwrap_err().contains("this fault begins at 45s, and measuring ends at 45s"));
 }
 
 #[test]
@@ -252,6 +261,13 @@ fn mistakes_of_commands_and_transfers_have_a_place() {
         (command("codes = [256]"), "22:10: "),
         (command("") + &command(""), "24:8: another command measures this side"),
         (command("after = 'ones'"), "22:9: nothing measures the side \"ones\"; did you mean \"one\"?"),
+        (
+            format!(
+                "[[probe]]\nside = 'one'\nfrom = ['visitor']\nurl = 'http://origin/'\nafter = 'ones'\n{}",
+                command("").replace("one", "two")
+            ),
+            "22:9: nothing measures the side \"ones\"; did you mean \"one\"?",
+        ),
         (command("after = 'one'"), "22:9: \"one\" never ends, because it waits for a side that waits for it"),
         (
             command("after = 'bulk'") + &transfer("after = 'one'"),

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
     sync::Arc,
+    time::Duration,
 };
 
 use claim::{Claim, Evidence, Query};
@@ -17,7 +18,7 @@ use super::{Outage, Outages, Probe, SOURCE, answers::Answers};
 use crate::{
     emulator::{self, Timed},
     error::Error,
-    folder::some,
+    folder::{some, turn},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry},
 };
 
@@ -91,7 +92,10 @@ impl<'p> OfSide<'p> {
         let timed = answers.take_timed();
         if is_there {
             let lasts = probe.lasts().as_secs_f64();
-            let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s));
+            // One that waited for its turn has run for less time than all measurements.
+            let end = series.as_ref().and_then(|series| series.end.as_ref());
+            let ran_s = end.map_or(lasts, |end| Duration::from_nanos(end.duration_ns).as_secs_f64());
+            let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s).min(ran_s));
             let (outage, evidence) = answers.finish(probe, end_s);
             self.outages.push(outage);
             self.evidence.append(evidence);
@@ -147,7 +151,9 @@ impl<'p> OfSide<'p> {
                 .filter(|(name, _)| *name != "url")
                 .map(|(name, value)| format!("{name} {value}"))
                 .collect();
-            found.conditions.push((side.clone(), format!("{} from {}", self.probes[0].url, some(&hosts))));
+            let Probe { url, after, .. } = self.probes[0];
+            let what = format!("{url} from {}{}", some(&hosts), turn(after.as_ref()));
+            found.conditions.push((side.clone(), what));
             found.conditions.push((format!("{side}, how"), how.join(", ")));
             let weak = series.doubts.iter().filter(|doubt| !doubt.invalidates()).cloned();
             found.doubts.extend(weak.map(|doubt| doubt.of(side.as_str())));
