@@ -151,6 +151,8 @@ pub(crate) const NODE: HeaderName = HeaderName::from_static("lh-peer-node");
 pub(crate) const LANE: HeaderName = HeaderName::from_static("lh-fill-priority");
 /// The connection for large bodies.
 pub(crate) const BULK: HeaderValue = HeaderValue::from_static("bulk");
+/// Of a request: which protocol the origin is asked for instead of HTTP, in the bodies of both. Of a response: to which it agreed.
+pub(crate) const SWITCH: HeaderName = HeaderName::from_static("lh-origin-protocol");
 /// Of a response: from whose store it is, or "origin".
 pub(crate) const TIER: HeaderName = HeaderName::from_static("lh-cache-tier");
 /// Of a response: the data centre has none, for the reason that this word says.

@@ -8,12 +8,13 @@ use http::{
 };
 
 use crate::{
-    came::{BULK, Came, KIND, LANE, NODE, POSITION, REFUSED, TIER},
+    came::{BULK, Came, KIND, LANE, NODE, POSITION, REFUSED, SWITCH, TIER},
     core::Core,
     exchange::{Behind, is_exchange, not_taken},
     kept::Kept,
     log::AtOrigin,
     others::{Hello, Others},
+    tunnel,
     visit::{Refusal, Visit},
 };
 
@@ -55,13 +56,19 @@ impl Core {
         }
         let may_come_back =
             request.method() == Method::GET && request.headers().get(LANE).is_none_or(|lane| *lane != BULK);
+        let switch = request.headers().get(SWITCH).cloned();
         let (mut visit, body) = match Visit::admit_from_other(&self.network(), &self.centre, request, came) {
             Ok(admitted) => admitted,
             Err(refusal) => return refused(self.refuse(refusal)),
         };
         let at_origin: Arc<AtOrigin> = Arc::default();
         visit.at_origin = Some(Arc::clone(&at_origin));
-        let mut response = self.answer_visit(visit, body).await;
+        let mut response = match switch {
+            Some(protocol) => {
+                tunnel::answer(self.switch(&visit, Body::empty(), &protocol).await, protocol, body)
+            }
+            None => self.answer_visit(visit, body).await,
+        };
         let is_large = announced(&response) > LARGE && response.extensions().get::<Kept>().is_some();
         if is_large && may_come_back {
             return elsewhere();

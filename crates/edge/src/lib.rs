@@ -96,6 +96,7 @@ mod tests;
 mod toward;
 mod traces;
 mod trailers;
+mod tunnel;
 mod upgrade;
 mod visit;
 mod ways;

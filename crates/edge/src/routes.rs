@@ -20,6 +20,7 @@ use crate::{
     origins::refusal_for,
     others::{Around, Others, connect_to, look_up},
     toward::Unanswered,
+    tunnel::Tunnel,
     visit::{NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE, Visit},
 };
 
@@ -249,9 +250,17 @@ impl Search<'_> {
             return self.direct(request).await.0;
         };
         let began = self.client.clock().now();
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let (tunnel, body) = match Tunnel::asked(&mut parts.headers, &body) {
+            Some((tunnel, body)) => (Some(tunnel), body),
+            None => (None, body),
+        };
         let asked = (centre, Role::Detour);
         let answered = self.core.ask_other(self.others, asked, self.visit, parts.headers, body).await;
+        let answered = match (answered, tunnel) {
+            (Ok(response), Some(tunnel)) => Ok(tunnel.answered(response).await),
+            (answered, _) => answered,
+        };
         let was_sent = !matches!(answered, Err(Unanswered::Far | Unanswered::Unsayable | Unanswered::Early));
         Tried {
             route,

@@ -18,7 +18,7 @@ use http::{
 use tokio::time::timeout;
 
 use crate::{
-    came::{BULK, Came, LANE, MOST_HOPS, POSITION, REFUSED, TIER},
+    came::{BULK, Came, LANE, MOST_HOPS, POSITION, REFUSED, SWITCH, TIER},
     core::Core,
     origins::{FORWARDED_FOR, FORWARDED_PROTO, pass_on},
     others::{Lane, Others},
@@ -88,7 +88,8 @@ impl Core {
         peer.asked();
         let asked = async {
             let again = body.again().filter(|_| visit.method == Method::GET);
-            let response = send(others, centre, Lane::Small, visit, headers.clone(), body).await?;
+            let lane = if headers.contains_key(SWITCH) { Lane::Tunnels } else { Lane::Small };
+            let response = send(others, centre, lane, visit, headers.clone(), body).await?;
             match again {
                 // It is large, and comes on the other connection.
                 Some(body) if response.headers().get(LANE).is_some_and(|lane| *lane == BULK) => {

@@ -9,7 +9,7 @@ use http::{
 };
 use tokio::io::copy_bidirectional;
 
-use crate::{answer::tell, core::Core, counts::Word, origins::onward, visit::Visit};
+use crate::{answer::tell, core::Core, counts::Word, origins::onward, tunnel::UPGRADE, visit::Visit};
 
 /// The protocol that a request asks for, if it is one that can be passed through.
 pub(crate) fn wanted(version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
@@ -29,8 +29,8 @@ impl Core {
         headers.insert(header::UPGRADE, protocol.clone());
         headers.insert(header::CONNECTION, UPGRADE);
         let answered = {
-            let client = &self.clients.switching;
-            self.ask_origins(client, visit, headers, body, self.now(), None).await
+            let (client, others) = (&self.clients.switching, self.others());
+            self.ask_origins(client, visit, headers, body, self.now(), others.as_ref()).await
         };
         let mut response = match answered {
             Ok(response) => response,
@@ -45,7 +45,7 @@ impl Core {
         let Some(origin) = response.extensions_mut().remove::<Upstream>() else {
             return self.finish(crate::fetch::passed(visit, response), visit, &status, Word::Bypass);
         };
-        self.counts.add(Word::Bypass);
+        self.counted().add(Word::Bypass);
         let protocol = response.headers().get(header::UPGRADE).cloned();
         clear_connection_fields(response.headers_mut());
         response.headers_mut().insert(header::CONNECTION, UPGRADE);
@@ -60,5 +60,3 @@ impl Core {
         response
     }
 }
-
-const UPGRADE: HeaderValue = HeaderValue::from_static("upgrade");

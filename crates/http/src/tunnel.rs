@@ -45,6 +45,13 @@ impl<T> Tunnel<T> {
     }
 }
 
+impl Upstream {
+    /// What takes the place of a connection: a stream on one, for example.
+    pub fn of(stream: impl Bytestream + 'static) -> Self {
+        Self::new(Box::new(stream))
+    }
+}
+
 impl Downstream {
     /// What is to be done with the connection once the response's head was sent.
     pub fn then<F: Future<Output = ()> + Send + 'static>(

@@ -1,4 +1,5 @@
-//! Connections to other data centres: two to each, so that a large body that is on its way does not delay a small one.
+//! Connections to other data centres: two to each, so that a large body that is on its way does not delay a small one. Those on which other protocols
+//! are passed through, such as WebSocket, have others: they stay for long, and would take the room of requests.
 //!
 //! Requests begin on the first. Who is asked there for what it knows to be large says so instead of sending it, and is asked again on the
 //! second: a round trip more for what takes many anyway. Each has windows of its own, so that a body that nobody reads for a while holds up
@@ -20,12 +21,15 @@ pub(crate) enum Lane {
     Small,
     /// For large bodies.
     Bulk,
+    /// For other protocols.
+    Tunnels,
 }
 
-/// Both.
+/// All of them.
 pub(crate) struct Lanes {
     small: Client,
     bulk: Client,
+    tunnels: Client,
 }
 
 impl Lanes {
@@ -49,13 +53,15 @@ impl Lanes {
             known: addresses.iter().map(known).collect(),
             ..Config::default()
         };
-        Ok(Self { small: Client::new(&config)?, bulk: Client::new(&config)? })
+        let [small, bulk, tunnels] = [(); 3].map(|()| Client::new(&config));
+        Ok(Self { small: small?, bulk: bulk?, tunnels: tunnels? })
     }
 
     pub(crate) fn of(&self, lane: Lane) -> &Client {
         match lane {
             Lane::Small => &self.small,
             Lane::Bulk => &self.bulk,
+            Lane::Tunnels => &self.tunnels,
         }
     }
 }

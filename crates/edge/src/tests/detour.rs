@@ -2,7 +2,8 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use http::{Body, Method, Request};
+use http::{Body, Method, Request, Response, StatusCode, tunnel::Downstream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
 use super::{network::World, request, with};
 
@@ -11,10 +12,14 @@ fn nowhere() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
+/// Zones of which the first one's data centre looks for the origin where it is not.
+fn first_is_cut(zone: &str) -> [(String, Option<SocketAddr>); 3] {
+    [Some(nowhere()), None, None].map(|found_at| (zone.to_owned(), found_at))
+}
+
 /// A world whose first data centre looks for the origin where it is not.
 fn cut(zone: &str) -> World {
-    let zones = [Some(nowhere()), None, None].map(|found_at| (zone.to_owned(), found_at));
-    World::with(zones, async |request: Request<Body>, number| {
+    World::with(first_is_cut(zone), async |request: Request<Body>, number| {
         let body = request.into_body().collect(100).await.unwrap();
         with(if number % 2 == 0 { "no-store" } else { "max-age=60" }, body)
     })
@@ -51,6 +56,96 @@ async fn what_changes_something_goes_round_once_and_whole() {
         let came = world.send(0, post()).await;
         assert_eq!((came.status, came.body, world.asked()), (200, "12345".into(), number));
     }
+}
+
+/// What sends back what it gets, and takes its leave; where it is not wanted, it says so.
+async fn echo(request: Request<Body>, _: usize) -> Response<Body> {
+    if request.uri().path() != "/chat" {
+        let mut response = with("no-store", "not here");
+        *response.status_mut() = StatusCode::FORBIDDEN;
+        return response;
+    }
+    assert!(request.headers()["upgrade"] == "websocket" && request.headers()["sec-websocket-key"] == "k");
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    for (name, value) in [("upgrade", "websocket"), ("connection", "upgrade"), ("sec-websocket-accept", "a")]
+    {
+        response.headers_mut().insert(name, value.parse().unwrap());
+    }
+    response.extensions_mut().insert(Downstream::then(async |mut stream| {
+        let mut bytes = vec![0; 10_000];
+        loop {
+            match stream.read(&mut bytes).await {
+                Ok(0) => break drop(stream.write_all(b"bye").await),
+                Ok(n) => drop(stream.write_all(&bytes[..n]).await),
+                Err(_) => break,
+            }
+        }
+    }));
+    response
+}
+
+fn websocket(path: &str) -> Request<Body> {
+    let fields = [("connection", "upgrade"), ("upgrade", "websocket"), ("sec-websocket-key", "k")];
+    request(Method::GET, path, &fields)
+}
+
+#[tokio::test]
+async fn a_websocket_goes_round_too() {
+    let world = World::with(first_is_cut(""), echo);
+    let mut response = world.centres[0].core.serve(websocket("/chat")).await;
+    assert_eq!(response.status(), 101);
+    for (name, value) in [("upgrade", "websocket"), ("connection", "upgrade"), ("sec-websocket-accept", "a")]
+    {
+        assert_eq!(response.headers()[name], value);
+    }
+    assert!(response.headers().keys().all(|name| !cache::internal::is_internal(name.as_str().as_bytes())));
+    assert_eq!((world.asked(), world.asked_by_others(1) + world.asked_by_others(2)), (1, 1));
+    let go = response.extensions_mut().remove::<Downstream>().unwrap().take().unwrap();
+    let (mut visitor, edge) = duplex(1000);
+    let going = tokio::spawn(go(Box::new(edge)));
+    // It answers while it is asked, and the bytes are more than all that wait on the way.
+    let said: Vec<u8> = (0..1_000_000_u32).map(|number| number.to_le_bytes()[0]).collect();
+    for chunk in said.chunks(100_000) {
+        let (mut read, mut write) = tokio::io::split(&mut visitor);
+        let mut heard = vec![0; chunk.len()];
+        let (wrote, got) = tokio::join!(write.write_all(chunk), read.read_exact(&mut heard));
+        wrote.unwrap();
+        got.unwrap();
+        assert!(heard == chunk);
+    }
+    // An end goes through as well, and what is said after it.
+    visitor.shutdown().await.unwrap();
+    let mut rest = Vec::new();
+    visitor.read_to_end(&mut rest).await.unwrap();
+    assert_eq!(rest, b"bye");
+    going.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_websocket_ends_with_the_data_centre_that_it_goes_through() {
+    let world = World::with(first_is_cut(""), echo);
+    let mut response = world.centres[0].core.serve(websocket("/chat")).await;
+    let go = response.extensions_mut().remove::<Downstream>().unwrap().take().unwrap();
+    let (mut visitor, edge) = duplex(1000);
+    let going = tokio::spawn(go(Box::new(edge)));
+    visitor.write_all(b"a").await.unwrap();
+    assert_eq!(visitor.read_u8().await.unwrap(), b'a');
+    world.centres[1].die();
+    world.centres[2].die();
+    assert_eq!(visitor.read(&mut [0; 1]).await.unwrap(), 0);
+    drop(visitor);
+    going.await.unwrap();
+}
+
+#[tokio::test]
+async fn what_an_origin_says_instead_of_another_protocol_comes_whole() {
+    let world = World::with(first_is_cut(""), echo);
+    let came = world.send(0, websocket("/elsewhere")).await;
+    assert_eq!((came.status, came.body, world.asked()), (403, "not here".into(), 1));
+    let world = World::with(first_is_cut("detours = \"off\"\n"), echo);
+    let came = world.send(0, websocket("/chat")).await;
+    assert_eq!((came.status, world.asked()), (502, 0));
 }
 
 #[tokio::test]

@@ -220,8 +220,12 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             Body::empty()
         } else {
             let length = framing::length(&head.headers).ok().flatten();
-            let upload = Upload::new(upload, length);
-            patient(told_to_go_on(upload, &head.headers, &interim), self.context.config.read_timeout)
+            let upload = told_to_go_on(Upload::new(upload, length), &head.headers, &interim);
+            match self.caller {
+                // What a member passes on may rest for as long as its connection has a pulse, as a tunnel does.
+                Some(_) => Body::stream(upload),
+                None => patient(upload, self.context.config.read_timeout),
+            }
         };
         let mut request = Request::from_parts(head, body);
         request.extensions_mut().insert(self.peer);

@@ -1,11 +1,14 @@
 //! A closed circle: who shows a certificate of its authority is served, and knows whom it called.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use http::{
     Body, Caller, Client, Membership, Request, Response, Server, Stop,
     client::{Config, Known, Protocol, Trace, Trust},
-    server::Authority,
+    server::{self, Authority},
 };
 
 use crate::support::request;
@@ -84,6 +87,36 @@ async fn members_know_each_other_and_nobody_else() {
     let trust = Trust::File(circle.path("ca.pem"));
     let nobody = ask("fra", fra, Config { trust, ..Config::default() }).await;
     assert!(nobody.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{nobody:?}");
+}
+
+#[tokio::test]
+async fn what_a_member_sends_may_rest() {
+    let circle = Circle::new();
+    let patience = Duration::from_secs(1);
+    let config = server::Config { read_timeout: patience, ..server::Config::default() };
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let server = server.with_members(&circle.member("fra")).with_config(config);
+    let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
+    let asked = stop.clone();
+    let handler =
+        async |request: Request<Body>| Ok(Response::new(Body::whole(request.into_body().collect(10).await?)));
+    tokio::spawn(async move { server.serve(handler, &asked).await });
+    let known = vec![Known { host: "fra".to_owned(), port: address.port(), address: address.ip() }];
+    let member = Some(circle.member("lhr"));
+    let config = Config { known, member, protocol: Protocol::Http2, ..Config::default() };
+    let client = Client::new(&config).unwrap();
+    let (sender, body) = Body::channel(1);
+    tokio::spawn(async move {
+        sender.send("a").await.unwrap();
+        // A stranger's would have broken off.
+        tokio::time::sleep(2 * patience).await;
+        sender.send("b").await.unwrap();
+        sender.finish().await.unwrap();
+    });
+    let origin = format!("https://fra:{}", address.port()).parse().unwrap();
+    let mut trace = Trace::start(client.clock().now());
+    let response = client.send(&origin, request("POST", body), &mut trace).await.unwrap();
+    assert_eq!(response.into_body().collect(10).await.unwrap(), "ab");
 }
 
 #[tokio::test]

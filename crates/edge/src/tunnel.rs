@@ -1,0 +1,98 @@
+//! Another protocol on its way through another data centre: over a link its bytes are the body of the request and that of the response, which
+//! go on side by side until one of them ends.
+
+use http::{
+    Body, Bytes, Failure, HeaderMap, HeaderValue, Response, StatusCode,
+    body::{Frames, Sender},
+    header,
+    tunnel::{Bytestream, Downstream, Upstream},
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
+
+use crate::came::SWITCH;
+
+/// A request for another protocol, as the data centre that makes it for a visitor has it.
+pub(crate) struct Tunnel {
+    /// The body of the request, as far as it is written.
+    out: Sender,
+}
+
+impl Tunnel {
+    /// A request for another protocol as it goes over a link: the protocol in a field of the network's own, as HTTP/2 has none for it, and a body
+    /// that stays open. `None` if it is about nothing but HTTP. What has a body of its own goes on as that.
+    pub(crate) fn asked(headers: &mut HeaderMap, body: &Body) -> Option<(Self, Body)> {
+        if !body.is_end_stream() {
+            return None;
+        }
+        let protocol = headers.remove(header::UPGRADE)?;
+        headers.remove(header::CONNECTION);
+        headers.insert(SWITCH, protocol);
+        let (out, body) = Body::channel(1);
+        Some((Self { out }, body))
+    }
+
+    /// The response as an origin would have given it: with the connection, if it agreed.
+    pub(crate) async fn answered(self, mut response: Response<Body>) -> Response<Body> {
+        let Some(protocol) = response.headers_mut().remove(SWITCH) else {
+            // Whatever it is, the request was whole.
+            let _ = self.out.finish().await;
+            return response;
+        };
+        let (mut head, body) = response.into_parts();
+        let (near, far) = duplex(ROOM);
+        tokio::spawn(carry(far, self.out, body));
+        head.status = StatusCode::SWITCHING_PROTOCOLS;
+        head.headers.insert(header::CONNECTION, UPGRADE);
+        head.headers.insert(header::UPGRADE, protocol);
+        head.extensions.insert(Upstream::of(near));
+        Response::from_parts(head, Body::empty())
+    }
+}
+
+/// What an origin answered to a request for another protocol, as it goes back over the link; `body` is that of the request.
+pub(crate) fn answer(mut response: Response<Body>, asked: HeaderValue, body: Body) -> Response<Body> {
+    let Some(go) = response.extensions_mut().remove::<Downstream>().and_then(|there| there.take()) else {
+        return response;
+    };
+    let (mut head, _) = response.into_parts();
+    let (near, far) = duplex(ROOM);
+    let (out, back) = Body::channel(1);
+    tokio::spawn(go(Box::new(near)));
+    tokio::spawn(carry(far, out, body));
+    head.status = StatusCode::OK;
+    head.headers.remove(header::CONNECTION);
+    let agreed = head.headers.remove(header::UPGRADE);
+    head.headers.insert(SWITCH, agreed.unwrap_or(asked));
+    Response::from_parts(head, back)
+}
+
+/// Writes what comes from a stream into one body, and what comes in another one into the stream. An end of either goes on as that; when one breaks
+/// off, the stream is closed.
+async fn carry(stream: impl Bytestream, out: Sender, mut back: Body) {
+    let (mut read, mut write) = split(stream);
+    let there = async {
+        let mut piece = vec![0; PIECE];
+        loop {
+            let bytes = read.read(&mut piece).await.map_err(|_| Failure::Source)?;
+            if bytes == 0 {
+                return out.finish().await.map_err(|_| Failure::Source);
+            }
+            let sent = out.send(Bytes::copy_from_slice(&piece[..bytes])).await;
+            sent.map_err(|_| Failure::Source)?;
+        }
+    };
+    let here = async {
+        while let Some(data) = back.data().await? {
+            write.write_all(&data).await.map_err(|_| Failure::Source)?;
+        }
+        write.shutdown().await.map_err(|_| Failure::Source)
+    };
+    let _ = tokio::try_join!(there, here);
+}
+
+/// What Connection says where another protocol is asked for, or agreed to.
+pub(crate) const UPGRADE: HeaderValue = HeaderValue::from_static("upgrade");
+
+/// Bytes that wait in each direction between a body and a connection, and those of a piece of a body: what a frame of HTTP/2 holds.
+const ROOM: usize = 64 << 10;
+const PIECE: usize = 16 << 10;
