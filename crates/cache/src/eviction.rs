@@ -1,12 +1,20 @@
-//! Which objects a full store gives up: S3-FIFO (Yang et al., SOSP 2023) over bytes instead of objects.
+//! Which objects a full store gives up: S3-FIFO (Yang et al., SOSP 2023) over bytes instead of objects, as its authors' simulator,
+//! libCacheSim, has it.
 //!
-//! A new object comes into a small queue, a tenth of the store. If nobody asked for it again until it reaches the end of that, it
-//! goes, and only its name is remembered; else it moves to the main queue, where each object that was asked for since its last
-//! turn gets another one. An object whose name is still remembered comes into the main queue at once. A hit changes a counter and
-//! moves nothing. An object that can be had from elsewhere comes in where there is room, or if its name is remembered: so those that
+//! A new object comes into a small queue, which gives way while the other one has less than nine tenths of the store. If nobody asked for it
+//! again until it reaches the end of that, it goes, and only its name is remembered; else it moves to the main queue, where each object
+//! that was asked for since its last turn gets another one. An object whose name is still remembered comes into the main queue at
+//! once; names are those of as many bytes as the main queue may have. A hit changes a counter and moves nothing. Until something had to go for
+//! the first time, what comes when the small queue has a tenth of the store goes into the main one.
+//!
+//! An object that can be had from elsewhere comes in where there is room, or if its name is remembered: so those that
 //! are asked for once push nothing out.
 
+mod ghosts;
+
 use std::collections::{HashMap, VecDeque};
+
+use self::ghosts::Ghosts;
 
 /// The objects of a store by their numbers, and how many bytes they may have together.
 #[derive(Debug)]
@@ -16,8 +24,9 @@ pub struct Eviction {
     small: Queue,
     main: Queue,
     /// Names of objects that left the small queue.
-    ghosts: VecDeque<u64>,
-    remembered: HashMap<u64, u64>,
+    ghosts: Ghosts,
+    /// Whether it was full once.
+    was_full: bool,
     /// Tells an object from an earlier one with the same number.
     generation: u64,
 }
@@ -46,8 +55,8 @@ impl Eviction {
             objects: HashMap::new(),
             small,
             main,
-            ghosts: VecDeque::new(),
-            remembered: HashMap::new(),
+            ghosts: Ghosts::new(capacity - capacity / SMALL_PART),
+            was_full: false,
             generation: 0,
         }
     }
@@ -65,23 +74,26 @@ impl Eviction {
     /// Whether an object that is kept elsewhere too is worth a place: there is room for it, or it was asked about, or left, not long ago.
     /// If not, its name is remembered.
     pub fn is_worth(&mut self, number: u64, bytes: u64) -> bool {
-        if self.bytes() + bytes <= self.capacity || self.remembered.contains_key(&number) {
+        if self.bytes() + bytes <= self.capacity || self.ghosts.has(number) {
             return true;
         }
-        self.remember(number);
+        self.ghosts.remember(number, bytes);
         false
     }
 
-    /// Adds an object, in place of one of the same number, and returns which have to go: possibly this one.
+    /// Adds an object, in place of one of the same number, and returns which have to go: this one alone if it is too large.
     pub fn insert(&mut self, number: u64, bytes: u64) -> Vec<u64> {
         self.remove(number);
+        let was_known = self.ghosts.take(number);
+        let Some(room) = self.capacity.checked_sub(bytes) else { return vec![number] };
+        let evicted = self.make_room(room);
         self.generation += 1;
-        let is_main = self.remembered.remove(&number).is_some();
+        let is_main = was_known || !self.was_full && self.small.bytes >= self.capacity / SMALL_PART;
         self.objects.insert(number, Object { bytes, hits: 0, is_main, generation: self.generation });
         let queue = if is_main { &mut self.main } else { &mut self.small };
         queue.order.push_back((number, self.generation));
         queue.bytes += bytes;
-        self.make_room()
+        evicted
     }
 
     /// Counts an object as so many bytes, in its place if it has one, and returns which have to go: possibly this one.
@@ -90,12 +102,13 @@ impl Eviction {
         let queue = if object.is_main { &mut self.main } else { &mut self.small };
         queue.bytes = queue.bytes - object.bytes + bytes;
         object.bytes = bytes;
-        self.make_room()
+        self.make_room(self.capacity)
     }
 
-    fn make_room(&mut self) -> Vec<u64> {
+    /// Until what is left has so many bytes at most.
+    fn make_room(&mut self, most: u64) -> Vec<u64> {
         let mut evicted = Vec::new();
-        while self.bytes() > self.capacity {
+        while self.bytes() > most {
             evicted.extend(self.evict());
         }
         evicted
@@ -123,44 +136,29 @@ impl Eviction {
         }
     }
 
-    /// One step: an object goes, or moves.
+    /// An object goes from one of the queues, or all of the small one move.
     fn evict(&mut self) -> Option<u64> {
-        let from_small = self.small.bytes > self.capacity / SMALL_PART || self.main.bytes == 0;
-        let queue = if from_small { &mut self.small } else { &mut self.main };
-        let (number, generation) = queue.order.pop_front()?;
-        let object = self.objects.get_mut(&number).filter(|object| object.generation == generation)?;
-        if object.hits == 0 {
-            queue.bytes -= object.bytes;
-            self.objects.remove(&number);
-            if from_small {
-                self.remember(number);
-            }
-            return Some(number);
-        }
-        if from_small {
-            object.hits = 0;
-            object.is_main = true;
-            self.small.bytes -= object.bytes;
-            self.main.bytes += object.bytes;
-        } else {
-            object.hits -= 1;
-        }
-        self.main.order.push_back((number, generation));
-        None
-    }
-
-    /// As many names as there are objects in the main queue.
-    fn remember(&mut self, number: u64) {
-        *self.remembered.entry(number).or_default() += 1;
-        self.ghosts.push_back(number);
-        while self.ghosts.len() > self.main.order.len().max(FEWEST_GHOSTS) {
-            let Some(forgotten) = self.ghosts.pop_front() else { return };
-            if let Some(times) = self.remembered.get_mut(&forgotten) {
-                *times -= 1;
-                if *times == 0 {
-                    self.remembered.remove(&forgotten);
+        self.was_full = true;
+        let most_in_main = self.capacity - self.capacity / SMALL_PART;
+        let from_small = self.main.bytes <= most_in_main && self.small.bytes > 0;
+        loop {
+            let queue = if from_small { &mut self.small } else { &mut self.main };
+            let (number, generation) = queue.order.pop_front()?;
+            let found = self.objects.get_mut(&number).filter(|object| object.generation == generation);
+            let Some(object) = found else { continue };
+            let bytes = object.bytes;
+            queue.bytes -= bytes;
+            if object.hits == 0 {
+                self.objects.remove(&number);
+                if from_small {
+                    self.ghosts.remember(number, bytes);
                 }
+                return Some(number);
             }
+            object.hits = if from_small { 0 } else { object.hits - 1 };
+            object.is_main = true;
+            self.main.bytes += bytes;
+            self.main.order.push_back((number, generation));
         }
     }
 }
@@ -169,8 +167,6 @@ impl Eviction {
 const SMALL_PART: u64 = 10;
 /// What counts of an object's popularity.
 const MOST_HITS: u8 = 3;
-/// Names that are remembered although the main queue is short.
-const FEWEST_GHOSTS: usize = 16;
 /// A queue is not searched for what was removed before it has this many.
 const SLACK: usize = 1024;
 
@@ -213,18 +209,26 @@ mod tests {
         assert!(!store.is_worth(9, 11));
         assert!(store.is_worth(9, 11));
         assert!(store.insert(9, 11).len() == 1);
-        // As many others as there are names.
-        assert!(!store.is_worth(10, 100));
-        for number in 100..100 + FEWEST_GHOSTS as u64 {
-            assert!(!store.is_worth(number, 100));
+        // Others whose names are of nine tenths of the store's bytes.
+        assert!(!store.is_worth(10, 20));
+        for number in 100..107 {
+            assert!(!store.is_worth(number, 10));
         }
-        assert!(!store.is_worth(10, 100));
+        assert!(store.is_worth(10, 20));
+        for number in 107..109 {
+            assert!(!store.is_worth(number, 10));
+        }
+        assert!(!store.is_worth(10, 20));
     }
 
     #[test]
     fn an_object_that_is_too_large_goes_itself() {
         let mut store = Eviction::new(100);
+        store.insert(0, 10);
         assert_eq!(store.insert(1, 101), [1]);
+        assert_eq!(store.bytes(), 10);
+        // One that grows is there already, and goes in its turn.
+        assert_eq!(store.resize(0, 101), [0]);
         assert_eq!(store.bytes(), 0);
     }
 

@@ -1,0 +1,100 @@
+//! The names of objects that went, or did not come in, not long ago: those of so many bytes.
+
+use std::collections::{HashMap, VecDeque};
+
+/// Names, and how many bytes the objects had that are called so.
+#[derive(Debug)]
+pub(super) struct Ghosts {
+    capacity: u64,
+    bytes: u64,
+    names: HashMap<u64, Ghost>,
+    /// Numbers and generations, the oldest first. What was taken is still in it.
+    order: VecDeque<(u64, u64)>,
+    /// Tells a name from an earlier one of the same number.
+    generation: u64,
+}
+
+#[derive(Debug)]
+struct Ghost {
+    bytes: u64,
+    generation: u64,
+}
+
+impl Ghosts {
+    /// Those of objects of so many bytes together.
+    pub(super) fn new(capacity: u64) -> Self {
+        Self { capacity, bytes: 0, names: HashMap::new(), order: VecDeque::new(), generation: 0 }
+    }
+
+    /// Whether this one is among them.
+    pub(super) fn has(&self, number: u64) -> bool {
+        self.names.contains_key(&number)
+    }
+
+    /// Takes a name out; whether it was there.
+    pub(super) fn take(&mut self, number: u64) -> bool {
+        let ghost = self.names.remove(&number);
+        self.bytes -= ghost.as_ref().map_or(0, |ghost| ghost.bytes);
+        ghost.is_some()
+    }
+
+    /// Adds a name, and forgets the oldest ones where they are of too many bytes.
+    pub(super) fn remember(&mut self, number: u64, bytes: u64) {
+        // One without bytes would be remembered for ever.
+        let bytes = bytes.max(1);
+        self.take(number);
+        if bytes > self.capacity {
+            return;
+        }
+        while self.bytes + bytes > self.capacity {
+            let Some((oldest, generation)) = self.order.pop_front() else { break };
+            if self.is_there(oldest, generation) {
+                self.take(oldest);
+            }
+        }
+        self.generation += 1;
+        self.names.insert(number, Ghost { bytes, generation: self.generation });
+        self.bytes += bytes;
+        self.order.push_back((number, self.generation));
+        if self.order.len() > 2 * self.names.len() + super::SLACK {
+            let names = &self.names;
+            self.order.retain(|(number, generation)| {
+                names.get(number).is_some_and(|ghost| ghost.generation == *generation)
+            });
+        }
+    }
+
+    fn is_there(&self, number: u64, generation: u64) -> bool {
+        self.names.get(&number).is_some_and(|ghost| ghost.generation == generation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_are_forgotten_first() {
+        let mut ghosts = Ghosts::new(100);
+        ghosts.remember(1, 40);
+        ghosts.remember(2, 40);
+        ghosts.remember(1, 40);
+        ghosts.remember(3, 40);
+        assert!(ghosts.has(1) && !ghosts.has(2) && ghosts.has(3));
+        ghosts.remember(4, 101);
+        assert!(ghosts.has(1) && !ghosts.has(4));
+        assert!(ghosts.take(1) && !ghosts.take(1));
+        ghosts.remember(5, 60);
+        assert!(ghosts.has(3) && ghosts.has(5));
+    }
+
+    #[test]
+    fn what_comes_and_goes_leaves_nothing() {
+        let mut ghosts = Ghosts::new(100);
+        for number in 0..10_000 {
+            ghosts.remember(number, 0);
+            ghosts.take(number);
+        }
+        assert!(ghosts.order.len() <= 2 + super::super::SLACK && ghosts.bytes == 0);
+    }
+}
