@@ -20,7 +20,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use probe::{
     Catalogue, Family, Stop,
-    client::{Known, Protocol, Redirects, Target, Trust},
+    client::{Field, Known, Protocol, Redirects, Target, Trust},
     load::{self, Arrival, Config, Connections, Pace, Progress, Replay},
     summary::Summary,
 };
@@ -110,6 +110,9 @@ pub(crate) struct Probe {
     /// Only IPv6
     #[arg(short = '6', long)]
     ipv6: bool,
+    /// A field of responses that becomes a label of each sample, such as ETag; may be given several times
+    #[arg(long, value_name = "NAME")]
+    record: Vec<Field>,
     /// Follow redirects; each hop is a sample of its own
     #[arg(long)]
     follow: bool,
@@ -302,6 +305,7 @@ impl Probe {
         let mut client = defaults.client;
         client.redirects = if self.follow { Redirects::Follow } else { Redirects::Stay };
         client.timeout = self.timeout;
+        client.record.clone_from(&self.record);
         client.http.protocol = self.protocol;
         client.http.family = self.family();
         client.http.known.clone_from(&self.resolve);

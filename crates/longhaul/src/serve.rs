@@ -30,6 +30,12 @@ pub(crate) struct Serve {
     /// Send a 103 Early Hints as soon as a request is there
     #[arg(long)]
     early_hints: bool,
+    /// Say in ETag which version of the content a response is: "1" at first, and after each POST or PUT the next number
+    #[arg(long)]
+    versions: bool,
+    /// A header field of each response, such as "Cache-Control: max-age=60"; may be given several times
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
     /// Seed of the service times
     #[arg(long, default_value_t = Config::default().seed)]
     seed: u64,
@@ -52,6 +58,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let is_tls = self.tls;
         let stop = Stop::new();
         Interrupt::listen()?.ask(&stop);
         let defaults = Config::default();
@@ -60,6 +67,8 @@ impl Serve {
             body: self.body,
             service_time: self.service_time,
             early_hints: self.early_hints,
+            versions: self.versions,
+            headers: defaults.headers,
             seed: self.seed,
             tls: self.tls.then_some(Tls {
                 names: self.name,
@@ -68,7 +77,8 @@ impl Serve {
                 early_data: self.early_data,
             }),
         };
-        let scheme = if self.tls { "https" } else { "http" };
+        let config = self.headers.iter().try_fold(config, |config, line| config.header_line(line))?;
+        let scheme = if is_tls { "https" } else { "http" };
         let served = serve::serve(
             &config,
             |ready| {

@@ -26,6 +26,7 @@
 
 mod config;
 mod failure;
+mod field;
 mod head;
 mod measured;
 mod prepared;
@@ -45,13 +46,14 @@ use std::{
 
 use http::{
     Body, Scheme,
-    client::{Relayed, Trace},
+    client::{Relayed, Reply, Trace},
 };
 use recording::Sample;
 
 use self::head::Head;
 pub use self::{
     config::{Config, Connections, Known, Lookups, Protocol, Redirects, Trust},
+    field::Field,
     target::Target,
 };
 pub(crate) use self::{failure::Failure, measured::Measured, prepared::Prepared, scribe::Scribe};
@@ -211,14 +213,15 @@ impl Inner {
     ) -> Result<Option<Body>, Failure> {
         let Some(lines) = &prepared.lines else { return Ok(None) };
         let (origin, within) = (&prepared.target.origin, (self.config.timeout, None));
-        match self.http.relay(origin, lines, within, trace, Head::of_plain).await {
+        let read = |reply: &Reply<'_>| Head::of_plain(reply, &self.config.record);
+        match self.http.relay(origin, lines, within, trace, read).await {
             Ok(None) => Ok(None),
             Ok(Some(Relayed::Lines(said, body))) => {
                 *head = said;
                 Ok(Some(body))
             }
             Ok(Some(Relayed::Response(response))) => {
-                *head = Head::of(response.status(), response.headers());
+                *head = Head::of(response.status(), response.headers(), &self.config.record);
                 Ok(Some(response.into_body()))
             }
             Err(http::Failure::Timeout) => Err(Failure::Timeout(trace.step())),
@@ -229,7 +232,7 @@ impl Inner {
     /// All other cases.
     async fn anew(&self, target: &Target, trace: &mut Trace, head: &mut Head) -> Result<(), Failure> {
         let response = self.http.send(&target.origin, target.request(), trace).await?;
-        *head = Head::of(response.status(), response.headers());
+        *head = Head::of(response.status(), response.headers(), &self.config.record);
         read(response.into_body()).await
     }
 }

@@ -287,6 +287,10 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
     }
     conditions.extend(client.http.connect_to.map(|address| ("connect to", address.to_string())));
     // Only their names: a value may be a secret.
+    let record: Vec<_> = client.record.iter().map(ToString::to_string).collect();
+    if !record.is_empty() {
+        conditions.push(("recorded fields", record.join(", ")));
+    }
     let added = target.added_headers().collect::<Vec<_>>();
     if !added.is_empty() {
         conditions.push(("headers", added.join(", ")));

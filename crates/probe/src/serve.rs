@@ -2,9 +2,11 @@
 //!
 //! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text; HTTP/3 on the UDP port
 //! of the same number. Each response reports in Server-Timing how long it was worked on, so that a probe can tell the network's share
-//! from the origin's. GET, HEAD, POST and PUT of any path are answered alike; other methods get 405.
+//! from the origin's. GET, HEAD, POST and PUT of any path are answered alike; other methods get 405. An origin with versions says in ETag
+//! which one a response is, and POST and PUT make the next.
 
 mod config;
+mod content;
 mod respond;
 mod service_time;
 mod sleeper;

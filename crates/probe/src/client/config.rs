@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Field;
 pub use http::client::{Connections, Known, Lookups, Protocol, Trust};
 
 /// How requests are made: connections, redirects, timeout.
@@ -13,6 +14,8 @@ pub struct Config {
     pub redirects: Redirects,
     /// How long one request may take, from start to last byte.
     pub timeout: Duration,
+    /// Fields of responses that become labels of samples.
+    pub record: Vec<Field>,
 }
 
 impl Default for Config {
@@ -27,6 +30,7 @@ impl Default for Config {
             },
             redirects: Redirects::Stay,
             timeout: Duration::from_secs(30),
+            record: Vec::new(),
         }
     }
 }

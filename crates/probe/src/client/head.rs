@@ -1,7 +1,9 @@
 //! The part of a final response's head that is recorded, or needed for the next request.
 
 use cache::Told;
-use http::{HeaderMap, StatusCode, client::Reply, header};
+use http::{HeaderMap, HeaderName, StatusCode, client::Reply, header};
+
+use super::Field;
 
 /// What it says.
 #[derive(Debug, Default)]
@@ -10,27 +12,33 @@ pub(crate) struct Head {
     pub(crate) location: Option<String>,
     pub(crate) server_timing: Option<String>,
     pub(crate) told: Option<Told>,
+    /// Fields that become labels.
+    pub(crate) recorded: Vec<(HeaderName, String)>,
 }
 
 impl Head {
-    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Self {
+    pub(crate) fn of(status: StatusCode, headers: &HeaderMap, record: &[Field]) -> Self {
         let timings: Vec<&str> =
             headers.get_all("server-timing").iter().filter_map(|value| value.to_str().ok()).collect();
         Self {
             status: Some(status),
             location: headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned),
             told: Told::read(headers),
+            recorded: record.iter().filter_map(|field| field.read(headers)).collect(),
             server_timing: (!timings.is_empty()).then(|| timings.join(", ")),
         }
     }
 
     /// The same of a response that says nothing but its status; `None` of another one.
-    pub(crate) fn of_plain(reply: &Reply<'_>) -> Option<Self> {
-        let says_more = |name: &str| SAY_MORE.iter().any(|other| name.eq_ignore_ascii_case(other));
+    pub(crate) fn of_plain(reply: &Reply<'_>, record: &[Field]) -> Option<Self> {
+        let says_more = |name: &str| {
+            SAY_MORE.iter().any(|other| name.eq_ignore_ascii_case(other))
+                || record.iter().any(|field| field.is(name))
+        };
         let is_plain = !reply.fields().any(|(name, _)| says_more(name));
         is_plain.then(|| Self { status: Some(reply.status), ..Self::default() })
     }
 }
 
-/// Fields that somebody has to read: those that are recorded, and Alt-Svc, from which a client learns.
+/// Fields that somebody has to read: those that are always recorded, and Alt-Svc, from which a client learns.
 const SAY_MORE: [&str; 4] = ["location", "server-timing", "cache-status", "alt-svc"];

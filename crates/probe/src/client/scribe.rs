@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use http::HeaderName;
 use recording::Sample;
 
 use super::measured::{Measured, Names};
@@ -14,6 +15,8 @@ pub(crate) struct Scribe {
     remote: Option<SocketAddr>,
     local: Option<SocketAddr>,
     names: Names,
+    /// Those of the labels that were fields of the response.
+    recorded: Vec<HeaderName>,
 }
 
 impl Scribe {
@@ -79,6 +82,13 @@ impl Scribe {
             Some(number) => drop(labels.insert("object".to_owned(), number.to_string())),
             None => drop(labels.remove("object")),
         }
+        for name in self.recorded.drain(..) {
+            labels.remove(name.as_str());
+        }
+        for (name, value) in &measured.head.recorded {
+            labels.insert(name.to_string(), value.clone());
+            self.recorded.push(name.clone());
+        }
     }
 }
 
@@ -106,16 +116,19 @@ mod tests {
             trace.local = port.map(|port| ([127, 0, 0, 2], port).into());
             trace
         };
-        let head = || Head {
+        let head = |recorded| Head {
             status: Some(StatusCode::OK),
             server_timing: Some("a;dur=1".to_owned()),
+            recorded,
             ..Head::default()
         };
+        let etag = || vec![(HeaderName::from_static("etag"), "\"1\"".to_owned())];
         let make =
             [|| Measured::unsent(5), || Measured { object: Some(3), page: Some(1), ..Measured::default() }];
         let traces = [trace(Some("h2"), Some(1)), trace(Some("h2"), Some(2)), trace(None, None)];
         let all = || {
-            let of_traces = traces.iter().map(|trace| Measured::of(trace, head(), None));
+            let of_traces = traces.iter().zip([vec![], etag(), vec![]]);
+            let of_traces = of_traces.map(|(trace, recorded)| Measured::of(trace, head(recorded), None));
             make.iter().map(|make| make()).chain(of_traces)
         };
         let count = all().count();

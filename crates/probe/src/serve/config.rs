@@ -6,9 +6,11 @@ use std::{
     time::Duration,
 };
 
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use units::Bytes;
 
 use super::service_time::ServiceTime;
+use crate::Error;
 
 /// What the origin listens on and how it behaves.
 #[derive(Debug, Clone)]
@@ -21,6 +23,11 @@ pub struct Config {
     pub service_time: ServiceTime,
     /// Send a 103 Early Hints as soon as a request is there, over all but HTTP/1.0 ([`http::server::Interim`]).
     pub early_hints: bool,
+    /// Each response has the version of the content as its ETag: "1", and after each POST or PUT the next number. That of a GET is of the
+    /// moment when the request was there, and If-None-Match is heeded.
+    pub versions: bool,
+    /// Fields of each response, in place of those of the same names that it has by itself ([`Config::header_line`]).
+    pub headers: HeaderMap,
     /// Seed of the service times; the same seed makes the same sequence.
     pub seed: u64,
     /// Speak TLS on every address, with a certificate made on the spot. Without it, clear text.
@@ -41,6 +48,26 @@ pub struct Tls {
     pub early_data: bool,
 }
 
+impl Config {
+    /// With a field of responses as people write it: "Name: value".
+    ///
+    /// # Errors
+    /// When it is not a header field, or is about the body's length, which follows from the body.
+    pub fn header_line(mut self, line: &str) -> Result<Self, Error> {
+        let refused = |what| Error::Request { text: line.to_owned(), what };
+        let form =
+            "a header field; expected a name, a colon and a value, such as \"Cache-Control: max-age=60\"";
+        let (name, value) = line.split_once(':').ok_or_else(|| refused(form))?;
+        let name: HeaderName = name.trim().parse().map_err(|_| refused(form))?;
+        let value = HeaderValue::from_str(value.trim()).map_err(|_| refused(form))?;
+        if [header::CONTENT_LENGTH, header::TRANSFER_ENCODING].contains(&name) {
+            return Err(refused("a header field that can be set; it follows from the body"));
+        }
+        self.headers.append(name, value);
+        Ok(self)
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -48,6 +75,8 @@ impl Default for Config {
             body: Bytes(1000),
             service_time: ServiceTime::Constant(Duration::ZERO),
             early_hints: false,
+            versions: false,
+            headers: HeaderMap::new(),
             seed: 1,
             tls: None,
         }

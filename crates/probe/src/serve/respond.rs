@@ -12,7 +12,13 @@ use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Config, service_time::ServiceTime, sleeper::Sleeper, zeros::Zeros};
+use super::{
+    Config,
+    content::{self, Content},
+    service_time::ServiceTime,
+    sleeper::Sleeper,
+    zeros::Zeros,
+};
 use crate::clock::Clock;
 
 /// Answers requests on all connections.
@@ -20,6 +26,8 @@ pub(crate) struct Responder {
     service_time: ServiceTime,
     body: u64,
     early_hints: bool,
+    content: Option<Content>,
+    headers: HeaderMap,
     rng: Mutex<Xoshiro256PlusPlus>,
     pub(crate) sleeper: Sleeper,
     clock: Clock,
@@ -32,6 +40,8 @@ impl Responder {
             service_time: config.service_time,
             body: config.body.0,
             early_hints: config.early_hints,
+            content: config.versions.then(Content::new),
+            headers: config.headers.clone(),
             rng: Mutex::new(Xoshiro256PlusPlus::seed_from_u64(config.seed)),
             sleeper: Sleeper::new(clock),
             clock,
@@ -56,20 +66,33 @@ impl Responder {
         if !swallow(body).await {
             return plain(StatusCode::REQUEST_TIMEOUT);
         }
+        // Before it is worked on: what changes meanwhile is not in the answer.
+        let is_reading = matches!(head.method, Method::GET | Method::HEAD);
+        let tag =
+            self.content.as_ref().map(|content| if is_reading { content.tag() } else { content.change() });
         let began = self.clock.now();
         self.sleeper.sleep(self.draw()).await;
         let took = Duration::from_nanos(self.clock.now().saturating_sub(began));
 
-        let mut response = plain(StatusCode::OK);
+        let is_known = is_reading && tag.as_ref().is_some_and(|tag| content::is_known(&head.headers, tag));
+        let mut response = plain(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
+        response.headers_mut().extend(self.headers.clone());
+        if let Some(tag) = &tag {
+            content::put(response.headers_mut(), tag);
+        }
         // The time that it took, not the one that was drawn: the timer may have been late.
         let timing = format!("app;dur={:.3}", took.as_secs_f64() * 1e3);
         if let Ok(timing) = HeaderValue::try_from(timing) {
             response.headers_mut().insert("server-timing", timing);
         }
+        if is_known {
+            return response;
+        }
         response.headers_mut().insert(header::CONTENT_LENGTH, self.body.into());
         response
             .headers_mut()
-            .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+            .entry(header::CONTENT_TYPE)
+            .or_insert(HeaderValue::from_static("application/octet-stream"));
         if head.method != Method::HEAD {
             *response.body_mut() = Body::stream(Zeros::new(self.body));
         }

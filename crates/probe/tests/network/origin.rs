@@ -92,6 +92,44 @@ fn hints_are_stamped_before_the_response_in_every_protocol() {
 }
 
 #[test]
+fn each_response_says_which_version_it_is() {
+    for (security, protocol) in [
+        (Security::Clear, Protocol::Http1),
+        (Security::Tls, Protocol::Http2),
+        (Security::Quic, Protocol::Http3),
+    ] {
+        let origin = origin(V4, security, |config| config.versions = true);
+        let mut config =
+            origin.client_with(|http| (http.protocol, http.connections) = (protocol, Connections::Reuse));
+        config.record = vec!["ETag".parse().unwrap()];
+        let change = origin.target().method("POST").unwrap();
+        let known = |tag| origin.target().header("if-none-match", tag).unwrap();
+        let targets = [origin.target(), origin.target(), change, known("\"1\""), known("\"2\"")];
+        let samples = fetch(&config, &targets);
+        let seen = samples.iter().map(|sample| (sample.status, sample.labels["etag"].as_str()));
+        let expected = [(200, "\"1\""), (200, "\"1\""), (200, "\"2\""), (200, "\"2\""), (304, "\"2\"")];
+        assert!(seen.eq(expected.map(|(status, tag)| (Some(status), tag))), "{samples:?}");
+    }
+}
+
+#[test]
+fn a_response_has_the_fields_that_were_asked_for() {
+    let lines = ["Cache-Control: max-age=60", "Cache-Tag: a", "Cache-Tag: b"];
+    let origin = origin(V4, Security::Clear, |config| {
+        let set = lines.iter().try_fold(config.clone(), |config, line| config.header_line(line));
+        *config = set.unwrap();
+    });
+    let mut config = origin.client();
+    config.record = ["cache-control", "cache-tag", "etag"].map(|name| name.parse().unwrap()).into();
+    let sample = fetch_one(&config, &origin.target());
+    assert_eq!((&*sample.labels["cache-control"], &*sample.labels["cache-tag"]), ("max-age=60", "a, b"));
+    assert!(!sample.labels.contains_key("etag"), "{sample:?}");
+    for line in ["x", "a b: c", "Content-Length: 5", "A: \u{1}"] {
+        assert!(serve::Config::default().header_line(line).is_err(), "{line}");
+    }
+}
+
+#[test]
 fn negotiation_prefers_http2_where_there_is_any() {
     for (security, spoken) in [(Security::Clear, "http/1.1"), (Security::Tls, "h2")] {
         let origin = origin(V4, security, |_| {});

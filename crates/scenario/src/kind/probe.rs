@@ -8,7 +8,7 @@ use std::{
 use claim::{Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
 use probe::{
     Catalogue, Family,
-    client::{Protocol, Trust},
+    client::{Field, Protocol, Trust},
     load::{Arrival, Config, Connections, Pace},
 };
 use recording::Metric;
@@ -70,6 +70,9 @@ pub(crate) struct Table {
     /// Accept any certificate.
     #[serde(default)]
     pub insecure: bool,
+    /// Fields of responses that become labels.
+    #[serde(default)]
+    pub record: Vec<Field>,
     /// Starts when this side has been measured.
     pub after: Option<Spanned<String>>,
 }
@@ -114,6 +117,7 @@ impl Table {
         let mut config = Config { pace, duration: Some(self.duration), seed, catalogue, ..Config::default() };
         let requests = self.requests.as_ref().map_or(NonZeroU32::MIN, |requests| *requests.get_ref());
         config.set_connections(self.connections.unwrap_or(config.connections()), requests);
+        config.client.record.clone_from(&self.record);
         let http = &mut config.client.http;
         http.protocol = self.protocol.unwrap_or(http.protocol);
         http.family = self.family.unwrap_or(http.family);
@@ -211,6 +215,7 @@ impl Probe {
             flags.extend([("--objects", objects.to_string()), ("--zipf", zipf.to_string())]);
         }
         flags.push(("--protocol", http.protocol.name().to_owned()));
+        flags.extend(config.client.record.iter().map(|field| ("--record", field.to_string())));
         flags.push(("--seed", config.seed.to_string()));
         let mut arguments: Vec<String> =
             flags.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect();
