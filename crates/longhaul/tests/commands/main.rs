@@ -13,6 +13,7 @@ mod edge;
 mod edge_handover;
 mod edge_kv;
 mod edge_simulate;
+mod edge_simulated;
 mod faults;
 mod flagship;
 mod full_disk;
