@@ -13,6 +13,7 @@ mod lab;
 mod planet;
 mod probe;
 mod program;
+mod speed;
 mod sure;
 mod tcp;
 mod veth;
@@ -66,7 +67,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
             continue;
         }
         println!("\n## {group}\n");
-        if ["planet", "compare", "tcp", "probe", "headers", "kv"].contains(group) {
+        if ["planet", "compare", "tcp", "probe", "headers", "kv", "speed"].contains(group) {
             println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
         }
         wanted.into_iter().try_for_each(|name| measure(group, name))?;
@@ -93,7 +94,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page); edge or sure alone"
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page), speed (bulk, clients, idle); edge or sure alone"
             );
         }
     }
@@ -110,6 +111,7 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("probe", &["load", "added", "stall"]),
     ("headers", &["headers"]),
     ("kv", &["read", "write", "page"]),
+    ("speed", &["bulk", "clients", "idle"]),
 ];
 
 fn measure(group: &str, name: &str) -> anyhow::Result<()> {
@@ -132,6 +134,9 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "read" => kv::read(),
         "write" => kv::write(),
         "page" => kv::page(),
+        "bulk" => speed::bulk(),
+        "clients" => speed::clients(),
+        "idle" => speed::idle(),
         _ => {
             compare::bench()?;
             optimised("engine-bench")

@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    fs::File,
+    fs::{self, File},
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -54,6 +54,17 @@ pub(super) fn run(command: &mut Command) -> anyhow::Result<Run> {
 fn children_us() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64)
+}
+
+/// A figure of a process's memory, MB: "VmRSS" is what is resident, "RssAnon" that without pages of files, "VmHWM" the most that was.
+pub(super) fn memory_mb(id: u32, name: &str) -> anyhow::Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let value = value.with_context(|| format!("a process has no {name}"))?;
+    // The kernel counts in units of 1024 bytes.
+    let kib: f64 =
+        value.trim().trim_end_matches(" kB").parse().with_context(|| format!("{name} is no number"))?;
+    Ok(kib * 1024.0 / 1e6)
 }
 
 /// A server, which ends when this is dropped.

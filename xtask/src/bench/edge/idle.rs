@@ -19,7 +19,10 @@ use super::{
     tls::{self, certify},
 };
 use crate::{
-    bench::{figures::Spread, program::longhaul},
+    bench::{
+        figures::Spread,
+        program::{longhaul, memory_mb},
+    },
     root,
 };
 
@@ -90,17 +93,8 @@ fn once(program: &Path, folder: &Path) -> anyhow::Result<Start> {
     let ready_ms = begin.elapsed().as_secs_f64() * 1e3;
     ensure!(listens, "the edge did not start");
     thread::sleep(Duration::from_secs(1));
-    let status = fs::read_to_string(format!("/proc/{}/status", running.0.id()))?;
-    Ok(Start { ready_ms, resident_mb: megabytes(&status, "VmRSS")?, own_mb: megabytes(&status, "RssAnon")? })
-}
-
-/// A figure of a process's status, which is in units of 1024 bytes.
-fn megabytes(status: &str, name: &str) -> anyhow::Result<f64> {
-    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    let value = value.with_context(|| format!("a process has no {name}"))?;
-    let kib: f64 =
-        value.trim().trim_end_matches(" kB").parse().with_context(|| format!("{name} is no number"))?;
-    Ok(kib * 1024.0 / 1e6)
+    let memory = |name| memory_mb(running.0.id(), name);
+    Ok(Start { ready_ms, resident_mb: memory("VmRSS")?, own_mb: memory("RssAnon")? })
 }
 
 /// Our own configuration for a folder that has certificates, with TLS and an operator's address.
