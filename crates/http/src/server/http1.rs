@@ -39,6 +39,8 @@ pub(super) struct Http1<S> {
     alternative: Option<HeaderValue>,
     /// What has come in and is not taken yet.
     input: BytesMut,
+    /// How much is read at once.
+    room: usize,
     /// The client sends no more, or nothing that could be read.
     is_over: bool,
     head: head::End,
@@ -81,6 +83,7 @@ impl<S: Wire> Http1<S> {
             peer,
             alternative,
             input: BytesMut::new(),
+            room: ROOM,
             is_over: false,
             head: head::End::default(),
             arrival: None,
@@ -207,15 +210,24 @@ impl<S: Wire> Http1<S> {
         if self.input.capacity() == 0 {
             self.input = SPARE.take();
         }
-        if self.input.capacity() - self.input.len() < ROOM / 4 {
-            self.input.reserve(ROOM);
+        if self.input.capacity() - self.input.len() < self.room / 4 {
+            self.input.reserve(self.room);
         }
+        let room = self.input.capacity() - self.input.len();
         let Poll::Ready(read) = pin!(self.stream.read_buf(&mut self.input)).poll(cx) else {
-            if self.input.is_empty() && self.input.capacity() <= 2 * ROOM {
-                SPARE.set(std::mem::take(&mut self.input));
+            if self.input.is_empty() {
+                let buffer = std::mem::take(&mut self.input);
+                if buffer.capacity() <= 2 * ROOM {
+                    SPARE.set(buffer);
+                }
+                self.room = ROOM;
             }
             return Poll::Pending;
         };
+        // What comes faster than it is read, as a large body does, is read in larger pieces.
+        if matches!(read, Ok(bytes) if bytes == room) {
+            self.room = (2 * self.room).min(MOST_ROOM);
+        }
         self.is_over = matches!(read, Ok(0) | Err(_));
         Poll::Ready(!self.is_over)
     }
@@ -240,8 +252,9 @@ thread_local! {
     static SPARE: Cell<BytesMut> = Cell::new(BytesMut::new());
 }
 
-/// How much is read at once.
+/// How much is read at once at first, and at most.
 const ROOM: usize = 16 * 1024;
+const MOST_ROOM: usize = 64 * 1024;
 
 /// How much is read, and for how long, from a client that goes on sending after its last response.
 const LINGERING_BYTES: usize = 1 << 20;
