@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use cache::purge::{Depth, Purge};
-use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http::{
+    Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header,
+    token::{self, TokenHash},
+};
 use percent_encoding::percent_decode_str;
-use ring::rand::{SecureRandom, SystemRandom};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::{task::spawn_blocking, time::Instant};
-use values::{TokenHash, hexadecimal};
 
 use crate::{
     Error,
@@ -38,10 +39,7 @@ impl Token {
     /// # Errors
     /// When the system gives no random numbers.
     pub fn make() -> Result<Self, Error> {
-        let mut bytes = [0; 24];
-        let filled = SystemRandom::new().fill(&mut bytes);
-        filled.map_err(|_| Error::Runtime(std::io::Error::other("the system gives no random numbers")))?;
-        let token = hexadecimal(&bytes);
+        let token = token::make().map_err(Error::Runtime)?;
         Ok(Self { sha256: TokenHash::of(token.as_bytes()).to_string(), token })
     }
 }

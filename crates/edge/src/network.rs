@@ -19,10 +19,10 @@ use document::Document;
 use http::{
     HeaderName, Origin,
     server::{Identity, Objection},
+    token::TokenHash,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use values::TokenHash;
 
 pub use self::{
     kv::Kv,

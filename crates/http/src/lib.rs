@@ -19,6 +19,7 @@
 //! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
 //! | why a request failed, in a phrase | [`Failure`] |
 //! | what a peer may cost | [`limits`] |
+//! | tokens that requests bring along, and their hashes | [`token`] |
 //! | bodies that the kernel sends from where they are | [`pages`] |
 //!
 //! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
@@ -49,6 +50,7 @@ mod shown;
 mod stop;
 mod sys;
 pub mod timer;
+pub mod token;
 pub mod tunnel;
 
 pub use bytes::Bytes;

@@ -1,11 +1,9 @@
 //! Who may use which namespace: tokens, of which only hashes are known here.
 
-use std::{
-    fmt::{self, Write as _},
-    str::FromStr,
+use http::{
+    HeaderMap, HeaderName, StatusCode, header,
+    token::{TokenHash, bearer, digest, hexadecimal},
 };
-
-use http::{HeaderMap, HeaderName, StatusCode, header};
 
 use crate::problem::{Kind, Problem};
 
@@ -29,45 +27,6 @@ pub struct Namespace {
     pub tokens: Vec<TokenHash>,
 }
 
-/// The SHA-256 of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenHash([u8; 32]);
-
-/// A text is not the SHA-256 of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not the SHA-256 of a token, which has 64 hexadecimal digits: `longhaul edge token` makes one")]
-pub struct NoHash;
-
-impl TokenHash {
-    /// Of this token.
-    pub fn of(token: &[u8]) -> Self {
-        Self(digest(token))
-    }
-}
-
-/// As `sha256sum` writes it.
-impl fmt::Display for TokenHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hexadecimal(&self.0))
-    }
-}
-
-impl FromStr for TokenHash {
-    type Err = NoHash;
-
-    fn from_str(text: &str) -> Result<Self, NoHash> {
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(NoHash);
-        }
-        let mut hash = [0; 32];
-        for (byte, digits) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let digits = str::from_utf8(digits).map_err(|_| NoHash)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| NoHash)?;
-        }
-        Ok(Self(hash))
-    }
-}
-
 impl Namespace {
     /// The id of a namespace that was given none: it follows from its name, and stays the same.
     pub fn id_of(name: &str) -> String {
@@ -77,22 +36,6 @@ impl Namespace {
     fn is_called(&self, name: &[u8]) -> bool {
         self.name.as_bytes() == name || self.id.as_bytes().eq_ignore_ascii_case(name)
     }
-}
-
-/// Bytes, two digits each.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// Comparing digests tells nobody how much of a token was right.
-fn digest(bytes: &[u8]) -> [u8; 32] {
-    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
-    let mut hash = [0; 32];
-    hash.copy_from_slice(digest.as_ref());
-    hash
 }
 
 /// Whose token a request has.
@@ -186,14 +129,8 @@ pub(crate) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(header::AUTHORIZATION).map(|field| field.as_bytes())
 }
 
-fn bearer(authorization: &[u8]) -> Option<&[u8]> {
-    let (scheme, token) = authorization.split_at_checked(BEARER.len())?;
-    scheme.eq_ignore_ascii_case(BEARER).then(|| token.trim_ascii())
-}
-
 /// Which namespace a request of the binding is about, where its token does not say so.
 pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("kv-namespace");
-const BEARER: &[u8] = b"Bearer ";
 
 #[cfg(test)]
 mod tests {
@@ -230,15 +167,5 @@ mod tests {
         assert_eq!(of("Bearer c", None), Err(401));
         assert_eq!(of("Basic a", None), Err(401));
         assert!(access.of_binding(None, None).is_err());
-    }
-
-    #[test]
-    fn a_hash_is_64_digits() {
-        // From `printf root | sha256sum`.
-        let text = "4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2";
-        assert_eq!(text.parse(), Ok(TokenHash::of(b"root")));
-        assert_eq!(TokenHash::of(b"root").to_string(), text);
-        assert_eq!(text[1..].parse::<TokenHash>(), Err(NoHash));
-        assert_eq!(text.replace('4', "+").parse::<TokenHash>(), Err(NoHash));
     }
 }

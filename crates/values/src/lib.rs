@@ -3,7 +3,7 @@
 //!
 //! | to see | look into |
 //! | --- | --- |
-//! | what is served, and who may use it | [`Config`], [`Access`], [`Namespace`], [`TokenHash`] |
+//! | what is served, and who may use it | [`Config`], [`Access`], [`Namespace`] |
 //! | what all requests share: opened, left to another process, closed | [`Service`] |
 //! | what answers requests, and the reads that take no more than a look | [`Door`] |
 //! | requests that come while another process takes this one's place | `elsewhere.rs` |
@@ -44,7 +44,7 @@ mod several;
 mod value;
 
 pub use self::{
-    access::{Access, Namespace, NoHash, TokenHash, hexadecimal},
+    access::{Access, Namespace},
     config::Config,
     counts::Status,
     door::Door,

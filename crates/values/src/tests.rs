@@ -7,7 +7,7 @@ mod rest;
 
 use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
 
-use http::{Server, Stop};
+use http::{Server, Stop, token::TokenHash};
 use kv::StoreName;
 use tempfile::TempDir;
 use tokio::{
@@ -16,7 +16,7 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use crate::{Access, Config, Door, Namespace, Service, TokenHash};
+use crate::{Access, Config, Door, Namespace, Service};
 
 /// A store with two namespaces, `sessions` and `flags`, whose tokens are `s` and `f`; `root` is the operator's.
 struct Store {

@@ -3,10 +3,11 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use document::{Document, Mistake};
+use http::token::{NoHash, TokenHash};
 use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
-use values::{Namespace, TokenHash};
+use values::Namespace;
 
 use super::DataCentre;
 
@@ -158,7 +159,7 @@ pub(super) fn token_hashes(
 ) -> Result<Vec<TokenHash>, Mistake> {
     let hash = |text: &Spanned<String>| {
         let read = text.get_ref().parse();
-        read.map_err(|error: values::NoHash| document.mistake(text.span(), error.to_string()))
+        read.map_err(|error: NoHash| document.mistake(text.span(), error.to_string()))
     };
     written.iter().map(hash).collect()
 }
