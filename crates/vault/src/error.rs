@@ -38,7 +38,7 @@ pub enum Error {
     },
     /// The file was changed by something else than this program, or the disk lost a part of it.
     #[error(
-        "the store {} is damaged ({why}): move it away, and take its keys from an export",
+        "the store {} is damaged ({why}): move it away, and take what was in it from a copy or an export",
         path.display()
     )]
     Damaged {

@@ -9,24 +9,18 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-use kv::StoreName;
 use redb::{
-    Database, DatabaseError, ReadTransaction, ReadableDatabase as _, ReadableTable as _, StorageError,
-    WriteTransaction,
+    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase as _, ReadableTable as _,
+    StorageError, TableDefinition, WriteTransaction,
 };
 
-use crate::{
-    Error,
-    layout::{
-        BYTES, CLOCK, DUE, FORMAT, HEADS, KEYS, NAME, NEXT_VALUE, NUMBERS, TEXTS, UPLOADS, VALUES, VERSION,
-    },
-};
+use crate::Error;
 
 /// How a database is opened.
-pub(crate) type Opening = Box<dyn Fn() -> Result<Database, DatabaseError> + Send + Sync>;
+pub type Opening = Box<dyn Fn() -> Result<Database, DatabaseError> + Send + Sync>;
 
-/// The file.
-pub(crate) struct File {
+/// A file of tables: the store's, or somebody else's whose tables are others.
+pub struct File {
     path: PathBuf,
     opening: Opening,
     state: RwLock<State>,
@@ -48,27 +42,73 @@ impl State {
     }
 }
 
-/// What a file says of itself.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) name: StoreName,
-    pub(crate) clock: u64,
-    pub(crate) next_value: u64,
-    /// Keys with a value, and the bytes of those.
-    pub(crate) held: (u64, u64),
-}
-
 impl File {
-    /// Opens or makes it. A new one gets this name.
-    pub(crate) fn open(path: &Path, opening: Opening, name: &StoreName) -> Result<(Self, Said), Error> {
+    /// Opens or makes it; `prepare` makes the tables of a new file and checks those of an old one, in one transaction.
+    ///
+    /// # Errors
+    /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    pub fn open<T>(
+        path: &Path,
+        opening: Opening,
+        prepare: impl FnOnce(&Self, &WriteTransaction) -> Result<T, Error>,
+    ) -> Result<(Self, T), Error> {
         let file = Self { path: path.to_owned(), opening, state: RwLock::new(State::Closed) };
         // redb may panic over a file that something else has written to.
         let opened = catch_unwind(AssertUnwindSafe(|| {
             file.reopen()?;
-            file.prepare(name)
+            file.transaction(|work| prepare(&file, work))
         }));
-        let said = opened.unwrap_or_else(|_| Err(file.damaged("its pages contradict each other")))?;
-        Ok((file, said))
+        let prepared = opened.unwrap_or_else(|_| Err(file.damaged(CONTRADICTORY)))?;
+        Ok((file, prepared))
+    }
+
+    /// Does something to the tables and makes it durable. After a failure nothing of it has happened, unless it was the last of all that
+    /// failed, to hear from the disk that it is durable: then it may have. The file is opened again, since redb wants to be closed then.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or `work` fails.
+    pub fn durably<T>(&self, work: impl FnOnce(&WriteTransaction) -> Result<T, Error>) -> Result<T, Error> {
+        if !self.is_open() {
+            self.reopen()?;
+        }
+        self.transaction(work).inspect_err(|_| {
+            // If this fails as well, the next write tries again, and says why it cannot be.
+            let _ = self.reopen();
+        })
+    }
+
+    fn transaction<T>(&self, work: impl FnOnce(&WriteTransaction) -> Result<T, Error>) -> Result<T, Error> {
+        // redb may panic over a file that something else has written to.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let transaction = self.begin_write()?;
+            let made = work(&transaction)?;
+            transaction.commit().map_err(|error| self.failed("write to", error))?;
+            Ok(made)
+        }));
+        done.unwrap_or_else(|_| Err(self.damaged(CONTRADICTORY)))
+    }
+
+    /// Notes the version of the format in a new file, and checks that of an old one. It is in this table, which every file of a kind has.
+    ///
+    /// # Errors
+    /// When the file is of another kind, or from a newer program.
+    pub fn check_format(
+        &self,
+        work: &WriteTransaction,
+        numbers: TableDefinition<'_, &'static str, u64>,
+        known: u64,
+    ) -> Result<(), Error> {
+        let storage = |error: StorageError| self.failed("write to", error);
+        let mut numbers = work.open_table(numbers).map_err(|error| self.failed("write to", error))?;
+        let found = numbers.get(FORMAT).map_err(storage)?.map(|format| format.value());
+        // The one table is that which was just opened.
+        let is_new = work.list_tables().map_err(storage)?.count() <= 1;
+        match found {
+            Some(found) if found > known => Err(Error::Newer { path: self.path.clone(), found, known }),
+            Some(_) => Ok(()),
+            None if is_new => numbers.insert(FORMAT, known).map_err(storage).map(drop),
+            None => Err(Error::Foreign { path: self.path.clone() }),
+        }
     }
 
     /// Opens it after it was closed, or after a failure, which redb wants to see closed.
@@ -82,16 +122,19 @@ impl File {
     }
 
     /// Closes it. What is being read from it breaks off.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.state.write().unwrap_or_else(PoisonError::into_inner).close();
     }
 
     /// A view of it as it is now.
-    pub(crate) fn begin_read(&self) -> Result<ReadTransaction, Error> {
+    ///
+    /// # Errors
+    /// When the file is closed, or cannot be read.
+    pub fn begin_read(&self) -> Result<ReadTransaction, Error> {
         self.open_database(|database| database.begin_read().map_err(|error| self.failed("read", error)))
     }
 
-    pub(crate) fn begin_write(&self) -> Result<WriteTransaction, Error> {
+    fn begin_write(&self) -> Result<WriteTransaction, Error> {
         self.open_database(|database| database.begin_write().map_err(|error| self.failed("write to", error)))
     }
 
@@ -112,59 +155,6 @@ impl File {
         }
     }
 
-    /// Makes the tables of a new file, checks an old one, and removes what was broken off.
-    fn prepare(&self, name: &StoreName) -> Result<Said, Error> {
-        let failed = |error: redb::Error| self.failed("write to", error);
-        let work = self.begin_write()?;
-        let said = self.tables(&work, name)?;
-        work.commit().map_err(|error| failed(error.into()))?;
-        Ok(said)
-    }
-
-    fn tables(&self, work: &WriteTransaction, name: &StoreName) -> Result<Said, Error> {
-        let failed = |error: redb::Error| self.failed("write to", error);
-        let storage = |error: StorageError| self.failed("write to", error);
-        let mut numbers = work.open_table(NUMBERS).map_err(|error| failed(error.into()))?;
-        let format = numbers.get(FORMAT).map_err(storage)?.map(|format| format.value());
-        match format {
-            Some(found) if found > VERSION => {
-                return Err(Error::Newer { path: self.path.clone(), found, known: VERSION });
-            }
-            Some(_) => {}
-            None if work.list_tables().map_err(storage)?.next().is_some_and(|_| !self.is_new(work)) => {
-                return Err(Error::Foreign { path: self.path.clone() });
-            }
-            None => drop(numbers.insert(FORMAT, VERSION).map_err(storage)?),
-        }
-        let number = |name| Ok(numbers.get(name).map_err(storage)?.map_or(0, |number| number.value()));
-        let (clock, next_value) = (number(CLOCK)?, number(NEXT_VALUE)?);
-        let held = (number(KEYS)?, number(BYTES)?);
-        let mut texts = work.open_table(TEXTS).map_err(|error| failed(error.into()))?;
-        let known = texts.get(NAME).map_err(storage)?.map(|known| known.value().to_owned());
-        let name = match known {
-            Some(known) => StoreName::new(&known).ok_or_else(|| self.damaged("its name"))?,
-            None => {
-                texts.insert(NAME, name.as_str()).map_err(storage)?;
-                name.clone()
-            }
-        };
-        work.open_table(HEADS).map_err(|error| failed(error.into()))?;
-        work.open_table(DUE).map_err(|error| failed(error.into()))?;
-        let mut values = work.open_table(VALUES).map_err(|error| failed(error.into()))?;
-        let mut uploads = work.open_table(UPLOADS).map_err(|error| failed(error.into()))?;
-        while let Some((broken_off, _)) = uploads.pop_first().map_err(storage)? {
-            let value = broken_off.value();
-            values.retain_in((value, 0)..=(value, u32::MAX), |_, _| false).map_err(storage)?;
-        }
-        Ok(Said { name, clock, next_value, held })
-    }
-
-    /// Whether there is no table but the one that was just opened.
-    #[expect(clippy::unused_self, reason = "it is about this file")]
-    fn is_new(&self, work: &WriteTransaction) -> bool {
-        work.list_tables().is_ok_and(|tables| tables.count() <= 1)
-    }
-
     fn not_opened(&self, error: DatabaseError) -> Error {
         match error {
             DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => {
@@ -179,7 +169,7 @@ impl File {
     }
 
     /// What an error of redb's comes to.
-    pub(crate) fn failed(&self, operation: &'static str, error: impl Into<redb::Error>) -> Error {
+    pub fn failed(&self, operation: &'static str, error: impl Into<redb::Error>) -> Error {
         let path = self.path.clone();
         match error.into() {
             redb::Error::Io(source) if is_full(&source) => Error::Full { path },
@@ -190,10 +180,22 @@ impl File {
         }
     }
 
-    pub(crate) fn damaged(&self, why: impl Display) -> Error {
+    /// That something in it cannot be.
+    pub fn damaged(&self, why: impl Display) -> Error {
         Error::Damaged { path: self.path.clone(), why: why.to_string() }
     }
 }
+
+/// Opens a database, or makes one, with so many bytes of memory for what was read from it.
+pub fn opening(path: &Path, memory: usize) -> Opening {
+    let path = path.to_owned();
+    Box::new(move || Builder::new().set_cache_size(memory).create(&path))
+}
+
+/// In the table of numbers of each kind of file: the version of its format.
+pub(crate) const FORMAT: &str = "format";
+
+const CONTRADICTORY: &str = "its pages contradict each other";
 
 /// Whether there is no room, on the disk or in what its user may have.
 fn is_full(error: &io::Error) -> bool {

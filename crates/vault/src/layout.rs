@@ -24,8 +24,7 @@ pub(crate) const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("num
 /// A few texts about all.
 pub(crate) const TEXTS: TableDefinition<&str, &str> = TableDefinition::new("texts");
 
-/// In [`NUMBERS`]: the format's version; the stamp of the last version that was made; the number of the next value.
-pub(crate) const FORMAT: &str = "format";
+/// In [`NUMBERS`]: the stamp of the last version that was made; the number of the next value.
 pub(crate) const CLOCK: &str = "clock";
 pub(crate) const NEXT_VALUE: &str = "next value";
 /// How many keys have a value, and how many bytes those have together.

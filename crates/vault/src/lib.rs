@@ -3,7 +3,8 @@
 //! | to see | look into |
 //! | --- | --- |
 //! | what is asked of it | [`Vault`] |
-//! | how it lies in the file, and which file is not one | `layout.rs`, `file.rs` |
+//! | how it lies in the file, and which file is not one | `layout.rs`, `prepared.rs` |
+//! | a file of tables, opened, closed, and opened again after a failure; also for those who keep something else | [`File`] |
 //! | one thread that writes, and many writes that become durable at once | `writer.rs` |
 //! | what a write does to the tables | `change.rs` |
 //! | a value that comes in pieces | [`Upload`] |
@@ -18,6 +19,7 @@ mod error;
 mod file;
 mod layout;
 mod listed;
+mod prepared;
 mod reading;
 mod upload;
 mod vault;
@@ -25,6 +27,7 @@ mod writer;
 
 pub use self::{
     error::Error,
+    file::{File, Opening, opening},
     listed::{Listed, ListedKey},
     reading::{Found, Reading},
     upload::Upload,

@@ -12,15 +12,16 @@ use std::{
 
 use bytes::Bytes;
 use kv::{About, Clock, Expiration, Metadata, Millis, Page, StoreName, Version};
-use redb::{Builder, Database, DatabaseError, ReadableTable as _};
+use redb::ReadableTable as _;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error, Found, Listed, Upload,
     change::Change,
-    file::{File, Opening},
+    file::{File, Opening, opening},
     layout::{DUE, full_key},
     listed::list,
+    prepared::prepare,
     reading::look,
     writer::{Done, Order, Swept, Writer},
 };
@@ -79,9 +80,7 @@ impl Vault {
     /// # Errors
     /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
     pub fn open(config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
-        let (path, memory) = (config.path.clone(), config.memory);
-        let opening = move || database(&path, memory);
-        Self::open_by(&config.path, Box::new(opening), &config.name, now)
+        Self::open_by(&config.path, opening(&config.path, config.memory), &config.name, now)
     }
 
     pub(crate) fn open_by(
@@ -90,7 +89,7 @@ impl Vault {
         name: &StoreName,
         now: fn() -> Millis,
     ) -> Result<Self, Error> {
-        let (file, said) = File::open(path, opening, name)?;
+        let (file, said) = File::open(path, opening, |file, work| prepare(file, work, name))?;
         let file = Arc::new(file);
         let next_value = Arc::new(AtomicU64::new(said.next_value));
         let done = Arc::new(Done { keys: said.held.0.into(), bytes: said.held.1.into(), ..Done::default() });
@@ -231,10 +230,6 @@ fn is_due(file: &File, now: Millis) -> Result<bool, Error> {
     let due = file.begin_read()?.open_table(DUE).map_err(|error| failed(error.into()))?;
     let first = due.first().map_err(|error| failed(error.into()))?;
     Ok(first.is_some_and(|(key, _)| key.value().0 <= now.seconds()))
-}
-
-fn database(path: &Path, memory: usize) -> Result<Database, DatabaseError> {
-    Builder::new().set_cache_size(memory).create(path)
 }
 
 /// Writes that wait for the one before them to become durable.

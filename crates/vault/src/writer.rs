@@ -1,11 +1,8 @@
 //! The one thread that writes: it makes all that waits durable at once, and then says so to each of those who wait.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use kv::{Clock, Millis, Version};
@@ -131,51 +128,27 @@ impl Writer {
         Ok(Swept { ended, is_more })
     }
 
-    /// Does something to the tables and makes it durable. After a failure nothing of it has happened, unless it was the last of all that
-    /// failed, to hear from the disk that it is durable: then it may have. The file is opened again, since redb wants to be closed then.
+    /// Does something to the tables and makes it durable, or nothing of it.
     fn durably<T>(
         &mut self,
         work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,
     ) -> Result<T, Error> {
-        if !self.file.is_open() {
-            self.file.reopen()?;
-        }
-        let mut clock = self.clock.clone();
-        // redb may panic over a file that something else has written to.
-        let done = catch_unwind(AssertUnwindSafe(|| self.transaction(&mut clock, work)));
-        let done = done.unwrap_or_else(|_| Err(self.file.damaged("its pages contradict each other")));
-        match done {
-            Ok((made, (keys, bytes))) => {
-                self.clock = clock;
-                self.done.keys.store(keys, Relaxed);
-                self.done.bytes.store(bytes, Relaxed);
-                self.done.commits.fetch_add(1, Relaxed);
-                Ok(made)
-            }
-            Err(error) => {
-                // If this fails as well, the next write tries again, and says why it cannot be.
-                let _ = self.file.reopen();
-                Err(error)
-            }
-        }
-    }
-
-    fn transaction<T>(
-        &self,
-        clock: &mut Clock,
-        work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,
-    ) -> Result<(T, (u64, u64)), Error> {
         let wrong = |wrong| match wrong {
             Wrong::File(error) => self.file.failed("write to", error),
             Wrong::Content(damaged) => self.file.damaged(damaged),
         };
-        let transaction = self.file.begin_write()?;
-        let mut tables = Tables::open(&transaction).map_err(wrong)?;
-        let made = work(&mut tables, clock).map_err(wrong)?;
-        let held = tables.note(clock, self.next_value.load(Relaxed)).map_err(wrong)?;
-        drop(tables);
-        transaction.commit().map_err(|error| wrong(error.into()))?;
-        Ok((made, held))
+        let mut clock = self.clock.clone();
+        let (made, (keys, bytes)) = self.file.durably(|transaction| {
+            let mut tables = Tables::open(transaction).map_err(wrong)?;
+            let made = work(&mut tables, &mut clock).map_err(wrong)?;
+            let held = tables.note(&clock, self.next_value.load(Relaxed)).map_err(wrong)?;
+            Ok((made, held))
+        })?;
+        self.clock = clock;
+        self.done.keys.store(keys, Relaxed);
+        self.done.bytes.store(bytes, Relaxed);
+        self.done.commits.fetch_add(1, Relaxed);
+        Ok(made)
     }
 }
 

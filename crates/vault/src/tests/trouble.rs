@@ -14,7 +14,10 @@ use redb::{
 };
 
 use super::*;
-use crate::layout::{FORMAT, NUMBERS, VALUES};
+use crate::{
+    file::FORMAT,
+    layout::{NUMBERS, VALUES},
+};
 
 /// How many pieces of values are stored.
 pub(super) fn pieces(vault: &Vault) -> u64 {
