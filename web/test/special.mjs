@@ -57,6 +57,22 @@ export const SPECIAL = {
     assert.match(plain(text), /json\.summary\.restart_s 4\.50 s/);
     assert.match(text, /json\.runs has no \[name=<b>\]/, "what was printed is text");
   },
+  "speed tests": async (page) => {
+    const names = page.locator("#speed-tests tbody th");
+    const [satellite, dsl] = [names.filter({ hasText: "satellite" }).first(), names.filter({ hasText: "dsl" }).first()];
+    const heights = async () => Promise.all([satellite, dsl].map(async (name) => (await name.locator(".side").boundingBox()).height));
+    await page.setViewportSize({ width: 1200, height: 900 });
+    const [long, short] = await heights();
+    assert.equal(long, short, "a name is not broken within its word");
+    const reasons = page.locator("#speed-tests .with-sentences");
+    assert.equal(await reasons.locator(".beneath:visible").count(), 0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await reasons.locator(".beneath:visible").count(), 21);
+    for (const box of [await reasons.locator(".beneath td").first().boundingBox(), await reasons.boundingBox()]) {
+      assert.ok(box.x >= 0 && box.x + box.width <= 390, `reasons are in sight: ${JSON.stringify(box)}`);
+    }
+    await page.setViewportSize({ width: 1400, height: 900 });
+  },
   "requests beside transfers": async (page, text) => {
     assert.match(plain(text), /4\.5 s tablet from 5\.2 s/);
     const colour = (section) => page.locator(`${section} .swatch >> nth=1`).evaluate((one) => getComputedStyle(one).backgroundColor);

@@ -85,6 +85,35 @@ const figures = (title, tables, panels = [], warnings = []) => ({
 
 const columns = (...titles) => titles.map((title, i) => ({ title, align: i === 0 ? "text" : "number" }));
 
+/** Two tables of speed tests: a few figures a line, and three scores with sentences. */
+function speedTests() {
+  const lines = ["dsl", "cable", "lte", "fibre", "satellite", "office-near", "office-far"];
+  const reasons =
+    "idle latency 621 ms: \u221220; jitter 8.31 ms: +10; packet loss 0: +10; added latency under load 165 ms in the worse direction: \u221210";
+  const columns = (...titles) =>
+    titles.map((title) => ({ title, align: /^(line|limited by|for|is|because of)$/.test(title) ? "text" : "number" }));
+  const wide = (all) => all.map((column) => (/ (by|of)$/.test(column.title) ? { ...column, wide: true } : column));
+  return figures("Speed tests", [
+    {
+      title: "What lines carry, and what they add while they do",
+      columns: wide(
+        columns("line", "download", "limited by", "upload", "limited by", "idle latency", "added under load", "jitter", "lost"),
+      ),
+      rows: lines.map((line) => [
+        ...[line, "47.1 Mbit/s", "receiver window", "9.42 Mbit/s", "network"],
+        ...["621.3 ms", "165.2 ms", "8.31 ms", "0 %"],
+      ]),
+      note: "Added under load: how much longer a round trip is with the line full, in the worse direction.",
+    },
+    {
+      title: "What lines are good for",
+      columns: wide(columns("line", "for", "is", "points", "because of")),
+      rows: lines.flatMap((line) => ["streaming", "gaming", "calls"].map((use) => [line, use, "average", "15 of 60", reasons])),
+      note: "",
+    },
+  ]);
+}
+
 /** A line of 8 Mbit/s that stands still for a while, in means over half a second. */
 const arrived = (name, [from, until]) => {
   const x = Array.from({ length: 61 }, (_, i) => i / 2);
@@ -181,6 +210,7 @@ export const VARIANTS = {
       ],
       faults: [{ label: "phone's cable: down", at_s: 5, until_s: 20 }],
     }),
+  "speed tests": () => makeReport([], { title: "Lines at home", experiments: [speedTests()] }),
   "requests beside transfers": () =>
     makeReport(
       [

@@ -19,6 +19,8 @@ export interface Cell {
 export interface Column {
   title: string | HTMLElement;
   align: "text" | "number";
+  /** Whether it has sentences. As the last column it stands beneath its row where the page is narrow. */
+  wide?: boolean | undefined;
 }
 
 interface Options {
@@ -37,8 +39,13 @@ const MARKS = {
 /** The first cell of each row is its heading. */
 export function table(caption: string, columns: Column[], rows: Cell[][], options: Options = {}): HTMLElement {
   const head = el("tr", {}, ...columns.map((column) => el("th", { scope: "col", class: column.align }, column.title)));
-  const body = rows.map((row) => el("tr", {}, ...row.map((cell, i) => cellElement(cell, columns[i], i === 0))));
-  const element = el("table", { "aria-label": caption }, el("thead", {}, head), el("tbody", {}, ...body));
+  const hasSentences = columns.at(-1)?.wide === true;
+  const body = rows.flatMap((row) => {
+    const cells = el("tr", {}, ...row.map((cell, i) => cellElement(cell, columns[i], i === 0)));
+    return hasSentences ? [cells, beneath(row.at(-1), columns)] : [cells];
+  });
+  const attributes = { "aria-label": caption, class: hasSentences ? "with-sentences" : undefined };
+  const element = el("table", attributes, el("thead", {}, head), el("tbody", {}, ...body));
   const copied: Copied = { columns, rows: options.all ?? rows };
   return el(
     "div",
@@ -57,6 +64,12 @@ export function table(caption: string, columns: Column[], rows: Cell[][], option
       copyButton(element, copied),
     ),
   );
+}
+
+/** The last cell again, over all columns; the style shows one of the two. */
+function beneath(cell: Cell | undefined, columns: Column[]): HTMLElement {
+  const text = cell === undefined || typeof cell.text !== "string" ? "" : cell.text;
+  return el("tr", { class: "beneath" }, el("td", { colspan: String(columns.length - 1) }, text));
 }
 
 /** What the signs in these rows mean. */
