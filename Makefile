@@ -24,10 +24,10 @@ dist: web
 	cargo xtask dist
 
 # The pages, which are compiled into the program.
-PAGES := web/dist/report.html web/dist/figures.html web/dist/speed.html web/dist/speed.js web/dist/speed.css
+PAGES := web/dist/report.html web/dist/figures.html web/dist/speed.html web/dist/speed.js web/dist/speed.css web/dist/operator.html web/dist/operator.js web/dist/operator.css
 web: $(PAGES)
 
-WEB_SOURCES := $(shell find web/src -type f) web/report.html web/figures.html web/speed.html web/package.json web/package-lock.json web/tsconfig.json web/vite.config.ts
+WEB_SOURCES := $(shell find web/src -type f) web/report.html web/figures.html web/speed.html web/operator.html web/package.json web/package-lock.json web/tsconfig.json web/vite.config.ts
 
 $(PAGES) &: web/node_modules/.package-lock.json $(WEB_SOURCES)
 	cd web && npm run --silent build

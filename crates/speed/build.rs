@@ -9,4 +9,11 @@ fn main() {
     }
 }
 
-const PAGE: [&str; 3] = ["../../web/dist/speed.html", "../../web/dist/speed.js", "../../web/dist/speed.css"];
+const PAGE: [&str; 6] = [
+    "../../web/dist/speed.html",
+    "../../web/dist/speed.js",
+    "../../web/dist/speed.css",
+    "../../web/dist/operator.html",
+    "../../web/dist/operator.js",
+    "../../web/dist/operator.css",
+];

@@ -5,6 +5,7 @@ import { compile } from "json-schema-to-typescript";
 const PAGES = [
   { name: "Report", schema: "docs/schema/report.json", types: "types.ts", what: "the report" },
   { name: "Outcome", schema: "docs/schema/speed.json", types: "speed/types.ts", what: "the result of a speed test" },
+  { name: "Overview", schema: "web/schema/operator.json", types: "speed/operator_types.ts", what: "all results that a speed server keeps" },
   { name: "Figures", schema: "web/schema/figures.json", types: "figure_types.ts", what: "a document of figures" },
 ];
 

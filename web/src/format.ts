@@ -160,6 +160,14 @@ export function elapsed(seconds: number, span: number): string {
   return `${Number((seconds / unit.seconds).toFixed(Number.isFinite(decimals) ? decimals : 3))}\u00a0${unit.name}`;
 }
 
+/** A length of time from seconds, in whole units: "30 days", "36 hours", "5 minutes". */
+export function span(seconds: Maybe): string {
+  if (!isNumber(seconds)) return ABSENT;
+  const units = [["day", 86400], ["hour", 3600], ["minute", 60]] as const;
+  const [unit, length] = units.find(([, length]) => seconds >= length && seconds % length === 0) ?? ["second", 1];
+  return plural(Math.round(seconds / length), unit);
+}
+
 /** A noun with its number: "1 request", "2 requests". */
 export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 

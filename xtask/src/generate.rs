@@ -65,6 +65,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("report", "longhaul.report/1", report()),
         ("speed", "longhaul.speed/1", schema_of::<speed::result::Outcome>()),
         ("speed-score", "longhaul.speed.score/1", schema_of::<speed::result::Judgement>()),
+        ("speed-token", "longhaul.speed.token/1", schema_of::<speed::kept::Secret>()),
         ("status", "longhaul.lab.status/1", schema_of::<planet::Overview>()),
         ("sweep", "longhaul.tcp.sweep/1", schema_of::<sweep::Sweep>()),
         ("transfer", "longhaul.transfer/1", schema_of::<traffic::transfer::Summary>()),
@@ -74,9 +75,12 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("window-check", "longhaul.tcp.window.check/1", schema_of::<tcp::window::Check>()),
     ];
     let printed = printed.map(|(file, name, schema)| (format!("docs/schema/{file}.json"), name, schema));
-    let embedded =
-        ("web/schema/figures.json".to_owned(), "longhaul.figures/1", schema_of::<report::figures::Figures>());
-    let all = printed.into_iter().chain([embedded]);
+    let shown = [
+        ("web/schema/figures.json", "longhaul.figures/1", schema_of::<report::figures::Figures>()),
+        ("web/schema/operator.json", "longhaul.speed.kept/1", schema_of::<speed::kept::Overview>()),
+    ];
+    let shown = shown.map(|(path, name, schema)| (path.to_owned(), name, schema));
+    let all = printed.into_iter().chain(shown);
     all.map(|(path, name, schema)| {
         let schema = named(schema, name).with_context(|| path.clone())?;
         Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))

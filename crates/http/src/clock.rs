@@ -72,9 +72,9 @@ pub fn wall() -> String {
     rfc3339(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
-/// Days to a date as in Howard Hinnant's "chrono-compatible low-level date algorithms": years begin in March,
+/// A time of day as RFC 3339 has it, with milliseconds, UTC. It becomes a date as in Howard Hinnant's "chrono-compatible low-level date algorithms": years begin in March,
 /// so that the leap day is a year's last and months follow one straight line.
-fn rfc3339(since_epoch: Duration) -> String {
+pub fn rfc3339(since_epoch: Duration) -> String {
     let (days, second) = (since_epoch.as_secs() / 86_400, since_epoch.as_secs() % 86_400);
     let days = days + DAYS_FROM_YEAR_0_TO_1970;
     let (era, day_of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);

@@ -5,6 +5,7 @@ mod score;
 mod serve;
 mod show;
 mod test;
+mod token;
 
 use std::process::ExitCode;
 
@@ -16,6 +17,7 @@ pub(crate) enum Speed {
     Serve(serve::Serve),
     Test(test::Test),
     Score(score::Score),
+    Token(token::Token),
 }
 
 impl Speed {
@@ -24,6 +26,7 @@ impl Speed {
             Self::Serve(serve) => serve.run(),
             Self::Test(test) => test.run(),
             Self::Score(score) => score.run(),
+            Self::Token(token) => token.run(),
         }
     }
 }

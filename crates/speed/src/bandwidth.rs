@@ -89,26 +89,34 @@ impl Bandwidth {
         for transfer in transfers {
             sizes.entry(transfer.bytes).or_default().push(transfer);
         }
-        let rates: Vec<f64> = transfers.iter().filter_map(Transfer::rate).collect();
-        let bps_p90 = quantile(&rates, 0.9);
-        let missing = match (transfers.len(), bps_p90) {
-            (0, _) => Some("nothing was transferred"),
-            (_, None) => Some("no request took 10 ms; a plan with larger ones would measure it"),
-            _ => None,
+        let set = |(bytes, of_size): (u64, Vec<&Transfer>)| {
+            let rates = of_size.iter().filter_map(|transfer| transfer.rate()).collect();
+            Set::of(bytes, of_size.len(), rates)
         };
-        let sets = sizes.into_iter().map(|(bytes, of_size)| Set::of(bytes, &of_size)).collect();
+        Self::of_sets(sizes.into_iter().map(set).collect())
+    }
+
+    /// Of the requests of all sizes.
+    pub(crate) fn of_sets(sets: Vec<Set>) -> Self {
+        let rates: Vec<f64> = sets.iter().flat_map(|set| set.bps.iter().copied()).collect();
+        let bps_p90 = quantile(&rates, 0.9);
+        let missing = match bps_p90 {
+            _ if sets.is_empty() => Some("nothing was transferred"),
+            None => Some("no request took 10 ms; a plan with larger ones would measure it"),
+            Some(_) => None,
+        };
         Self { bps_p90, sets, limited_by: None, limits: None, missing }
     }
 }
 
 impl Set {
-    fn of(bytes: u64, transfers: &[&Transfer]) -> Self {
-        let bps: Vec<f64> = transfers.iter().filter_map(|transfer| transfer.rate()).collect();
+    /// Of so many requests of a size, and the rates of those that have one.
+    pub(crate) fn of(bytes: u64, n: usize, bps: Vec<f64>) -> Self {
         let spread = Spread::of(&bps);
         let at = |of: fn(Spread) -> f64| spread.map(of);
         Self {
             bytes,
-            n: transfers.len(),
+            n,
             min: at(|spread| spread.min),
             p25: at(|spread| spread.p25),
             p50: at(|spread| spread.p50),

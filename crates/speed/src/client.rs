@@ -1,6 +1,7 @@
 //! The client of a speed test: walks through a plan against a server, and makes a result of what it saw.
 
 mod config;
+mod keep;
 mod line;
 mod load;
 mod loss;
@@ -49,6 +50,9 @@ pub fn run(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measurem
 async fn test(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measurement, Error> {
     let started = clock::wall();
     let line = Arc::new(Line::begin(config, progress).await?);
+    if config.keep {
+        keep::is_offered(&line).await?;
+    }
     let sender = Sender::new();
     let mut notes = Notes::default();
     let interrupted = {
@@ -63,7 +67,11 @@ async fn test(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measu
         }
     };
     let limits = line.limits(&sender, notes.transferring).await;
-    Ok(notes.conclude(config, &line, started, limits, interrupted))
+    let mut measured = notes.conclude(config, &line, started, limits, interrupted);
+    if config.keep && !interrupted {
+        measured.left = Some(keep::leave(&line, &measured.outcome).await);
+    }
+    Ok(measured)
 }
 
 /// From the first step of the plan to the last.

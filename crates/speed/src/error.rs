@@ -63,6 +63,12 @@ pub enum Error {
         /// What the plan asks for.
         wanted: units::Bytes,
     },
+    /// The server keeps no results.
+    #[error("{url} keeps no results; a server does with `longhaul speed serve --keep FILE`")]
+    KeepsNothing {
+        /// The server.
+        url: String,
+    },
     /// A request failed in mid-test.
     #[error("the {step} broke off: {why}")]
     BrokenOff {
@@ -89,6 +95,9 @@ pub enum Error {
         /// The kernel's error.
         source: io::Error,
     },
+    /// The file of results cannot be used.
+    #[error(transparent)]
+    Kept(#[from] vault::Error),
     /// The kernel refused something that this crate cannot do without.
     #[error("cannot {what}")]
     System {

@@ -14,12 +14,15 @@
 //! | a test from its first request to its result | [`client`] |
 //! | what a server answers | [`serve`] |
 //! | what both ends say to each other | [`wire`] |
+//! | results that a server keeps | [`kept`] |
 //!
-//! All but the last three are pure: they are given times and read no clock.
+//! All but the last four are pure: they are given times and read no clock.
 
 pub mod bandwidth;
 pub mod client;
 mod error;
+mod household;
+pub mod kept;
 pub mod latency;
 pub mod limited;
 mod noise;

@@ -1,5 +1,7 @@
 //! What a test came to, as one document: `longhaul speed test --json`.
 
+mod reported;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,8 @@ use crate::{
     rubric::{Measured, Rubric, Scores},
     sentence::sentence,
 };
+
+pub use self::reported::{Implausible, LARGEST};
 
 /// The name of its schema.
 pub const SCHEMA: &str = "longhaul.speed/1";

@@ -6,6 +6,7 @@ mod book;
 mod browser;
 mod config;
 mod counts;
+mod keeping;
 mod kernel;
 mod loss;
 mod page;
@@ -16,22 +17,30 @@ pub(crate) mod tests;
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     sync::Arc,
+    time::Duration,
 };
 
 use http::{
-    Body, HeaderValue, Request, Server, StatusCode, Stop, header,
+    Body, HeaderValue, Request, Server, StatusCode, Stop,
+    clock::Clock,
+    header,
     server::{Identity, SelfSigned},
 };
 use socket2::SockRef;
 use tokio::runtime::Builder;
 use tracing::debug;
 
-use self::{answer::text, kernel::Kernel, respond::Responder};
+use self::{
+    answer::text,
+    keeping::Keeping,
+    kernel::Kernel,
+    respond::{Responder, moment},
+};
 pub use self::{
     config::{Config, Limits, LossPort, Tls},
     counts::Totals,
 };
-use crate::Error;
+use crate::{Error, kept::Store};
 
 /// Where a server that is ready can be reached.
 #[derive(Debug, Clone)]
@@ -69,12 +78,17 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     let loss_port = loss::port(&sockets);
     let metrics = Server::listen(&config.metrics)?;
     let served_at = metrics.addresses()?;
-    let responder = Arc::new(Responder::new(config.limits, Kernel::new(addresses.clone()), loss_port));
+    let (kernel, clock) = (Kernel::new(addresses.clone()), Clock::start());
+    let keeping = keeping(config, clock)?;
+    let responder = Arc::new(Responder::new(config.limits, kernel, loss_port, clock, keeping));
     for socket in sockets {
         tokio::spawn(loss::send_back(socket, Arc::clone(&responder)));
     }
     let (told, ended) = (Arc::clone(&responder), stop.clone());
     tokio::spawn(async move { metrics.serve(for_prometheus(told), &ended).await });
+    if config.keep.is_some() {
+        tokio::spawn(sweep_now_and_then(Arc::clone(&responder)));
+    }
     ready(&Ready { addresses, loss_port, metrics: served_at });
     let answering = Arc::clone(&responder);
     let handler = move |request| {
@@ -82,8 +96,27 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
         async move { Ok(responder.respond(request).await) }
     };
     server.serve(handler, stop).await;
+    responder.close().await;
     Ok(responder.counts.totals())
 }
+
+/// The file of results, if any are to be kept.
+fn keeping(config: &Config, clock: Clock) -> Result<Option<Keeping>, Error> {
+    let Some(keep) = &config.keep else { return Ok(None) };
+    let store = Store::open(keep, moment(clock))?;
+    Ok(Some(Keeping::new(store, keep.keep_for.as_secs(), config.operator)))
+}
+
+/// Removes results that are over, also when nobody leaves another one.
+async fn sweep_now_and_then(responder: Arc<Responder>) {
+    loop {
+        responder.sweep().await;
+        tokio::time::sleep(BETWEEN_SWEEPS).await;
+    }
+}
+
+/// A result may stay so much longer than its time, and is not told any more.
+const BETWEEN_SWEEPS: Duration = Duration::from_secs(3600);
 
 /// Lets connections take little from us that they have not sent yet: with HTTP/2 an answer waits for all that was taken before it, and
 /// that wait would look like the line's.

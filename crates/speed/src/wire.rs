@@ -16,6 +16,12 @@ pub const DOWN: &str = "/__down";
 pub const UP: &str = "/__up";
 /// What the server's kernel says of a test's connections: GET. The answer is [`Told`].
 pub const LIMITS: &str = "/__limits";
+/// Whether and how the server keeps results: GET. Keeps one: POST.
+pub const KEEP: &str = "/__keep";
+/// A result that was kept, by its `id`: GET.
+pub const KEPT: &str = "/__kept";
+/// All results that are kept, for the operator: GET.
+pub const OVERVIEW: &str = "/operator.json";
 /// What other clients of the responsiveness draft look for: GET.
 pub const NQ: &str = "/.well-known/nq";
 
@@ -33,6 +39,22 @@ pub struct Greeting {
     pub loss_port: Option<u16>,
     /// The largest body of a download.
     pub largest: u64,
+}
+
+/// Whether and how a server keeps results.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// For how long, s. Null: it keeps none.
+    pub keep_for_s: Option<u64>,
+    /// What it keeps of the client's address.
+    pub network: Option<String>,
+}
+
+/// Where a result that was left at a server is found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Its page.
+    pub link: String,
 }
 
 /// When an upload's pieces came, by the server's clock.

@@ -1,4 +1,5 @@
 // What the page asks of its server: the only place that fetches. A failure is a sentence that is shown.
+import type { Overview } from "./operator_types";
 import type { Outcome, Sample } from "./types";
 
 export type Step =
@@ -61,6 +62,27 @@ export async function begin(signal: AbortSignal): Promise<string> {
 
 export const conclude = (seen: Seen, test: string): Promise<Outcome> =>
   json<Outcome>(`/__result?test=${test}`, { method: "POST", body: JSON.stringify(seen) });
+
+/** Whether and how the server keeps results (`crates/speed/src/wire.rs`). */
+export interface Offer {
+  /** For how long; null if it keeps none. */
+  keep_for_s: number | null;
+  /** What it keeps of the visitor's address. */
+  network: string | null;
+}
+
+export const offer = (): Promise<Offer> => json<Offer>("/__keep");
+
+/** Leaves a result to be kept; where it is found then. */
+export const leave = (outcome: Outcome, test: string): Promise<{ link: string }> =>
+  json<{ link: string }>(`/__keep?test=${test}`, { method: "POST", body: JSON.stringify(outcome) });
+
+/** A result that was kept. */
+export const kept = (id: string): Promise<Outcome> => json<Outcome>(`/__kept?id=${encodeURIComponent(id)}`);
+
+/** All results that are kept, for whoever has the token. */
+export const overview = (token: string, query: URLSearchParams): Promise<Overview> =>
+  json<Overview>(`/operator.json?${query}`, { headers: { Authorization: `Bearer ${token}` } });
 
 /** Downloads so many bytes and forgets them. What comes after the first piece came over the line since then. */
 export async function download(bytes: number, test: string, signal: AbortSignal, moved: Moved): Promise<Body> {

@@ -1,7 +1,6 @@
-// Latency as box plots: a thin line from the least to the most, a thick one over the middle half, the median, and a dot for every sample.
+// Latency as box plots, with a dot for every sample.
 import { el } from "../dom";
-import { ms, tick } from "../format";
-import { draw, room, ticks } from "./svg";
+import { type Box, boxPlot } from "./box_plot";
 import type { During, Latency, On, Spread } from "./types";
 
 interface Row {
@@ -12,44 +11,16 @@ interface Row {
 }
 
 const NAMES: Record<During, string> = { idle: "line idle", download: "downloading", upload: "uploading" };
-const [ROW, LEFT, RIGHT, BOTTOM] = [46, 110, 24, 36];
 
 export function boxes(latency: Latency): HTMLElement {
   const rows = rowsOf(latency);
   if (rows.length === 0) return el("p", {}, "Latency was not measured.");
-  const width = room();
-  const most = Math.max(...rows.map(({ spread }) => spread.max));
-  const along = ticks(most);
-  const end = along.at(-1) ?? most;
-  const height = rows.length * ROW + BOTTOM;
-  const x = (value: number): number => LEFT + (value / end) * (width - LEFT - RIGHT);
-  const grid = along.flatMap((value) => [
-    draw("line", { class: "grid", x1: x(value), x2: x(value), y1: 0, y2: height - BOTTOM }),
-    draw("text", { x: x(value), y: height - 18, "text-anchor": "middle" }, tick(value)),
-  ]);
-  const title = draw("text", { x: (LEFT + width) / 2, y: height - 3, "text-anchor": "middle" }, "ms");
-  const drawn = rows.flatMap((row, number) => {
-    const y = number * ROW + ROW / 2;
-    const samples = latency.samples.filter(({ during, on }) => during === row.during && on === row.on);
-    // Dots beside each other: each a little higher or lower than the one before.
-    const dots = samples.map((sample, at) =>
-      draw("circle", { class: "dot", cx: x(sample.ms), cy: y + 11 + ((at * 3) % 7) - 3, r: 2 }),
-    );
-    const line = (from: number, to: number, name: string): SVGElement =>
-      draw("line", { class: `${name} ${row.during}`, x1: x(from), x2: x(to), y1: y - 4, y2: y - 4 });
-    const { min, p25, p50, p75, max } = row.spread;
-    const median = draw("line", { class: "median", x1: x(p50), x2: x(p50), y1: y - 12, y2: y + 4 });
-    const name = draw("text", { x: 0, y }, row.name);
-    return [name, line(min, max, "thin"), line(p25, p75, "thick"), median, ...dots];
+  const drawn = rows.map(({ name, during, on, spread }): Box => {
+    const samples = latency.samples.filter((sample) => sample.during === during && sample.on === on);
+    return { name, spread, tone: during, dots: samples.map(({ ms }) => ms) };
   });
-  const said = rows.map(({ name, spread }) => `${name}: median ${ms(spread.p50)}, from ${ms(spread.min)} to ${ms(spread.max)}`);
-  const label = `Latency. ${said.join("; ")}.`;
-  return el(
-    "figure",
-    {},
-    draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...grid, title, ...drawn),
-    el("figcaption", {}, "Thin: least to most; thick: the middle half; upright: the median; a dot for every sample."),
-  );
+  const caption = "Thin: least to most; thick: the middle half; upright: the median; a dot for every sample.";
+  return boxPlot("Latency", "ms", drawn, caption);
 }
 
 function rowsOf(latency: Latency): Row[] {

@@ -1,11 +1,14 @@
-// The page of the speed test: a button, what goes on, and what it came to.
+// The page of the speed test: a button, what goes on, and what it came to; or a result that a link leads to.
 import "./speed.css";
 import { el } from "../dom";
-import { bytes, ms } from "../format";
-import { Refusal } from "./api";
+import { bytes, moment, ms, span } from "../format";
+import { kept, type Offer, offer, Refusal } from "./api";
 import { Curve } from "./curve";
+import { HELD, unpack } from "./link";
 import { type Live, run } from "./run";
+import { ofNetwork, share } from "./share";
 import { results } from "./show";
+import type { Outcome } from "./types";
 
 const root = document.getElementById("speed") as HTMLElement;
 const status = el("p", { class: "status", role: "status" });
@@ -15,7 +18,10 @@ const live = el("div", {});
 const found = el("div", { class: "found" });
 const start = el("button", { class: "start", type: "button" }, "Start");
 const thorough = el("input", { type: "checkbox", id: "thorough" });
+const lead = el("p", { class: "lead" });
 
+/** Whether the server keeps results: none, as long as it has not said so. */
+let offered: Offer = { keep_for_s: null, network: null };
 let stop: AbortController | undefined;
 
 async function test(): Promise<void> {
@@ -34,18 +40,16 @@ async function test(): Promise<void> {
     bar.value = latest.done / latest.of;
   }, 250);
   try {
-    const outcome = await run(thorough.checked ? "full" : "quick", stop.signal, (seen) => {
+    const { outcome, test: name } = await run(thorough.checked ? "full" : "quick", stop.signal, (seen) => {
       latest = seen;
       // Said once a step, not at each byte: a screen reader reads it out.
       if (status.textContent !== seen.doing) status.textContent = seen.doing;
     });
+    await show(outcome, name);
     status.textContent = outcome.interrupted ? "stopped; this is what there was" : "done";
     bar.value = 1;
-    found.replaceChildren(...results(outcome));
   } catch (error) {
-    status.textContent = error instanceof Refusal ? error.message : "The test ended because of a mistake in the page.";
-    status.classList.add("problem");
-    if (!(error instanceof Refusal)) throw error;
+    complain(error, "The test ended because of a mistake in the page.");
   } finally {
     clearInterval(drawing);
     start.textContent = "Start again";
@@ -53,22 +57,69 @@ async function test(): Promise<void> {
   }
 }
 
+async function show(outcome: Outcome, name: string): Promise<void> {
+  found.replaceChildren(...results(outcome), await share(outcome, offered, name));
+}
+
+/** Shows the result that the address leads to, if it leads to one. */
+async function linked(): Promise<void> {
+  const { hash } = location;
+  const id = hash.startsWith("#k=") ? hash.slice(3) : undefined;
+  if (id === undefined && !hash.startsWith(HELD)) return;
+  stop?.abort();
+  live.replaceChildren();
+  found.replaceChildren();
+  status.classList.remove("problem");
+  try {
+    const outcome = id === undefined ? await unpack(hash) : await kept(id);
+    const from = `A result of ${moment(outcome.started)}`;
+    status.textContent =
+      id === undefined
+        ? `${from}, as the link has it: whoever made the link may have changed it.`
+        : `${from}, which was left here to be kept.`;
+    bar.hidden = true;
+    await show(outcome, "");
+  } catch (error) {
+    complain(error, "This link leads to nothing that can be shown.");
+  }
+}
+
+function complain(error: unknown, otherwise: string): void {
+  status.textContent = error instanceof Refusal ? error.message : otherwise;
+  status.classList.add("problem");
+  if (!(error instanceof Refusal)) throw error;
+}
+
+/** What happens to results here. */
+async function introduce(): Promise<void> {
+  const what = "What the line between you and this server carries, how long it takes, and what that is good for.";
+  try {
+    offered = await offer();
+  } catch (error) {
+    complain(error, "The server did not say whether it keeps results.");
+    return;
+  }
+  lead.textContent =
+    offered.keep_for_s === null
+      ? `${what} Nothing is kept, and nothing goes anywhere else.`
+      : `${what} Nothing goes anywhere else, and nothing is kept unless you say so afterwards: then for ${span(offered.keep_for_s)}, with ${ofNetwork(offered)} and without your address.`;
+}
+
 start.addEventListener("click", () => {
   status.classList.remove("problem");
+  bar.hidden = false;
   if (stop === undefined) void test();
   else stop.abort();
 });
+window.addEventListener("hashchange", () => void linked());
 
 root.replaceChildren(
   el("h1", {}, "Speed test"),
-  el(
-    "p",
-    { class: "lead" },
-    "What the line between you and this server carries, how long it takes, and what that is good for. Nothing is kept, and nothing goes anywhere else.",
-  ),
+  lead,
   el("div", { class: "controls" }, start, el("label", { for: "thorough" }, thorough, " thorough: more sizes, up to 970 MB")),
   status,
   bar,
   live,
   found,
 );
+void introduce().then(linked);

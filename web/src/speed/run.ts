@@ -13,8 +13,14 @@ export interface Live {
   latency: number | null;
 }
 
+/** A test that was made: its name, and what it came to. */
+export interface Made {
+  test: string;
+  outcome: Outcome;
+}
+
 /** Makes a test, and the result of what was seen until `signal` stops it. */
-export async function run(name: string, signal: AbortSignal, told: (live: Live) => void): Promise<Outcome> {
+export async function run(name: string, signal: AbortSignal, told: (live: Live) => void): Promise<Made> {
   const wanted = await plan(name);
   const test = await begin(signal);
   const walk = new Walk(wanted, test, signal, told);
@@ -25,7 +31,7 @@ export async function run(name: string, signal: AbortSignal, told: (live: Live) 
     walk.seen.interrupted = true;
   }
   walk.seen.took_ms = walk.now();
-  return conclude(walk.seen, test);
+  return { test, outcome: await conclude(walk.seen, test) };
 }
 
 class Walk {

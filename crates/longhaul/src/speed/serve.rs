@@ -1,18 +1,21 @@
 //! `longhaul speed serve`: the server of speed tests.
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Args;
 use probe::Stop;
-use speed::serve::{self, Config, Limits, LossPort, Tls};
+use speed::{
+    kept::{self, TokenHash},
+    serve::{self, Config, Limits, LossPort, Tls},
+};
 use units::{Bytes, show};
 
 use crate::{interrupt::Interrupt, output::say};
 
 /// Serve speed tests: `longhaul speed test URL` from anywhere
 ///
-/// Bodies are made as they are sent and forgotten as they come; nothing of a test is kept. With TLS it speaks HTTP/3 as well, on the UDP
-/// port of the same number. Datagrams of the loss test go back to whoever has begun a test from the same address, and to nobody else.
+/// Bodies are made as they are sent and forgotten as they come; nothing of a test is kept, unless --keep names a file for results that
+/// visitors choose to leave. With TLS it speaks HTTP/3 as well, on the UDP port of the same number. Datagrams of the loss test go back to whoever has begun a test from the same address, and to nobody else.
 ///
 /// Example: longhaul speed serve --listen 0.0.0.0:8090
 #[derive(Debug, Args)]
@@ -50,6 +53,15 @@ pub(crate) struct Serve {
     /// The largest body, in either direction
     #[arg(long, value_name = "SIZE", default_value_t = Limits::default().largest)]
     largest: Bytes,
+    /// Keep results that visitors choose to leave, in this file: with their network, and without their address
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+    /// For how long results are kept [default: 30d]
+    #[arg(long, requires = "keep", value_name = "TIME", value_parser = units::duration::parse)]
+    keep_for: Option<Duration>,
+    /// Show all results at /operator to whoever has the token of this SHA-256; `longhaul speed token` makes both
+    #[arg(long, requires = "keep", value_name = "SHA256")]
+    operator: Option<TokenHash>,
 }
 
 impl Serve {
@@ -72,10 +84,19 @@ impl Serve {
                 transfers_per_address: self.transfers_per_address,
                 largest: self.largest,
             },
+            keep: self.keep.map(|path| {
+                let keep_for = self.keep_for.unwrap_or(kept::Config::KEEP_FOR);
+                kept::Config { path, keep_for }
+            }),
+            operator: self.operator,
         };
+        let has_operator = config.operator.is_some();
         let ready = |ready: &serve::Ready| {
             for address in &ready.addresses {
                 say(&format!("listening on {scheme}://{address}/"));
+            }
+            if let (true, Some(address)) = (has_operator, ready.addresses.first()) {
+                say(&format!("results at {scheme}://{address}/operator"));
             }
             if let Some(port) = ready.loss_port {
                 say(&format!("datagrams of the loss test at UDP port {port}"));

@@ -33,7 +33,7 @@ use crate::{
 /// Small bodies first, larger ones until a request takes a second; latency with the line idle and full; loss over UDP. Scores with the reason
 /// for each point. What was not measured is named, and makes a score a range.
 ///
-/// Exit codes: 0 measured, 1 the test broke off, 2 it could not run, 130 interrupted; what was measured until then is shown.
+/// Exit codes: 0 measured, 1 the test broke off or its result could not be kept, 2 it could not run, 130 interrupted; what was measured until then is shown.
 ///
 /// Example: longhaul speed test http://192.0.2.1:8090 --plan full
 #[derive(Debug, Args)]
@@ -70,6 +70,9 @@ pub(crate) struct Test {
     /// What to call the recording
     #[arg(long, requires = "record")]
     label: Option<String>,
+    /// Leave the result at the server, if it keeps results; the address of its page is printed
+    #[arg(long)]
+    keep: bool,
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
@@ -111,6 +114,14 @@ impl Test {
             say("interrupted: the test ended before its time");
             return Ok(interrupt::exit_code());
         }
+        match &measured.left {
+            Some(Err(why)) => {
+                say(&format!("{}: {why}", paint("NOT KEPT", RED)));
+                return Ok(ExitCode::FAILURE);
+            }
+            Some(Ok(link)) => say(&format!("kept: {link}")),
+            None => {}
+        }
         Ok(ExitCode::SUCCESS)
     }
 
@@ -132,6 +143,7 @@ impl Test {
             trust,
             family,
             patience: self.timeout,
+            keep: self.keep,
             ..Config::of(&self.url)?
         })
     }

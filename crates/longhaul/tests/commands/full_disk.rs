@@ -73,3 +73,36 @@ fn a_recording_that_cannot_go_on() {
     // Nothing had room, so nothing is there.
     assert_eq!(ended.stdout, format!("{ONLY_WHAT_WAS_THERE}p.jsonl\n"), "{ended:?}");
 }
+
+/// Results that visitors leave: what has no room is refused, the test is as good as any, and when there is room again all goes on.
+#[test]
+fn a_file_of_results_that_cannot_grow() {
+    let folder = Folder::new();
+    folder.file("small.toml", "[[step]]\nlatency = 3\n[[step]]\ndownload = '200KB'\n");
+    let script = format!(
+        "set -e; mkdir -p disk; mount -t tmpfs -o size=8m none disk
+         \"{LONGHAUL}\" speed serve --listen 127.0.0.1:0 --keep disk/results 2> said & server=$!
+         trap 'kill $server' EXIT
+         until grep -q '^listening on' said; do kill -0 $server; sleep 0.05; done
+         set +e; url=$(sed -n 's/^listening on //p' said)
+         leave() {{
+             \"{LONGHAUL}\" speed test $url --plan small.toml --quiet --keep 2>&1 > shown | sed 's/http.*/LINK/'
+             grep -o ^latency shown
+         }}
+         leave
+         cat /dev/zero > disk/filler 2> /dev/null
+         leave
+         rm disk/filler
+         leave"
+    );
+    let mut command = Command::new("unshare");
+    if !nix::unistd::geteuid().is_root() {
+        command.args(["--user", "--map-root-user"]);
+    }
+    let ended = command.args(["--mount", "sh", "-c", &script]).current_dir(folder.path(".")).output();
+    let ended = Ended::of(ended.unwrap());
+    let refused =
+        "NOT KEPT: the server answered 507 Insufficient Storage: the server has no room for results";
+    let kept = "kept: LINK\nlatency\n";
+    assert_eq!(ended.stdout, format!("{kept}{refused}\nlatency\n{kept}"), "{ended:?}");
+}

@@ -58,6 +58,50 @@ fn a_test_is_a_document_a_text_and_a_recording() {
 }
 
 #[test]
+fn a_result_is_left_at_a_server_that_keeps_results() {
+    let token = longhaul(&["speed", "token", "--json"]).json();
+    let folder = Folder::new();
+    let file = folder.path("results.redb").display().to_string();
+    let plan = folder.file("small.toml", SMALL);
+    let (_server, url) =
+        serve(&["--keep", &file, "--keep-for", "2d", "--operator", token["sha256"].as_str().unwrap()]);
+    let kept = longhaul(&["speed", "test", &url, "--plan", &plan, "--quiet", "--json", "--keep"]);
+    let link = kept.stderr.split_once("kept: ").map(|(_, link)| link.trim().to_owned()).unwrap();
+    let outcome = kept.json();
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let id = link.strip_prefix(&format!("http://{address}/#k=")).unwrap();
+    let found: Value = serde_json::from_str(&body(address, &format!("/__kept?id={id}"), "")).unwrap();
+    assert_eq!(found["latency"]["samples"], outcome["latency"]["samples"]);
+    let authorization = format!("Authorization: Bearer {}\r\n", token["token"].as_str().unwrap());
+    let overview: Value = serde_json::from_str(&body(address, "/operator.json", &authorization)).unwrap();
+    assert_eq!((&overview["kept"], &overview["keep_for_s"]), (&1.into(), &(2 * 86_400).into()));
+    assert_eq!(overview["latest"][0]["id"], id);
+
+    let said = longhaul(&["speed", "serve", "--listen", "127.0.0.1:0", "--keep", &file]).refused();
+    assert!(said.contains("results.redb is in use by another process"), "{said}");
+    let said = longhaul(&["speed", "serve", "--keep", &file, "--operator", "secret"]).refused();
+    assert!(said.contains("64 hexadecimal digits"), "{said}");
+    let (_forgetful, url) = serve(&[]);
+    let said = longhaul(&["speed", "test", &url, "--plan", &plan, "--quiet", "--keep"]).refused();
+    assert!(
+        said.contains("keeps no results; a server does with `longhaul speed serve --keep FILE`"),
+        "{said}"
+    );
+    assert!(longhaul(&["speed", "token"]).ok().contains("--operator"));
+}
+
+/// The body of an answer.
+fn body(address: &str, path: &str, fields: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{fields}\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    body.to_owned()
+}
+
+#[test]
 fn figures_are_scored_without_a_test() {
     let folder = Folder::new();
     // The published example's office close to its access point.

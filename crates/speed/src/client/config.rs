@@ -26,6 +26,8 @@ pub struct Config {
     pub family: Family,
     /// How long nothing may move before the test is given up.
     pub patience: Duration,
+    /// Leave the result at the server, which has to keep such.
+    pub keep: bool,
 }
 
 impl Config {
@@ -44,6 +46,7 @@ impl Config {
             trust: Trust::System,
             family: Family::default(),
             patience: Duration::from_secs(15),
+            keep: false,
         })
     }
 }

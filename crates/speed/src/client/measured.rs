@@ -21,6 +21,8 @@ pub struct Measurement {
     pub outcome: Outcome,
     /// Its requests, for a recording.
     pub samples: Vec<Recorded>,
+    /// The page of the result where it was left to be kept, or why it was not. None if nobody wanted that, or the test was interrupted.
+    pub left: Option<Result<String, String>>,
 }
 
 /// A look at the latency while a transfer ran.
@@ -108,7 +110,7 @@ impl Notes {
             loss: self.loss,
             interrupted,
         };
-        Measurement { outcome: seen.conclude(), samples: self.recorded }
+        Measurement { outcome: seen.conclude(), samples: self.recorded, left: None }
     }
 }
 

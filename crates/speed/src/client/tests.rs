@@ -46,7 +46,7 @@ fn each_version_of_http_is_measured() {
     let served = Served::over_tls();
     for (protocol, name) in [(Protocol::Http1, "http/1.1"), (Protocol::Http2, "h2"), (Protocol::Http3, "h3")]
     {
-        let Measurement { outcome, samples } = made(&config(&served.url("https"), protocol)).unwrap();
+        let Measurement { outcome, samples, .. } = made(&config(&served.url("https"), protocol)).unwrap();
         assert_eq!((outcome.protocol.as_str(), outcome.plan.as_str()), (name, "small"));
         let sets = |bandwidth: &crate::bandwidth::Bandwidth| -> Vec<_> {
             bandwidth.sets.iter().map(|set| (set.bytes, set.n)).collect()
@@ -71,7 +71,7 @@ fn each_version_of_http_is_measured() {
 fn several_streams_are_one_transfer_each() {
     let served = Served::with(Served::config());
     let config = Config { streams: 4, ..config(&served.url("http"), Protocol::Negotiated) };
-    let Measurement { outcome, samples } = made(&config).unwrap();
+    let Measurement { outcome, samples, .. } = made(&config).unwrap();
     assert_eq!((outcome.streams, outcome.protocol.as_str()), (4, "http/1.1"));
     assert_eq!(outcome.download.sets[0].n, 3);
     let of_downloads = samples.iter().filter(|sample| sample.label("what").as_deref() == Some("download"));
@@ -97,7 +97,7 @@ fn a_test_that_is_stopped_says_so_and_has_what_there_was() {
     let stop = Stop::new();
     stop.ask();
     let config = config(&served.url("http"), Protocol::Http1);
-    let Measurement { outcome, samples } = run(&config, &Progress::default(), &stop).unwrap();
+    let Measurement { outcome, samples, .. } = run(&config, &Progress::default(), &stop).unwrap();
     assert!(outcome.interrupted && samples.is_empty());
     assert_eq!(outcome.download.bps_p90, None);
 }

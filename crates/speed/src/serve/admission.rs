@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::config::Limits;
+use crate::household::household;
 
 /// Counts what runs. Its memory is bounded by that.
 #[derive(Debug)]
@@ -78,14 +79,6 @@ impl Drop for Leave {
                 running.of.remove(&self.household);
             }
         }
-    }
-}
-
-/// Whose address it is: of IPv6, a household has 2^64 of them.
-pub(crate) fn household(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(v4) => v4.into(),
-        IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & !u128::from(u64::MAX)).into()),
     }
 }
 

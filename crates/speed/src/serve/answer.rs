@@ -42,7 +42,12 @@ impl From<Refusal> for Response<Body> {
 }
 
 pub(crate) fn json(document: &impl Serialize) -> Response<Body> {
-    let mut response = Response::new(Body::whole(serde_json::to_vec(document).unwrap_or_default()));
+    stored(serde_json::to_vec(document).unwrap_or_default())
+}
+
+/// A document that was written already.
+pub(crate) fn stored(document: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::whole(document));
     let fields = response.headers_mut();
     fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

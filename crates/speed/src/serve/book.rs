@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-use super::admission::household;
 use crate::{
+    household::household,
     limited::Times,
     wire::{Token, plain},
 };
@@ -31,6 +31,8 @@ struct Test {
     address: IpAddr,
     datagrams_left: u32,
     connections: Vec<Seen>,
+    /// Whether its result was left to be kept.
+    is_kept: bool,
 }
 
 /// A connection as it was at the first download of a test.
@@ -65,8 +67,13 @@ impl Book {
             }
         }
         *self.of.entry(home).or_default() += 1;
-        let begins =
-            Test { begun: now, address: plain(address), datagrams_left: DATAGRAMS, connections: Vec::new() };
+        let begins = Test {
+            begun: now,
+            address: plain(address),
+            datagrams_left: DATAGRAMS,
+            connections: Vec::new(),
+            is_kept: false,
+        };
         self.tests.insert(test, begins);
         self.begun.push_back((now, test));
     }
@@ -102,6 +109,20 @@ impl Book {
     pub(crate) fn connections(&self, test: Token, of: IpAddr) -> Vec<Seen> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(of));
         test.map(|test| test.connections.clone()).unwrap_or_default()
+    }
+
+    /// Whether a result of this test may be kept, if it is of that address: once.
+    pub(crate) fn may_keep(&mut self, now: Duration, test: Token, of: IpAddr) -> bool {
+        let is_own = |test: &&mut Test| test.address == plain(of) && now.saturating_sub(test.begun) < LIFE;
+        let test = self.tests.get_mut(&test).filter(is_own);
+        test.is_some_and(|test| !std::mem::replace(&mut test.is_kept, true))
+    }
+
+    /// Its result could not be kept: it may be tried again.
+    pub(crate) fn was_not_kept(&mut self, test: Token) {
+        if let Some(test) = self.tests.get_mut(&test) {
+            test.is_kept = false;
+        }
     }
 
     fn end(&mut self, test: Token) {
@@ -168,6 +189,18 @@ mod tests {
         assert!(book.sends_back(NOW, token(1_000_199), address(most)));
         book.begin(NOW + LIFE, token(7), address(7));
         assert_eq!((book.tests.len(), book.begun.len(), book.of.len()), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_result_is_kept_once_for_whoever_made_the_test() {
+        let mut book = Book::default();
+        let (home, other): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        book.begin(NOW, token(1), home);
+        assert!(!book.may_keep(NOW, token(2), home) && !book.may_keep(NOW, token(1), other));
+        assert!(!book.may_keep(NOW + LIFE, token(1), home), "too old");
+        assert!(book.may_keep(NOW, token(1), home) && !book.may_keep(NOW, token(1), home));
+        book.was_not_kept(token(1));
+        assert!(book.may_keep(NOW, token(1), home));
     }
 
     #[test]

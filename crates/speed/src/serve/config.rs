@@ -5,7 +5,10 @@ use std::{
     path::PathBuf,
 };
 
+use http::token::TokenHash;
 use units::Bytes;
+
+use crate::kept;
 
 /// What a server listens on, and what it allows.
 #[derive(Debug, Clone)]
@@ -20,6 +23,10 @@ pub struct Config {
     pub metrics: Vec<SocketAddr>,
     /// What clients may cost.
     pub limits: Limits,
+    /// Where results are kept that clients leave here. None are kept without it.
+    pub keep: Option<kept::Config>,
+    /// Whose token shows all results that are kept. Nobody's without it.
+    pub operator: Option<TokenHash>,
 }
 
 /// Where datagrams are sent back.
@@ -75,6 +82,8 @@ impl Default for Config {
             tls: None,
             metrics: Vec::new(),
             limits: Limits::default(),
+            keep: None,
+            operator: None,
         }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Counts {
     pub(crate) bytes_down: AtomicU64,
     pub(crate) bytes_up: AtomicU64,
     pub(crate) refused: AtomicU64,
+    pub(crate) kept: AtomicU64,
+    pub(crate) not_kept: AtomicU64,
     pub(crate) datagrams_back: AtomicU64,
     pub(crate) datagrams_ignored: AtomicU64,
 }
@@ -48,6 +50,8 @@ impl Counts {
             ("sent_bytes", "Bytes of downloads that connections took.", &self.bytes_down),
             ("received_bytes", "Bytes of uploads that came.", &self.bytes_up),
             ("refused", "Transfers that were refused because of a limit.", &self.refused),
+            ("kept", "Results that were kept.", &self.kept),
+            ("not_kept", "Results that were to be kept and were not.", &self.not_kept),
             ("datagrams_sent_back", "Datagrams of loss tests that were sent back.", &self.datagrams_back),
             ("datagrams_ignored", "Datagrams of no test, or of somebody else's.", &self.datagrams_ignored),
         ];
@@ -76,6 +80,6 @@ mod tests {
             "# TYPE longhaul_speed_received_bytes_total counter\nlonghaul_speed_received_bytes_total 5\n"
         ));
         assert!(text.ends_with("# TYPE longhaul_speed_transfers gauge\nlonghaul_speed_transfers 2\n"));
-        assert_eq!(text.lines().count(), 27);
+        assert_eq!(text.lines().count(), 33);
     }
 }

@@ -1,15 +1,27 @@
-//! The page: its three files, which are compiled in, and what a browser may do with them.
+//! The pages: their files, which are compiled in, and what a browser may do with them.
 
 use http::{Body, HeaderName, HeaderValue, Response, Scheme, StatusCode, header};
 
 use super::answer::text;
 
-/// A file of the page; none if there is none of that path.
-pub(crate) fn file(path: &str, scheme: Scheme) -> Option<Response<Body>> {
-    let (content, kind) = match path {
-        "/" => (include_str!("../../../../web/dist/speed.html"), "text/html; charset=utf-8"),
-        "/speed.js" => (include_str!("../../../../web/dist/speed.js"), "text/javascript; charset=utf-8"),
-        "/speed.css" => (include_str!("../../../../web/dist/speed.css"), "text/css; charset=utf-8"),
+/// Whether there is somebody who may see all results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Known,
+    None,
+}
+
+/// A file of the pages; none if there is none of that path.
+pub(crate) fn file(path: &str, operator: Operator, scheme: Scheme) -> Option<Response<Body>> {
+    let (html, js, css) =
+        ("text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8");
+    let (content, kind) = match (path, operator) {
+        ("/", _) => (include_str!("../../../../web/dist/speed.html"), html),
+        ("/speed.js", _) => (include_str!("../../../../web/dist/speed.js"), js),
+        ("/speed.css", _) => (include_str!("../../../../web/dist/speed.css"), css),
+        ("/operator", Operator::Known) => (include_str!("../../../../web/dist/operator.html"), html),
+        ("/operator.js", Operator::Known) => (include_str!("../../../../web/dist/operator.js"), js),
+        ("/operator.css", Operator::Known) => (include_str!("../../../../web/dist/operator.css"), css),
         _ => return None,
     };
     let mut response = text(StatusCode::OK, "");

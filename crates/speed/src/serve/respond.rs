@@ -21,13 +21,15 @@ use super::{
     browser,
     config::Limits,
     counts::Counts,
+    keeping::{self, Keeping},
     kernel::Kernel,
-    page,
+    page::{self, Operator},
 };
 use crate::{
+    kept::Moment,
     noise, pieces,
     plan::Plan,
-    wire::{self, Greeting, Received, Token, Told},
+    wire::{self, Greeting, Offer, Received, Token, Told},
 };
 
 /// Answers requests on all connections.
@@ -39,19 +41,27 @@ pub(crate) struct Responder {
     book: Mutex<Book>,
     kernel: Kernel,
     loss_port: Option<u16>,
+    keeping: Option<Keeping>,
     random: SystemRandom,
 }
 
 impl Responder {
-    pub(crate) fn new(limits: Limits, kernel: Kernel, loss_port: Option<u16>) -> Self {
+    pub(crate) fn new(
+        limits: Limits,
+        kernel: Kernel,
+        loss_port: Option<u16>,
+        clock: Clock,
+        keeping: Option<Keeping>,
+    ) -> Self {
         Self {
             counts: Arc::default(),
-            clock: Clock::start(),
+            clock,
             limits,
             admission: Arc::new(Admission::new(limits)),
             book: Mutex::default(),
             kernel,
             loss_port,
+            keeping,
             random: SystemRandom::new(),
         }
     }
@@ -70,10 +80,14 @@ impl Responder {
             (&Method::GET, wire::NQ) => nq(&head),
             (&Method::GET, browser::PLAN) => plan(&head),
             (&Method::POST, browser::RESULT) => self.result(&head, body).await,
+            (&Method::GET, wire::KEEP) => self.offer(&head),
+            (&Method::POST, wire::KEEP) => self.keep(&head, body).await,
+            (&Method::GET, wire::KEPT) => self.kept(&head).await,
+            (&Method::GET, wire::OVERVIEW) => self.overview(&head).await,
             (_, wire::BEGIN | wire::UP | browser::RESULT) => Err(Refusal::not_allowed("POST")),
             (&Method::GET | &Method::HEAD, path) => {
                 let scheme = peer(&head).map_or(Scheme::Http, |peer| peer.scheme);
-                page::file(path, scheme).ok_or_else(nothing)
+                page::file(path, self.operator(), scheme).ok_or_else(nothing)
             }
             (_, wire::DOWN | wire::LIMITS | wire::NQ | browser::PLAN | "/") => {
                 Err(Refusal::not_allowed("GET"))
@@ -97,14 +111,7 @@ impl Responder {
 
     fn begin(&self, head: &Parts) -> Answer {
         let peer = peer(head)?;
-        let mut bytes = [0; 16];
-        if self.random.fill(&mut bytes).is_err() {
-            return Err(Refusal::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the system gives no random numbers\n",
-            ));
-        }
-        let test = Token(bytes);
+        let test = self.random_token()?;
         self.book().begin(self.now(), test, peer.address.ip());
         Counts::add(&self.counts.tests, 1);
         Ok(json(&Greeting {
@@ -113,6 +120,13 @@ impl Responder {
             loss_port: self.loss_port,
             largest: self.limits.largest.0,
         }))
+    }
+
+    fn random_token(&self) -> Result<Token, Refusal> {
+        let mut bytes = [0; 16];
+        let none = |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "the system gives no random numbers\n");
+        self.random.fill(&mut bytes).map_err(none)?;
+        Ok(Token(bytes))
     }
 
     fn download(&self, head: &Parts) -> Answer {
@@ -227,6 +241,72 @@ impl Responder {
         Ok(json(&outcome.map_err(|why| refused(why.to_owned()))?))
     }
 
+    /// Whether and how results are kept here.
+    fn offer(&self, head: &Parts) -> Answer {
+        let address = peer(head)?.address.ip();
+        let none = Offer { keep_for_s: None, network: None };
+        Ok(json(&self.keeping.as_ref().map_or(none, |keeping| keeping.offer(address))))
+    }
+
+    /// Keeps what a test came to, as its client tells it.
+    async fn keep(&self, head: &Parts, body: Body) -> Answer {
+        let (keeping, address) = (self.keeping()?, peer(head)?.address.ip());
+        let base = base(head, peer(head)?.scheme)?;
+        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
+        let test = test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))?;
+        let outcome = keeping::reported(body).await?;
+        let id = self.random_token()?;
+        if !self.book().may_keep(self.now(), test, address) {
+            let why = "there is no such test of yours within the last hour, or its result is kept already\n";
+            return Err(Refusal::new(StatusCode::CONFLICT, why));
+        }
+        let kept = keeping.keep(outcome, id, address, self.moment(), &base).await;
+        let counter = if kept.is_ok() { &self.counts.kept } else { &self.counts.not_kept };
+        Counts::add(counter, 1);
+        kept.inspect_err(|_| self.book().was_not_kept(test))
+    }
+
+    /// A result that was kept.
+    async fn kept(&self, head: &Parts) -> Answer {
+        self.keeping()?.outcome(head, self.moment()).await
+    }
+
+    /// All results, for the operator.
+    async fn overview(&self, head: &Parts) -> Answer {
+        match self.operator() {
+            Operator::Known => self.keeping()?.overview(head, self.moment()).await,
+            Operator::None => Err(nothing()),
+        }
+    }
+
+    /// Removes results that are over, if any are kept.
+    pub(crate) async fn sweep(&self) {
+        if let Some(keeping) = &self.keeping {
+            keeping.sweep(self.moment()).await;
+        }
+    }
+
+    /// Leaves the file of results to the next server.
+    pub(crate) async fn close(&self) {
+        if let Some(keeping) = &self.keeping {
+            keeping.close(self.moment()).await;
+        }
+    }
+
+    fn keeping(&self) -> Result<&Keeping, Refusal> {
+        let none = || Refusal::new(StatusCode::NOT_FOUND, "this server keeps no results\n");
+        self.keeping.as_ref().ok_or_else(none)
+    }
+
+    fn operator(&self) -> Operator {
+        let is_known = self.keeping.as_ref().is_some_and(Keeping::has_operator);
+        if is_known { Operator::Known } else { Operator::None }
+    }
+
+    fn moment(&self) -> Moment {
+        moment(self.clock)
+    }
+
     /// Notes how a connection is at the first download of a test on it. QUIC's are not the kernel's.
     fn see(&self, test: Token, peer: &Peer, version: Version) {
         if version == Version::HTTP_3 || !self.book().is_new(test, peer.address) {
@@ -266,6 +346,12 @@ impl Responder {
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Now, by both clocks.
+pub(crate) fn moment(clock: Clock) -> Moment {
+    let wall = u64::try_from(http::clock::wall_ns()).unwrap_or(0);
+    Moment { steady: Duration::from_nanos(clock.now()), wall_s: wall / 1_000_000_000 }
 }
 
 /// Why an upload is not taken.

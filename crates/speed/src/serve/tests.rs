@@ -9,7 +9,10 @@ use http::{
 use serde_json::Value;
 
 use super::*;
-use crate::wire::{self, Datagram, Greeting, Received, Told, Way};
+use crate::{
+    kept::{self, TokenHash},
+    wire::{self, Datagram, Greeting, Left, Offer, Received, Told, Way},
+};
 
 /// A server on a thread of its own, until it is dropped.
 pub(crate) struct Served {
@@ -68,7 +71,10 @@ impl Asking {
     }
 
     async fn ask(&self, method: Method, path: &str, body: Body) -> Response<Body> {
-        let request = Request::builder().method(method).uri(path).body(body).unwrap();
+        self.send(Request::builder().method(method).uri(path).body(body).unwrap()).await
+    }
+
+    async fn send(&self, request: Request<Body>) -> Response<Body> {
         let mut trace = Trace::start(self.client.clock().now());
         self.client.send(&self.origin, request, &mut trace).await.unwrap()
     }
@@ -162,6 +168,107 @@ async fn the_page_loads_nothing_from_elsewhere_and_gets_its_result_from_the_serv
     assert!(outcome["download"]["limited_by"].is_string(), "{outcome:#}");
     let nonsense = asking.ask(Method::POST, &path, Body::whole("{}")).await;
     assert_eq!(nonsense.status(), StatusCode::BAD_REQUEST);
+}
+
+/// A test whose result is `outcome`; its name goes with it.
+async fn made(asking: &Asking) -> (wire::Token, Value) {
+    let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+    let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
+        "download": [{"bytes": 5000000, "behind_first": 4000000, "over_ms": 800, "took_ms": 900}],
+        "latencies": [{"at_s": 0, "during": "idle", "on": "same", "ms": 1.5}]}"#;
+    let path = format!("/__result?test={}", greeting.test);
+    (greeting.test, asking.json(Method::POST, &path, Body::whole(told)).await)
+}
+
+fn keeping(directory: &tempfile::TempDir) -> Config {
+    let keep = kept::Config { path: directory.path().join("results"), keep_for: kept::Config::KEEP_FOR };
+    Config { keep: Some(keep), operator: Some(TokenHash::of(b"secret")), ..Served::config() }
+}
+
+#[tokio::test]
+async fn a_result_is_kept_if_its_visitor_wants_that_and_found_by_its_link() {
+    let directory = tempfile::tempdir().unwrap();
+    let served = Served::with(keeping(&directory));
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let offer: Offer = asking.json(Method::GET, wire::KEEP, Body::empty()).await;
+    assert_eq!(offer, Offer { keep_for_s: Some(30 * 86_400), network: Some("127.0.0.0/24".to_owned()) });
+    let (test, outcome) = made(&asking).await;
+    let path = format!("{}?test={test}", wire::KEEP);
+    let keep = |text: String| asking.ask(Method::POST, &path, Body::whole(text));
+    let refused = keep("{}".to_owned()).await;
+    assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+    let left: Left = asking.json(Method::POST, &path, Body::whole(outcome.to_string())).await;
+    let id = left.link.strip_prefix(&format!("{}/#k=", served.url("http"))).unwrap().to_owned();
+    let found: Value = asking.json(Method::GET, &format!("/__kept?id={id}"), Body::empty()).await;
+    assert_eq!(found, outcome);
+    // Once a test; and of a test that there was.
+    assert_eq!(keep(outcome.to_string()).await.status(), StatusCode::CONFLICT);
+    let of_nobody = format!("{}?test={}", wire::KEEP, wire::Token([0; 16]));
+    let refused = asking.ask(Method::POST, &of_nobody, Body::whole(outcome.to_string())).await;
+    assert_eq!(refused.status(), StatusCode::CONFLICT);
+    for (path, expected) in [
+        ("/__kept?id=0123456789abcdef0123456789abcdef", 404),
+        ("/__kept?id=1", 400),
+        ("/operator", 200),
+        ("/operator.js", 200),
+        ("/operator.css", 200),
+        ("/operator.json", 401),
+    ] {
+        assert_eq!(status(&asking, Method::GET, path).await, expected, "{path}");
+    }
+    served.end();
+    // It is there for the next server.
+    let served = Served::with(keeping(&directory));
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let found: Value = asking.json(Method::GET, &format!("/__kept?id={id}"), Body::empty()).await;
+    assert_eq!(found, outcome);
+}
+
+#[tokio::test]
+async fn the_operator_sees_all_results_and_nobody_else_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let served = Served::with(keeping(&directory));
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    for _ in 0..2 {
+        let (test, outcome) = made(&asking).await;
+        let path = format!("{}?test={test}", wire::KEEP);
+        let _: Left = asking.json(Method::POST, &path, Body::whole(outcome.to_string())).await;
+    }
+    let ask = |query: &str, field: &str| {
+        let request = Request::get(format!("/operator.json{query}")).header("authorization", field);
+        asking.send(request.body(Body::empty()).unwrap())
+    };
+    for field in ["Bearer another", "Basic secret", "Bearer"] {
+        let refused = ask("", field).await;
+        assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{field}");
+        assert_eq!(refused.headers()["www-authenticate"], "Bearer");
+    }
+    let overview = ask("?days=1&network=127.0.0.0/24", "Bearer secret").await;
+    assert_eq!(overview.status(), StatusCode::OK);
+    let overview = overview.into_body().collect(100_000).await.unwrap();
+    let overview: Value = serde_json::from_slice(&overview).unwrap();
+    assert_eq!((&overview["schema"], &overview["kept"]), (&"longhaul.speed.kept/1".into(), &2.into()));
+    let group = &overview["by_network"][0];
+    assert_eq!((&group["name"], &group["n"]), (&"127.0.0.0/24".into(), &2.into()));
+    assert_eq!(group["figures"]["download_bps"]["p50"], 40e6);
+    assert_eq!(overview["latest"].as_array().unwrap().len(), 2);
+    assert_eq!(ask("?days=x", "Bearer secret").await.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(ask("?network=127.0.0.1", "Bearer secret").await.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn without_a_file_nothing_is_kept() {
+    let served = Served::with(Served::config());
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let offer: Offer = asking.json(Method::GET, wire::KEEP, Body::empty()).await;
+    assert_eq!(offer, Offer { keep_for_s: None, network: None });
+    let (test, outcome) = made(&asking).await;
+    let path = format!("{}?test={test}", wire::KEEP);
+    let refused = asking.ask(Method::POST, &path, Body::whole(outcome.to_string())).await;
+    assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+    for path in ["/__kept?id=0123456789abcdef0123456789abcdef", "/operator", "/operator.json"] {
+        assert_eq!(status(&asking, Method::GET, path).await, 404, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,275 @@
+//! The file of results, and when they go: after their time, or when newer ones need their room.
+//!
+//! How old a result is does not come from the clock on the wall, which may be set. The file has an age of its own: it goes on with the
+//! steady clock while a server runs, and by the time of day only over the time between two servers, never back.
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use redb::{ReadableTable as _, ReadableTableMetadata as _, TableDefinition, WriteTransaction};
+use vault::{Error, File, opening};
+
+use super::Row;
+use crate::wire::Token;
+
+/// Where results are kept, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The file; made if it is not there.
+    pub path: PathBuf,
+    /// For how long.
+    pub keep_for: Duration,
+}
+
+impl Config {
+    /// For how long results are kept if nothing else is said: a month, so that there is something to compare with.
+    pub const KEEP_FOR: Duration = Duration::from_secs(30 * 86_400);
+}
+
+/// A moment, by both clocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// By a clock that only goes on.
+    pub steady: Duration,
+    /// By the time of day, seconds since 1970.
+    pub wall_s: u64,
+}
+
+/// A file of results. Its methods block while they read and write it.
+pub struct Store {
+    file: File,
+    keep_for_s: u64,
+    most: Most,
+    age: Age,
+    /// Whose turn it is to write.
+    writing: Mutex<State>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The file is left to another process.
+    Closed,
+}
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Most {
+    pub(crate) results: u64,
+    pub(crate) bytes: u64,
+}
+
+/// How old the file was when it was opened, and when that was.
+#[derive(Debug, Clone, Copy)]
+struct Age {
+    then_s: u64,
+    opened: Duration,
+}
+
+impl Age {
+    fn now(self, moment: Moment) -> u64 {
+        self.then_s.saturating_add(moment.steady.saturating_sub(self.opened).as_secs())
+    }
+}
+
+impl Store {
+    /// Opens a file, or makes one.
+    ///
+    /// # Errors
+    /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    pub fn open(config: &Config, now: Moment) -> Result<Self, Error> {
+        Self::with_most(config, now, MOST)
+    }
+
+    pub(crate) fn with_most(config: &Config, now: Moment, most: Most) -> Result<Self, Error> {
+        let opening = opening(&config.path, MEMORY);
+        let (file, then_s) = File::open(&config.path, opening, |file, work| {
+            file.check_format(work, NUMBERS, VERSION)?;
+            tables(work).map_err(|error| file.failed("write to", error))?;
+            let numbers = work.open_table(NUMBERS).map_err(|error| file.failed("write to", error))?;
+            let number = |name| -> Result<u64, Error> {
+                let number = numbers.get(name).map_err(|error| file.failed("read", error))?;
+                Ok(number.map_or(0, |number| number.value()))
+            };
+            let between = now.wall_s.saturating_sub(number(WALL)?);
+            // A new file has been nowhere.
+            Ok(number(AGE)?.saturating_add(if number(WALL)? == 0 { 0 } else { between }))
+        })?;
+        let age = Age { then_s, opened: now.steady };
+        Ok(Self { file, keep_for_s: config.keep_for.as_secs(), most, age, writing: Mutex::new(State::Open) })
+    }
+
+    /// Keeps a result, durably; the oldest give way to it.
+    ///
+    /// # Errors
+    /// When it cannot be stored; then nothing has changed.
+    pub fn keep(&self, now: Moment, row: &Row, outcome: &[u8]) -> Result<(), Error> {
+        let age = self.age.now(now);
+        self.durably(|work| {
+            let mut numbers = work.open_table(NUMBERS)?;
+            let number = numbers.get(NEXT)?.map_or(0, |next| next.value());
+            let bytes = numbers.get(BYTES)?.map_or(0, |bytes| bytes.value());
+            let encoded = row.encode();
+            let more = (encoded.len() + outcome.len()) as u64;
+            work.open_table(ROWS)?.insert(number, (age, &encoded[..]))?;
+            work.open_table(OUTCOMES)?.insert(number, outcome)?;
+            work.open_table(IDS)?.insert(u128::from_be_bytes(row.id.0), number)?;
+            numbers.insert(NEXT, number + 1)?;
+            numbers.insert(BYTES, bytes + more)?;
+            drop(numbers);
+            self.make_room(work, age)?;
+            note(work, age, now)
+        })
+    }
+
+    /// Removes what is over; to be called now and then.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub fn sweep(&self, now: Moment) -> Result<(), Error> {
+        let age = self.age.now(now);
+        self.durably(|work| {
+            self.make_room(work, age)?;
+            note(work, age, now)
+        })
+    }
+
+    /// Notes how old the file is, and leaves it to whoever opens it next. What is asked for later fails.
+    pub fn close(&self, now: Moment) {
+        // Without it the file is a little younger the next time.
+        let _ = self.sweep(now);
+        *self.turn() = State::Closed;
+        self.file.close();
+    }
+
+    /// A result, as it was given to be kept. None if there is none of that name, or not any more.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn outcome(&self, now: Moment, id: Token) -> Result<Option<Vec<u8>>, Error> {
+        let work = self.file.begin_read()?;
+        let read = || -> Result<Option<Vec<u8>>, redb::Error> {
+            let Some(number) = work.open_table(IDS)?.get(u128::from_be_bytes(id.0))? else { return Ok(None) };
+            let rows = work.open_table(ROWS)?;
+            let Some(row) = rows.get(number.value())? else { return Ok(None) };
+            if self.is_over(row.value().0, self.age.now(now)) {
+                return Ok(None);
+            }
+            let outcome = work.open_table(OUTCOMES)?.get(number.value())?.map(|found| found.value().to_vec());
+            Ok(outcome)
+        };
+        read().map_err(|error| self.file.failed("read", error))
+    }
+
+    /// All results that are not over, in short, the oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn rows(&self, now: Moment, mut each: impl FnMut(Row)) -> Result<(), Error> {
+        let failed = |error: redb::Error| self.file.failed("read", error);
+        let work = self.file.begin_read()?;
+        let rows = work.open_table(ROWS).map_err(|error| failed(error.into()))?;
+        let age = self.age.now(now);
+        for row in rows.iter().map_err(|error| failed(error.into()))? {
+            let (_, row) = row.map_err(|error| failed(error.into()))?;
+            let (kept_at, encoded) = row.value();
+            if !self.is_over(kept_at, age) {
+                each(Row::decode(encoded).ok_or_else(|| self.file.damaged("a row of a result"))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many results there are.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> u64 {
+        self.file.begin_read().unwrap().open_table(OUTCOMES).unwrap().len().unwrap()
+    }
+
+    /// Removes what is over, and the oldest as long as there is too much.
+    fn make_room(&self, work: &WriteTransaction, age: u64) -> Result<(), redb::Error> {
+        let (mut rows, mut outcomes) = (work.open_table(ROWS)?, work.open_table(OUTCOMES)?);
+        let (mut ids, mut numbers) = (work.open_table(IDS)?, work.open_table(NUMBERS)?);
+        let mut bytes = numbers.get(BYTES)?.map_or(0, |bytes| bytes.value());
+        for _ in 0..AT_ONCE {
+            let is_too_much = rows.len()? > self.most.results || bytes > self.most.bytes;
+            let Some((number, row)) = rows.first()?.map(|(number, row)| {
+                let (kept_at, encoded) = row.value();
+                let goes = is_too_much || self.is_over(kept_at, age);
+                (number.value(), goes.then(|| (encoded.len() as u64, Row::decode(encoded))))
+            }) else {
+                break;
+            };
+            let Some((length, row)) = row else { break };
+            rows.remove(number)?;
+            let outcome = outcomes.remove(number)?.map_or(0, |outcome| outcome.value().len() as u64);
+            if let Some(row) = row {
+                ids.remove(u128::from_be_bytes(row.id.0))?;
+            }
+            bytes = bytes.saturating_sub(length + outcome);
+        }
+        numbers.insert(BYTES, bytes)?;
+        Ok(())
+    }
+
+    fn is_over(&self, kept_at: u64, age: u64) -> bool {
+        age.saturating_sub(kept_at) >= self.keep_for_s
+    }
+
+    fn turn(&self) -> MutexGuard<'_, State> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn durably(&self, work: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>) -> Result<(), Error> {
+        let state = self.turn();
+        if *state == State::Closed {
+            return Err(Error::Released);
+        }
+        self.file
+            .durably(|transaction| work(transaction).map_err(|error| self.file.failed("write to", error)))
+    }
+}
+
+/// Makes those that are not there.
+fn tables(work: &WriteTransaction) -> Result<(), redb::Error> {
+    work.open_table(ROWS)?;
+    work.open_table(OUTCOMES)?;
+    work.open_table(IDS)?;
+    Ok(())
+}
+
+/// Notes how old the file is, and the time of day, for whoever opens it next.
+fn note(work: &WriteTransaction, age: u64, now: Moment) -> Result<(), redb::Error> {
+    let mut numbers = work.open_table(NUMBERS)?;
+    numbers.insert(AGE, age)?;
+    numbers.insert(WALL, now.wall_s)?;
+    Ok(())
+}
+
+/// Results in the order in which they came: the file's age then, and a [`Row`].
+const ROWS: TableDefinition<u64, (u64, &[u8])> = TableDefinition::new("rows");
+/// The results themselves, as JSON.
+const OUTCOMES: TableDefinition<u64, &[u8]> = TableDefinition::new("outcomes");
+/// From names to numbers.
+const IDS: TableDefinition<u128, u64> = TableDefinition::new("ids");
+/// A few numbers about all.
+const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers of results");
+
+/// In [`NUMBERS`]: the number of the next result; bytes of all; how old the file was when it was written last, and the time of day then.
+const NEXT: &str = "next";
+const BYTES: &str = "bytes";
+const AGE: &str = "age";
+const WALL: &str = "wall";
+
+/// The version of this layout.
+const VERSION: u64 = 1;
+
+/// A result has some 10 to 50 KB.
+const MOST: Most = Most { results: 100_000, bytes: 1_000_000_000 };
+/// What is read often: the upper pages of the trees.
+const MEMORY: usize = 4 << 20;
+/// Results that go in one write.
+const AT_ONCE: usize = 1000;

@@ -1,0 +1,59 @@
+// Box plots, one a row: a thin line from the least to the most, a thick one over the middle half, the median, and a dot for every sample
+// that is given.
+import { el } from "../dom";
+import { figure, tick } from "../format";
+import { draw, room, ticks } from "./svg";
+import type { During, Spread } from "./types";
+
+export interface Box {
+  name: string;
+  spread: Spread;
+  /** Which colour it has. */
+  tone: During;
+  dots: number[];
+}
+
+const [RIGHT, BOTTOM] = [24, 36];
+/** A letter is about so wide, and a name has room to its right. */
+const [LETTER, BESIDE] = [6.6, 16];
+
+/** `what` is said to those who do not see it. */
+export function boxPlot(what: string, unit: string, rows: Box[], caption: string): HTMLElement {
+  const width = room();
+  const left = Math.max(...rows.map(({ name }) => name.length)) * LETTER + BESIDE;
+  // Dots need room below their box.
+  const high = rows.some(({ dots }) => dots.length > 0) ? 46 : 30;
+  const most = Math.max(...rows.map(({ spread }) => spread.max));
+  const along = ticks(most);
+  const end = along.at(-1) ?? most;
+  const height = rows.length * high + BOTTOM;
+  const x = (value: number): number => left + (value / end) * (width - left - RIGHT);
+  const grid = along.flatMap((value) => [
+    draw("line", { class: "grid", x1: x(value), x2: x(value), y1: 0, y2: height - BOTTOM }),
+    draw("text", { x: x(value), y: height - 18, "text-anchor": "middle" }, tick(value)),
+  ]);
+  const title = draw("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, unit);
+  const drawn = rows.flatMap(({ name, spread, tone, dots }, number) => {
+    const y = number * high + high / 2;
+    // Dots beside each other: each a little higher or lower than the one before.
+    const marks = dots.map((value, at) =>
+      draw("circle", { class: "dot", cx: x(value), cy: y + 11 + ((at * 3) % 7) - 3, r: 2 }),
+    );
+    const line = (from: number, to: number, kind: string): SVGElement =>
+      draw("line", { class: `${kind} ${tone}`, x1: x(from), x2: x(to), y1: y - 4, y2: y - 4 });
+    const { min, p25, p50, p75, max } = spread;
+    const median = draw("line", { class: "median", x1: x(p50), x2: x(p50), y1: y - 12, y2: y + 4 });
+    return [draw("text", { x: 0, y }, name), line(min, max, "thin"), line(p25, p75, "thick"), median, ...marks];
+  });
+  const said = rows.map(
+    ({ name, spread: { p50, min, max } }) =>
+      `${name}: median ${figure(p50)} ${unit}, from ${figure(min)} to ${figure(max)}`,
+  );
+  const label = `${what}. ${said.join("; ")}.`;
+  return el(
+    "figure",
+    {},
+    draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...grid, title, ...drawn),
+    el("figcaption", {}, caption),
+  );
+}
