@@ -42,6 +42,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("edge-kv-get", "longhaul.edge.kv.get/1", schema_of::<values::Got>()),
         ("edge-kv-list", "longhaul.edge.kv.list/1", schema_of::<values::Listed>()),
         ("edge-kv-moved", "longhaul.edge.kv.moved/1", schema_of::<values::Moved>()),
+        ("edge-kv-watch", "longhaul.edge.kv.watch/1", schema_of::<values::WouldAnswer>()),
         ("edge-kv-written", "longhaul.edge.kv.written/1", schema_of::<values::Written>()),
         ("edge-purge", "longhaul.edge.purge/1", schema_of::<edge::operator::Purged>()),
         ("edge-simulate", "longhaul.edge.simulate/1", schema_of::<simulation::Simulation>()),

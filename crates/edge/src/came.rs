@@ -143,6 +143,8 @@ const SCHEME: HeaderName = HeaderName::from_static("lh-visitor-protocol");
 pub(crate) const KIND: HeaderName = HeaderName::from_static("lh-request-kind");
 /// Of a request that tells what was purged.
 pub(crate) const PURGES: HeaderValue = HeaderValue::from_static("purges");
+/// Of a request that is about keys and values.
+pub(crate) const VALUES: HeaderValue = HeaderValue::from_static("values");
 /// Of a request and of its response: how far its sender has heard of purges.
 pub(crate) const POSITION: HeaderName = HeaderName::from_static("lh-purge-epoch");
 /// Of a request without an object: who sends it.
@@ -151,6 +153,8 @@ pub(crate) const NODE: HeaderName = HeaderName::from_static("lh-peer-node");
 pub(crate) const LANE: HeaderName = HeaderName::from_static("lh-fill-priority");
 /// The connection for large bodies.
 pub(crate) const BULK: HeaderValue = HeaderValue::from_static("bulk");
+/// Bytes from which a body is sent on the connection for large ones: a tenth of a second at 84 Mbit/s.
+pub(crate) const LARGE: u64 = 1 << 20;
 /// Of a request: which protocol the origin is asked for instead of HTTP, in the bodies of both. Of a response: to which it agreed.
 pub(crate) const SWITCH: HeaderName = HeaderName::from_static("lh-origin-protocol");
 /// Of a response: from whose store it is, or "origin".

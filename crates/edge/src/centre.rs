@@ -8,9 +8,23 @@ use tokio::sync::Semaphore;
 use values::Service;
 
 use crate::{
-    bus::Bus, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, kv,
-    log::Log, network::Network, on_disk::OnDisk, origins::Origins, others::Others, passing::Passing,
-    store::Store, traces::Traces, ways::Ways,
+    bus::Bus,
+    clients::Clients,
+    clock,
+    coder::CODERS,
+    counts::Counts,
+    flights::Flights,
+    hits::Hits,
+    kv,
+    log::Log,
+    network::Network,
+    on_disk::OnDisk,
+    origins::Origins,
+    others::{Linked, Others},
+    passing::Passing,
+    store::Store,
+    traces::Traces,
+    ways::Ways,
 };
 
 /// A data centre at work.
@@ -26,7 +40,7 @@ pub(crate) struct Edge {
     pub(crate) counts: Counts,
     /// Requests of other data centres.
     pub(crate) counts_of_others: Counts,
-    others: RwLock<Option<Arc<Others>>>,
+    others: Linked,
     pub(crate) on_disk: Option<OnDisk>,
     pub(crate) log: Option<Log>,
     /// The key-value store, if there is one.
@@ -72,7 +86,7 @@ impl Edge {
             passing: Passing::default(),
             counts: Counts::default(),
             counts_of_others: Counts::default(),
-            others: RwLock::default(),
+            others: Linked::default(),
             on_disk,
             log,
             kv: None,
@@ -115,6 +129,11 @@ impl Edge {
     /// The other data centres, if there are links to them.
     pub(crate) fn others(&self) -> Option<Arc<Others>> {
         self.others.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The same for whoever asks them as they are then.
+    pub(crate) fn linked(&self) -> Linked {
+        Arc::clone(&self.others)
     }
 
     pub(crate) fn put_others(&self, others: Option<Arc<Others>>) {

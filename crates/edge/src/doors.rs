@@ -13,11 +13,7 @@ use http::{
     server::{Config, Identity, PerAddress, bind_udp, share},
 };
 
-use crate::{
-    Error,
-    network::{DataCentre, Kv},
-    sockets::Sockets,
-};
+use crate::{Error, network::DataCentre, sockets::Sockets};
 
 /// Sockets for all cores.
 pub(crate) struct Doors {
@@ -64,12 +60,7 @@ impl Quic {
 
 impl Doors {
     /// Opens what a data centre listens on, apart from what is there already.
-    pub(crate) fn open(
-        centre: &DataCentre,
-        kv: Option<&Kv>,
-        cores: usize,
-        there: &mut Sockets,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open(centre: &DataCentre, cores: usize, there: &mut Sockets) -> Result<Self, Error> {
         let identity = centre.identity.as_ref().filter(|_| !centre.listen_tls.is_empty());
         let identity = identity.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
         let clear = tcp(&centre.listen, cores, there)?;
@@ -77,7 +68,7 @@ impl Doors {
         let udp = udp(&addresses(&tls), there)?;
         let link: Vec<_> = centre.link.iter().map(|link| link.address).collect();
         let links = tcp(&link, cores, there)?;
-        let kv = kv.map_or_else(|| Ok(Vec::new()), |kv| tcp(&kv.listen, cores, there))?;
+        let kv = tcp(&centre.kv_listen, cores, there)?;
         let all = Config::default();
         let connections = centre.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
         let config = Config {

@@ -68,6 +68,11 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The network's file says since a hang-up that the store is elsewhere.
+    #[error(
+        "[kv] store has changed, which is read at the start alone: end the data centres, move the file, and start them again"
+    )]
+    StoreMoved,
     /// The runtime could not be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),

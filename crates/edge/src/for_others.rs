@@ -8,7 +8,7 @@ use http::{
 };
 
 use crate::{
-    came::{BULK, Came, KIND, LANE, NODE, POSITION, REFUSED, SWITCH, TIER},
+    came::{BULK, Came, KIND, LANE, LARGE, NODE, POSITION, REFUSED, SWITCH, TIER, VALUES},
     core::Core,
     exchange::{Behind, is_exchange, not_taken},
     kept::Kept,
@@ -35,6 +35,9 @@ impl Core {
         let Some(others) = self.others() else { return denied("this data centre has no links") };
         if is_exchange(&request) {
             return self.hear(&others, request).await;
+        }
+        if request.headers().get(KIND).is_some_and(|kind| *kind == VALUES) {
+            return self.serve_values(&others, request).await;
         }
         if request.headers().contains_key(KIND) {
             return self.greet(&others, &request);
@@ -92,6 +95,21 @@ impl Core {
         // As the network's file writes it.
         let name = others.id(name).map(|id| others.name(id)).unwrap_or_default();
         self.edge.answer_exchange(others, name, body).await.unwrap_or_else(|why| not_taken(&why))
+    }
+
+    /// Answers what another data centre asks about keys and values.
+    async fn serve_values(&self, others: &Others, request: Request<Body>) -> Response<Body> {
+        let node = request.headers().get(NODE).and_then(|node| node.to_str().ok()).unwrap_or_default();
+        if let Err(why) = is_known(others, request.extensions().get(), node) {
+            return denied(&why);
+        }
+        let Some(kv) = &self.kv else {
+            return not_taken("this data centre has no [kv] in its network's file");
+        };
+        let may_come_back =
+            request.method() == Method::GET && request.headers().get(LANE).is_none_or(|lane| *lane != BULK);
+        let response = kv.answer_other(request).await;
+        if may_come_back && announced(&response) > LARGE { elsewhere() } else { response }
     }
 
     /// Tells another data centre that this one is there, and what it measured.
@@ -171,6 +189,3 @@ const BEHIND: Refusal = Refusal {
     word: "behind",
     sentence: "This data centre has not heard of all that the other one has purged.",
 };
-
-/// Bytes from which a body is sent on the connection for large ones: a tenth of a second at 84 Mbit/s.
-const LARGE: u64 = 1 << 20;

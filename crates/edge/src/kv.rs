@@ -1,24 +1,153 @@
-//! The key-value store of a data centre, if its network's file has one: from what the file says to what the crate `values` serves.
+//! The key-value store of a data centre, if its network's file has one: from what the file says to what the crate `values` serves, and its
+//! links to the other data centres.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use kv::StoreName;
-use values::{Access, Config, Service};
+use ::tiers::{CentreId, KeyHash};
+use http::{Body, Failure, HeaderValue, Method, Request, Response, client::Trace, header};
+use kv::{StoreName, Tier};
+use values::{Access, Config, Links, Sending, Service, Unreached};
 
-use crate::{Error, Network};
+use crate::{
+    Error, Network,
+    came::{BULK, KIND, LANE, LARGE, NODE, VALUES},
+    others::{Lane, Linked, Others, is_of_link, until_gone},
+};
 
 /// Opens it. Blocks.
-pub(crate) fn open(network: &Network, centre: &str) -> Result<Option<Arc<Service>>, Error> {
+pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Option<Arc<Service>>, Error> {
     let Some(kv) = &network.kv else { return Ok(None) };
     // A data centre's name has the letters of a store's, and may be longer.
     let start = centre.get(..centre.len().min(64)).unwrap_or("store");
     let name = StoreName::new(start).expect("a data centre's name has no other letters");
-    let config = Config { path: kv.store.clone(), name, memory: kv.memory, largest: kv.largest };
-    Ok(Some(Arc::new(Service::open(config, access(network))?)))
+    let path = kv.file_of(centre).cloned();
+    let config = Config { path, name, memory: kv.memory, largest: kv.largest };
+    let service = Service::open(config, access(network))?;
+    let is_alone = network.data_centres.len() < 2;
+    Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(OverLinks(linked))) })))
 }
 
 /// Who may use it, as this network's file says.
 pub(crate) fn access(network: &Network) -> Access {
     let namespaces = network.kv.as_ref().map_or_else(Vec::new, |kv| kv.namespaces.clone());
     Access { namespaces, operators: network.tokens.clone() }
+}
+
+/// The links of a data centre, as its store uses them.
+struct OverLinks(Linked);
+
+impl OverLinks {
+    fn others(&self) -> Option<Arc<Others>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Whether a data centre answers, as far as is known.
+fn answers(others: &Others, centre: CentreId) -> bool {
+    centre == others.here() || others.peer(centre).why_lost().is_none()
+}
+
+impl Links for OverLinks {
+    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)> {
+        let others = self.others()?;
+        others.places()?.next(key, (others.here(), asked_as), |centre| answers(&others, centre))
+    }
+
+    fn store(&self) -> Option<CentreId> {
+        let others = self.others()?;
+        others.places()?.far_store(others.here(), |centre| answers(&others, centre))
+    }
+
+    fn told(&self, key: KeyHash) -> Vec<CentreId> {
+        let Some(others) = self.others() else { return Vec::new() };
+        others.places().map_or_else(Vec::new, |places| places.told(key, |centre| answers(&others, centre)))
+    }
+
+    fn here(&self) -> CentreId {
+        self.others().map_or(CentreId(0), |others| others.here())
+    }
+
+    fn all(&self) -> Vec<CentreId> {
+        self.others().map_or_else(Vec::new, |others| others.centres().ids().collect())
+    }
+
+    fn name(&self, centre: CentreId) -> String {
+        self.others().map_or_else(String::new, |others| others.name(centre).to_owned())
+    }
+
+    fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
+        Box::pin(async move {
+            let others = self.others().ok_or_else(|| not_asked("there are no links any more"))?;
+            if let Some(why) = others.peer(centre).why_lost() {
+                return Err(Unreached::NotAsked(why));
+            }
+            let length = request.headers().get(header::CONTENT_LENGTH);
+            let length: Option<u64> = length.and_then(|length| length.to_str().ok()?.parse().ok());
+            let is_small = length.map_or(request.body().again().is_some(), |length| length <= LARGE);
+            if request.method() != Method::GET {
+                let lane = if is_small { Lane::Small } else { Lane::Bulk };
+                return send(&others, centre, lane, request).await;
+            }
+            let (parts, body) = request.into_parts();
+            let again = Request::from_parts(parts.clone(), Body::empty());
+            let response = send(&others, centre, Lane::Small, Request::from_parts(parts, body)).await?;
+            if response.headers().get(LANE).is_some_and(|lane| *lane == BULK) {
+                // It is large, and comes on the other connection.
+                return send(&others, centre, Lane::Bulk, again).await;
+            }
+            Ok(response)
+        })
+    }
+}
+
+async fn send(
+    others: &Others,
+    centre: CentreId,
+    lane: Lane,
+    mut request: Request<Body>,
+) -> Result<Response<Body>, Unreached> {
+    let (client, peer) = (others.lanes.of(lane), others.peer(centre));
+    let headers = request.headers_mut();
+    headers.insert(KIND, VALUES);
+    for (name, value) in [(NODE, others.name(others.here())), (header::HOST, peer.name.as_str())] {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    }
+    if lane == Lane::Bulk {
+        headers.insert(LANE, BULK);
+    }
+    peer.asked();
+    let mut trace = Trace::start(client.clock().now());
+    let answered = tokio::select! {
+        biased;
+        answered = client.send(&peer.origin, request, &mut trace) => answered,
+        () = peer.is_gone() => {
+            peer.failed();
+            return Err(Unreached::NotHeard("it does not answer any more".to_owned()));
+        }
+    };
+    match answered {
+        Ok(response) => {
+            others.heard(centre);
+            Ok(response.map(|body| until_gone(body, peer.is_gone())))
+        }
+        Err(failure) => {
+            peer.failed();
+            let why = failure.to_string();
+            if is_of_link(failure) {
+                others.lost(centre, &why);
+            }
+            // These are of connections that were never there.
+            let is_never = matches!(
+                failure,
+                Failure::Refused | Failure::Unreachable | Failure::KernelTimeout | Failure::Tls(_)
+            );
+            Err(if is_never { Unreached::NotAsked(why) } else { Unreached::NotHeard(why) })
+        }
+    }
+}
+
+fn not_asked(why: &str) -> Unreached {
+    Unreached::NotAsked(why.to_owned())
 }

@@ -88,19 +88,62 @@ impl Page<'_> {
     fn kv(&mut self, kv: &values::Status) {
         self.family("kv_reads_total", "counter", "Keys that were read, by where the answer came from.");
         self.value("kv_reads_total", &[("source", "lower")], kv.hits);
-        self.value("kv_reads_total", &[("source", "store")], kv.reads - kv.hits.min(kv.reads));
+        let values::FromOthers { regional, upper, store } = kv.of_others.unwrap_or(values::FromOthers {
+            regional: 0,
+            upper: 0,
+            store: kv.reads - kv.hits.min(kv.reads),
+        });
+        self.value("kv_reads_total", &[("source", "store")], store);
+        if kv.of_others.is_some() {
+            self.value("kv_reads_total", &[("source", "regional")], regional);
+            self.value("kv_reads_total", &[("source", "upper")], upper);
+        }
         for (name, kind, help, number) in [
             ("kv_writes_total", "counter", "Keys that were written or deleted.", kv.writes),
             ("kv_lists_total", "counter", "Pages of keys.", kv.lists),
             ("kv_refused_total", "counter", "Requests for keys that were refused or failed.", kv.refused),
             ("kv_expired_total", "counter", "Keys whose values were removed as they were over.", kv.expired),
-            ("kv_keys", "gauge", "Keys that have a value.", kv.keys),
-            ("kv_bytes", "gauge", "Bytes of the values of keys.", kv.bytes),
-            ("kv_file_bytes", "gauge", "Bytes of the file of keys.", kv.file_bytes),
             ("kv_memory_bytes", "gauge", "Bytes of values of keys in memory.", kv.memory_bytes),
             ("kv_working", "gauge", "Whether keys can be read.", u64::from(kv.error.is_none())),
         ] {
             self.family(name, kind, help);
+            self.value(name, &[], number);
+        }
+        for (name, help, number) in [
+            ("kv_keys", "Keys that have a value.", kv.keys),
+            ("kv_bytes", "Bytes of the values of keys.", kv.bytes),
+            ("kv_file_bytes", "Bytes of the file of keys.", kv.file_bytes),
+        ] {
+            if let Some(number) = number {
+                self.family(name, "gauge", help);
+                self.value(name, &[], number);
+            }
+        }
+        let Some(network) = &kv.network else { return };
+        for (name, help, number) in [
+            (
+                "kv_refreshes_total",
+                "Copies that were asked for again before they were too old.",
+                network.refreshes,
+            ),
+            ("kv_stood_in_total", "Reads that an old copy answered, as nobody else did.", network.stood_in),
+            (
+                "kv_passed_on_total",
+                "Writes and lists that went to the store's data centre.",
+                network.passed_on,
+            ),
+            ("kv_asked_by_others_total", "Requests of other data centres for keys.", network.asked_by_others),
+            (
+                "kv_heard_total",
+                "Keys of which another data centre told that they were written.",
+                network.heard,
+            ),
+            ("kv_to_tell_total", "Places of keys that were written here.", network.to_tell),
+            ("kv_told_total", "Those that were told of it.", network.told),
+            ("kv_messages_total", "Messages that told them.", network.messages),
+            ("kv_untold_total", "Places that were not told until no copy could be old.", network.untold),
+        ] {
+            self.family(name, "counter", help);
             self.value(name, &[], number);
         }
     }
@@ -200,14 +243,27 @@ mod tests {
             kv: Some(values::Status {
                 reads: 10,
                 hits: 7,
+                of_others: Some(values::FromOthers { regional: 1, upper: 0, store: 2 }),
                 writes: 4,
                 lists: 0,
                 refused: 0,
                 expired: 0,
-                keys: 3,
-                bytes: 300,
-                file_bytes: 4096,
+                keys: Some(3),
+                bytes: Some(300),
+                file_bytes: Some(4096),
                 memory_bytes: 0,
+                network: Some(values::InNetwork {
+                    store: "lhr".into(),
+                    refreshes: 5,
+                    stood_in: 0,
+                    passed_on: 0,
+                    asked_by_others: 0,
+                    heard: 0,
+                    to_tell: 8,
+                    told: 6,
+                    messages: 6,
+                    untold: 0,
+                }),
                 error: None,
             }),
             origins: vec![OriginStatus {
@@ -269,7 +325,9 @@ mod tests {
             "longhaul_edge_purges_behind{data_centre=\"lhr\",to=\"fra\"} 3",
             "longhaul_edge_routes_failing{data_centre=\"lhr\"} 0",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"lower\"} 7",
-            "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"store\"} 3",
+            "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"store\"} 2",
+            "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"regional\"} 1",
+            "longhaul_edge_kv_to_tell_total{data_centre=\"lhr\"} 8",
             "longhaul_edge_kv_keys{data_centre=\"lhr\"} 3",
             "longhaul_edge_kv_working{data_centre=\"lhr\"} 1",
         ] {
@@ -277,6 +335,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 37, "{page}");
+        assert_eq!(names.len(), 46, "{page}");
     }
 }

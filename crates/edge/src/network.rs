@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
-    kv::Kv,
+    kv::{Kv, Store},
     links::{CutOff, Detours, Link},
     pattern::Pattern,
     rule::{Asked, Rule},
@@ -90,6 +90,8 @@ pub struct DataCentre {
     pub weight: u32,
     /// How other data centres reach it; all of a network have this, or none.
     pub link: Option<Link>,
+    /// Where it is asked for keys and values, in clear text; nowhere if the network has no store.
+    pub kv_listen: Vec<SocketAddr>,
 }
 
 /// What a network's file is read for.

@@ -1,6 +1,7 @@
 //! The other data centres of a network, as one of them sees them: which can be asked, who is next for a key, and what all of them
 //! measured of the ways to origins.
 
+mod gone;
 mod hello;
 mod lanes;
 mod peer;
@@ -11,9 +12,10 @@ mod ways;
 
 pub use self::hello::{OfOrigin, Sample, Told};
 pub(crate) use self::{
+    gone::{is_of_link, until_gone},
     hello::Hello,
     lanes::Lane,
-    view::Others,
+    view::{Linked, Others},
     watch::{Question, connect_to, look_up},
     ways::Around,
 };

@@ -101,9 +101,10 @@ pub fn run(
     handover.relieve()?;
     let centre = config.data_centre;
     let (on_disk, before) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
-    let kv = kv::open(&network, &centre.name)?;
     let name = network.name.clone();
     let edge = Edge::new(centre.name, network, centre.memory, on_disk, log, cores);
+    edge.put_others(others.clone());
+    let kv = kv::open(&edge.network(), &edge.centre, edge.linked())?;
     let edge = Arc::new(edge.behind(doors.per_address()).with_kv(kv));
     edge.resume(before.unwrap_or_default());
     let runtime = own_runtime()?;
@@ -199,7 +200,7 @@ impl Prepared {
         let others = Others::new(network, &centre.name)?;
         let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
         let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
-        let doors = Doors::open(centre, network.kv.as_ref(), cores, &mut there)?;
+        let doors = Doors::open(centre, cores, &mut there)?;
         let operator = match centre.admin {
             None => None,
             Some(address) => match there.take_tcp(address).pop() {
@@ -258,6 +259,10 @@ fn read_again(edge: &Arc<Edge>, path: &Path, identity: Option<&Identity>) -> Res
         log.reopen();
     }
     let network = Network::open(path)?;
+    let stores = |network: &Network| network.kv.as_ref().map(|kv| kv.stores.clone());
+    if stores(&network) != stores(&edge.network()) {
+        return Err(Error::StoreMoved);
+    }
     identity.map_or(Ok(()), Identity::read_again)?;
     edge.relink(&network)?;
     edge.replace(network);

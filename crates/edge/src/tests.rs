@@ -18,6 +18,7 @@ mod relay;
 mod restart;
 mod tiers;
 mod traces;
+mod values;
 
 use std::{
     sync::{

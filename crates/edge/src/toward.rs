@@ -1,17 +1,10 @@
 //! One request to another data centre, and its response.
 
-use std::{
-    fmt,
-    pin::{Pin, pin},
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
 use ::tiers::{CentreId, Role};
 use http::{
-    Body, Bytes, Failure, HeaderMap, Method, Request, Response,
-    body::{Frame, Frames, SizeHint},
+    Body, Failure, HeaderMap, Method, Request, Response,
     client::{Informed, Trace},
     header,
 };
@@ -21,7 +14,7 @@ use crate::{
     came::{BULK, Came, LANE, MOST_HOPS, POSITION, REFUSED, SWITCH, TIER},
     core::Core,
     origins::{FORWARDED_FOR, FORWARDED_PROTO, pass_on},
-    others::{Lane, Others},
+    others::{Lane, Others, is_of_link, until_gone},
     visit::Visit,
 };
 
@@ -169,7 +162,7 @@ fn accepted(
     {
         at_origin.came_from(&tier);
     }
-    Ok(response.map(|body| Body::stream(UntilGone { body, gone: Box::pin(gone) })))
+    Ok(response.map(|body| until_gone(body, gone)))
 }
 
 /// A header that was made for an origin, as it goes to another data centre: that one says who the visitor is.
@@ -181,50 +174,6 @@ fn as_it_came(mut headers: HeaderMap, visitor: &HeaderMap) -> HeaderMap {
         }
     }
     headers
-}
-
-/// Whether a failure is the link's, and not of one request.
-fn is_of_link(failure: Failure) -> bool {
-    matches!(
-        failure,
-        Failure::Refused
-            | Failure::Reset
-            | Failure::Unreachable
-            | Failure::KernelTimeout
-            | Failure::Tls(_)
-            | Failure::Closed(_)
-    )
-}
-
-/// A body that breaks off when who sends it is gone, which may be long before its connection is given up.
-struct UntilGone {
-    body: Body,
-    gone: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
-impl Frames for UntilGone {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        match Pin::new(&mut self.body).poll_frame(cx) {
-            Poll::Pending if self.gone.as_mut().poll(cx).is_ready() => {
-                Poll::Ready(Some(Err(Failure::Timeout)))
-            }
-            polled => polled,
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 /// Ways that a data centre may try, each for as long as a zone waits for its origin.

@@ -5,6 +5,9 @@
 //! while nobody above can be asked; one that is shorter than the refresh period shortens that too. A key that nobody has read for an hour
 //! is asked for before it is the answer again, whatever its cacheTtl: else an answer could be as old as that.
 //!
+//! Ages are counted over all places that an answer went through, so that a copy of a copy is not younger than that one. Who asks for
+//! something again therefore wants a younger answer than the period allows, or it would get what it has ([`Terms::worthwhile`]).
+//!
 //! Each copy draws when it is asked for again, so that those that were made at once are not asked for at once.
 
 use std::time::Duration;
@@ -24,10 +27,33 @@ impl Default for Terms {
     }
 }
 
+impl Terms {
+    /// How old an answer may be at most if it is asked for again: half of a period. So what is in use everywhere is asked for at most twice
+    /// a period by each place that has a copy.
+    pub fn worthwhile(&self, is_negative: bool, cache_ttl: Option<Duration>) -> Duration {
+        self.period(is_negative, cache_ttl) / 2
+    }
+
+    /// How old an answer may be.
+    pub fn period(&self, is_negative: bool, cache_ttl: Option<Duration>) -> Duration {
+        let period = if is_negative { self.negative } else { self.refresh };
+        cache_ttl.map_or(period, |ttl| ttl.min(period))
+    }
+}
+
+/// What a request wants of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// How old it may be at most although the terms allow more; for who asks for another place, which has its own copy.
+    pub within: Option<Duration>,
+    /// How old it may be if nobody else answers. If that is less than the terms allow, it is the most.
+    pub cache_ttl: Option<Duration>,
+}
+
 /// A copy's times, since any beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copy {
-    /// When the one above was asked who gave it.
+    /// When it was read from a store: so much before the answer came as that said, and as it took.
     asked: Duration,
     /// Whether it says that there is no value.
     is_negative: bool,
@@ -51,7 +77,7 @@ pub enum Use {
 }
 
 impl Copy {
-    /// Of what somebody answered who was asked at this time. `draw` is any number, another one for each copy.
+    /// Of what was read from a store at this time, or after it. `draw` is any number, another one for each copy.
     pub fn of_value(asked: Duration, draw: u64) -> Self {
         Self { asked, is_negative: false, draw: draw.to_le_bytes()[0], refreshed_since: None }
     }
@@ -66,12 +92,12 @@ impl Copy {
         now.saturating_sub(self.asked)
     }
 
-    /// What to do with it for a request with this cacheTtl. Says only once that it is to be asked for, unless that takes too long.
-    pub fn judge(&mut self, terms: &Terms, cache_ttl: Option<Duration>, now: Duration) -> Use {
-        let period = if self.is_negative { terms.negative } else { terms.refresh };
-        let period = cache_ttl.map_or(period, |ttl| ttl.min(period));
+    /// What to do with it for a request. Says only once that it is to be asked for, unless that takes too long.
+    pub fn judge(&mut self, terms: &Terms, wanted: Wanted, now: Duration) -> Use {
+        let Wanted { within, cache_ttl } = wanted;
+        let period = terms.period(self.is_negative, cache_ttl);
         let age = self.age(now);
-        if age >= period {
+        if age >= within.map_or(period, |within| within.min(period)) {
             let stands_in = age < cache_ttl.unwrap_or(period);
             return if stands_in { Use::UnlessAnswered } else { Use::Never };
         }
@@ -80,6 +106,21 @@ impl Copy {
         }
         self.refreshed_since = Some(now);
         Use::AtOnceAndRefresh
+    }
+
+    /// What it would be for a request, of which it is not told.
+    pub fn look(&self, terms: &Terms, wanted: Wanted, now: Duration) -> Use {
+        { *self }.judge(terms, wanted, now)
+    }
+
+    /// When the one above was asked, or would have been if it had read it from a store itself.
+    pub fn asked(&self) -> Duration {
+        self.asked
+    }
+
+    /// Whether it says that there is no value.
+    pub fn is_negative(&self) -> bool {
+        self.is_negative
     }
 
     /// When it is asked for again, if it may be this old.
@@ -104,6 +145,45 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    fn ttl_only(cache_ttl: Option<Duration>) -> Wanted {
+        Wanted { within: None, cache_ttl }
+    }
+
+    /// A store's value at each time, and copies of copies of it, in virtual time.
+    struct Chain {
+        copies: Vec<Option<Copy>>,
+        asked: usize,
+    }
+
+    impl Chain {
+        /// What a place answers: when it was read from the store.
+        fn ask(&mut self, place: usize, wanted: Wanted, now: Duration, draw: u64) -> Duration {
+            let terms = Terms::default();
+            let Some(copy) = self.copies.get_mut(place) else {
+                self.asked += 1;
+                return now;
+            };
+            let period = terms.period(false, wanted.cache_ttl);
+            let within = match copy.as_mut().map_or(Use::Never, |copy| copy.judge(&terms, wanted, now)) {
+                Use::AtOnce => return copy.unwrap().asked(),
+                Use::AtOnceAndRefresh => {
+                    let answer = copy.unwrap().asked();
+                    let within = Some(terms.worthwhile(false, wanted.cache_ttl));
+                    self.refill(place, Wanted { within, cache_ttl: wanted.cache_ttl }, now, draw);
+                    return answer;
+                }
+                Use::UnlessAnswered | Use::Never => wanted.within.map_or(period, |within| within.min(period)),
+            };
+            self.refill(place, Wanted { within: Some(within), ..wanted }, now, draw);
+            self.copies[place].unwrap().asked()
+        }
+
+        fn refill(&mut self, place: usize, wanted: Wanted, now: Duration, draw: u64) {
+            let asked = self.ask(place + 1, wanted, now, draw / 3);
+            self.copies[place] = Some(Copy::of_value(asked, draw));
+        }
+    }
+
     /// Requests for one key of one data centre in virtual time, where asking takes `delay`. Returns how many waited for an answer from
     /// above, and how often that was asked.
     fn run(gaps: &[u32], delay: Duration, ttl: Option<Duration>) -> (usize, usize, Duration) {
@@ -117,7 +197,7 @@ mod tests {
                 copy = Some(Copy::of_value(began, u64::try_from(began.as_nanos()).unwrap() / 7));
                 under_way = None;
             }
-            match copy.as_mut().map_or(Use::Never, |copy| copy.judge(&terms, ttl, now)) {
+            match copy.as_mut().map_or(Use::Never, |copy| copy.judge(&terms, ttl_only(ttl), now)) {
                 Use::AtOnce => {}
                 Use::AtOnceAndRefresh => {
                     asked += 1;
@@ -137,6 +217,25 @@ mod tests {
     }
 
     proptest! {
+        /// Lower, regional and upper tier: the last one in the list asks the store.
+        #[test]
+        fn a_copy_of_a_copy_is_never_older_than_the_refresh_period(
+            gaps in prop::collection::vec((0..30_000_u32, any::<u64>()), 1..200),
+            ttl in prop::option::of(30..100_000_u64),
+        ) {
+            let wanted = ttl_only(ttl.map(Duration::from_secs));
+            let mut chain = Chain { copies: vec![None; 3], asked: 0 };
+            let mut now = Duration::ZERO;
+            for (gap, draw) in gaps {
+                now += Duration::from_millis(u64::from(gap));
+                let read = chain.ask(0, wanted, now, draw);
+                prop_assert!(now - read < Terms::default().period(false, wanted.cache_ttl));
+            }
+            // At most once in half a period: each time the store is asked, the copy next to it was older than that.
+            let half = Terms::default().worthwhile(false, wanted.cache_ttl).as_millis();
+            prop_assert!(chain.asked as u128 <= 1 + now.as_millis() / half);
+        }
+
         #[test]
         fn an_answer_is_never_older_than_the_refresh_period(
             gaps in prop::collection::vec(0..200_000_u32, 1..200),
@@ -167,7 +266,11 @@ mod tests {
     fn an_old_copy_stands_in_for_as_long_as_its_ttl_says() {
         let terms = Terms::default();
         let use_at = |seconds: u32, ttl: Option<u64>| {
-            Copy::of_value(Duration::ZERO, 0).judge(&terms, ttl.map(Duration::from_secs), seconds * SECOND)
+            Copy::of_value(Duration::ZERO, 0).judge(
+                &terms,
+                ttl_only(ttl.map(Duration::from_secs)),
+                seconds * SECOND,
+            )
         };
         assert_eq!(use_at(41, None), Use::AtOnce);
         assert_eq!(use_at(42, None), Use::AtOnceAndRefresh);
@@ -177,16 +280,16 @@ mod tests {
         assert_eq!(use_at(3600, Some(3600)), Use::Never);
         assert_eq!(use_at(30, Some(30)), Use::Never);
         let mut absent = Copy::of_absence(Duration::ZERO, 0);
-        assert_eq!(absent.judge(&terms, None, 13 * SECOND), Use::AtOnce);
-        assert_eq!(absent.judge(&terms, None, 20 * SECOND), Use::Never);
+        assert_eq!(absent.judge(&terms, Wanted::default(), 13 * SECOND), Use::AtOnce);
+        assert_eq!(absent.judge(&terms, Wanted::default(), 20 * SECOND), Use::Never);
     }
 
     #[test]
     fn it_is_asked_for_once_and_again_if_that_takes_too_long() {
         let (terms, mut copy) = (Terms::default(), Copy::of_value(Duration::ZERO, 0));
-        assert_eq!(copy.judge(&terms, None, 43 * SECOND), Use::AtOnceAndRefresh);
-        assert_eq!(copy.judge(&terms, None, 52 * SECOND), Use::AtOnce);
-        assert_eq!(copy.judge(&terms, None, 53 * SECOND), Use::AtOnceAndRefresh);
+        assert_eq!(copy.judge(&terms, Wanted::default(), 43 * SECOND), Use::AtOnceAndRefresh);
+        assert_eq!(copy.judge(&terms, Wanted::default(), 52 * SECOND), Use::AtOnce);
+        assert_eq!(copy.judge(&terms, Wanted::default(), 53 * SECOND), Use::AtOnceAndRefresh);
     }
 
     #[test]

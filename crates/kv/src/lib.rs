@@ -7,9 +7,9 @@
 //! | what is known of a key: a value with its expiration and metadata, or that it was deleted | [`Record`], [`About`] |
 //! | how long a value is there, and how long it is remembered that it is not | [`Expiration`], [`Sweep`] |
 //! | JSON beside a value | [`Metadata`] |
-//! | whether a copy may be the answer, and when it is asked for again | [`Copy`], [`Terms`], [`Use`] |
+//! | whether a copy may be the answer, and when it is asked for again | [`Copy`], [`Terms`], [`Wanted`], [`Use`] |
 //! | pages of keys, and where the next one begins | [`Cursor`], [`Page`] |
-//! | in which data centres a key has copies, and who is told of a write | [`Places`] |
+//! | in which data centres a key has copies, and who is told of a write | [`Places`], [`Tier`] |
 //! | two stores that are asked and written to at once, and what has to be repaired then | [`Race`], [`Write`] |
 //!
 //! Nothing here has a clock or a socket. Two kinds of time come from the caller: milliseconds since 1970 for what travels between machines
@@ -28,13 +28,13 @@ mod version;
 mod write;
 
 pub use self::{
-    copy::{Copy, Terms, Use},
+    copy::{Copy, Terms, Use, Wanted},
     cursor::{Cursor, CursorError},
     expiration::{Expiration, ExpirationError, LEAST_TTL},
     key::{Key, KeyError, MOST_KEY_BYTES, decoded},
     metadata::{MOST_METADATA_BYTES, Metadata, MetadataError},
     page::{MOST_KEYS, Page, PageError},
-    places::{Places, Told},
+    places::{Places, Tier},
     race::{Answer, Heard, Race, Repair, Side},
     record::{About, Content, Damaged, Record, Sweep, TOMBSTONE},
     version::{Clock, NoVersion, StoreName, Version},

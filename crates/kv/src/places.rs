@@ -1,28 +1,56 @@
 //! In which data centres a key has copies above those that read it, and who is told of a write.
 //!
 //! Who reads asks the key's *regional tier*, one data centre of its own region; that one asks the key's *upper tier*, one of the data
-//! centres in a store's region; and that one the stores. Both follow from the key by weighted rendezvous hashing. So a write has a number of
+//! centres in a store's region; and that one a store. Both follow from the key by weighted rendezvous hashing. So a write has a number of
 //! places to tell that depends on how many regions there are, and not on how many data centres.
+//!
+//! Each one is asked *as* something, and asks only somebody nearer to a store: who is where may look different in each data centre, and no
+//! question goes round in a circle all the same.
 
 use tiers::{CentreId, KeyHash, Network, Rendezvous};
+
+/// As what a data centre is asked for a key, each nearer to a store than the one before; and where an answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// The one that its readers ask.
+    Lower,
+    /// The key's one in the region of that.
+    Regional,
+    /// The key's one near a store.
+    Upper,
+    /// One with a store.
+    Store,
+}
+
+impl Tier {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Lower, Self::Regional, Self::Upper, Self::Store];
+
+    /// As answers say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lower => "lower",
+            Self::Regional => "regional",
+            Self::Upper => "upper",
+            Self::Store => "store",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tier| tier.name() == name)
+    }
+}
 
 /// The places of all keys.
 #[derive(Debug, Clone)]
 pub struct Places {
     network: Network,
+    stores: Vec<CentreId>,
     /// One data centre of each region.
     regions: Vec<CentreId>,
     /// The data centres that are near a store.
     upper: Rendezvous,
-}
-
-/// Who is told of a write: no more than these, however large the network is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    /// The key's regional tier in each region.
-    pub regional: Vec<CentreId>,
-    /// The key's upper tier; one of the others may be the same.
-    pub upper: Option<CentreId>,
 }
 
 impl Places {
@@ -38,7 +66,7 @@ impl Places {
         let near = network.ids().filter(is_near);
         let near = near.map(|id| (id, network.centre(id).name.as_str(), network.centre(id).weight));
         let upper = Rendezvous::new(near);
-        Self { network, regions, upper }
+        Self { network, stores: stores.to_vec(), regions, upper }
     }
 
     /// A key's place among all keys of all namespaces.
@@ -61,23 +89,48 @@ impl Places {
         self.upper.first(key, answers)
     }
 
-    /// Who is asked next for a key by a data centre, among those that answer; `None` if it asks the stores itself. Each one that is
-    /// asked asks somebody nearer to the stores, so that nobody is asked twice.
-    pub fn next(&self, key: KeyHash, at: CentreId, answers: impl Fn(CentreId) -> bool) -> Option<CentreId> {
-        let upper = self.upper(key, &answers);
-        if upper == Some(at) {
+    /// Who is asked next for a key, and as what, by a data centre that was itself asked as `asked_as`, among those that answer; a store if
+    /// nobody else does. `None` where a store is.
+    pub fn next(
+        &self,
+        key: KeyHash,
+        (at, asked_as): (CentreId, Tier),
+        answers: impl Fn(CentreId) -> bool,
+    ) -> Option<(CentreId, Tier)> {
+        if self.stores.contains(&at) {
             return None;
         }
-        match self.regional(key, at, &answers) {
-            Some(regional) if regional != at => Some(regional),
-            _ => upper,
+        let upper = self.upper(key, &answers).filter(|&upper| upper != at && asked_as < Tier::Upper);
+        let regional = self.regional(key, at, &answers).filter(|&regional| regional != at);
+        match (regional, upper) {
+            // Without an upper tier before it, it is the key's own, or is asked as one.
+            (Some(regional), Some(_)) if asked_as < Tier::Regional => Some((regional, Tier::Regional)),
+            (_, Some(upper)) => Some((upper, Tier::Upper)),
+            _ => self.store(&answers).map(|store| (store, Tier::Store)),
         }
     }
 
-    /// Who is told of a write.
-    pub fn told(&self, key: KeyHash) -> Told {
-        let regional = self.regions.iter().filter_map(|&region| self.regional(key, region, |_| true));
-        Told { regional: regional.collect(), upper: self.upper(key, |_| true) }
+    /// The store that is asked and written to: the first that answers, or the first.
+    pub fn store(&self, answers: impl Fn(CentreId) -> bool) -> Option<CentreId> {
+        self.stores.iter().copied().find(|&store| answers(store)).or_else(|| self.stores.first().copied())
+    }
+
+    /// The same for a data centre that may have one itself: `None` then.
+    pub fn far_store(&self, at: CentreId, answers: impl Fn(CentreId) -> bool) -> Option<CentreId> {
+        if self.stores.contains(&at) { None } else { self.store(answers) }
+    }
+
+    /// Who is told of a write: the key's regional tier in each region, and its upper tier. Where one does not answer, also the one that is
+    /// asked in its place.
+    pub fn told(&self, key: KeyHash, answers: impl Fn(CentreId) -> bool) -> Vec<CentreId> {
+        let mut told: Vec<_> =
+            self.regions.iter().filter_map(|&region| self.regional(key, region, |_| true)).collect();
+        told.extend(self.regions.iter().filter_map(|&region| self.regional(key, region, &answers)));
+        told.extend(self.upper(key, |_| true));
+        told.extend(self.upper(key, &answers));
+        told.sort_unstable();
+        told.dedup();
+        told
     }
 }
 
@@ -103,39 +156,63 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_key_is_asked_for_on_a_way_that_ends_at_the_stores(
+        fn each_key_is_asked_for_on_a_way_that_ends_at_a_store(
             key in "[a-z]{1,8}",
             at in 0..60_u16,
-            down in prop::collection::vec(0..60_u16, 0..20),
+            down in prop::collection::vec(prop::collection::vec(2..60_u16, 0..20), 4),
         ) {
             let (places, key) = (places(10), Places::hash("ns", &key));
-            let answers = |id: CentreId| !down.contains(&id.0) || id.0 == at;
-            let (mut at, mut way) = (CentreId(at), 0);
-            while let Some(next) = places.next(key, at, answers) {
-                prop_assert!(answers(next));
-                (at, way) = (next, way + 1);
-                // Regional tier, upper tier, stores.
-                prop_assert!(way <= 2);
+            let (mut at, mut asked_as, mut way) = (CentreId(at), Tier::Lower, 0);
+            // Each of them sees others that do not answer.
+            while let Some((next, tier)) = places.next(key, (at, asked_as), |id| !down[way].contains(&id.0)) {
+                prop_assert!(!down[way].contains(&next.0) && tier > asked_as && next != at);
+                (at, asked_as, way) = (next, tier, way + 1);
+                prop_assert!(way <= 3);
             }
+            prop_assert!(at.0 < 2);
         }
 
         #[test]
-        fn who_holds_a_copy_above_the_readers_is_told_of_a_write(key in "[a-z]{1,8}", at in 0..60_u16) {
+        fn who_holds_a_copy_above_the_readers_is_told_of_a_write(
+            key in "[a-z]{1,8}",
+            at in 0..60_u16,
+            down in prop::collection::vec(2..60_u16, 0..20),
+        ) {
             let (places, key) = (places(10), Places::hash("ns", &key));
-            let told = places.told(key);
-            let mut at = CentreId(at);
-            while let Some(next) = places.next(key, at, |_| true) {
-                prop_assert!(told.regional.contains(&next) || told.upper == Some(next));
-                at = next;
+            let answers = |id: CentreId| !down.contains(&id.0);
+            let told = places.told(key, answers);
+            let (mut at, mut asked_as) = (CentreId(at), Tier::Lower);
+            while let Some((next, tier)) = places.next(key, (at, asked_as), answers) {
+                prop_assert!(told.contains(&next) || tier == Tier::Store);
+                (at, asked_as) = (next, tier);
             }
         }
     }
 
     #[test]
     fn a_write_tells_as_many_in_a_large_network_as_in_a_small_one() {
-        for each in [1, 2, 50] {
-            let told = places(each).told(Places::hash("ns", "key"));
-            assert_eq!((told.regional.len(), told.upper.is_some()), (6, true));
+        let most = |each| {
+            let told =
+                |number: u32| places(each).told(Places::hash("ns", &number.to_string()), |_| true).len();
+            (0..50).map(told).max()
+        };
+        // A regional tier in each of six regions; the upper one is that of its own region.
+        assert_eq!([1, 2, 50].map(most), [Some(6); 3]);
+    }
+
+    #[test]
+    fn whoever_has_a_store_asks_nobody() {
+        let (places, key) = (places(10), Places::hash("ns", "key"));
+        assert_eq!(places.next(key, (CentreId(0), Tier::Lower), |_| true), None);
+        // Asked as an upper tier, one goes to a store whatever else there is.
+        assert_eq!(places.next(key, (CentreId(7), Tier::Upper), |_| true), Some((CentreId(0), Tier::Store)));
+        assert_eq!(
+            places.next(key, (CentreId(7), Tier::Upper), |id| id.0 != 0),
+            Some((CentreId(1), Tier::Store))
+        );
+        assert_eq!(places.next(key, (CentreId(7), Tier::Upper), |_| false), Some((CentreId(0), Tier::Store)));
+        for tier in Tier::ALL {
+            assert_eq!(Tier::named(tier.name()), Some(tier));
         }
     }
 }

@@ -13,19 +13,20 @@
 use std::sync::Arc;
 
 use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
-use kv::{Expiration, Key, Metadata, Page};
+use kv::{Expiration, Key, Metadata, Page, Tier};
 
 use crate::{
-    access::{NAMESPACE, authorization},
+    access::{NAMESPACE, Namespace, authorization},
     envelope,
     incoming::Incoming,
     json,
+    linked::in_binding,
     operations::Beside,
     parameters::Parameters,
     problem::{Kind, Problem},
     service::{Service, now},
     several::{self, Shape, cache_ttl},
-    value::{CACHE_STATUS, EXPIRATION, METADATA, Source, VERSION, set},
+    value::{CACHE_STATUS, EXPIRATION, METADATA, VERSION, cache_status, set},
 };
 
 /// Answers a request.
@@ -37,9 +38,48 @@ pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Re
 async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<Response<Body>, Problem> {
     let access = service.access();
     let named = parts.headers.get(NAMESPACE).map(HeaderValue::as_bytes);
-    let namespace = &access.of_binding(authorization(&parts.headers), named)?.id;
+    let namespace = access.of_binding(authorization(&parts.headers), named)?;
+    inside(service, namespace, parts, body).await
+}
+
+/// Answers a request of another data centre, about a namespace that it has looked up.
+pub(crate) async fn of_link(
+    service: &Arc<Service>,
+    namespace: &Namespace,
+    parts: &Parts,
+    body: Body,
+) -> Response<Body> {
+    inside(service, namespace, parts, body).await.unwrap_or_else(Problem::plain)
+}
+
+async fn inside(
+    service: &Arc<Service>,
+    namespace: &Namespace,
+    parts: &Parts,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let namespace = &namespace.id;
     let parameters = Parameters::of(parts.uri.query())?;
     let path = parts.uri.path().strip_prefix('/').unwrap_or_default();
+    if let Some(store) = service.far_store() {
+        let keys = match (&parts.method, path) {
+            (&Method::GET, "") => Some(Vec::new()),
+            (&Method::PUT | &Method::DELETE, _) => Some(vec![key(path, &parameters)?]),
+            _ => None,
+        };
+        if let Some(keys) = keys {
+            if parts.method == Method::PUT {
+                let beside = beside(&parts.headers, &parameters)?;
+                if let Err(problem) = service.refuse_long(&beside) {
+                    if !beside.is_waiting {
+                        Incoming::Raw(body).throw_away().await;
+                    }
+                    return Err(problem);
+                }
+            }
+            return in_binding(service.pass_on(store, namespace, parts, body, keys).await?).await;
+        }
+    }
     match (&parts.method, path) {
         (&Method::GET, "") => list(service, namespace, &parameters).await,
         (&Method::POST, "bulk/get") => {
@@ -92,11 +132,13 @@ async fn get(
     parameters: &Parameters,
 ) -> Result<Response<Body>, Problem> {
     let ttl = cache_ttl(parameters.get("cache_ttl"))?;
-    let Some(found) = service.get(namespace, key, ttl).await? else {
-        let mut response = Problem::of(Kind::NoKey, "Not Found").plain();
-        let status = HeaderValue::from_static(Source::Store.cache_status());
-        response.headers_mut().insert(CACHE_STATUS, status);
-        return Ok(response);
+    let found = match service.get(namespace, key, ttl).await? {
+        Ok(found) => found,
+        Err(absent) => {
+            let mut response = Problem::of(Kind::NoKey, "Not Found").plain();
+            absent.describe(response.headers_mut());
+            return Ok(response);
+        }
     };
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
@@ -133,7 +175,7 @@ async fn list(
         }
     }
     let mut response = envelope::respond(StatusCode::OK, text);
-    let status = HeaderValue::from_static(Source::Store.cache_status());
+    let status = HeaderValue::from_static(cache_status(Tier::Store));
     response.headers_mut().insert(CACHE_STATUS, status);
     Ok(response)
 }

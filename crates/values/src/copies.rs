@@ -1,7 +1,9 @@
 //! Copies of values in memory, so that what is asked for again and again is not read from the file each time.
 //!
-//! Who reads a key takes a ticket first, and its copy is kept only if no write went by meanwhile: a copy is never older than the last
-//! write that was acknowledged. What room there is goes to copies that are used: each one in turn is passed over once if it was.
+//! Who reads a key from the store here takes a ticket first, and its copy is kept only if no write went by meanwhile: a copy is never older
+//! than the last write that was acknowledged. Where the store is in another data centre, that there is no value is kept too, and of a key
+//! that was written the version: what comes and is older is not kept. What room there is goes to copies that are used: each one in turn is
+//! passed over once if it was.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -10,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use kv::{Copy, MOST_KEY_BYTES, Terms, Use};
+use kv::{Copy, MOST_KEY_BYTES, Terms, Use, Wanted};
 
 use crate::value::Held;
 
@@ -20,6 +22,8 @@ pub(crate) struct Copies {
     hasher: RandomState,
     /// Bytes that each shard may have.
     room: usize,
+    /// Bytes that a value may have.
+    largest: usize,
 }
 
 #[derive(Default)]
@@ -34,9 +38,44 @@ struct Shard {
     is_closed: bool,
 }
 
+/// What is known of a key.
+#[derive(Debug, Clone)]
+pub(crate) enum Known {
+    /// A value.
+    Value(Arc<Held>),
+    /// That there is none, and since which version, if anything is known of that.
+    Absent(Option<Arc<str>>),
+}
+
+/// A copy, and what to do with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) known: Known,
+    pub(crate) age: Duration,
+    /// Not [`Use::Never`].
+    pub(crate) usage: Use,
+}
+
+impl Known {
+    pub(crate) fn version(&self) -> Option<&str> {
+        match self {
+            Self::Value(held) => Some(&held.version),
+            Self::Absent(version) => version.as_deref(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Value(held) => held.bytes(),
+            Self::Absent(version) => version.as_ref().map_or(0, |version| version.len()),
+        }
+    }
+}
+
 struct Entry {
-    held: Arc<Held>,
-    copy: Copy,
+    known: Known,
+    /// `None` if only the version is known: that of a write.
+    copy: Option<Copy>,
     number: u64,
     is_used: bool,
 }
@@ -61,7 +100,7 @@ impl Name {
         Self { bytes, length }
     }
 
-    fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
@@ -70,25 +109,67 @@ impl Copies {
     /// Copies with so many bytes in all.
     pub(crate) fn new(bytes: u64) -> Self {
         let room = usize::try_from(bytes).unwrap_or(usize::MAX) / SHARDS;
-        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), hasher: RandomState::new(), room }
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        Self { shards, hasher: RandomState::new(), room, largest: LARGEST_COPY }
     }
 
-    /// The copy of a key, its age, and whether it is time to read the key again beside this.
-    pub(crate) fn find(
+    /// The same where the store is far away, so that larger values are worth their room too.
+    pub(crate) fn of_far_store(self) -> Self {
+        Self { largest: (self.room / 4).max(LARGEST_COPY.min(self.room)), ..self }
+    }
+
+    /// Bytes of the largest value that is kept.
+    pub(crate) fn largest(&self) -> usize {
+        self.largest
+    }
+
+    /// The value of a key, its age, and whether it is to be asked for again beside that, if there is one that is the answer whoever else
+    /// could be asked.
+    pub(crate) fn find_value(
         &self,
         name: &Name,
-        cache_ttl: Option<Duration>,
+        wanted: Wanted,
         now: Duration,
     ) -> Option<(Arc<Held>, Duration, bool)> {
         let mut shard = self.shard(name);
         let entry = shard.copies.get_mut(name.as_bytes())?;
-        let is_due = match entry.copy.judge(&Terms::default(), cache_ttl, now) {
+        let (Known::Value(held), Some(copy)) = (&entry.known, &mut entry.copy) else { return None };
+        let is_due = match copy.judge(&Terms::default(), wanted, now) {
             Use::AtOnce => false,
             Use::AtOnceAndRefresh => true,
             Use::UnlessAnswered | Use::Never => return None,
         };
         entry.is_used = true;
-        Some((Arc::clone(&entry.held), entry.copy.age(now), is_due))
+        Some((Arc::clone(held), copy.age(now), is_due))
+    }
+
+    /// The copy of a key, if it may be the answer. Says once that it is to be asked for again.
+    pub(crate) fn find(&self, name: &Name, wanted: Wanted, now: Duration) -> Option<Seen> {
+        let mut shard = self.shard(name);
+        let entry = shard.copies.get_mut(name.as_bytes())?;
+        let copy = entry.copy.as_mut()?;
+        let usage = copy.judge(&Terms::default(), wanted, now);
+        if usage == Use::Never {
+            return None;
+        }
+        let age = copy.age(now);
+        entry.is_used = true;
+        Some(Seen { known: entry.known.clone(), age, usage })
+    }
+
+    /// The same for somebody who only looks.
+    pub(crate) fn look(&self, name: &Name, now: Duration) -> Option<Seen> {
+        let shard = self.shard(name);
+        let entry = shard.copies.get(name.as_bytes())?;
+        let copy = entry.copy.as_ref()?;
+        let usage = copy.look(&Terms::default(), Wanted::default(), now);
+        (usage != Use::Never).then(|| Seen { known: entry.known.clone(), age: copy.age(now), usage })
+    }
+
+    /// The newest version that is known of a key.
+    pub(crate) fn version(&self, name: &Name) -> Option<Arc<str>> {
+        let shard = self.shard(name);
+        shard.copies.get(name.as_bytes())?.known.version().map(Arc::from)
     }
 
     /// To be taken before a key is read.
@@ -99,18 +180,62 @@ impl Copies {
     /// Keeps what was read since, if nothing was written meanwhile and it is not too large.
     pub(crate) fn keep(&self, name: &Name, ticket: Ticket, held: &Arc<Held>, asked: Duration) {
         let mut shard = self.shard(name);
-        if shard.is_closed || shard.writes != ticket.0 || held.value.len() > LARGEST_COPY {
+        if shard.is_closed || shard.writes != ticket.0 || held.value.len() > self.largest {
             return;
         }
-        shard.remove(name.as_bytes());
-        shard.next += 1;
-        let number = shard.next;
-        shard.bytes += cost(name.as_bytes(), held);
-        let copy = Copy::of_value(asked, number.wrapping_mul(0x9e37_79b9));
-        let entry = Entry { held: Arc::clone(held), copy, number, is_used: false };
-        shard.copies.insert(name.as_bytes().into(), entry);
-        shard.turns.push_back((name.as_bytes().into(), number));
-        shard.shrink(self.room);
+        shard.insert(name, Known::Value(Arc::clone(held)), Some(asked), self.room);
+    }
+
+    /// Keeps what somebody else knew at this time, unless a newer version is known here. `but` is one that does not count: the store itself
+    /// was asked when that was known already. Returns whether it is the newest.
+    pub(crate) fn keep_newest(&self, name: &Name, known: &Known, asked: Duration, but: Option<&str>) -> bool {
+        let mut shard = self.shard(name);
+        if let Some(entry) = shard.copies.get(name.as_bytes()) {
+            let version = entry.known.version();
+            if version > known.version() && version != but {
+                return false;
+            }
+            // Of two copies of one version the one that was read later is worth more.
+            let is_later = entry.copy.as_ref().is_none_or(|copy| copy.asked() <= asked);
+            if version == known.version() && !is_later {
+                return true;
+            }
+        }
+        let is_large = matches!(known, Known::Value(held) if held.value.len() > self.largest);
+        if !shard.is_closed && !is_large {
+            shard.insert(name, known.clone(), Some(asked), self.room);
+        }
+        true
+    }
+
+    /// A key was written with this version: nothing older is kept any more.
+    pub(crate) fn wrote(&self, name: &Name, version: &str) {
+        let mut shard = self.shard(name);
+        shard.writes += 1;
+        let known = shard.copies.get(name.as_bytes());
+        if shard.is_closed || known.is_some_and(|entry| entry.known.version() >= Some(version)) {
+            return;
+        }
+        shard.insert(name, Known::Absent(Some(version.into())), None, self.room);
+    }
+
+    /// A key may have been written: its copy is none any more, and its version is still known.
+    pub(crate) fn doubt(&self, name: &Name) {
+        let mut shard = self.shard(name);
+        shard.writes += 1;
+        let entry = shard.copies.get(name.as_bytes());
+        let version = entry.and_then(|entry| entry.known.version()).map(Arc::from);
+        match version {
+            Some(version) => shard.insert(name, Known::Absent(Some(version)), None, self.room),
+            None => shard.remove(name.as_bytes()),
+        }
+    }
+
+    /// Any key may have been written.
+    pub(crate) fn forget_all(&self) {
+        self.all(|shard| {
+            *shard = Shard { is_closed: shard.is_closed, writes: shard.writes + 1, ..Shard::default() };
+        });
     }
 
     /// A key was written: what was read before is not kept any more.
@@ -152,9 +277,25 @@ impl Copies {
 }
 
 impl Shard {
+    fn insert(&mut self, name: &Name, known: Known, asked: Option<Duration>, room: usize) {
+        let name = name.as_bytes();
+        self.remove(name);
+        self.next += 1;
+        let number = self.next;
+        self.bytes += cost(name, &known);
+        let draw = number.wrapping_mul(0x9e37_79b9);
+        let copy = asked.map(|asked| match known {
+            Known::Value(_) => Copy::of_value(asked, draw),
+            Known::Absent(_) => Copy::of_absence(asked, draw),
+        });
+        self.copies.insert(name.into(), Entry { known, copy, number, is_used: false });
+        self.turns.push_back((name.into(), number));
+        self.shrink(room);
+    }
+
     fn remove(&mut self, name: &[u8]) {
         if let Some(entry) = self.copies.remove(name) {
-            self.bytes -= cost(name, &entry.held);
+            self.bytes -= cost(name, &entry.known);
         }
     }
 
@@ -179,8 +320,8 @@ impl Shard {
     }
 }
 
-fn cost(name: &[u8], held: &Held) -> usize {
-    2 * name.len() + held.bytes() + OVERHEAD
+fn cost(name: &[u8], known: &Known) -> usize {
+    2 * name.len() + known.bytes() + OVERHEAD
 }
 
 /// More than threads that look at the same time.
@@ -208,7 +349,7 @@ mod tests {
     const NOW: Duration = Duration::from_secs(100);
 
     fn has(copies: &Copies, key: &str) -> bool {
-        copies.find(&name(key), None, NOW).is_some()
+        copies.find(&name(key), Wanted::default(), NOW).is_some()
     }
 
     fn keep(copies: &Copies, key: &str, bytes: usize) {
@@ -227,6 +368,49 @@ mod tests {
         copies.forget(&name("a"));
         assert!(!has(&copies, "a"));
         assert_eq!(copies.bytes(), 0);
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_and_is_older_than_what_is_known_is_not_kept() {
+        let copies = Copies::new(1 << 20).of_far_store();
+        let of =
+            |version: &str| Known::Value(Arc::new(Held { version: version.into(), ..Held::test(vec![1]) }));
+        let seen = || {
+            copies
+                .find(&name("a"), Wanted::default(), NOW)
+                .map(|seen| seen.known.version().map(str::to_owned))
+        };
+        assert!(copies.keep_newest(&name("a"), &of("2"), NOW, None));
+        assert!(!copies.keep_newest(&name("a"), &of("1"), NOW, None));
+        assert!(!copies.keep_newest(&name("a"), &Known::Absent(None), NOW, None));
+        assert_eq!(seen(), Some(Some("2".into())));
+        copies.wrote(&name("a"), "4");
+        assert_eq!((seen(), copies.version(&name("a")).as_deref()), (None, Some("4")));
+        // It was on its way when somebody wrote.
+        assert!(!copies.keep_newest(&name("a"), &of("3"), NOW, Some("2")));
+        assert_eq!(seen(), None);
+        // The store was asked when the write was known: what it says counts, whatever it has lost.
+        assert!(copies.keep_newest(&name("a"), &of("3"), NOW, Some("4")));
+        copies.wrote(&name("a"), "2");
+        assert_eq!(seen(), Some(Some("3".into())));
+        copies.doubt(&name("a"));
+        assert_eq!((seen(), copies.version(&name("a")).as_deref()), (None, Some("3")));
+        assert!(copies.keep_newest(&name("a"), &Known::Absent(Some("5".into())), NOW, None));
+        assert!(seen().is_some() && copies.bytes() > 0);
+        copies.forget_all();
+        assert_eq!((seen(), copies.bytes()), (None, 0));
+    }
+
+    #[test]
+    fn of_one_version_the_copy_that_was_read_later_stays() {
+        let copies = Copies::new(1 << 20).of_far_store();
+        let known = Known::Absent(Some("1".into()));
+        let age = || copies.look(&name("a"), NOW).unwrap().age.as_secs();
+        assert!(copies.keep_newest(&name("a"), &known, NOW - Duration::from_secs(5), None));
+        assert!(copies.keep_newest(&name("a"), &known, NOW - Duration::from_secs(9), None));
+        assert_eq!(age(), 5);
+        assert!(copies.keep_newest(&name("a"), &known, NOW, None));
+        assert_eq!(age(), 0);
     }
 
     #[test]
@@ -274,9 +458,9 @@ mod tests {
         keep(&copies, "a", 1);
         let find = |after, ttl: Option<u64>| {
             let now = NOW + Duration::from_secs(after);
-            copies
-                .find(&name("a"), ttl.map(Duration::from_secs), now)
-                .map(|(_, age, is_due)| (age.as_secs(), is_due))
+            let wanted = Wanted { within: None, cache_ttl: ttl.map(Duration::from_secs) };
+            let seen = copies.find(&name("a"), wanted, now)?;
+            Some((seen.age.as_secs(), seen.usage == Use::AtOnceAndRefresh))
         };
         assert_eq!(find(41, None), Some((41, false)));
         assert_eq!(find(59, None), Some((59, true)));

@@ -5,13 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A store at this moment.
+/// A store at this moment, as one data centre has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// Keys that were read since the start, each of several that were read at once.
     pub reads: u64,
     /// Those of them that a copy in memory answered.
     pub hits: u64,
+    /// Those that another data centre answered, by where the answer comes from; absent where there are no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_others: Option<FromOthers>,
     /// Keys that were written or deleted.
     pub writes: u64,
     /// Pages that were listed.
@@ -20,17 +23,59 @@ pub struct Status {
     pub refused: u64,
     /// Keys whose values were removed as they were over.
     pub expired: u64,
-    /// Keys that have a value, in all namespaces.
-    pub keys: u64,
+    /// Keys that have a value, in all namespaces; absent where the store is in another data centre, as the next two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<u64>,
     /// Bytes of those values.
-    pub bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     /// Bytes of the store's file.
-    pub file_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
     /// Bytes of copies in memory.
     pub memory_bytes: u64,
+    /// What other data centres have to do with it, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<InNetwork>,
     /// Why it does not answer; absent while it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// Reads that other data centres answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FromOthers {
+    /// From copies in the keys' regional tiers.
+    pub regional: u64,
+    /// From copies in the keys' upper tiers.
+    pub upper: u64,
+    /// From the store.
+    pub store: u64,
+}
+
+/// What a data centre's store and copies have to do with the other data centres.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InNetwork {
+    /// The data centre with the store.
+    pub store: String,
+    /// Copies that were asked for again before they were too old.
+    pub refreshes: u64,
+    /// Reads that an old copy answered, as nobody else did in time.
+    pub stood_in: u64,
+    /// Writes and lists that went to the store's data centre.
+    pub passed_on: u64,
+    /// Requests of other data centres.
+    pub asked_by_others: u64,
+    /// What other data centres told of: keys that were written.
+    pub heard: u64,
+    /// Places that were to be told of keys that were written here: for each key the sum of its places.
+    pub to_tell: u64,
+    /// Those that were told, each key once in each message.
+    pub told: u64,
+    /// In so many messages.
+    pub messages: u64,
+    /// Those that were not, until no copy could be old any more.
+    pub untold: u64,
 }
 
 /// What is counted.
@@ -42,6 +87,18 @@ pub(crate) struct Counts {
     pub(crate) lists: Count,
     pub(crate) refused: Count,
     pub(crate) expired: Count,
+    pub(crate) from_regional: Count,
+    pub(crate) from_upper: Count,
+    pub(crate) from_store: Count,
+    pub(crate) refreshes: Count,
+    pub(crate) stood_in: Count,
+    pub(crate) passed_on: Count,
+    pub(crate) of_others: Count,
+    pub(crate) heard: Count,
+    pub(crate) to_tell: Count,
+    pub(crate) told: Count,
+    pub(crate) messages: Count,
+    pub(crate) untold: Count,
 }
 
 /// A number that only grows.

@@ -7,7 +7,7 @@ use http::{
     clock::http_date,
     server::{Glance, Handler},
 };
-use kv::Key;
+use kv::{Key, Tier};
 
 use crate::{
     access::NAMESPACE,
@@ -16,7 +16,7 @@ use crate::{
     rest,
     service::Service,
     several::cache_ttl,
-    value::{Held, Source},
+    value::{Held, cache_status},
 };
 
 /// Answers a store's requests; each server has one.
@@ -93,7 +93,7 @@ impl Handler for Door {
             return Ok(elsewhere::answer(service));
         }
         let response = match address {
-            Some(address) if !service.is_here() => {
+            Some(address) if service.is_elsewhere() => {
                 match Box::pin(elsewhere::ask(service, *address, request)).await {
                     Ok(response) => response,
                     Err(request) => self.answer(request).await,
@@ -118,8 +118,8 @@ fn write_head(head: &mut Vec<u8>, held: &Held, age: Duration) {
         "HTTP/1.1 200 OK\r\nkv-age: {}\r\nkv-source: {}\r\ncf-cache-status: {}\r\nkv-version: {version}\r\n\
          content-length: {}\r\ncontent-type: application/octet-stream\r\n",
         age.as_secs(),
-        Source::Lower.name(),
-        Source::Lower.cache_status(),
+        Tier::Lower.name(),
+        cache_status(Tier::Lower),
         value.len(),
     );
     if let Some(expiration) = about.expiration {

@@ -9,6 +9,7 @@
 //! | requests that come while another process takes this one's place | `elsewhere.rs` |
 //! | what a read, a write, a page and many keys at once are | `operations.rs`, `several.rs` |
 //! | copies of values in memory | `copies.rs` |
+//! | other data centres: who is asked and told, and what over links | [`Links`], `linked.rs` |
 //! | the protocol of workerd's binding | `binding.rs` |
 //! | the REST API, in the envelope of its field | `rest.rs`, `envelope.rs` |
 //! | a value that comes in a form, or as it is | [`multipart`], `incoming.rs` |
@@ -32,6 +33,7 @@ mod error;
 mod incoming;
 mod json;
 mod line;
+mod linked;
 pub mod multipart;
 mod operations;
 pub mod pairs;
@@ -46,10 +48,11 @@ mod value;
 pub use self::{
     access::{Access, Namespace},
     config::Config,
-    counts::Status,
+    counts::{FromOthers, InNetwork, Status},
     door::Door,
     error::Error,
     line::{Line, LineError},
+    linked::{Links, Sending, Unreached, Whereabouts, WouldAnswer, is_read_as_written},
     parameters::Parameters,
     problem::Problem,
     remote::{Came, Got, Listed, ListedKey, Moved, Put, Remote, Written},

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
-use kv::{Expiration, Key, Metadata, Page, Version};
+use kv::{Expiration, Key, Metadata, Page, Tier, Version, Wanted};
 use tokio::{
     sync::OwnedSemaphorePermit,
     task::{JoinError, spawn_blocking},
@@ -14,9 +14,10 @@ use vault::Listed;
 use crate::{
     copies::Name,
     incoming::Incoming,
+    linked::Question,
     problem::Problem,
     service::{Service, now},
-    value::{Content, Found, Held, Source},
+    value::{Absent, Content, Found, Held},
 };
 
 /// What a write says besides the value.
@@ -37,18 +38,39 @@ impl Service {
         namespace: &str,
         key: &Key,
         cache_ttl: Option<Duration>,
-    ) -> Result<Option<Found>, Problem> {
+    ) -> Result<Result<Found, Absent>, Problem> {
         if let Some((held, age)) = self.copy(namespace, key.as_str(), cache_ttl) {
-            return Ok(Some(Found {
+            return Ok(Ok(Found {
                 about: held.about.clone(),
                 version: held.version.clone(),
                 age,
-                source: Source::Lower,
+                source: Tier::Lower,
                 content: Content::Whole(held.value.clone()),
             }));
         }
+        let found = match self.far_store() {
+            None => self.read(namespace, key.as_str()).await,
+            Some((linked, _)) => {
+                let wanted = Wanted { within: None, cache_ttl };
+                let (namespace, key) = (namespace.to_owned(), key.as_str().to_owned());
+                let question = Question { namespace, key, asked_as: Tier::Lower, wanted };
+                self.read_far(linked, question).await
+            }
+        };
         self.counts.reads.add(1);
-        self.read(namespace, key.as_str()).await
+        let source = match &found {
+            Ok(Ok(found)) => Some(found.source),
+            Ok(Err(absent)) => Some(absent.source),
+            Err(_) => None,
+        };
+        match source {
+            Some(Tier::Lower) => self.counts.hits.add(1),
+            Some(Tier::Regional) => self.counts.from_regional.add(1),
+            Some(Tier::Upper) => self.counts.from_upper.add(1),
+            Some(Tier::Store) => self.counts.from_store.add(1),
+            None => {}
+        }
+        found
     }
 
     /// The copy of a key's value, and its age, if it may be the answer; it is read again beside that when it is time to. To be called in a
@@ -59,39 +81,67 @@ impl Service {
         key: &str,
         cache_ttl: Option<Duration>,
     ) -> Option<(Arc<Held>, Duration)> {
-        let (held, age, is_due) = self.copies.find(&Name::of(namespace, key), cache_ttl, self.elapsed())?;
+        let wanted = Wanted { within: None, cache_ttl };
+        let (held, age, is_due) =
+            self.copies.find_value(&Name::of(namespace, key), wanted, self.elapsed())?;
         if held.about.is_past(now()) {
             return None;
         }
         if is_due {
-            let (service, namespace, key) = (Arc::clone(self), namespace.to_owned(), key.to_owned());
-            tokio::spawn(async move { service.read(&namespace, &key).await.map(drop) });
+            match self.far_store() {
+                None => self.read_beside(namespace, key),
+                Some((linked, _)) => {
+                    let (namespace, key) = (namespace.to_owned(), key.to_owned());
+                    self.refresh(linked, Question { namespace, key, asked_as: Tier::Lower, wanted }, false);
+                }
+            }
         }
         self.counts.reads.add(1);
         self.counts.hits.add(1);
         Some((held, age))
     }
 
+    /// Reads a key from the file beside a copy of it that is the answer.
+    pub(crate) fn read_beside(self: &Arc<Self>, namespace: &str, key: &str) {
+        let (service, namespace, key) = (Arc::clone(self), namespace.to_owned(), key.to_owned());
+        tokio::spawn(async move { service.read(&namespace, &key).await.map(drop) });
+    }
+
     /// Reads a key from the file, and keeps a copy of a short value.
-    async fn read(&self, namespace: &str, key: &str) -> Result<Option<Found>, Problem> {
-        let vault = self.vault()?;
+    pub(crate) async fn read(&self, namespace: &str, key: &str) -> Result<Result<Found, Absent>, Problem> {
         let (ticket, asked) = (self.copies.ticket(&Name::of(namespace, key)), self.elapsed());
-        let (owned_namespace, owned_key) = (namespace.to_owned(), key.to_owned());
+        let found = self.read_only(namespace, key).await?;
+        if let Ok(Found { about, version, content: Content::Whole(value), .. }) = &found {
+            let held = Held { value: value.clone(), about: about.clone(), version: version.clone() };
+            self.copies.keep(&Name::of(namespace, key), ticket, &Arc::new(held), asked);
+        }
+        Ok(found)
+    }
+
+    /// Reads a key from the file.
+    pub(crate) async fn read_only(
+        &self,
+        namespace: &str,
+        key: &str,
+    ) -> Result<Result<Found, Absent>, Problem> {
+        let vault = self.vault()?;
+        let (namespace, key) = (namespace.to_owned(), key.to_owned());
         let looked_at = Arc::clone(&vault);
-        let look = move || looked_at.look(&owned_namespace, &owned_key);
+        let look = move || looked_at.look(&namespace, &key);
         let found = spawn_blocking(look).await.map_err(|error| ended(&error))??;
-        let Some(vault::Found { record, value }) = found else { return Ok(None) };
-        let Some(about) = record.value(now()).cloned() else { return Ok(None) };
+        let (age, source) = (Duration::ZERO, Tier::Store);
+        let Some(vault::Found { record, value }) = found else {
+            return Ok(Err(Absent { version: None, age, source }));
+        };
         let version = record.version.to_string();
+        let Some(about) = record.value(now()).cloned() else {
+            return Ok(Err(Absent { version: Some(version), age, source }));
+        };
         let content = match value.whole() {
-            Some(whole) => {
-                let held = Held { value: whole.clone(), about: about.clone(), version: version.clone() };
-                self.copies.keep(&Name::of(namespace, key), ticket, &Arc::new(held), asked);
-                Content::Whole(whole)
-            }
+            Some(whole) => Content::Whole(whole),
             None => Content::Pieces(Box::new(value), vault),
         };
-        Ok(Some(Found { about, version, age: Duration::ZERO, source: Source::Store, content }))
+        Ok(Ok(Found { about, version, age, source, content }))
     }
 
     /// Sets a key, durably.
@@ -102,23 +152,31 @@ impl Service {
         beside: Beside,
         incoming: Incoming,
     ) -> Result<Version, Problem> {
-        let largest = self.largest();
         // A form is longer than its value.
-        if let Some(length) = beside.length.filter(|&length| length > largest)
-            && matches!(incoming, Incoming::Raw(_))
+        if matches!(incoming, Incoming::Raw(_))
+            && let Err(problem) = self.refuse_long(&beside)
         {
             if !beside.is_waiting {
                 incoming.throw_away().await;
             }
-            return Err(Problem::too_large(length, largest));
+            return Err(problem);
         }
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move { service.put_now(&namespace, &key, beside, incoming).await };
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
+    /// Refuses a value that says that it is too long.
+    pub(crate) fn refuse_long(&self, beside: &Beside) -> Result<(), Problem> {
+        let largest = self.largest();
+        match beside.length {
+            Some(length) if length > largest => Err(Problem::too_large(length, largest)),
+            _ => Ok(()),
+        }
+    }
+
     async fn put_now(
-        &self,
+        self: &Arc<Self>,
         namespace: &str,
         key: &Key,
         beside: Beside,
@@ -140,25 +198,25 @@ impl Service {
             None => incoming.metadata()?,
         };
         let version = upload.finish(namespace, key.as_str(), beside.expiration, metadata).await?;
-        self.wrote(namespace, [key.as_str()]);
+        self.wrote(namespace, std::iter::once((key.as_str(), &version)));
         Ok(version)
     }
 
-    /// Sets several keys, all or none, durably.
+    /// Sets several keys, all or none, durably. Returns the first of their versions.
     pub(crate) async fn put_several(
         self: &Arc<Self>,
         namespace: &str,
         puts: Vec<vault::Put>,
         place: OwnedSemaphorePermit,
-    ) -> Result<(), Problem> {
+    ) -> Result<Option<Version>, Problem> {
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
             // Whatever becomes of the client, its values are in memory until they are written.
             let _place = place;
             let keys: Vec<_> = puts.iter().map(|put| put.key.clone()).collect();
-            service.vault()?.put(&namespace, puts).await?;
-            service.wrote(&namespace, keys.iter().map(String::as_str));
-            Ok(())
+            let versions = service.vault()?.put(&namespace, puts).await?;
+            service.wrote(&namespace, keys.iter().map(String::as_str).zip(&versions));
+            Ok(versions.into_iter().min())
         };
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
@@ -173,7 +231,7 @@ impl Service {
         let writing = async move {
             let names: Vec<_> = keys.iter().map(Key::as_str).collect();
             let versions = service.vault()?.delete(&namespace, &names).await?;
-            service.wrote(&namespace, names.iter().copied());
+            service.wrote(&namespace, names.iter().copied().zip(&versions));
             Ok(versions)
         };
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
@@ -187,11 +245,17 @@ impl Service {
         Ok(spawn_blocking(list).await.map_err(|error| ended(&error))??)
     }
 
-    fn wrote<'k>(&self, namespace: &str, keys: impl IntoIterator<Item = &'k str>) {
-        for key in keys {
+    /// No copy here is older than what was written, and other data centres are told.
+    fn wrote<'k>(
+        self: &Arc<Self>,
+        namespace: &str,
+        written: impl Iterator<Item = (&'k str, &'k Version)> + Clone,
+    ) {
+        for (key, _) in written.clone() {
             self.counts.writes.add(1);
             self.copies.forget(&Name::of(namespace, key));
         }
+        self.tell(namespace, written.map(|(key, version)| (key, version.to_string())));
     }
 }
 

@@ -15,6 +15,7 @@ use self::exchange::Exchange;
 use crate::{
     Error,
     line::Line,
+    linked::Whereabouts,
     value::{AGE, EXPIRATION, METADATA, SOURCE, VERSION},
 };
 
@@ -69,7 +70,7 @@ pub struct Got {
     /// How old the copy was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_s: Option<u64>,
-    /// Where the answer comes from: lower, a copy in the data centre, or store.
+    /// Where the answer comes from: lower, a copy in the data centre; regional or upper, one in another; or store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The second in which it is over, counted from 1970.
@@ -235,6 +236,21 @@ impl Remote {
         self.exchange.checked(status, &answer)
     }
 
+    /// What each data centre of the network would answer now.
+    ///
+    /// # Errors
+    /// When the store does not answer, or refuses.
+    pub fn whereabouts(&self, namespace: &str, key: &str) -> Result<Whereabouts, Error> {
+        Key::new(key)?;
+        let (namespace, key) = (encoded(namespace), encoded(key));
+        let target = format!("/client/v4/accounts/any/storage/kv/namespaces/{namespace}/whereabouts/{key}");
+        let (status, _, text) = self.exchange.ask(Method::GET, &target, HeaderMap::new(), Body::empty())?;
+        self.exchange.checked(status, &text)?;
+        let envelope: Envelope<Whereabouts> = serde_json::from_slice(&text)
+            .map_err(|error| self.exchange.refused(&format!("its answer is not as expected: {error}")))?;
+        Ok(envelope.result)
+    }
+
     /// The name of the only namespace that the token is for.
     ///
     /// # Errors
@@ -248,20 +264,22 @@ impl Remote {
 
     fn namespaces(&self) -> Result<Vec<String>, Error> {
         #[derive(Deserialize)]
-        struct Envelope {
-            result: Vec<Titled>,
-        }
-        #[derive(Deserialize)]
         struct Titled {
             title: String,
         }
         let target = "/client/v4/accounts/any/storage/kv/namespaces?per_page=1000";
         let (status, _, text) = self.exchange.ask(Method::GET, target, HeaderMap::new(), Body::empty())?;
         self.exchange.checked(status, &text)?;
-        let envelope: Envelope = serde_json::from_slice(&text)
+        let envelope: Envelope<Vec<Titled>> = serde_json::from_slice(&text)
             .map_err(|error| self.exchange.refused(&format!("its answer is not as expected: {error}")))?;
         Ok(envelope.result.into_iter().map(|titled| titled.title).collect())
     }
+}
+
+/// What the field's REST API wraps an answer in.
+#[derive(Deserialize)]
+struct Envelope<T> {
+    result: T,
 }
 
 fn written(key: &str, headers: &HeaderMap) -> Written {
@@ -286,4 +304,4 @@ fn encoded(text: &str) -> String {
 }
 
 /// All but RFC 3986's unreserved characters.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub(crate) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -8,6 +8,7 @@ mod values;
 use std::{sync::Arc, time::Duration};
 
 use http::{Body, Bytes, Method, Request, Response, StatusCode, request::Parts};
+use kv::{Key, Version};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
     problem::{Kind, Problem},
     service::{Service, now},
     several::{self, Shape},
+    value::{VERSION, set},
 };
 
 /// What its paths begin with. No request of the binding does: a key's slashes are encoded there.
@@ -50,23 +52,65 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
         };
     };
     let namespace = caller.namespace(name)?;
-    match (segments.next(), segments.next()) {
+    inside(service, namespace, (segments.next(), segments.next()), (parts, &parameters), body).await
+}
+
+/// Answers a request of another data centre, about a namespace that it has looked up.
+pub(crate) async fn of_link(
+    service: &Arc<Service>,
+    namespace: &Namespace,
+    parts: &Parts,
+    body: Body,
+) -> Response<Body> {
+    let below = parts.uri.path().split_once("/storage/kv/namespaces/").map_or("", |(_, below)| below);
+    let mut segments = below.splitn(3, '/').skip(1);
+    let below = (segments.next(), segments.next());
+    let answered = async {
+        let parameters = Parameters::of(parts.uri.query())?;
+        inside(service, namespace, below, (parts, &parameters), body).await
+    };
+    answered.await.unwrap_or_else(|problem| envelope::failure(&problem))
+}
+
+/// What is below a namespace.
+async fn inside(
+    service: &Arc<Service>,
+    namespace: &Namespace,
+    below: (Option<&str>, Option<&str>),
+    (parts, parameters): (&Parts, &Parameters),
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    if let Some(store) = service.far_store() {
+        let keys = match (&parts.method, below) {
+            (&Method::GET, (Some("keys"), None)) => Some(Vec::new()),
+            (&Method::PUT | &Method::DELETE, (Some("values"), Some(key))) => Some(vec![Key::from_path(key)?]),
+            _ => None,
+        };
+        if let Some(keys) = keys {
+            return service.pass_on(store, &namespace.id, parts, body, keys).await;
+        }
+    }
+    match below {
         (None, _) if parts.method == Method::GET => Ok(namespaces::one(namespace)),
         (None, _) => Err(namespaces::in_the_file()),
         (Some("keys"), None) if parts.method == Method::GET => {
-            values::list(service, &namespace.id, &parameters).await
+            values::list(service, &namespace.id, parameters).await
         }
         // A key may have slashes that its client did not encode.
         (Some("values"), Some(key)) => {
-            values::answer(service, &namespace.id, key, (parts, &parameters), body).await
+            values::answer(service, &namespace.id, key, (parts, parameters), body).await
         }
         (Some("metadata"), Some(key)) if parts.method == Method::GET => {
             values::metadata(service, &namespace.id, key).await
         }
-        (Some("bulk"), below) => bulk(service, namespace, (&parts.method, below), body).await,
+        (Some("whereabouts"), Some(key)) if parts.method == Method::GET => {
+            let whereabouts = service.whereabouts(&namespace.id, &Key::from_path(key)?).await;
+            Ok(envelope::success(&serde_json::to_string(&whereabouts).unwrap_or_default(), None))
+        }
+        (Some("bulk"), below) => bulk(service, namespace, (parts, below), body).await,
         _ => Err(Problem::new(
             StatusCode::NOT_FOUND,
-            "a namespace has values/KEY, metadata/KEY, keys, bulk, bulk/get and bulk/delete",
+            "a namespace has values/KEY, metadata/KEY, whereabouts/KEY, keys, bulk, bulk/get and bulk/delete",
         )),
     }
 }
@@ -75,11 +119,11 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
 async fn bulk(
     service: &Arc<Service>,
     namespace: &Namespace,
-    what: (&Method, Option<&str>),
+    (parts, below): (&Parts, Option<&str>),
     body: Body,
 ) -> Result<Response<Body>, Problem> {
     let namespace = &namespace.id;
-    match what {
+    match (&parts.method, below) {
         (&Method::POST, Some("get")) => {
             let values = several::read(service, namespace, body, Shape::Rest).await?;
             Ok(envelope::success(&format!("{{\"values\":{values}}}"), None))
@@ -87,22 +131,28 @@ async fn bulk(
         (&Method::PUT, None) => {
             let place = service.large(&service.large_writes).await?;
             let (text, largest) = (in_time(collected(body, LARGEST_BULK)).await?, service.largest());
+            let whole = Body::whole(text.clone());
             let puts = beside(move || pairs::read(&text, largest, now())).await?;
             let count = puts.len();
-            if count > 0 {
-                service.put_several(namespace, puts, place).await?;
+            if let Some(store) = service.far_store().filter(|_| count > 0) {
+                let keys = puts.iter().map(|put| Key::new(&put.key)).collect::<Result<_, _>>()?;
+                drop(puts);
+                return service.pass_on(store, namespace, parts, whole, keys).await;
             }
-            Ok(done(count))
+            let version = if count > 0 { service.put_several(namespace, puts, place).await? } else { None };
+            Ok(done(count, version))
         }
         (&Method::DELETE, None) | (&Method::POST, Some("delete")) => {
             let _place = service.large(&service.large_writes).await?;
             let text = in_time(collected(body, LARGEST_KEYS)).await?;
+            let whole = Body::whole(text.clone());
             let keys = beside(move || pairs::read_keys(&text)).await?;
             let count = keys.len();
-            if count > 0 {
-                service.delete(namespace, keys).await?;
+            if let Some(store) = service.far_store().filter(|_| count > 0) {
+                return service.pass_on(store, namespace, parts, whole, keys).await;
             }
-            Ok(done(count))
+            let versions = if count > 0 { service.delete(namespace, keys).await? } else { Vec::new() };
+            Ok(done(count, versions.into_iter().min()))
         }
         _ => Err(Problem::method("PUT or DELETE of bulk, or POST of bulk/get or bulk/delete")),
     }
@@ -123,8 +173,18 @@ async fn in_time(body: impl Future<Output = Result<Bytes, Problem>>) -> Result<B
     })
 }
 
-fn done(count: usize) -> Response<Body> {
-    envelope::success(&format!("{{\"successful_key_count\":{count},\"unsuccessful_keys\":[]}}"), None)
+/// With the first of the versions.
+fn done(count: usize, version: Option<Version>) -> Response<Body> {
+    let result = format!("{{\"successful_key_count\":{count},\"unsuccessful_keys\":[]}}");
+    with_version(envelope::success(&result, None), version)
+}
+
+/// A write's answer says which version it made.
+fn with_version(mut response: Response<Body>, version: Option<Version>) -> Response<Body> {
+    if let Some(version) = version {
+        set(response.headers_mut(), VERSION, &version.to_string());
+    }
+    response
 }
 
 /// Why there is no value.

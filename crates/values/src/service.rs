@@ -2,7 +2,11 @@
 
 use std::{
     fs,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
     thread,
     time::Duration,
 };
@@ -24,7 +28,8 @@ use crate::{
     access::Access,
     config::Config,
     copies::{Copies, Name},
-    counts::{Counts, Status},
+    counts::{Counts, FromOthers, InNetwork, Status},
+    linked::{Linked, Links},
     problem::Problem,
 };
 
@@ -32,13 +37,20 @@ use crate::{
 pub struct Service {
     config: Config,
     access: RwLock<Arc<Access>>,
-    /// `None` while another process has the file, or after the end.
+    /// `None` while another process has the file, or after the end, or where there is no file.
     vault: RwLock<Option<Arc<Vault>>>,
+    /// Whether another process takes this one's place.
+    is_left: AtomicBool,
+    /// The other data centres, if there are any.
+    pub(crate) linked: Option<Arc<Linked>>,
     /// Why it could not be opened again.
     error: Mutex<Option<String>>,
     pub(crate) copies: Copies,
     pub(crate) counts: Counts,
     clock: Clock,
+    /// Time that a test does not wait for.
+    #[cfg(test)]
+    pub(crate) let_pass_ms: std::sync::atomic::AtomicU64,
     /// Requests that bring many values at once.
     pub(crate) large_writes: Arc<Semaphore>,
     /// Those that ask for many.
@@ -46,24 +58,37 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens a store, or makes one. Blocks.
+    /// Opens a store, or makes one; or has copies of one that is elsewhere. Blocks.
     ///
     /// # Errors
     /// When its file is locked, damaged, something else, from a newer program, or cannot be read and written.
     pub fn open(config: Config, access: Access) -> Result<Self, Error> {
-        let vault = open(&config)?;
-        let copies = Copies::new(config.memory / 2);
+        let vault = config.path.as_deref().map(|path| open(path, &config)).transpose()?;
+        let copies = match vault {
+            Some(_) => Copies::new(config.memory / 2),
+            None => Copies::new(config.memory).of_far_store(),
+        };
         Ok(Self {
             config,
             access: RwLock::new(Arc::new(access)),
-            vault: RwLock::new(Some(Arc::new(vault))),
+            vault: RwLock::new(vault.map(Arc::new)),
+            is_left: AtomicBool::new(false),
+            linked: None,
             error: Mutex::default(),
             copies,
             counts: Counts::default(),
             clock: Clock::start(),
+            #[cfg(test)]
+            let_pass_ms: 0.into(),
             large_writes: Arc::new(Semaphore::new(LARGE_REQUESTS)),
             large_reads: Arc::new(Semaphore::new(LARGE_REQUESTS)),
         })
+    }
+
+    /// The same in a network of several data centres.
+    #[must_use]
+    pub fn linked_by(self, links: Arc<dyn Links>) -> Self {
+        Self { linked: Some(Arc::new(Linked::by(links))), ..self }
     }
 
     /// Has these namespaces and tokens from now on.
@@ -75,6 +100,7 @@ impl Service {
     /// not to be called in a runtime's own thread.
     pub fn leave(&self) {
         let vault = self.vault.write().unwrap_or_else(PoisonError::into_inner).take();
+        self.is_left.store(true, SeqCst);
         self.copies.close();
         if let Some(vault) = vault {
             let since = self.elapsed();
@@ -88,11 +114,16 @@ impl Service {
     /// Goes on, as no other process does. If the file cannot be opened yet, as whoever was to have it has not quite let go of it,
     /// [`Self::sweep`] tries again. Blocks.
     pub fn stay(&self) {
-        let opened = open(&self.config);
+        let Some(path) = &self.config.path else {
+            self.is_left.store(false, SeqCst);
+            return self.copies.open();
+        };
+        let opened = open(path, &self.config);
         let mut error = self.error();
         match opened {
             Ok(vault) => {
                 *error = None;
+                self.is_left.store(false, SeqCst);
                 self.copies.open();
                 *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(vault));
             }
@@ -140,22 +171,55 @@ impl Service {
 
     /// What it has done, and what there is.
     pub fn report(&self) -> Status {
+        let path = self.config.path.as_ref();
         let usage = self.vault().ok().map(|vault| vault.usage());
         let failed = self.error().clone();
         let closed = || failed.unwrap_or_else(|| "the store is closed".to_owned());
+        let held = |number: fn(&vault::Usage) -> u64| path.map(|_| usage.as_ref().map_or(0, number));
+        let Counts { reads, hits, writes, lists, refused, expired, .. } = &self.counts;
         Status {
-            reads: self.counts.reads.get(),
-            hits: self.counts.hits.get(),
-            writes: self.counts.writes.get(),
-            lists: self.counts.lists.get(),
-            refused: self.counts.refused.get(),
-            expired: self.counts.expired.get(),
-            keys: usage.map_or(0, |usage| usage.keys),
-            bytes: usage.map_or(0, |usage| usage.bytes),
-            file_bytes: fs::metadata(&self.config.path).map_or(0, |file| file.len()),
+            reads: reads.get(),
+            hits: hits.get(),
+            of_others: self.linked.as_ref().map(|_| FromOthers {
+                regional: self.counts.from_regional.get(),
+                upper: self.counts.from_upper.get(),
+                store: self.counts.from_store.get(),
+            }),
+            writes: writes.get(),
+            lists: lists.get(),
+            refused: refused.get(),
+            expired: expired.get(),
+            keys: held(|usage| usage.keys),
+            bytes: held(|usage| usage.bytes),
+            file_bytes: path.map(|path| fs::metadata(path).map_or(0, |file| file.len())),
             memory_bytes: self.copies.bytes(),
-            error: if usage.is_none() { Some(closed()) } else { None },
+            network: self.linked.as_ref().map(|linked| self.report_network(linked)),
+            error: if self.is_here() { None } else { Some(closed()) },
         }
+    }
+
+    fn report_network(&self, linked: &Linked) -> InNetwork {
+        let links = &linked.links;
+        let Counts {
+            refreshes, stood_in, passed_on, of_others, heard, to_tell, told, messages, untold, ..
+        } = &self.counts;
+        InNetwork {
+            store: links.name(links.store().unwrap_or_else(|| links.here())),
+            refreshes: refreshes.get(),
+            stood_in: stood_in.get(),
+            passed_on: passed_on.get(),
+            asked_by_others: of_others.get(),
+            heard: heard.get(),
+            to_tell: to_tell.get(),
+            told: told.get(),
+            messages: messages.get(),
+            untold: untold.get(),
+        }
+    }
+
+    /// What its data centre is called where there are no others.
+    pub(crate) fn own_name(&self) -> String {
+        self.config.name.as_str().to_owned()
     }
 
     pub(crate) fn access(&self) -> Arc<Access> {
@@ -185,9 +249,17 @@ impl Service {
         self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this process has the file.
+    /// Whether this process has the file, or, where there is none, no other process takes its place.
     pub(crate) fn is_here(&self) -> bool {
-        self.vault.read().unwrap_or_else(PoisonError::into_inner).is_some()
+        match self.config.path {
+            Some(_) => self.vault.read().unwrap_or_else(PoisonError::into_inner).is_some(),
+            None => !self.is_left.load(SeqCst),
+        }
+    }
+
+    /// Whether requests that come here are another process's, which has the file.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.config.path.is_some() && !self.is_here()
     }
 
     pub(crate) fn largest(&self) -> u64 {
@@ -196,13 +268,19 @@ impl Service {
 
     /// Since any beginning.
     pub(crate) fn elapsed(&self) -> Duration {
-        Duration::from_nanos(self.clock.now())
+        let passed = Duration::from_nanos(self.clock.now()) + BEGINNING;
+        #[cfg(test)]
+        let passed = passed + Duration::from_millis(self.let_pass_ms.load(SeqCst));
+        passed
     }
 }
 
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Service of {}", self.config.path.display())
+        match &self.config.path {
+            Some(path) => write!(f, "Service of {}", path.display()),
+            None => f.write_str("Service of a store elsewhere"),
+        }
     }
 }
 
@@ -211,12 +289,14 @@ pub(crate) fn now() -> Millis {
     Millis(u64::try_from(wall_ns() / 1_000_000).unwrap_or(0))
 }
 
-fn open(config: &Config) -> Result<Vault, Error> {
+fn open(path: &Path, config: &Config) -> Result<Vault, Error> {
     let memory = usize::try_from(config.memory / 2).unwrap_or(usize::MAX);
-    let config = vault::Config { path: config.path.clone(), name: config.name.clone(), memory };
+    let config = vault::Config { path: path.to_owned(), name: config.name.clone(), memory };
     Ok(Vault::open(&config, now)?)
 }
 
+/// What another data centre said may be older than this process: long before any answer was given.
+const BEGINNING: Duration = Duration::from_secs(1_000_000_000);
 /// Bodies with many values at once may have 100 MB each, and are in memory twice. As many for each direction.
 const LARGE_REQUESTS: usize = 2;
 /// How long one waits for those before it.

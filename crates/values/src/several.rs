@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use http::{Body, StatusCode};
 use kv::{Key, MOST_VALUE_BYTES};
 use serde::{Deserialize, de::IgnoredAny};
+use tokio::task::JoinSet;
 
 use crate::{incoming::collected, json, problem::Problem, service::Service, value::Found};
 
@@ -74,14 +75,24 @@ pub(crate) async fn read(
     let keys: Vec<_> = asked.keys.iter().map(|name| Key::new(name)).collect::<Result<_, _>>()?;
     let _place = service.large(&service.large_reads).await?;
     let (mut found, mut bytes) = (Vec::new(), 0);
-    for key in keys {
-        let value = service.get(namespace, &key, ttl).await?;
-        bytes += value.as_ref().map_or(0, |value| value.about.bytes);
-        if bytes > MOST_VALUE_BYTES {
-            let message = "Total size of request exceeds the limit of 25MB";
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+    // Where the store is far away, several are asked for at once.
+    for some in keys.chunks(if service.far_store().is_some() { AT_ONCE } else { 1 }) {
+        let mut asking = JoinSet::new();
+        for (number, key) in some.iter().cloned().enumerate() {
+            let (service, namespace) = (Arc::clone(service), namespace.to_owned());
+            asking.spawn(async move { (number, service.get(&namespace, &key, ttl).await, key) });
         }
-        found.push((key, value));
+        let mut values = asking.join_all().await;
+        values.sort_by_key(|(number, ..)| *number);
+        for (_, value, key) in values {
+            let value = value?.ok();
+            bytes += value.as_ref().map_or(0, |value| value.about.bytes);
+            if bytes > MOST_VALUE_BYTES {
+                let message = "Total size of request exceeds the limit of 25MB";
+                return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+            }
+            found.push((key, value));
+        }
     }
     let mut parts = Vec::new();
     for (key, value) in found {
@@ -138,6 +149,8 @@ async fn shown(found: Found, kind: Kind) -> Result<String, Problem> {
     }
 }
 
+/// Keys that are asked for at once.
+const AT_ONCE: usize = 25;
 /// Keys of one request.
 const MOST_KEYS: usize = 100;
 /// A hundred keys in JSON, each byte of which may be written as six.

@@ -3,6 +3,7 @@
 mod binding;
 mod handover;
 mod large;
+mod network;
 mod rest;
 
 use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
@@ -69,7 +70,7 @@ impl Store {
     async fn with_largest(largest: u64) -> Self {
         let folder = TempDir::new().unwrap();
         let config = Config {
-            path: folder.path().join("kv.redb"),
+            path: Some(folder.path().join("kv.redb")),
             name: StoreName::new("lhr").unwrap(),
             memory: 4 << 20,
             largest,

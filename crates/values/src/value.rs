@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, header};
-use kv::About;
+use http::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use kv::{About, Tier};
 use tokio::task::spawn_blocking;
 use vault::{Reading, Vault};
 
@@ -31,30 +31,11 @@ impl Held {
     }
 }
 
-/// Where an answer comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// A copy in this data centre.
-    Lower,
-    /// The store itself.
-    Store,
-}
-
-impl Source {
-    /// As `KV-Source` has it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Lower => "lower",
-            Self::Store => "store",
-        }
-    }
-
-    /// As the field's `CF-Cache-Status` has it.
-    pub(crate) fn cache_status(self) -> &'static str {
-        match self {
-            Self::Lower => "HIT",
-            Self::Store => "MISS",
-        }
+/// Where an answer comes from, as the field's `CF-Cache-Status` has it.
+pub(crate) fn cache_status(source: Tier) -> &'static str {
+    match source {
+        Tier::Lower | Tier::Regional | Tier::Upper => "HIT",
+        Tier::Store => "MISS",
     }
 }
 
@@ -65,8 +46,30 @@ pub(crate) struct Found {
     pub(crate) version: String,
     /// How long ago it was read from the store.
     pub(crate) age: Duration,
-    pub(crate) source: Source,
+    pub(crate) source: Tier,
     pub(crate) content: Content,
+}
+
+/// That there is no value.
+#[derive(Debug, Clone)]
+pub(crate) struct Absent {
+    /// Since which version, if anything is known of that.
+    pub(crate) version: Option<String>,
+    /// How long ago that was read from the store.
+    pub(crate) age: Duration,
+    pub(crate) source: Tier,
+}
+
+impl Absent {
+    /// As [`Found::describe`].
+    pub(crate) fn describe(&self, headers: &mut HeaderMap) {
+        headers.insert(AGE, self.age.as_secs().into());
+        headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
+        headers.insert(CACHE_STATUS, HeaderValue::from_static(cache_status(self.source)));
+        if let Some(version) = &self.version {
+            set(headers, VERSION, version);
+        }
+    }
 }
 
 /// Its bytes.
@@ -75,6 +78,8 @@ pub(crate) enum Content {
     Whole(Bytes),
     /// With the store, which waits for them before it leaves its file.
     Pieces(Box<Reading>, Arc<Vault>),
+    /// On its way from another data centre.
+    Passing(Body),
 }
 
 impl Found {
@@ -82,7 +87,7 @@ impl Found {
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, self.age.as_secs().into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
-        headers.insert(CACHE_STATUS, HeaderValue::from_static(self.source.cache_status()));
+        headers.insert(CACHE_STATUS, HeaderValue::from_static(cache_status(self.source)));
         set(headers, VERSION, &self.version);
         headers.insert(header::CONTENT_LENGTH, self.about.bytes.into());
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
@@ -93,6 +98,7 @@ impl Found {
         match self.content {
             Content::Whole(bytes) => Body::whole(bytes),
             Content::Pieces(reading, vault) => in_pieces(reading, vault),
+            Content::Passing(body) => body,
         }
     }
 
@@ -101,6 +107,13 @@ impl Found {
         let mut reading: Box<Reading> = match self.content {
             Content::Whole(bytes) => return Ok(bytes),
             Content::Pieces(reading, _) => reading,
+            Content::Passing(body) => {
+                let whole = body.collect(usize::try_from(self.about.bytes).unwrap_or(usize::MAX)).await;
+                return whole.map_err(|failure| {
+                    let message = format!("a value broke off on its way from another data centre: {failure}");
+                    Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                });
+            }
         };
         let all = move || {
             let mut all = Vec::new();

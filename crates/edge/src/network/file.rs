@@ -72,6 +72,7 @@ struct Centre {
     address: Option<Spanned<SocketAddr>>,
     link_certificate: Option<PathBuf>,
     link_key: Option<PathBuf>,
+    kv_listen: Option<kv::Listen>,
 }
 
 #[derive(Deserialize)]
@@ -200,7 +201,7 @@ fn targets() -> Vec<Spanned<String>> {
 pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mistake> {
     let file: File = document.parse()?;
     let checked = Checks { document, purpose };
-    let data_centres: Vec<_> =
+    let mut data_centres: Vec<_> =
         file.data_centre.iter().map(|centre| checked.centre(centre)).collect::<Result<_, _>>()?;
     checked.are_different(file.data_centre.iter().map(|centre| &centre.name), "data centre")?;
     if purpose == Purpose::Run {
@@ -215,7 +216,8 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
     let tokens = token_hashes(document, &file.admin.tokens)?;
     let traces = file.traces.as_ref().map(|written| traces::read(document, written)).transpose()?;
-    let kv = file.kv.as_ref().map(|written| kv::read(document, written, &data_centres)).transpose()?;
+    let kv_listen: Vec<_> = file.data_centre.iter().map(|centre| centre.kv_listen.as_ref()).collect();
+    let kv = kv::read(document, purpose, file.kv.as_ref(), (&mut data_centres, &kv_listen))?;
     Ok(Network {
         name: checked.token_name(&file.network.name)?,
         authority: file.network.authority,
@@ -296,6 +298,7 @@ impl Checks<'_> {
             handover: centre.handover.clone(),
             drain: centre.drain,
             link,
+            kv_listen: Vec::new(),
             name,
         })
     }

@@ -1,24 +1,25 @@
-//! What a network's file says of its key-value store: where it listens, where it lies, its namespaces and their tokens.
+//! What a network's file says of its key-value store: where it is asked, where it lies, its namespaces and their tokens.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{fmt, net::SocketAddr, path::PathBuf};
 
-use document::{Document, Mistake};
+use document::{Document, Mistake, suggestion};
 use http::token::{NoHash, TokenHash};
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
 use toml::Spanned;
 use units::Bytes;
 use values::Namespace;
 
-use super::DataCentre;
+use super::{DataCentre, Purpose};
 
 /// A key-value store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kv {
-    /// Where it is asked, in clear text.
-    pub listen: Vec<SocketAddr>,
-    /// Its file.
-    pub store: PathBuf,
-    /// Bytes of memory that it may take.
+    /// Where its values are.
+    pub stores: Vec<Store>,
+    /// Bytes of memory that it may take in each data centre.
     pub memory: u64,
     /// Bytes that a value may have.
     pub largest: u64,
@@ -26,12 +27,28 @@ pub struct Kv {
     pub namespaces: Vec<Namespace>,
 }
 
+/// A data centre with a file of keys and values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    /// Its name.
+    pub data_centre: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl Kv {
+    /// The file of a data centre, if the store is there.
+    pub fn file_of(&self, data_centre: &str) -> Option<&PathBuf> {
+        self.stores.iter().find(|store| store.data_centre == data_centre).map(|store| &store.file)
+    }
+}
+
 /// `[kv]` as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
-    listen: Spanned<Vec<SocketAddr>>,
-    store: Spanned<PathBuf>,
+    listen: Option<Spanned<Vec<SocketAddr>>>,
+    store: Spanned<WrittenStore>,
     #[serde(default = "memory")]
     memory: Spanned<Bytes>,
     #[serde(default = "largest")]
@@ -49,6 +66,44 @@ struct WrittenNamespace {
     tokens: Vec<Spanned<String>>,
 }
 
+/// `kv_listen` of a data centre as it is written.
+pub(super) type Listen = Spanned<Vec<SocketAddr>>;
+
+/// `store` as it is written: a file, or a table of data centres with their files.
+enum WrittenStore {
+    File(PathBuf),
+    In(Vec<(Spanned<String>, Spanned<PathBuf>)>),
+}
+
+/// Not serde's untagged, which would forget where in the file each name is.
+impl<'de> Deserialize<'de> for WrittenStore {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = WrittenStore;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a file, or a table such as { lhr = \"kv.redb\" }, whose file is in lhr")
+            }
+
+            fn visit_str<E>(self, file: &str) -> Result<WrittenStore, E> {
+                Ok(WrittenStore::File(file.into()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenStore, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                // As they are written, whatever the reader of TOML makes of that.
+                pairs.sort_by_key(|(name, _): &(Spanned<String>, Spanned<PathBuf>)| name.span().start);
+                Ok(WrittenStore::In(pairs))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
 fn memory() -> Spanned<Bytes> {
     Spanned::new(0..0, Bytes(values::Config::MEMORY))
 }
@@ -57,27 +112,47 @@ fn largest() -> Spanned<Bytes> {
     Spanned::new(0..0, Bytes(values::Config::LARGEST))
 }
 
-/// Checks it.
+/// Checks it, and has all data centres listen. `listen` is what each one's table says of that.
 pub(super) fn read(
     document: &Document,
-    written: &Spanned<Written>,
-    centres: &[DataCentre],
-) -> Result<Kv, Mistake> {
+    purpose: Purpose,
+    written: Option<&Spanned<Written>>,
+    (centres, listen): (&mut [DataCentre], &[Option<&Listen>]),
+) -> Result<Option<Kv>, Mistake> {
+    let Some(written) = written else {
+        return match listen.iter().flatten().next() {
+            None => Ok(None),
+            Some(listen) => {
+                let message = "kv_listen is where keys and values are asked for, and the network has no [kv]";
+                Err(document.mistake(listen.span(), message))
+            }
+        };
+    };
     let place = written.span();
     let written = written.get_ref();
-    if centres.len() > 1 {
-        let message = format!(
-            "[kv] is for a network of one data centre so far, and this one has {}: give the store a network's file of its own",
-            centres.len()
-        );
-        return Err(document.mistake(place, message));
-    }
-    if written.listen.get_ref().is_empty() {
+    if let Some(listen) = written.listen.as_ref().filter(|listen| listen.get_ref().is_empty()) {
         let message = "the store listens nowhere: listen = [\"127.0.0.1:4490\"]";
-        return Err(document.mistake(written.listen.span(), message));
+        return Err(document.mistake(listen.span(), message));
     }
-    if written.store.get_ref().as_os_str().is_empty() {
-        let message = "the store has no file: store = \"kv.redb\", which is made if it is not there";
+    for (centre, own) in centres.iter_mut().zip(listen) {
+        if let Some(own) = own.filter(|own| own.get_ref().is_empty()) {
+            let message = "a data centre is asked for keys somewhere: kv_listen = [\"127.0.0.1:4490\"], or leave it out";
+            return Err(document.mistake(own.span(), message));
+        }
+        let Some(listen) = own.or(written.listen.as_ref()) else {
+            let message = format!(
+                "data centre \"{}\" is asked for keys nowhere: [kv] listen = [\"127.0.0.1:4490\"] is for all, kv_listen in its own table for it",
+                centre.name
+            );
+            return Err(document.mistake(place, message));
+        };
+        centre.kv_listen.clone_from(listen.get_ref());
+    }
+    let stores = stores(document, &written.store, centres)?;
+    let are_linked = centres.len() < 2 || centres.iter().all(|centre| centre.link.is_some());
+    if purpose == Purpose::Run && !are_linked {
+        let message = "data centres ask the one with the store over links, and these have none: each needs an address = \"10.0.1.1:4400\" with \
+                       link_certificate and link_key, and [network] an authority";
         return Err(document.mistake(written.store.span(), message));
     }
     let Bytes(largest) = *written.largest.get_ref();
@@ -110,13 +185,57 @@ pub(super) fn read(
         }
         namespaces.push(read);
     }
-    Ok(Kv {
-        listen: written.listen.get_ref().clone(),
-        store: written.store.get_ref().clone(),
-        memory,
-        largest,
-        namespaces,
-    })
+    Ok(Some(Kv { stores, memory, largest, namespaces }))
+}
+
+/// Where the store is.
+fn stores(
+    document: &Document,
+    written: &Spanned<WrittenStore>,
+    centres: &[DataCentre],
+) -> Result<Vec<Store>, Mistake> {
+    const NO_FILE: &str = "the store has no file: store = \"kv.redb\", which is made if it is not there";
+    let wrong = |place, message: String| Err(document.mistake(place, message));
+    let pairs = match written.get_ref() {
+        WrittenStore::File(file) if file.as_os_str().is_empty() => {
+            return wrong(written.span(), NO_FILE.to_owned());
+        }
+        WrittenStore::File(file) => {
+            let [only] = centres else {
+                let first = centres.first().map_or("lhr", |centre| centre.name.as_str());
+                let message = format!(
+                    "the network has {} data centres, and the store is in one of them: store = {{ {first} = \"{}\" }}",
+                    centres.len(),
+                    file.display()
+                );
+                return wrong(written.span(), message);
+            };
+            return Ok(vec![Store { data_centre: only.name.clone(), file: file.clone() }]);
+        }
+        WrittenStore::In(pairs) => pairs,
+    };
+    let Some(((name, file), more)) = pairs.split_first() else {
+        return wrong(
+            written.span(),
+            "the store is in no data centre: store = { lhr = \"kv.redb\" }".to_owned(),
+        );
+    };
+    if let Some((second, _)) = more.first() {
+        let message = format!(
+            "there is one store so far, in \"{}\": a second one in \"{}\" is not possible yet",
+            name.get_ref(),
+            second.get_ref()
+        );
+        return wrong(second.span(), message);
+    }
+    if !centres.iter().any(|centre| centre.name == *name.get_ref()) {
+        let similar = suggestion(name.get_ref(), centres.iter().map(|centre| centre.name.as_str()));
+        return wrong(name.span(), format!("the network has no data centre \"{}\"{similar}", name.get_ref()));
+    }
+    if file.get_ref().as_os_str().is_empty() {
+        return wrong(file.span(), NO_FILE.to_owned());
+    }
+    Ok(vec![Store { data_centre: name.get_ref().clone(), file: file.get_ref().clone() }])
 }
 
 fn namespace(document: &Document, written: &WrittenNamespace) -> Result<Namespace, Mistake> {

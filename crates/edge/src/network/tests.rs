@@ -119,11 +119,77 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
     let empty = KV.split("[[").next().unwrap();
     let mistake = read(&format!("{NETWORK}{empty}")).unwrap_err();
     assert!(mistake.contains("n.toml:28:1: the store has no namespace: [[kv.namespace]]"), "{mistake}");
-    let two = NETWORK
-        .replace("[[zone]]", "[[data_centre]]\nname = \"fra\"\nlisten = [\"127.0.0.1:8081\"]\n[[zone]]");
-    let mistake = read(&format!("{two}{KV}")).unwrap_err();
+}
+
+/// Two data centres with links.
+fn two(first: &str, second: &str) -> String {
+    let link = |number: u8| {
+        format!(
+            "address = \"127.0.0.1:440{number}\"\nlink_certificate = \"a.pem\"\nlink_key = \"a-key.pem\"\n"
+        )
+    };
+    let name = "name = \"lhr\"\n";
+    let others = format!(
+        "[[data_centre]]\nname = \"fra\"\nlisten = [\"127.0.0.1:8081\"]\n{}{second}\n[[zone]]",
+        link(2)
+    );
+    NETWORK.replacen("[[zone]]", &others, 1).replacen(name, &format!("{name}{}{first}", link(1)), 1).replacen(
+        "[network]\n",
+        "[network]\nauthority = \"ca.pem\"\n",
+        1,
+    )
+}
+
+#[test]
+fn a_store_is_in_one_of_several_data_centres_and_each_is_asked_somewhere() {
+    let kv = KV.replace("store = \"kv.redb\"", "store = { fra = \"kv.redb\" }");
+    let network = read(&format!("{}{kv}", two("", "kv_listen = [\"127.0.0.1:4491\"]\n"))).unwrap();
+    let ports: Vec<_> = network.data_centres.iter().map(|centre| centre.kv_listen[0].port()).collect();
+    assert_eq!(ports, [4490, 4491]);
+    let kv = network.kv.unwrap();
+    assert_eq!((kv.file_of("lhr"), kv.file_of("fra")), (None, Some(&"kv.redb".into())));
+}
+
+#[test]
+fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
+    let own = "kv_listen = [\"127.0.0.1:4491\"]\n";
+    for (store, listen, expected) in [
+        (
+            "\"kv.redb\"",
+            "",
+            ":9: the network has 2 data centres, and the store is in one of them: store = { lhr = \"kv.redb\" }",
+        ),
+        ("{ lrh = \"kv.redb\" }", "", ":11: the network has no data centre \"lrh\""),
+        (
+            "{ lhr = \"kv.redb\", fra = \"b\" }",
+            "",
+            ":28: there is one store so far, in \"lhr\": a second one in \"fra\"",
+        ),
+        ("{ lhr = \"\" }", "", ":17: the store has no file"),
+        ("{}", "", ":9: the store is in no data centre: store = { lhr = \"kv.redb\" }"),
+        ("7", "", ":9: invalid type: integer `7`, expected a file, or a table"),
+        ("{ lhr = \"kv.redb\" }", "kv_listen = []\n", ":13: a data centre is asked for keys somewhere"),
+    ] {
+        let kv = KV.replace("\"kv.redb\"", store);
+        let mistake = read(&format!("{}{kv}", two("", listen))).unwrap_err();
+        assert!(mistake.contains(expected), "{mistake}\n{expected}");
+    }
+    let kv = KV.replace("\"kv.redb\"", "{ lhr = \"kv.redb\" }");
+    let nowhere = kv.replace("listen = [\"127.0.0.1:4490\"]\n", "");
+    let mistake = read(&format!("{}{nowhere}", two(own, ""))).unwrap_err();
+    assert!(mistake.contains(":1: data centre \"fra\" is asked for keys nowhere"), "{mistake}");
+    assert!(read(&format!("{}{nowhere}", two(own, own))).is_ok());
+    let mistake = read(&two(own, "")).unwrap_err();
     assert!(
-        mistake.contains(":1: [kv] is for a network of one data centre so far, and this one has 2"),
+        mistake
+            .contains(":13: kv_listen is where keys and values are asked for, and the network has no [kv]"),
+        "{mistake}"
+    );
+    let alone = NETWORK
+        .replace("[[zone]]", "[[data_centre]]\nname = \"fra\"\nlisten = [\"127.0.0.1:8081\"]\n[[zone]]");
+    let mistake = read(&format!("{alone}{kv}")).unwrap_err();
+    assert!(
+        mistake.contains(":9: data centres ask the one with the store over links, and these have none"),
         "{mistake}"
     );
 }

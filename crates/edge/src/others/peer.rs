@@ -103,6 +103,12 @@ impl Peer {
         (round_trip > 0).then(|| Duration::from_nanos(round_trip))
     }
 
+    /// Why it does not answer, if it does not.
+    pub(crate) fn why_lost(&self) -> Option<String> {
+        let is_lost = *self.is_lost.borrow();
+        is_lost.then(|| self.state().why.clone())
+    }
+
     /// Waits until it does not answer.
     pub(crate) fn is_gone(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut is_lost = self.is_lost.subscribe();

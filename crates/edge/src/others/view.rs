@@ -17,6 +17,7 @@ use http::{
     Membership, Origin, Scheme,
     clock::{Clock, wall_ns},
 };
+use kv::Places;
 use tokio::task::AbortHandle;
 
 use super::{hello::MOST_ORIGINS, lanes::Lanes, peer::Peer, ways::Ways};
@@ -24,6 +25,9 @@ use crate::{
     Error,
     network::{Detours, Network, Tiers},
 };
+
+/// The other data centres at this moment, for whoever asks them.
+pub(crate) type Linked = Arc<RwLock<Option<Arc<Others>>>>;
 
 /// The other data centres.
 pub(crate) struct Others {
@@ -33,6 +37,8 @@ pub(crate) struct Others {
     pub(super) process: u64,
     here: CentreId,
     centres: ::tiers::Network,
+    /// Of keys, if the network has a store.
+    places: Option<Places>,
     /// By their numbers; this one is among them, and never asked.
     peers: Vec<Peer>,
     pub(crate) membership: Membership,
@@ -73,6 +79,10 @@ impl Others {
             let origin = Origin { scheme: Scheme::Https, host: name.clone(), port: address.port() };
             Peer::new(name.clone(), origin)
         });
+        let places = network.kv.as_ref().map(|kv| {
+            let has_store = |id: &CentreId| kv.file_of(&centres.centre(*id).name).is_some();
+            Places::new(centres.clone(), &centres.ids().filter(has_store).collect::<Vec<_>>())
+        });
         let others = Self {
             clock: Clock::start(),
             name: network.name.clone(),
@@ -86,6 +96,7 @@ impl Others {
             health: RwLock::default(),
             ways: Mutex::new(Ways::new(centres.len(), here)),
             centres,
+            places,
             watching: Mutex::default(),
         };
         others.take(network);
@@ -143,6 +154,11 @@ impl Others {
 
     pub(crate) fn centres(&self) -> &::tiers::Network {
         &self.centres
+    }
+
+    /// Where keys have copies, if the network has a store.
+    pub(crate) fn places(&self) -> Option<&Places> {
+        self.places.as_ref()
     }
 
     /// The name of a data centre.

@@ -14,7 +14,7 @@ use http::{Body, Method, Request, Response, Server, Stop, client::Trust, server:
 
 use super::{Came, came, gate::Gate, request};
 use crate::{
-    Network, Token, centre::Edge, clients::Clients, core::Core, for_others::ForOthers, note::Before,
+    Network, Token, centre::Edge, clients::Clients, core::Core, for_others::ForOthers, kv, note::Before,
     on_disk::OnDisk, others::Others,
 };
 
@@ -108,6 +108,8 @@ impl World {
             let seen: Vec<_> = seen.unwrap_or_else(|| addresses.clone());
             let text = text(folder.path(), &seen, found_at.unwrap_or(there), &zone);
             let text = format!("[admin]\ntokens = [\"{}\"]\n{text}", token.sha256);
+            let text =
+                text.replace("FOLDER", &folder.path().display().to_string()).replace("HASH", &token.sha256);
             let network = Network::read(&Document::new("n.toml", text)).unwrap();
             Centre::begin(NAMES[number], network, sockets.remove(0), None)
         });
@@ -175,7 +177,10 @@ impl Centre {
         let others = Others::new(&network, name).unwrap().unwrap();
         let server = Server::on(vec![socket]).unwrap().with_members(&others.membership);
         let (on_disk, before) = opened.unzip();
-        let edge = Arc::new(Edge::new(name.into(), network, super::MEMORY * 4, on_disk, None, 1));
+        let edge = Edge::new(name.into(), network, super::MEMORY * 4, on_disk, None, 1);
+        edge.put_others(Some(Arc::clone(&others)));
+        let kv = kv::open(&edge.network(), name, edge.linked()).unwrap();
+        let edge = Arc::new(edge.with_kv(kv));
         edge.resume(before.unwrap_or_default());
         edge.link(Some(others));
         let core = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));

@@ -6,6 +6,7 @@ mod get;
 mod import;
 mod list;
 mod put;
+mod watch;
 
 use std::{net::SocketAddr, process::ExitCode};
 
@@ -13,9 +14,9 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use values::Remote;
 
-/// Read and write the key-value store of a data centre, list, export and import its keys
+/// Read and write the key-value store of a network, list, export and import its keys, and see how old they are where
 ///
-/// The store is asked where `listen` of [kv] in the network's file says. The token is read from the environment: LONGHAUL_TOKEN.
+/// The store is asked where `listen` of [kv], or `kv_listen` of a data centre, in the network's file says. The token is read from the environment: LONGHAUL_TOKEN.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Kv {
     Get(get::Get),
@@ -24,6 +25,7 @@ pub(crate) enum Kv {
     List(list::List),
     Export(export::Export),
     Import(import::Import),
+    Watch(watch::Watch),
 }
 
 impl Kv {
@@ -35,6 +37,7 @@ impl Kv {
             Self::List(list) => list.run(),
             Self::Export(export) => export.run(),
             Self::Import(import) => import.run(),
+            Self::Watch(watch) => watch.run(),
         }
     }
 }
@@ -45,7 +48,7 @@ struct Store {
     /// The namespace, by its name or id; not needed if the token is for one
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
-    /// Where the store is asked: `listen` of [kv] in the network's file
+    /// Where the store is asked: `listen` of [kv], or `kv_listen` of a data centre, in the network's file
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4490")]
     at: SocketAddr,
 }

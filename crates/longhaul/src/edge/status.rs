@@ -175,13 +175,41 @@ fn traces_line(traces: &TraceStatus) -> String {
 
 /// A line about the key-value store.
 fn kv_line(kv: &values::Status) -> String {
-    let values::Status { reads, hits, writes, keys, bytes: held, file_bytes, error, .. } = kv;
+    let values::Status {
+        reads, hits, of_others, writes, keys, bytes: held, file_bytes, network, error, ..
+    } = kv;
     let state = error.as_ref().map(|why| format!(", not answering: {why}")).unwrap_or_default();
+    let place = match (keys, held, file_bytes, network) {
+        (Some(keys), Some(held), Some(file), _) => {
+            format!("{} with {}, file {}", count(*keys), bytes(*held), bytes(*file))
+        }
+        (.., Some(network)) => format!("in {}", network.store),
+        _ => String::new(),
+    };
+    let others = of_others.as_ref().map_or_else(String::new, |of_others| {
+        let values::FromOthers { regional, upper, store } = of_others;
+        format!(
+            ", {} from regional and {} from upper tiers, {} from the store",
+            count(*regional),
+            count(*upper),
+            count(*store)
+        )
+    });
+    let told = network.as_ref().map_or_else(String::new, |network| {
+        let values::InNetwork { refreshes, stood_in, heard, to_tell, told, messages, untold, .. } = network;
+        format!(
+            "keys in other data centres: {} told of {} to be told, in {}, {} given up; {} heard of; {} copies asked for again, {} old ones answered\n",
+            count(*told),
+            count(*to_tell),
+            plural(*messages, "message"),
+            count(*untold),
+            count(*heard),
+            count(*refreshes),
+            count(*stood_in),
+        )
+    });
     format!(
-        "keys: {} with {}, file {}, {} ({} from memory), {}{state}\n",
-        count(*keys),
-        bytes(*held),
-        bytes(*file_bytes),
+        "keys: {place}, {} ({} from memory{others}), {}{state}\n{told}",
         plural(*reads, "read"),
         count(*hits),
         plural(*writes, "write"),

@@ -110,6 +110,81 @@ fn values_are_there_until_they_are_deleted_and_after_a_restart() {
 }
 
 #[test]
+fn a_store_is_used_in_another_data_centre() {
+    let token = longhaul(&["edge", "token", "--json"]).json();
+    let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned());
+    let folder = Folder::new();
+    let place = folder.path("ca").display().to_string();
+    longhaul(&["edge", "ca", "new", &place]).ok();
+    let mut text = format!("[network]\nname = \"n\"\nauthority = \"{place}/ca.pem\"\n");
+    let centres = ["lhr", "syd"].map(|name| {
+        longhaul(&["edge", "ca", "issue", &place, name]).ok();
+        let [link, admin, at] = [(); 3].map(|()| free_address());
+        text.push_str(&format!(
+            "[[data_centre]]\nname = \"{name}\"\nlisten = [\"127.0.0.1:0\"]\nadmin = \"{admin}\"\naddress = \"{link}\"\n\
+             link_certificate = \"{place}/{name}.pem\"\nlink_key = \"{place}/{name}-key.pem\"\nkv_listen = [\"{at}\"]\n\
+             region = \"{name}\"\n"
+        ));
+        (admin, at)
+    });
+    text.push_str(&format!(
+        "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
+         [kv]\nstore = {{ lhr = \"{}\" }}\n[[kv.namespace]]\nname = \"sessions\"\ntokens = [\"{hash}\"]\n",
+        folder.path("kv.redb").display()
+    ));
+    let file = folder.file("network.toml", text);
+    let lhr = run(&file, &["--data-centre", "lhr"]);
+    let _syd = run(&file, &["--data-centre", "syd"]);
+    let kv = |at: &str, words: &[&str]| {
+        let mut command = Command::new(LONGHAUL);
+        let command =
+            command.args(["edge", "kv"]).args(words).args(["--at", at]).env("LONGHAUL_TOKEN", &token);
+        Ended::of(command.output().unwrap())
+    };
+    let [(lhr_admin, at_lhr), (syd_admin, at_syd)] = &centres;
+    let written = kv(at_syd, &["put", "greeting", "hello", "--json"]).json();
+    assert_eq!(kv(at_lhr, &["get", "greeting"]).ok(), "hello");
+    for source in ["store", "lower"] {
+        let got = kv(at_syd, &["get", "greeting", "--json"]).json();
+        assert_eq!(
+            (&got["value"], &got["source"], &got["version"]),
+            (&"hello".into(), &source.into(), &written["version"])
+        );
+    }
+    let file = folder.file("value", vec![7; 3_000_000]);
+    kv(at_syd, &["put", "large", "--file", &file]).ok();
+    assert_eq!(kv(at_syd, &["get", "large"]).ok().len(), 3_000_000);
+    assert!(kv(at_syd, &["list"]).ok().contains(" greeting "));
+    let shown = kv(at_syd, &["watch", "greeting", "--json"]).ok();
+    let lines: Vec<serde_json::Value> =
+        shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    for (line, name) in lines.iter().zip(["lhr", "syd"]) {
+        assert_eq!((&line["data_centre"], &line["source"]), (&name.into(), &"lower".into()));
+        assert!(line["version"] == written["version"] && line["age_ms"].is_u64(), "{line}");
+    }
+    assert!(kv(at_lhr, &["watch", "greeting"]).ok().contains(" lower"));
+    let status = |admin: &str| longhaul(&["edge", "status", "--json", "--admin", admin]).json();
+    // Each is the only one of its region; the store's own need not be told.
+    wait_until(|| number(&status(lhr_admin), "/kv/network/told") == 2.0);
+    assert_eq!(number(&status(syd_admin), "/kv/of_others/store"), 2.0);
+    let text = longhaul(&["edge", "status", "--admin", syd_admin]).ok();
+    assert!(text.contains("\nkeys: in lhr, ") && text.contains("\nkeys in other data centres: "), "{text}");
+    drop(lhr);
+    let refused = kv(at_syd, &["put", "greeting", "again"]).refused();
+    assert!(refused.contains("the store is in data centre \"lhr\", which has not answered"), "{refused}");
+    assert_eq!(kv(at_syd, &["get", "greeting"]).ok(), "hello");
+    let shown = kv(at_syd, &["watch", "greeting"]);
+    assert_eq!(shown.code, Some(1));
+    // A mistake has its place.
+    let wrong = std::fs::read_to_string(folder.path("network.toml")).unwrap().replace("{ lhr =", "{ lrh =");
+    let wrong = folder.file("wrong.toml", wrong);
+    assert!(
+        longhaul(&["edge", "check", &wrong]).refused().contains("the network has no data centre \"lrh\"")
+    );
+}
+
+#[test]
 fn an_export_is_imported_with_all_that_was_said_of_the_values() {
     let store = Store::start();
     for (key, value) in [("a", "text"), ("b", "more"), ("c/ü", "")] {

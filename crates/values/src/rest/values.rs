@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Body, HeaderName, Method, Response, request::Parts};
 use kv::{Key, Page};
 
-use super::no_key;
+use super::{no_key, with_version};
 use crate::{
     binding::expiring, envelope, incoming::Incoming, json, parameters::Parameters, problem::Problem,
     service::Service,
@@ -22,7 +22,7 @@ pub(super) async fn answer(
     let key = Key::from_path(key)?;
     match parts.method {
         Method::GET => {
-            let found = service.get(namespace, &key, None).await?.ok_or_else(no_key)?;
+            let found = service.get(namespace, &key, None).await?.map_err(|_| no_key())?;
             let mut response = Response::new(Body::empty());
             found.describe(response.headers_mut());
             if let Some(expiration) = found.about.expiration {
@@ -34,12 +34,12 @@ pub(super) async fn answer(
         Method::PUT => {
             let beside = expiring(&parts.headers, parameters)?;
             let incoming = Incoming::of(&parts.headers, body)?;
-            service.put(namespace, key, beside, incoming).await?;
-            Ok(envelope::success("{}", None))
+            let version = service.put(namespace, key, beside, incoming).await?;
+            Ok(with_version(envelope::success("{}", None), Some(version)))
         }
         Method::DELETE => {
-            service.delete(namespace, vec![key]).await?;
-            Ok(envelope::success("{}", None))
+            let versions = service.delete(namespace, vec![key]).await?;
+            Ok(with_version(envelope::success("{}", None), versions.into_iter().next()))
         }
         _ => Err(Problem::method("GET, PUT or DELETE of values/KEY")),
     }
@@ -51,7 +51,7 @@ pub(super) async fn metadata(
     namespace: &str,
     key: &str,
 ) -> Result<Response<Body>, Problem> {
-    let found = service.get(namespace, &Key::from_path(key)?, None).await?.ok_or_else(no_key)?;
+    let found = service.get(namespace, &Key::from_path(key)?, None).await?.map_err(|_| no_key())?;
     Ok(envelope::success(found.about.metadata.as_ref().map_or("null", |metadata| metadata.as_str()), None))
 }
 

@@ -1,0 +1,68 @@
+//! `longhaul edge kv watch`: what each data centre would answer now.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use report::terminal::table::table;
+use units::show::latency;
+use values::WouldAnswer;
+
+use super::Store;
+use crate::output;
+
+/// Show what each data centre of the network would answer now: which version, how old, and from where
+///
+/// A data centre that has no copy asks as for a reader, and keeps nothing of the answer; those above it do. Ends with 1 if one of them has
+/// no answer.
+///
+/// Example: longhaul edge kv watch user/7 --namespace sessions
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// The key
+    key: String,
+    #[command(flatten)]
+    store: Store,
+    /// Print a line of JSON for each data centre
+    #[arg(long)]
+    json: bool,
+}
+
+impl Watch {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let remote = self.store.remote()?;
+        let namespace = match self.store.namespace {
+            Some(namespace) => namespace,
+            None => remote.only_namespace()?,
+        };
+        let all = remote.whereabouts(&namespace, &self.key)?.data_centres;
+        if self.json {
+            for answer in &all {
+                output::print_json_line(&output::named("longhaul.edge.kv.watch/1", answer))?;
+            }
+        } else {
+            output::print(&table(COLUMNS.map(str::to_owned), all.iter().map(row)))?;
+        }
+        let is_answered = all.iter().all(|answer| answer.error.is_none());
+        Ok(if is_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn row(answer: &WouldAnswer) -> [String; 5] {
+    let WouldAnswer { data_centre, found, version, age_ms, source, error } = answer;
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    #[expect(clippy::cast_precision_loss, reason = "an age for a person")]
+    let age = |ms: u64| latency(ms as f64);
+    [
+        data_centre.clone(),
+        match found {
+            Some(true) => "yes".to_owned(),
+            Some(false) => "no".to_owned(),
+            None => or_none(error),
+        },
+        or_none(version),
+        age_ms.map_or_else(|| "-".to_owned(), age),
+        or_none(source),
+    ]
+}
+
+const COLUMNS: [&str; 5] = ["data centre", "value", "version", "age ms", "source"];

@@ -1,0 +1,110 @@
+//! A service in a network of several data centres: what it asks of the others, what it tells them, and what it answers them.
+//!
+//! The store is in one of them. Reads are answered from copies, or asked for on the key's way to the store (`above.rs`); whatever else there
+//! is goes to the store at once (`to_store.rs`), which tells the key's places of a write (`telling.rs`). Who may ask is decided by whoever has
+//! the links: here is what is asked over them (`wire.rs`) and answered (`answers.rs`).
+
+// circle: a service has others asked for what it lacks, and answers them by what it does for its own readers.
+
+mod above;
+mod answers;
+mod flights;
+mod telling;
+mod to_store;
+mod whereabouts;
+mod wire;
+
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+
+use http::{Body, Request, Response};
+use kv::Tier;
+use tiers::{CentreId, KeyHash};
+use tokio::time::sleep;
+
+pub(crate) use self::{above::Question, to_store::in_binding};
+use self::{flights::Flights, telling::Telling};
+pub use self::{
+    whereabouts::{Whereabouts, WouldAnswer},
+    wire::is_read_as_written,
+};
+
+/// The links to the other data centres of a network, for the service of one of them.
+pub trait Links: Send + Sync {
+    /// Who is asked next for a key, and as what, by this data centre, which was itself asked as `asked_as`; `None` if the store is here.
+    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)>;
+
+    /// The data centre with the store; `None` if it is this one.
+    fn store(&self) -> Option<CentreId>;
+
+    /// Who is told that a key was written; this data centre may be among them.
+    fn told(&self, key: KeyHash) -> Vec<CentreId>;
+
+    /// This data centre.
+    fn here(&self) -> CentreId;
+
+    /// All of the network, this one among them.
+    fn all(&self) -> Vec<CentreId>;
+
+    /// The name of one.
+    fn name(&self, centre: CentreId) -> String;
+
+    /// Makes a request of another one. There is no time limit but that it is known not to answer.
+    fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_>;
+}
+
+/// A request to another data centre, under way.
+pub type Sending<'l> = Pin<Box<dyn Future<Output = Result<Response<Body>, Unreached>> + Send + 'l>>;
+
+/// Why another data centre has not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreached {
+    /// It cannot be asked, and knows nothing of the request.
+    NotAsked(String),
+    /// It was asked, and may have done what it was asked to.
+    NotHeard(String),
+}
+
+impl fmt::Display for Unreached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::NotAsked(why) | Self::NotHeard(why)) = self;
+        f.write_str(why)
+    }
+}
+
+/// What a service has of the others.
+pub(crate) struct Linked {
+    pub(crate) links: Arc<dyn Links>,
+    flights: Flights,
+    telling: Telling,
+}
+
+impl Linked {
+    pub(crate) fn by(links: Arc<dyn Links>) -> Self {
+        Self { links, flights: Flights::default(), telling: Telling::default() }
+    }
+
+    /// Makes a request, and once more for as long as the other one is just being replaced by another process, if it can be made again.
+    async fn send(
+        &self,
+        centre: CentreId,
+        mut request: impl FnMut() -> Option<Request<Body>> + Send,
+    ) -> Result<Response<Body>, Unreached> {
+        let mut tries = 0;
+        let mut next = request();
+        loop {
+            let Some(now) = next else { return Err(Unreached::NotAsked(LEFT.to_owned())) };
+            let response = self.links.send(centre, now).await?;
+            next = request();
+            if !response.headers().contains_key(wire::AGAIN) || tries == MOST_AGAIN || next.is_none() {
+                return Ok(response);
+            }
+            tries += 1;
+            sleep(BEFORE_AGAIN).await;
+        }
+    }
+}
+
+const LEFT: &str = "another process takes its place: ask again in a moment";
+/// Ten seconds in all, for another process to open the file.
+const MOST_AGAIN: u32 = 200;
+const BEFORE_AGAIN: Duration = Duration::from_millis(50);

@@ -1,0 +1,360 @@
+//! A key is asked for on its way to the store: by one question for all who want it, and with another way where one does not answer.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, Method, Request, Response, StatusCode, Uri};
+use kv::{Places, Terms, Tier, Use, Wanted};
+use tiers::CentreId;
+use tokio::time::timeout;
+
+use super::{
+    Linked,
+    flights::Turn,
+    wire::{self, Said},
+};
+use crate::{
+    access::NAMESPACE,
+    copies::{Known, Name},
+    operations::ended,
+    problem::Problem,
+    service::{Service, now},
+    value::{Absent, Content, Found, Held, set},
+};
+
+/// Which key, and for whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) namespace: String,
+    pub(crate) key: String,
+    /// As what this data centre was asked.
+    pub(crate) asked_as: Tier,
+    pub(crate) wanted: Wanted,
+}
+
+/// What came, for all who wait for it.
+#[derive(Debug, Clone)]
+pub(super) enum Came {
+    Known(Answer),
+    /// A value that is too large to be kept: each one asks for it alone.
+    Large,
+    Failed(Problem),
+}
+
+/// What is known of a key.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    known: Known,
+    /// When it was read from the store, as far as is known.
+    asked: Duration,
+    source: Tier,
+}
+
+/// What an answer brings.
+enum Carried {
+    Known(Known),
+    /// The body of a value that is too large to be kept.
+    Large(Body),
+}
+
+/// The same for the one who asked.
+enum Fetched {
+    Known(Answer),
+    Large { said: Said, asked: Duration, body: Body },
+    Failed(Problem),
+}
+
+impl Question {
+    pub(crate) fn name(&self) -> Name {
+        Name::of(&self.namespace, &self.key)
+    }
+
+    /// How old an answer may be.
+    fn within(&self) -> Duration {
+        // That there is no value may be true for a shorter time, which whoever says so knows.
+        let period = Terms::default().period(false, self.wanted.cache_ttl);
+        self.wanted.within.map_or(period, |within| within.min(period))
+    }
+}
+
+impl Service {
+    /// What is known of a key in a data centre without the store.
+    pub(crate) async fn read_far(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        question: Question,
+    ) -> Result<Result<Found, Absent>, Problem> {
+        let seen = self.copies.find(&question.name(), question.wanted, self.elapsed());
+        let Some(seen) = seen.filter(|seen| !is_over(&seen.known)) else {
+            return self.ask_above(linked, question).await;
+        };
+        match seen.usage {
+            Use::AtOnce => {}
+            Use::AtOnceAndRefresh => {
+                self.refresh(linked, question.clone(), matches!(seen.known, Known::Absent(_)));
+            }
+            Use::UnlessAnswered | Use::Never => {
+                match timeout(IN_TIME, self.ask_above(linked, question.clone())).await {
+                    Ok(Ok(answer)) => return Ok(answer),
+                    Ok(Err(problem)) if problem.status != StatusCode::SERVICE_UNAVAILABLE => {
+                        return Err(problem);
+                    }
+                    // What was asked goes on, for who comes next.
+                    Ok(Err(_)) | Err(_) => self.counts.stood_in.add(1),
+                }
+            }
+        }
+        Ok(given(&seen.known, seen.age, question.asked_as))
+    }
+
+    /// Asks for a copy again, beside what it answers.
+    pub(crate) fn refresh(self: &Arc<Self>, linked: &Arc<Linked>, question: Question, is_negative: bool) {
+        if linked.flights.has(&question.name()) {
+            return;
+        }
+        self.counts.refreshes.add(1);
+        let within = Terms::default().worthwhile(is_negative, question.wanted.cache_ttl);
+        let wanted = Wanted { within: Some(within), ..question.wanted };
+        let (service, linked) = (Arc::clone(self), Arc::clone(linked));
+        tokio::spawn(async move {
+            let asked = service.ask_above(&linked, Question { wanted, ..question }).await;
+            asked.map(drop)
+        });
+    }
+
+    /// Asks above; no more than one question about a key is under way, but for large values.
+    async fn ask_above(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        question: Question,
+    ) -> Result<Result<Found, Absent>, Problem> {
+        for _ in 0..MOST_TURNS {
+            match linked.flights.join(&question.name()) {
+                Turn::Follow(mut answer) => {
+                    let came = answer.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
+                    match came {
+                        Some(Came::Known(answer)) if self.age(&answer) < question.within() => {
+                            return Ok(self.handed(&answer));
+                        }
+                        Some(Came::Failed(problem)) => return Err(problem),
+                        Some(Came::Large) => break,
+                        // What came is too old for this one, or nothing did.
+                        Some(Came::Known(_)) | None => {}
+                    }
+                }
+                Turn::Lead(lead) => {
+                    let (service, linked) = (Arc::clone(self), Arc::clone(linked));
+                    // To its end, whatever becomes of who came first.
+                    let asking = async move {
+                        let fetched = service.fetch(&linked, &question).await;
+                        lead.land(match &fetched {
+                            Fetched::Known(answer) => Came::Known(answer.clone()),
+                            Fetched::Large { .. } => Came::Large,
+                            Fetched::Failed(problem) => Came::Failed(problem.clone()),
+                        });
+                        fetched
+                    };
+                    return self.given(tokio::spawn(asking).await.map_err(|error| ended(&error))?);
+                }
+            }
+        }
+        self.given(self.fetch(linked, &question).await)
+    }
+
+    fn given(&self, fetched: Fetched) -> Result<Result<Found, Absent>, Problem> {
+        match fetched {
+            Fetched::Known(answer) => Ok(self.handed(&answer)),
+            Fetched::Large { said: Said { about: Some(about), version, source, .. }, asked, body } => {
+                let (version, age) = (version.unwrap_or_default(), self.elapsed().saturating_sub(asked));
+                Ok(Ok(Found { about, version, age, source, content: Content::Passing(body) }))
+            }
+            Fetched::Large { .. } => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, NOT_AGREED)),
+            Fetched::Failed(problem) => Err(problem),
+        }
+    }
+
+    /// Asks one after the other on the key's way, and keeps what comes.
+    async fn fetch(&self, linked: &Linked, question: &Question) -> Fetched {
+        let (name, key) = (question.name(), Places::hash(&question.namespace, &question.key));
+        let (links, mut is_direct, mut last, mut old) = (&linked.links, false, None, None);
+        for _ in 0..MOST_TRIES {
+            let next = if is_direct {
+                links.store().map(|store| (store, Tier::Store))
+            } else {
+                links.next(key, question.asked_as)
+            };
+            let Some((centre, tier)) = next else { break };
+            let (asked, known, is_store) = (self.elapsed(), self.copies.version(&name), tier == Tier::Store);
+            match self.ask_in_time(linked, (centre, tier), question, Method::GET).await {
+                Ok((said, carried)) => {
+                    let asked = asked.saturating_sub(said.age);
+                    // The store was asked when that was known.
+                    let but = known.as_deref().filter(|_| is_store);
+                    match carried {
+                        Carried::Known(known) => {
+                            let is_newest = self.copies.keep_newest(&name, &known, asked, but);
+                            let answer = Answer { known, asked, source: said.source };
+                            if is_store || is_newest && self.age(&answer) < question.within() {
+                                return Fetched::Known(answer);
+                            }
+                            // Whoever answered has asked nobody, and this one may.
+                            old = Some(answer).filter(|_| is_newest).or(old);
+                        }
+                        Carried::Large(body) => {
+                            let version = said.version.as_deref();
+                            if is_store || version >= self.copies.version(&name).as_deref() {
+                                // Nobody here gets an older one after this.
+                                self.copies.wrote(&name, version.unwrap_or_default());
+                                return Fetched::Large { said, asked, body };
+                            }
+                        }
+                    }
+                    // Or it has not heard of a write that is known here.
+                    is_direct = true;
+                }
+                Err(why) => {
+                    last = Some((centre, why));
+                    if is_store {
+                        break;
+                    }
+                    // The next one may know another way; if it is the same one, the store itself is asked.
+                    is_direct = links.next(key, question.asked_as) == next;
+                }
+            }
+        }
+        old.map_or_else(|| Fetched::Failed(unreached(linked, last)), Fetched::Known)
+    }
+
+    /// What would come now; nothing of it is kept here.
+    pub(super) async fn look_above(&self, linked: &Linked, question: &Question) -> Result<Said, String> {
+        let links = &linked.links;
+        let next = links.next(Places::hash(&question.namespace, &question.key), question.asked_as);
+        let store = || links.store().map(|store| (store, Tier::Store));
+        let mut why = "nobody can be asked".to_owned();
+        for next in [next, store()].into_iter().flatten() {
+            match self.ask_in_time(linked, next, question, Method::HEAD).await {
+                Ok((said, _)) => return Ok(said),
+                Err(because) => why = because,
+            }
+        }
+        Err(why)
+    }
+
+    async fn ask_in_time(
+        &self,
+        linked: &Linked,
+        (centre, tier): (CentreId, Tier),
+        question: &Question,
+        method: Method,
+    ) -> Result<(Said, Carried), String> {
+        let asked = timeout(patience(tier), self.ask_one(linked, (centre, tier), question, method)).await;
+        asked.unwrap_or_else(|_| Err("it does not answer in time".to_owned()))
+    }
+
+    /// Makes one request.
+    async fn ask_one(
+        &self,
+        linked: &Linked,
+        (centre, tier): (CentreId, Tier),
+        question: &Question,
+        method: Method,
+    ) -> Result<(Said, Carried), String> {
+        let target: Uri = wire::target(&question.key).parse().map_err(|_| NOT_AGREED)?;
+        let request = || {
+            let mut request = Request::new(Body::empty());
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = target.clone();
+            let headers = request.headers_mut();
+            set(headers, wire::ASKED_AS, tier.name());
+            set(headers, NAMESPACE, &question.namespace);
+            wire::write_wanted(headers, Wanted { within: Some(question.within()), ..question.wanted });
+            Some(request)
+        };
+        let response = linked.send(centre, request).await.map_err(|unreached| unreached.to_string())?;
+        let (said, body) = answer_of(response).await?;
+        let Some(about) = &said.about else {
+            let version = said.version.as_deref().map(Arc::from);
+            return Ok((said, Carried::Known(Known::Absent(version))));
+        };
+        if method == Method::HEAD || about.bytes > self.copies.largest() as u64 {
+            return Ok((said, Carried::Large(body)));
+        }
+        let value = body.collect(self.copies.largest()).await;
+        let value = value.map_err(|failure| format!("its answer broke off: {failure}"))?;
+        if value.len() as u64 != about.bytes {
+            return Err(NOT_AGREED.to_owned());
+        }
+        let version = said.version.clone().unwrap_or_default();
+        let held = Held { value, about: about.clone(), version };
+        Ok((said, Carried::Known(Known::Value(Arc::new(held)))))
+    }
+
+    fn age(&self, answer: &Answer) -> Duration {
+        self.elapsed().saturating_sub(answer.asked)
+    }
+
+    fn handed(&self, answer: &Answer) -> Result<Found, Absent> {
+        given(&answer.known, self.age(answer), answer.source)
+    }
+}
+
+/// Why there is no answer.
+pub(super) fn unreached(linked: &Linked, last: Option<(CentreId, String)>) -> Problem {
+    let links = &linked.links;
+    let store = links.store().map(|store| links.name(store)).unwrap_or_default();
+    let why = last.map_or_else(String::new, |(centre, why)| {
+        let name = links.name(centre);
+        if name == store { format!(": {why}") } else { format!(", nor has \"{name}\": {why}") }
+    });
+    let message = format!("the store is in data centre \"{store}\", which has not answered{why}");
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
+}
+
+/// What a response says, with its body.
+pub(super) async fn answer_of(response: Response<Body>) -> Result<(Said, Body), String> {
+    let (parts, body) = response.into_parts();
+    let has_value = match parts.status {
+        StatusCode::OK => true,
+        StatusCode::NOT_FOUND => false,
+        _ => {
+            let text = body.collect(LONGEST_REFUSAL).await.unwrap_or_default();
+            return Err(String::from_utf8_lossy(&text).trim_end().to_owned());
+        }
+    };
+    Ok((Said::read(&parts.headers, has_value).ok_or(NOT_AGREED)?, body))
+}
+
+/// Whether a copy is of a value whose time is over; what is written since is not known here.
+pub(super) fn is_over(known: &Known) -> bool {
+    matches!(known, Known::Value(held) if held.about.is_past(now()))
+}
+
+/// What is known, as an answer.
+pub(super) fn given(known: &Known, age: Duration, source: Tier) -> Result<Found, Absent> {
+    match known {
+        Known::Value(held) if !is_over(known) => {
+            let content = Content::Whole(held.value.clone());
+            Ok(Found { about: held.about.clone(), version: held.version.clone(), age, source, content })
+        }
+        _ => Err(Absent { version: known.version().map(str::to_owned), age, source }),
+    }
+}
+
+/// How long one waits that is asked as this: longer than that one waits for the next, and than it takes to notice that somebody is gone.
+fn patience(asked: Tier) -> Duration {
+    match asked {
+        Tier::Lower | Tier::Store => Duration::from_secs(5),
+        Tier::Upper => Duration::from_secs(6),
+        Tier::Regional => Duration::from_secs(7),
+    }
+}
+
+/// Of an answer in another version of this protocol.
+pub(super) const NOT_AGREED: &str = "its answer is not as agreed on";
+/// How long a copy that may stand in waits for something newer.
+const IN_TIME: Duration = Duration::from_secs(2);
+/// Regional tier, one in its place, upper tier, store.
+const MOST_TRIES: usize = 4;
+/// Questions of others that one waits for, before it asks alone.
+const MOST_TURNS: usize = 3;
+/// Bytes of a sentence.
+const LONGEST_REFUSAL: usize = 4096;

@@ -1,0 +1,163 @@
+//! What other data centres are answered: reads, writes and lists where the store is, and that keys were written.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use kv::{Key, Tier, Use, Wanted};
+
+use super::{
+    LEFT, Linked, Question,
+    above::is_over,
+    wire::{self, Said, Told},
+};
+use crate::{
+    access::{NAMESPACE, Namespace},
+    binding,
+    copies::{Known, Name},
+    parameters::Parameters,
+    problem::Problem,
+    rest,
+    service::Service,
+    value::{Absent, Content, Found},
+};
+
+impl Service {
+    /// Answers another data centre of the network, which somebody has made sure that it is.
+    pub async fn answer_other(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
+        // In a box, so that it takes no room for requests for objects.
+        match Box::pin(self.answered(request)).await {
+            Ok(response) => response,
+            Err(problem) => {
+                let is_left = !self.is_here();
+                let mut response = problem.plain();
+                if is_left {
+                    response.headers_mut().insert(wire::AGAIN, HeaderValue::from_static("1"));
+                }
+                response
+            }
+        }
+    }
+
+    async fn answered(self: &Arc<Self>, request: Request<Body>) -> Result<Response<Body>, Problem> {
+        let Some(linked) = &self.linked else { return Err(Problem::bad("there are no links to this store")) };
+        if !self.is_here() {
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, LEFT));
+        }
+        let (parts, body) = request.into_parts();
+        let word = parts.headers.get(wire::ASKED_AS).and_then(|word| word.to_str().ok()).unwrap_or_default();
+        if word == wire::TELL {
+            return self.hear(linked, body).await;
+        }
+        let access = self.access();
+        let namespace = namespace(&access.namespaces, &parts.headers)?;
+        if word == wire::WRITE {
+            if linked.links.store().is_some() {
+                return Err(Problem::bad("this data centre has no store"));
+            }
+            self.counts.of_others.add(1);
+            return Ok(if parts.uri.path().starts_with(rest::PREFIX) {
+                rest::of_link(self, namespace, &parts, body).await
+            } else {
+                binding::of_link(self, namespace, &parts, body).await
+            });
+        }
+        let path = parts.uri.path().strip_prefix('/').unwrap_or_default();
+        let key = binding::key(path, &Parameters::of(parts.uri.query())?)?;
+        if word == wire::LOOK {
+            let said = self.look(&namespace.id, &key).await;
+            let said = said.map_err(|why| Problem::new(StatusCode::SERVICE_UNAVAILABLE, why))?;
+            return Ok(respond(&said, Body::empty()));
+        }
+        let asked_as = Tier::named(word).filter(|&tier| tier > Tier::Lower);
+        let (Some(asked_as), Some(wanted)) = (asked_as, wire::read_wanted(&parts.headers)) else {
+            return Err(Problem::bad("the question is not as agreed on"));
+        };
+        self.counts.of_others.add(1);
+        let found = if linked.links.store().is_none() {
+            self.read_for_other(&namespace.id, &key).await?
+        } else {
+            let (namespace, key) = (namespace.id.clone(), key.as_str().to_owned());
+            self.read_far(linked, Question { namespace, key, asked_as, wanted }).await?
+        };
+        let said = said_of(&found);
+        let body = match found {
+            Ok(found) if parts.method != Method::HEAD => found.into_body(),
+            _ => Body::empty(),
+        };
+        Ok(respond(&said, body))
+    }
+
+    /// A key where the store is. All writes go by here, so that a copy is as new as the store.
+    async fn read_for_other(
+        self: &Arc<Self>,
+        namespace: &str,
+        key: &Key,
+    ) -> Result<Result<Found, Absent>, Problem> {
+        let seen = self.copies.find(&Name::of(namespace, key.as_str()), Wanted::default(), self.elapsed());
+        if let Some(seen) = seen
+            && !is_over(&seen.known)
+            && let Known::Value(held) = &seen.known
+        {
+            if seen.usage == Use::AtOnceAndRefresh {
+                self.read_beside(namespace, key.as_str());
+            }
+            let (about, version) = (held.about.clone(), held.version.clone());
+            let (age, content) = (Duration::ZERO, Content::Whole(held.value.clone()));
+            return Ok(Ok(Found { about, version, age, source: Tier::Store, content }));
+        }
+        self.read(namespace, key.as_str()).await
+    }
+
+    /// Takes what another data centre tells.
+    async fn hear(&self, linked: &Linked, body: Body) -> Result<Response<Body>, Problem> {
+        let text = body.collect(Told::LONGEST).await;
+        let told = text.ok().and_then(|text| Told::read(&text));
+        let Some(told) = told else { return Err(Problem::bad("the message is not as agreed on")) };
+        if told.everything {
+            self.copies.forget_all();
+            linked.flights.close_all();
+        }
+        for (namespace, key, version) in &told.written {
+            let name = Name::of(namespace, key);
+            self.copies.wrote(&name, version);
+            linked.flights.close(&name);
+        }
+        self.counts.heard.add(told.written.len());
+        Ok(Response::new(Body::empty()))
+    }
+}
+
+/// The namespace that a request is about, by its id.
+fn namespace<'a>(all: &'a [Namespace], headers: &HeaderMap) -> Result<&'a Namespace, Problem> {
+    let id = headers.get(NAMESPACE).map(HeaderValue::as_bytes).unwrap_or_default();
+    all.iter().find(|namespace| namespace.id.as_bytes() == id).ok_or_else(|| {
+        let message = format!(
+            "the network's file of this data centre has no namespace with the id \"{}\": send SIGHUP when it is the same everywhere",
+            String::from_utf8_lossy(id)
+        );
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    })
+}
+
+pub(super) fn said_of(found: &Result<Found, Absent>) -> Said {
+    match found {
+        Ok(found) => Said {
+            about: Some(found.about.clone()),
+            version: Some(found.version.clone()),
+            age: found.age,
+            source: found.source,
+        },
+        Err(absent) => {
+            Said { about: None, version: absent.version.clone(), age: absent.age, source: absent.source }
+        }
+    }
+}
+
+fn respond(said: &Said, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    if said.about.is_none() {
+        *response.status_mut() = StatusCode::NOT_FOUND;
+    }
+    said.write(response.headers_mut());
+    response
+}

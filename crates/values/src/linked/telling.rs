@@ -1,0 +1,257 @@
+//! A write is told to the key's places: at once, and again for as long as their copies could be taken for fresh.
+//!
+//! While one message is on its way to a data centre, what is written meanwhile waits for the next one, and a key that is written again and
+//! again is told once. After the refresh period a copy from before the write is no answer any more, so that whoever could not be told until
+//! then need not be.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http::{Body, Method, Request, Uri};
+use kv::{Places, Terms};
+use tiers::CentreId;
+use tokio::time::{sleep, timeout};
+
+use super::{
+    Linked,
+    wire::{self, Told},
+};
+use crate::{service::Service, value::set};
+
+/// What is still to be told.
+#[derive(Debug, Default)]
+pub(super) struct Telling {
+    to: Mutex<HashMap<CentreId, Pending>>,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    /// By namespace and key: the version, and when it was written.
+    keys: BTreeMap<(String, String), (String, Duration)>,
+    /// When keys were written that were too many to be remembered.
+    more: Option<Duration>,
+    is_under_way: bool,
+}
+
+impl Pending {
+    fn add(&mut self, name: (String, String), version: &str, at: Duration) {
+        if self.keys.len() >= MOST_PENDING && !self.keys.contains_key(&name) {
+            self.keys.clear();
+            self.more = Some(at);
+        }
+        if self.more.is_some() {
+            self.more = Some(at);
+            return;
+        }
+        let known = self.keys.entry(name).or_insert_with(|| (version.to_owned(), at));
+        if known.0.as_str() < version {
+            *known = (version.to_owned(), at);
+        }
+    }
+
+    /// What a message says, and what that is.
+    fn take(&mut self) -> Option<Batch> {
+        if let Some(at) = self.more.take() {
+            self.keys.clear();
+            return Some(Batch { keys: Vec::new(), more: Some(at) });
+        }
+        let (mut keys, mut bytes) = (Vec::new(), 0);
+        while keys.len() < MOST_KEYS && bytes < MOST_BYTES {
+            let Some((name, (version, at))) = self.keys.pop_first() else { break };
+            bytes += name.1.len();
+            keys.push((name, version, at));
+        }
+        (!keys.is_empty()).then_some(Batch { keys, more: None })
+    }
+
+    /// It was not told: what is not too old waits for the next message. Returns how many keys are not told any more.
+    fn put_back(&mut self, batch: Batch, now: Duration) -> usize {
+        let is_due = |at: Duration| now.saturating_sub(at) < Terms::default().refresh;
+        if batch.more.is_some_and(is_due) {
+            self.more = self.more.max(batch.more);
+        }
+        let mut over = 0;
+        for (name, version, at) in batch.keys {
+            if is_due(at) {
+                self.add(name, &version, at);
+            } else {
+                over += 1;
+            }
+        }
+        over
+    }
+}
+
+/// What one message tells.
+struct Batch {
+    keys: Vec<((String, String), String, Duration)>,
+    more: Option<Duration>,
+}
+
+impl Batch {
+    fn message(&self) -> Told {
+        let written = self
+            .keys
+            .iter()
+            .map(|((namespace, key), version, _)| (namespace.clone(), key.clone(), version.clone()));
+        Told { written: written.collect(), everything: self.more.is_some() }
+    }
+}
+
+impl Service {
+    /// Has keys told that were written here. To be called in a runtime.
+    pub(crate) fn tell<'k>(
+        self: &Arc<Self>,
+        namespace: &str,
+        written: impl IntoIterator<Item = (&'k str, String)>,
+    ) {
+        let Some(linked) = &self.linked else { return };
+        let (now, mut to_begin) = (self.elapsed(), Vec::new());
+        let mut to = linked.telling.to();
+        for (key, version) in written {
+            for centre in linked.links.told(Places::hash(namespace, key)) {
+                if centre == linked.links.here() {
+                    continue;
+                }
+                self.counts.to_tell.add(1);
+                let pending = to.entry(centre).or_default();
+                pending.add((namespace.to_owned(), key.to_owned()), &version, now);
+                if !std::mem::replace(&mut pending.is_under_way, true) {
+                    to_begin.push(centre);
+                }
+            }
+        }
+        drop(to);
+        for centre in to_begin {
+            let (service, linked) = (Arc::clone(self), Arc::clone(linked));
+            tokio::spawn(async move { service.tell_all(&linked, centre).await });
+        }
+    }
+
+    /// Tells a data centre until nothing is left.
+    async fn tell_all(&self, linked: &Linked, centre: CentreId) {
+        let mut wait = FIRST_WAIT;
+        loop {
+            let batch = {
+                let mut to = linked.telling.to();
+                let Some(pending) = to.get_mut(&centre) else { return };
+                let Some(batch) = pending.take() else {
+                    pending.is_under_way = false;
+                    return;
+                };
+                batch
+            };
+            let told = timeout(PATIENCE, tell_one(linked, centre, &batch.message())).await;
+            let why = match told {
+                Ok(Ok(())) => {
+                    self.counts.told.add(batch.keys.len());
+                    self.counts.messages.add(1);
+                    wait = FIRST_WAIT;
+                    continue;
+                }
+                Ok(Err(why)) => why,
+                Err(_) => "it does not answer in time".to_owned(),
+            };
+            let name = linked.links.name(centre);
+            tracing::debug!(data_centre = name, why, "a data centre was not told of writes");
+            let over = linked.telling.to().entry(centre).or_default().put_back(batch, self.elapsed());
+            self.counts.untold.add(over);
+            sleep(wait).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+}
+
+impl Telling {
+    fn to(&self) -> MutexGuard<'_, HashMap<CentreId, Pending>> {
+        self.to.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn tell_one(linked: &Linked, centre: CentreId, told: &Told) -> Result<(), String> {
+    let text = told.write();
+    let request = || {
+        let mut request = Request::new(Body::whole(text.clone()));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = Uri::from_static("/");
+        set(request.headers_mut(), wire::ASKED_AS, wire::TELL);
+        Some(request)
+    };
+    let response = linked.send(centre, request).await.map_err(|unreached| unreached.to_string())?;
+    let status = response.status();
+    if status.is_success() { Ok(()) } else { Err(format!("it refuses with {status}")) }
+}
+
+/// Keys that wait to be told to one data centre: some 20 MB at most. If there are more, it is told to forget all.
+const MOST_PENDING: usize = 32_768;
+/// Keys of a message, and bytes of their names: JSON may have six for each.
+const MOST_KEYS: usize = 1000;
+const MOST_BYTES: usize = 64 << 10;
+const PATIENCE: Duration = Duration::from_secs(5);
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(key: usize) -> (String, String) {
+        ("ns".to_owned(), key.to_string())
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_key_that_is_written_again_and_again_is_told_once() {
+        let mut pending = Pending::default();
+        for version in ["1", "3", "2"] {
+            pending.add(name(7), version, SECOND);
+        }
+        let message = pending.take().unwrap().message();
+        assert_eq!(message.written, [("ns".to_owned(), "7".to_owned(), "3".to_owned())]);
+        assert!(!message.everything && pending.take().is_none());
+    }
+
+    #[test]
+    fn what_was_not_told_is_told_again_until_no_copy_is_old_enough() {
+        let mut pending = Pending::default();
+        pending.add(name(1), "1", SECOND);
+        pending.add(name(2), "1", 30 * SECOND);
+        let batch = pending.take().unwrap();
+        pending.add(name(2), "2", 40 * SECOND);
+        assert_eq!(pending.put_back(batch, 61 * SECOND), 1);
+        let message = pending.take().unwrap().message();
+        assert_eq!(message.written, [("ns".to_owned(), "2".to_owned(), "2".to_owned())]);
+    }
+
+    #[test]
+    fn too_many_are_told_as_all() {
+        let mut pending = Pending::default();
+        for key in 0..=MOST_PENDING {
+            pending.add(name(key), "1", SECOND);
+        }
+        let message = pending.take().unwrap().message();
+        assert!(message.everything && message.written.is_empty() && pending.take().is_none());
+        pending.add(name(1), "1", SECOND);
+        assert_eq!(pending.take().unwrap().keys.len(), 1);
+    }
+
+    #[test]
+    fn a_message_is_not_longer_than_one_may_be() {
+        let mut pending = Pending::default();
+        for key in 0..500 {
+            // Each byte is six in JSON.
+            let key = format!("{}{key:03}", "\u{1}".repeat(509));
+            pending.add(("n".repeat(32), key), "0199a3f0c2b1-0000-lhr", SECOND);
+        }
+        let mut keys = 0;
+        while let Some(batch) = pending.take() {
+            assert!(batch.message().write().len() <= Told::LONGEST);
+            keys += batch.keys.len();
+        }
+        assert_eq!(keys, 500);
+    }
+}

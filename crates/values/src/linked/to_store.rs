@@ -1,0 +1,152 @@
+//! Writes and lists go to the data centre with the store as they came, and its answer comes back as it is.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, HeaderName, Request, Response, header, request::Parts};
+use kv::Key;
+use tiers::CentreId;
+use tokio::time::timeout;
+
+use super::{Linked, Unreached, above::unreached, wire};
+use crate::{
+    access::NAMESPACE,
+    copies::Name,
+    operations::ended,
+    problem::Problem,
+    service::Service,
+    value::{CACHE_STATUS, METADATA, VERSION, set},
+};
+
+impl Service {
+    /// The data centre with the store, if it is another one.
+    pub(crate) fn far_store(&self) -> Option<(&Arc<Linked>, CentreId)> {
+        let linked = self.linked.as_ref()?;
+        Some((linked, linked.links.store()?))
+    }
+
+    /// Has a request done where the store is; it writes these keys. It goes on whatever becomes of its client, as copies here must not
+    /// outlive a write that was acknowledged.
+    pub(crate) async fn pass_on(
+        self: &Arc<Self>,
+        (linked, store): (&Arc<Linked>, CentreId),
+        namespace: &str,
+        parts: &Parts,
+        body: Body,
+        keys: Vec<Key>,
+    ) -> Result<Response<Body>, Problem> {
+        let length = parts.headers.get(header::CONTENT_LENGTH);
+        let length: Option<usize> = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        // What is short is made again if it has to be.
+        let body = match length {
+            Some(length) if length <= SHORT => {
+                let whole = body.collect(length).await;
+                Body::whole(whole.map_err(|why| Problem::bad(format!("the request broke off: {why}")))?)
+            }
+            _ => body,
+        };
+        let mut request = Request::new(());
+        *request.method_mut() = parts.method.clone();
+        let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+        *request.uri_mut() =
+            target.parse().map_err(|_| Problem::bad("the request's target cannot be passed on"))?;
+        let headers = request.headers_mut();
+        for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, METADATA] {
+            if let Some(value) = parts.headers.get(&name) {
+                headers.insert(name, value.clone());
+            }
+        }
+        set(headers, wire::ASKED_AS, wire::WRITE);
+        set(headers, NAMESPACE, namespace);
+        self.counts.passed_on.add(1);
+        let (service, linked, namespace) = (Arc::clone(self), Arc::clone(linked), namespace.to_owned());
+        let passing = async move {
+            let done = service.done(&linked, store, request, body).await;
+            service.follow_up(&linked, &namespace, &keys, &done);
+            done
+        };
+        tokio::spawn(passing).await.map_err(|error| ended(&error))?
+    }
+
+    async fn done(
+        &self,
+        linked: &Linked,
+        store: CentreId,
+        head: Request<()>,
+        body: Body,
+    ) -> Result<Response<Body>, Problem> {
+        let again = body.again();
+        let mut first = Some(body);
+        let request = move || {
+            let body = first.take().or_else(|| again.as_ref()?.again())?;
+            Some(head.clone().map(|()| body))
+        };
+        let answered = timeout(LONGEST, linked.send(store, request)).await;
+        let answered =
+            answered.unwrap_or_else(|_| Err(Unreached::NotHeard("it does not answer in time".to_owned())));
+        match answered {
+            Ok(response) => {
+                let (parts, body) = response.into_parts();
+                let mut response = Response::new(body);
+                *response.status_mut() = parts.status;
+                for name in SHOWN {
+                    if let Some(value) = parts.headers.get(&name) {
+                        response.headers_mut().insert(name, value.clone());
+                    }
+                }
+                Ok(response)
+            }
+            Err(Unreached::NotAsked(why)) => Err(unreached(linked, Some((store, why)))),
+            Err(Unreached::NotHeard(why)) => {
+                let mut problem = unreached(linked, Some((store, why)));
+                problem.message.push_str("; what was asked for may have been done");
+                Err(problem)
+            }
+        }
+    }
+
+    /// Has no copies that are older than what was written.
+    fn follow_up(
+        &self,
+        linked: &Linked,
+        namespace: &str,
+        keys: &[Key],
+        done: &Result<Response<Body>, Problem>,
+    ) {
+        let version = match done {
+            Ok(response) if response.status().is_success() => {
+                self.counts.writes.add(keys.len());
+                response.headers().get(VERSION).and_then(|version| version.to_str().ok())
+            }
+            // It refuses.
+            Ok(response) if response.status().is_client_error() => return,
+            Ok(_) | Err(_) => None,
+        };
+        for key in keys {
+            let name = Name::of(namespace, key.as_str());
+            match version {
+                Some(version) => self.copies.wrote(&name, version),
+                None => self.copies.doubt(&name),
+            }
+            linked.flights.close(&name);
+        }
+    }
+}
+
+/// As the binding refuses; a Worker sees the sentence in the first line, which HTTP/2 does not have.
+pub(crate) async fn in_binding(response: Response<Body>) -> Result<Response<Body>, Problem> {
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    let text = response.into_body().collect(LONGEST_REFUSAL).await.unwrap_or_default();
+    Err(Problem::new(status, String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// What is said of what was done.
+const SHOWN: [HeaderName; 4] = [header::CONTENT_TYPE, header::CONTENT_LENGTH, VERSION, CACHE_STATUS];
+/// Bytes of a body that is in memory on its way.
+const SHORT: usize = 1 << 20;
+/// Longer than a body with many values may take to come.
+const LONGEST: Duration = Duration::from_secs(120);
+/// Bytes of a sentence.
+const LONGEST_REFUSAL: usize = 4096;

@@ -1,0 +1,153 @@
+//! What each data centre of a network would answer now if it were asked for a key.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, Method, Request, Uri};
+use kv::{Key, Tier, Use, Wanted};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tiers::CentreId;
+use tokio::{task::JoinSet, time::timeout};
+
+use super::{
+    Linked, Question,
+    above::{answer_of, is_over},
+    answers::said_of,
+    wire::{self, Said},
+};
+use crate::{
+    access::NAMESPACE,
+    copies::{Known, Name},
+    service::Service,
+    value::set,
+};
+
+/// What all data centres would answer: `edge kv watch --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Whereabouts {
+    /// The key.
+    pub key: String,
+    /// Each data centre, in the order of the network's file.
+    pub data_centres: Vec<WouldAnswer>,
+}
+
+/// What one of them would answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WouldAnswer {
+    /// The data centre.
+    pub data_centre: String,
+    /// Whether there is a value; absent if it cannot say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<bool>,
+    /// The version of the value, or of its deletion if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// How old the answer would be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
+    /// Where it would come from: lower, regional, upper or store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Why there would be none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl WouldAnswer {
+    fn of(data_centre: String, said: Result<Said, String>) -> Self {
+        match said {
+            Ok(said) => Self {
+                data_centre,
+                found: Some(said.about.is_some()),
+                version: said.version,
+                age_ms: Some(u64::try_from(said.age.as_millis()).unwrap_or(u64::MAX)),
+                source: Some(said.source.name().to_owned()),
+                error: None,
+            },
+            Err(error) => Self {
+                data_centre,
+                found: None,
+                version: None,
+                age_ms: None,
+                source: None,
+                error: Some(error),
+            },
+        }
+    }
+}
+
+impl Service {
+    /// Asks all data centres what a reader there would get.
+    pub(crate) async fn whereabouts(self: &Arc<Self>, namespace: &str, key: &Key) -> Whereabouts {
+        let Some(linked) = &self.linked else {
+            let here = WouldAnswer::of(self.own_name(), self.look(namespace, key).await);
+            return Whereabouts { key: key.to_string(), data_centres: vec![here] };
+        };
+        let mut asking = JoinSet::new();
+        for (number, centre) in linked.links.all().into_iter().enumerate() {
+            let (service, linked) = (Arc::clone(self), Arc::clone(linked));
+            let (namespace, key) = (namespace.to_owned(), key.clone());
+            asking.spawn(async move {
+                let said = if centre == linked.links.here() {
+                    service.look(&namespace, &key).await
+                } else {
+                    let looking = timeout(PATIENCE, look_there(&linked, centre, &namespace, &key)).await;
+                    looking.unwrap_or_else(|_| Err("it does not answer in time".to_owned()))
+                };
+                (number, WouldAnswer::of(linked.links.name(centre), said))
+            });
+        }
+        let mut all = asking.join_all().await;
+        all.sort_by_key(|(number, _)| *number);
+        let data_centres = all.into_iter().map(|(_, answer)| answer).collect();
+        Whereabouts { key: key.to_string(), data_centres }
+    }
+
+    /// What a reader here would get. No copy is kept of it, and none counts as used.
+    pub(super) async fn look(&self, namespace: &str, key: &Key) -> Result<Said, String> {
+        let name = Name::of(namespace, key.as_str());
+        let seen = self.copies.look(&name, self.elapsed()).filter(|seen| !is_over(&seen.known));
+        if let Some(seen) = seen.filter(|seen| matches!(seen.usage, Use::AtOnce | Use::AtOnceAndRefresh)) {
+            let about = match &seen.known {
+                Known::Value(held) => Some(held.about.clone()),
+                Known::Absent(_) => None,
+            };
+            let version = seen.known.version().map(str::to_owned);
+            return Ok(Said { about, version, age: seen.age, source: Tier::Lower });
+        }
+        match self.far_store() {
+            Some((linked, _)) => {
+                let question = Question {
+                    namespace: namespace.to_owned(),
+                    key: key.as_str().to_owned(),
+                    asked_as: Tier::Lower,
+                    wanted: Wanted::default(),
+                };
+                self.look_above(linked, &question).await
+            }
+            None => {
+                let found = self.read_only(namespace, key.as_str()).await;
+                let found = found.map_err(|problem| problem.message)?;
+                Ok(said_of(&found))
+            }
+        }
+    }
+}
+
+async fn look_there(linked: &Linked, centre: CentreId, namespace: &str, key: &Key) -> Result<Said, String> {
+    let target: Uri =
+        wire::target(key.as_str()).parse().map_err(|_| "the key cannot be asked for".to_owned())?;
+    let request = || {
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = Method::HEAD;
+        *request.uri_mut() = target.clone();
+        set(request.headers_mut(), wire::ASKED_AS, wire::LOOK);
+        set(request.headers_mut(), NAMESPACE, namespace);
+        Some(request)
+    };
+    let response = linked.send(centre, request).await.map_err(|unreached| unreached.to_string())?;
+    Ok(answer_of(response).await?.0)
+}
+
+/// Longer than whoever is asked waits for the next.
+const PATIENCE: Duration = Duration::from_secs(10);

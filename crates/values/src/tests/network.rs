@@ -1,0 +1,599 @@
+//! A store in one of several data centres: who is asked and told, what is kept where and for how long, and what happens when links break.
+//! Their links are calls in one process, which are counted and can be cut; their time passes when the test says so.
+
+mod history;
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Mutex, OnceLock,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use http::{Body, HeaderMap, Method, Request, StatusCode, header, server::Handler};
+use kv::{Places, Tier};
+use tiers::{Centre, CentreId, KeyHash};
+use tokio::sync::Notify;
+
+use super::*;
+use crate::{Links, Sending, Unreached, Whereabouts};
+
+/// Two data centres in Europe, with the store in the first, two in America and one in Asia.
+const NAMES: [(&str, &str); 5] = [("lhr", "eu"), ("fra", "eu"), ("nyc", "us"), ("sea", "us"), ("sin", "as")];
+const LHR: usize = 0;
+const FRA: usize = 1;
+const SIN: usize = 4;
+
+/// The network.
+struct World {
+    services: Vec<Arc<Service>>,
+    wires: Arc<Wires>,
+    _folder: TempDir,
+}
+
+/// All links.
+struct Wires {
+    places: Places,
+    services: OnceLock<Vec<Arc<Service>>>,
+    /// By who asks and who is asked.
+    cut: Mutex<HashSet<(usize, usize)>>,
+    /// Whether what is cut is known to be.
+    is_known: bool,
+    asked: AtomicUsize,
+    told: AtomicUsize,
+    /// The next answer to a read of this data centre waits.
+    held: Mutex<Option<Held>>,
+}
+
+/// Of which data centre, when it has come, and when it may go on.
+type Held = (usize, Arc<Notify>, Arc<Notify>);
+
+/// Those of one data centre.
+struct From {
+    here: CentreId,
+    wires: Arc<Wires>,
+}
+
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    fn field(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |field| field.to_str().unwrap())
+    }
+
+    fn source(&self) -> &str {
+        self.field("kv-source")
+    }
+
+    fn age(&self) -> u64 {
+        self.field("kv-age").parse().unwrap()
+    }
+}
+
+impl Links for From {
+    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)> {
+        self.wires.places.next(key, (self.here, asked_as), |centre| self.answers(centre))
+    }
+
+    fn store(&self) -> Option<CentreId> {
+        self.wires.places.far_store(self.here, |centre| self.answers(centre))
+    }
+
+    fn told(&self, key: KeyHash) -> Vec<CentreId> {
+        self.wires.places.told(key, |centre| self.answers(centre))
+    }
+
+    fn here(&self) -> CentreId {
+        self.here
+    }
+
+    fn all(&self) -> Vec<CentreId> {
+        (0..NAMES.len()).map(id).collect()
+    }
+
+    fn name(&self, centre: CentreId) -> String {
+        NAMES[usize::from(centre.0)].0.to_owned()
+    }
+
+    fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
+        Box::pin(async move {
+            if self.is_cut(centre) {
+                return Err(Unreached::NotAsked("the link is cut".to_owned()));
+            }
+            let is_read = request.method() == Method::GET;
+            let counted = if request.method() == Method::POST { &self.wires.told } else { &self.wires.asked };
+            counted.fetch_add(1, SeqCst);
+            let service = Arc::clone(&self.wires.services.get().unwrap()[usize::from(centre.0)]);
+            let response = service.answer_other(request).await;
+            let held = {
+                let mut held = self.wires.held.lock().unwrap();
+                held.take_if(|(of, ..)| is_read && *of == usize::from(centre.0))
+            };
+            if let Some((_, begun, go_on)) = held {
+                begun.notify_one();
+                go_on.notified().await;
+            }
+            Ok(response)
+        })
+    }
+}
+
+impl From {
+    fn is_cut(&self, centre: CentreId) -> bool {
+        self.wires.cut.lock().unwrap().contains(&(usize::from(self.here.0), usize::from(centre.0)))
+    }
+
+    fn answers(&self, centre: CentreId) -> bool {
+        !self.wires.is_known || !self.is_cut(centre)
+    }
+}
+
+fn id(number: usize) -> CentreId {
+    CentreId(u16::try_from(number).unwrap())
+}
+
+impl World {
+    async fn new() -> Self {
+        Self::of(true).await
+    }
+
+    /// `is_known`: whether data centres know which links are cut before they use them.
+    async fn of(is_known: bool) -> Self {
+        let centre =
+            |(name, region): (&str, &str)| Centre { name: name.into(), region: region.into(), weight: 1 };
+        let network = tiers::Network::new(NAMES.into_iter().map(centre).collect(), |_, _| Duration::ZERO);
+        let wires = Arc::new(Wires {
+            places: Places::new(network, &[id(LHR)]),
+            services: OnceLock::new(),
+            cut: Mutex::default(),
+            is_known,
+            asked: AtomicUsize::new(0),
+            told: AtomicUsize::new(0),
+            held: Mutex::default(),
+        });
+        let folder = TempDir::new().unwrap();
+        let mut services = Vec::new();
+        for (number, (name, _)) in NAMES.into_iter().enumerate() {
+            let config = Config {
+                path: (number == LHR).then(|| folder.path().join("kv.redb")),
+                name: StoreName::new(name).unwrap(),
+                memory: 4 << 20,
+                largest: Config::LARGEST,
+            };
+            let service = spawn_blocking(move || Service::open(config, access()).unwrap()).await.unwrap();
+            let links = From { here: id(number), wires: Arc::clone(&wires) };
+            services.push(Arc::new(service.linked_by(Arc::new(links))));
+        }
+        assert!(wires.services.set(services.clone()).is_ok());
+        Self { services, wires, _folder: folder }
+    }
+
+    async fn ask(&self, centre: usize, method: Method, target: &str, body: impl Into<Vec<u8>>) -> Answer {
+        let body: Vec<u8> = body.into();
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = method;
+        *request.uri_mut() = target.parse().unwrap();
+        request.headers_mut().insert(header::AUTHORIZATION, "Bearer s".parse().unwrap());
+        if !body.is_empty() {
+            request.headers_mut().insert(header::CONTENT_LENGTH, body.len().into());
+            *request.body_mut() = Body::whole(body);
+        }
+        let response = Door::of(&self.services[centre]).handle(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = body.collect(32 << 20).await.unwrap().to_vec();
+        Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+    }
+
+    async fn get(&self, centre: usize, key: &str) -> Answer {
+        self.ask(centre, Method::GET, &format!("/{key}"), "").await
+    }
+
+    async fn put(&self, centre: usize, key: &str, value: &str) -> String {
+        let put = self.ask(centre, Method::PUT, &format!("/{key}"), value).await;
+        assert_eq!(put.status, 200, "{}", put.text());
+        put.field("kv-version").to_owned()
+    }
+
+    /// Time goes on everywhere.
+    fn pass(&self, seconds: u64) {
+        for service in &self.services {
+            service.let_pass_ms.fetch_add(seconds * 1000, SeqCst);
+        }
+    }
+
+    fn cut(&self, a: usize, b: usize) {
+        self.wires.cut.lock().unwrap().extend([(a, b), (b, a)]);
+    }
+
+    fn heal(&self) {
+        self.wires.cut.lock().unwrap().clear();
+    }
+
+    /// Waits until all that was written was told, or is not told any more.
+    async fn told(&self) -> usize {
+        loop {
+            let network = self.services[LHR].report().network.unwrap();
+            if network.to_tell == network.told + network.untold {
+                return self.wires.told.load(SeqCst);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn asked(&self) -> usize {
+        self.wires.asked.load(SeqCst)
+    }
+}
+
+/// A key with these places: the data centre that is asked in a region, and the one near the store.
+fn key_with(world: &World, wanted: impl Fn(usize, usize) -> bool, of: usize) -> String {
+    let namespace = Namespace::id_of("sessions");
+    let is_it = |key: &String| {
+        let hash = Places::hash(&namespace, key);
+        let regional = world.wires.places.regional(hash, id(of), |_| true).unwrap();
+        let upper = world.wires.places.upper(hash, |_| true).unwrap();
+        wanted(usize::from(regional.0), usize::from(upper.0))
+    };
+    (0..1000).map(|number| format!("k{number}")).find(is_it).unwrap()
+}
+
+const NYC: usize = 2;
+const SEA: usize = 3;
+
+#[tokio::test]
+async fn a_read_goes_by_the_places_of_its_key_and_leaves_copies_there() {
+    let world = World::new().await;
+    let key = key_with(&world, |regional, upper| regional == NYC && upper == FRA, SEA);
+    let version = world.put(LHR, &key, "1").await;
+    let first = world.get(SEA, &key).await;
+    assert_eq!((first.text(), first.source(), first.field("kv-version")), ("1", "store", version.as_str()));
+    // Regional tier, upper tier, store.
+    assert_eq!((world.asked(), first.field("cf-cache-status")), (3, "MISS"));
+    let again = world.get(SEA, &key).await;
+    assert_eq!((again.text(), again.source(), again.field("cf-cache-status")), ("1", "lower", "HIT"));
+    assert_eq!(world.asked(), 3);
+    // The regional tier has its own readers.
+    assert_eq!(world.get(NYC, &key).await.source(), "lower");
+    world.services[NYC].copies.forget_all();
+    assert_eq!(world.get(NYC, &key).await.source(), "upper");
+    world.services[SEA].copies.forget_all();
+    assert_eq!(world.get(SEA, &key).await.source(), "regional");
+    assert_eq!(world.asked(), 5);
+    // Ages are counted over all places.
+    world.services[SEA].copies.forget_all();
+    world.pass(30);
+    let old = world.get(SEA, &key).await;
+    assert_eq!((old.source(), old.age()), ("regional", 30));
+    world.pass(5);
+    let older = world.get(SEA, &key).await;
+    assert_eq!((older.source(), older.age()), ("lower", 35));
+    let status = world.services[SEA].report();
+    assert_eq!((status.reads, status.hits, status.keys), (5, 2, None));
+    let of_others = status.of_others.unwrap();
+    assert_eq!((of_others.regional, of_others.upper, of_others.store), (2, 0, 1));
+}
+
+#[tokio::test]
+async fn that_there_is_no_value_is_kept_for_a_shorter_time() {
+    let world = World::new().await;
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    let absent = async |source: &str| {
+        let absent = world.get(SIN, &key).await;
+        assert_eq!((absent.status, absent.source()), (404, source));
+    };
+    absent("store").await;
+    world.pass(10);
+    absent("lower").await;
+    assert_eq!(world.asked(), 2);
+    // From 14 seconds on, or 18 at the latest, it is asked for again beside the answer.
+    world.pass(9);
+    absent("lower").await;
+    while world.asked() < 4 {
+        tokio::task::yield_now().await;
+    }
+    world.pass(21);
+    absent("store").await;
+    assert_eq!(world.services[SIN].report().network.unwrap().refreshes, 1);
+}
+
+#[tokio::test]
+async fn a_write_tells_the_places_of_its_key_and_no_others() {
+    let world = World::new().await;
+    for number in 0..20 {
+        let key = format!("k{number}");
+        let hash = Places::hash(&Namespace::id_of("sessions"), &key);
+        let places = world.wires.places.told(hash, |_| true);
+        let places = places.iter().filter(|&&centre| centre != id(LHR)).count();
+        assert!((2..=4).contains(&places));
+        let before = world.told().await;
+        world.put(SIN, &key, "1").await;
+        assert_eq!(world.told().await - before, places);
+    }
+    let network = world.services[LHR].report().network.unwrap();
+    assert_eq!((network.messages, network.untold), (network.told, 0));
+}
+
+#[tokio::test]
+async fn after_a_write_the_writers_own_data_centre_and_the_keys_places_answer_with_it() {
+    let world = World::new().await;
+    let key = key_with(&world, |regional, upper| regional == NYC && upper == FRA, SEA);
+    world.put(SEA, &key, "1").await;
+    for centre in [FRA, NYC, SEA, SIN] {
+        assert_eq!(world.get(centre, &key).await.text(), "1");
+    }
+    let version = world.put(SEA, &key, "2").await;
+    let got = world.get(SEA, &key).await;
+    assert_eq!((got.text(), got.field("kv-version")), ("2", version.as_str()));
+    world.told().await;
+    for centre in [FRA, NYC] {
+        assert_eq!(world.get(centre, &key).await.text(), "2", "{centre}");
+    }
+    let deleted = world.ask(FRA, Method::DELETE, &format!("/{key}"), "").await;
+    assert_eq!(deleted.status, 200);
+    let gone = world.get(FRA, &key).await;
+    assert_eq!((gone.status, gone.field("kv-version")), (404, deleted.field("kv-version")));
+    world.told().await;
+    assert_eq!(world.get(NYC, &key).await.status, 404);
+}
+
+#[tokio::test]
+async fn an_answer_that_began_before_a_write_is_nobodys_copy() {
+    let world = Arc::new(World::new().await);
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    world.put(LHR, &key, "old").await;
+    world.told().await;
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    *world.wires.held.lock().unwrap() = Some((LHR, Arc::clone(&begun), Arc::clone(&go_on)));
+    let reading = {
+        let (world, key) = (Arc::clone(&world), key.clone());
+        tokio::spawn(async move { world.get(SIN, &key).await.text().to_owned() })
+    };
+    begun.notified().await;
+    world.put(LHR, &key, "new").await;
+    world.told().await;
+    // It does not wait for the answer that is under way.
+    assert_eq!(world.get(FRA, &key).await.text(), "new");
+    go_on.notify_one();
+    // The places that were told know that there is a newer one, and ask for it.
+    assert_eq!(reading.await.unwrap(), "new");
+    assert_eq!(world.get(SIN, &key).await.text(), "new");
+}
+
+#[tokio::test]
+async fn a_copy_is_asked_for_again_beside_the_answer_before_it_is_too_old() {
+    let world = World::new().await;
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    world.put(LHR, &key, "1").await;
+    world.get(SIN, &key).await;
+    // Nobody was told.
+    world.cut(LHR, SIN);
+    world.cut(LHR, FRA);
+    world.put(LHR, &key, "2").await;
+    world.heal();
+    world.pass(55);
+    let before = world.asked();
+    let hot = world.get(SIN, &key).await;
+    assert_eq!((hot.text(), hot.source(), hot.age()), ("1", "lower", 55));
+    for _ in 0..5 {
+        world.get(SIN, &key).await;
+    }
+    while world.asked() < before + 2 || world.get(SIN, &key).await.text() == "1" {
+        tokio::task::yield_now().await;
+    }
+    // One question each at the upper tier and at the store.
+    assert_eq!(world.asked(), before + 2);
+    assert_eq!(world.get(SIN, &key).await.age(), 0);
+    let network = world.services[SIN].report().network.unwrap();
+    assert_eq!((network.refreshes, network.stood_in), (1, 0));
+}
+
+#[tokio::test]
+async fn who_could_not_be_told_is_told_when_it_can_be() {
+    let world = World::of(false).await;
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    world.put(LHR, &key, "1").await;
+    world.told().await;
+    world.get(SIN, &key).await;
+    world.cut(LHR, SIN);
+    world.put(LHR, &key, "2").await;
+    assert_eq!(world.get(SIN, &key).await.text(), "1");
+    world.heal();
+    world.told().await;
+    assert_eq!(world.get(SIN, &key).await.text(), "2");
+    // After the refresh period nobody needs to be told.
+    world.cut(LHR, SIN);
+    world.put(LHR, &key, "3").await;
+    world.pass(61);
+    world.told().await;
+    assert_eq!(world.services[LHR].report().network.unwrap().untold, 1);
+}
+
+#[tokio::test]
+async fn where_the_store_is_not_reached_copies_answer_while_they_may() {
+    for is_known in [true, false] {
+        let world = World::of(is_known).await;
+        let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+        world.put(LHR, &key, "1").await;
+        world.get(SIN, &key).await;
+        for centre in [FRA, NYC, SEA, SIN] {
+            world.cut(LHR, centre);
+        }
+        for (method, target, body) in [
+            (Method::PUT, "/a", "1"),
+            (Method::DELETE, "/a", ""),
+            (Method::GET, "/?prefix=a", ""),
+            (Method::GET, "/a", ""),
+        ] {
+            let refused = world.ask(SIN, method, target, body).await;
+            assert_eq!(refused.status, 503, "{target}");
+            let sentence = "the store is in data centre \"lhr\", which has not answered";
+            assert!(
+                refused.text().starts_with(sentence) && refused.text().ends_with("the link is cut"),
+                "{}",
+                refused.text()
+            );
+        }
+        assert_eq!(world.get(SIN, &key).await.text(), "1");
+        world.pass(61);
+        assert_eq!(world.get(SIN, &key).await.status, 503);
+        let long = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
+        // The upper tier has a copy as old as its own.
+        assert_eq!((long.text(), long.source(), long.age()), ("1", "upper", 61));
+        assert_eq!(world.services[FRA].report().network.unwrap().stood_in, 1);
+        world.cut(SIN, FRA);
+        let long = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
+        assert_eq!((long.text(), long.source(), long.age()), ("1", "lower", 61));
+        assert_eq!(world.services[SIN].report().network.unwrap().stood_in, 1);
+        world.heal();
+        let new = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
+        assert_eq!((new.text(), new.source(), new.age()), ("1", "store", 0));
+    }
+}
+
+#[tokio::test]
+async fn where_a_tier_is_not_reached_another_way_is() {
+    for is_known in [true, false] {
+        let world = World::of(is_known).await;
+        let key = key_with(&world, |regional, upper| regional == NYC && upper == FRA, SEA);
+        world.put(LHR, &key, "1").await;
+        world.cut(SEA, NYC);
+        assert_eq!(world.get(SEA, &key).await.text(), "1");
+        world.services.iter().for_each(|service| service.copies.forget_all());
+        world.cut(SEA, FRA);
+        let got = world.get(SEA, &key).await;
+        assert_eq!((got.text(), got.source()), ("1", "store"));
+    }
+}
+
+#[tokio::test]
+async fn a_large_value_passes_through_in_both_directions_and_is_kept_nowhere() {
+    let world = World::new().await;
+    let key = key_with(&world, |regional, upper| regional == NYC && upper == FRA, SEA);
+    let value: Vec<u8> = (0..3_000_000_u32).map(|at| u8::try_from(at * 31 % 251).unwrap()).collect();
+    let put = world.ask(SEA, Method::PUT, &format!("/{key}"), value.clone()).await;
+    assert_eq!(put.status, 200);
+    for _ in 0..2 {
+        let got = world.get(SEA, &key).await;
+        assert_eq!((got.source(), got.field("content-length")), ("store", "3000000"));
+        assert!(got.body == value);
+    }
+    // No more than that it was written.
+    assert!([SEA, NYC, FRA].iter().all(|&centre| world.services[centre].copies.bytes() < 1000));
+    let too_long = vec![0; usize::try_from(Config::LARGEST).unwrap() + 1];
+    let refused = world.ask(SEA, Method::PUT, &format!("/{key}"), too_long).await;
+    assert_eq!(
+        (refused.status, refused.text()),
+        (413, "Value length of 26214401 exceeds limit of 26214400.")
+    );
+}
+
+#[tokio::test]
+async fn all_else_is_answered_as_where_the_store_is() {
+    let world = World::new().await;
+    let rest = |below: &str| format!("/client/v4/accounts/a/storage/kv/namespaces/sessions/{below}");
+    let pairs = r#"[{"key":"a","value":"1"},{"key":"b/ü","value":"2","metadata":{"x":1}}]"#;
+    let bulk = world.ask(SIN, Method::PUT, &rest("bulk"), pairs).await;
+    assert_eq!(bulk.status, 200, "{}", bulk.text());
+    assert!(bulk.text().contains("\"successful_key_count\":2"));
+    let wrong = world.ask(SIN, Method::PUT, &rest("bulk"), r#"[{"key":"a"}]"#).await;
+    assert_eq!(wrong.status, 400);
+    let refused = world.ask(SIN, Method::PUT, "/c?expiration_ttl=1", "1").await;
+    assert_eq!(
+        (refused.status, refused.text()),
+        (400, "Invalid expiration_ttl of 1. Expiration TTL must be at least 60.")
+    );
+    for centre in [LHR, SIN] {
+        let listed = world.ask(centre, Method::GET, "/?prefix=b", "").await;
+        assert_eq!(listed.text(), r#"{"keys":[{"name":"b/ü","metadata":"{\"x\":1}"}],"list_complete":true}"#);
+        let keys = world.ask(centre, Method::GET, &rest("keys?limit=1"), "").await;
+        assert!(keys.text().contains(r#""result":[{"name":"a"}]"#), "{}", keys.text());
+        let both = world.ask(centre, Method::POST, "/bulk/get", r#"{"keys":["b/ü","a","none"]}"#).await;
+        assert_eq!(both.text(), r#"{"b/ü":"2","a":"1","none":null}"#);
+        let metadata = world.ask(centre, Method::GET, &rest("metadata/b%2F%C3%BC"), "").await;
+        assert!(metadata.text().contains(r#""result":{"x":1}"#), "{}", metadata.text());
+    }
+    let put = world.ask(SIN, Method::PUT, &rest("values/c?expiration_ttl=600"), "3").await;
+    assert_eq!((put.status, put.field("kv-version").is_empty()), (200, false));
+    assert!(world.get(SIN, "c").await.headers.contains_key("cf-expiration"));
+    let deleted = world.ask(SIN, Method::DELETE, &rest("bulk"), r#"["a","c"]"#).await;
+    assert_eq!(deleted.status, 200);
+    for key in ["a", "c"] {
+        assert_eq!(world.get(SIN, key).await.status, 404);
+    }
+    // No token of a visitor opens what data centres ask one another.
+    let other = world.ask(SIN, Method::GET, &rest("whereabouts/.."), "").await;
+    assert_eq!(other.status, 400);
+}
+
+#[tokio::test]
+async fn what_each_would_answer_is_shown_and_changes_nothing() {
+    let world = World::new().await;
+    let key = key_with(&world, |regional, upper| regional == NYC && upper == FRA, SEA);
+    let version = world.put(LHR, &key, "1").await;
+    world.told().await;
+    world.get(NYC, &key).await;
+    world.pass(10);
+    world.cut(SIN, LHR);
+    let target = format!("/client/v4/accounts/a/storage/kv/namespaces/sessions/whereabouts/{key}");
+    for _ in 0..2 {
+        let asked = world.ask(SEA, Method::GET, &target, "").await;
+        let result = serde_json::from_str::<serde_json::Value>(asked.text()).unwrap()["result"].take();
+        let all: Whereabouts = serde_json::from_value(result).unwrap();
+        assert_eq!(all.key, key);
+        let told: Vec<_> = all
+            .data_centres
+            .iter()
+            .map(|one| (one.data_centre.as_str(), one.source.as_deref(), one.age_ms.map(|ms| ms / 10_000)))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                // It has a copy since it answered others.
+                ("lhr", Some("lower"), Some(1)),
+                ("fra", Some("lower"), Some(1)),
+                ("nyc", Some("lower"), Some(1)),
+                ("sea", Some("regional"), Some(1)),
+                // Its own way to the upper tier.
+                ("sin", Some("upper"), Some(1)),
+            ]
+        );
+        assert!(all.data_centres.iter().all(|one| one.version.as_deref() == Some(&version)));
+    }
+    world.cut(SEA, SIN);
+    let asked = world.ask(SEA, Method::GET, &target, "").await;
+    assert!(asked.text().contains(r#"{"data_centre":"sin","error":"the link is cut"}"#), "{}", asked.text());
+    assert_eq!(world.services[SIN].report().reads, 0);
+}
+
+#[tokio::test]
+async fn who_says_something_wrong_over_a_link_is_refused() {
+    let world = World::new().await;
+    let ask = async |method: Method, fields: &[(&'static str, &str)], body: &'static str| {
+        let mut request = Request::new(Body::whole(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = "/k".parse().unwrap();
+        for (name, value) in fields {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        world.services[FRA].answer_other(request).await.status()
+    };
+    let namespace = ("kv-namespace", &*Namespace::id_of("sessions"));
+    assert_eq!(ask(Method::POST, &[("lh-tier-name", "tell")], "{}").await, StatusCode::BAD_REQUEST);
+    assert_eq!(ask(Method::GET, &[("lh-tier-name", "upper")], "").await, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(ask(Method::GET, &[("lh-tier-name", "lower"), namespace], "").await, StatusCode::BAD_REQUEST);
+    let wrong = [("lh-tier-name", "upper"), ("lh-kv-ttl", "-1"), namespace];
+    assert_eq!(ask(Method::GET, &wrong, "").await, StatusCode::BAD_REQUEST);
+    // It has no store.
+    assert_eq!(ask(Method::PUT, &[("lh-tier-name", "write"), namespace], "1").await, StatusCode::BAD_REQUEST);
+    assert_eq!(ask(Method::GET, &[("lh-tier-name", "upper"), namespace], "").await, StatusCode::NOT_FOUND);
+}
