@@ -117,9 +117,10 @@ impl Frames for Taker {
             if table.is_over {
                 return Poll::Ready(None);
             }
-            table.is_wanted = true;
+            // The connection's task is this one, as a rule: told again what it knows, it would never rest.
+            let is_news = !std::mem::replace(&mut table.is_wanted, true);
             table.taker = Some(cx.waker().clone());
-            let giver = table.giver.take();
+            let giver = if is_news { table.giver.take() } else { None };
             drop(table);
             giver.into_iter().for_each(Waker::wake);
             return Poll::Pending;
@@ -156,4 +157,44 @@ impl Drop for Taker {
 
 fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering::SeqCst},
+        task::Wake,
+    };
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_task_that_has_both_ends_rests_until_something_comes() {
+        let (giver, mut taker) = open(None);
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut cx = Context::from_waker(&waker);
+        let mut wishes = Vec::new();
+        // As the task does each time it is woken: it sees to the connection, then to the handler.
+        for _ in 0..3 {
+            wishes.push(giver.wish(&cx));
+            assert!(Pin::new(&mut taker).poll_frame(&mut cx).is_pending());
+        }
+        assert_eq!(wishes, [Wish::Room, Wish::Wanted, Wish::Wanted]);
+        assert_eq!(count.0.load(SeqCst), 1, "when somebody began to wait, and not again");
+        giver.give(Ok(Frame::data(Bytes::from_static(b"a"))));
+        assert_eq!(count.0.load(SeqCst), 2);
+        assert_eq!(giver.wish(&cx), Wish::Full);
+        assert!(Pin::new(&mut taker).poll_frame(&mut cx).is_ready());
+        assert_eq!((count.0.load(SeqCst), giver.wish(&cx)), (3, Wish::Room));
+    }
 }

@@ -83,8 +83,8 @@ impl Overview {
         // The clock may have been set meanwhile: here they are by the time that they have.
         rows.sort_by_key(|row| row.kept_s);
         let span_s = rows.last().zip(rows.first()).map_or(0, |(last, first)| last.kept_s - first.kept_s);
-        let (period, digits) = period(span_s);
-        let mut by_time = groups(&rows, |row| row.kept()[..digits].to_owned());
+        let (period, digits, rest) = period(span_s);
+        let mut by_time = groups(&rows, |row| row.kept()[..digits].replace('T', " ") + rest);
         by_time.drain(..by_time.len().saturating_sub(MOST_GROUPS));
         let mut by_network = groups(&rows, |row| row.network.clone());
         let networks = by_network.len();
@@ -104,14 +104,14 @@ impl Overview {
     }
 }
 
-/// What to divide a span of time into, and how much of a time's text that is: at most some 70 groups.
-fn period(span_s: u64) -> (&'static str, usize) {
+/// What to divide a span of time into, how much of a time's text that is, and what completes it: at most some 70 groups, if months are few.
+fn period(span_s: u64) -> (&'static str, usize, &'static str) {
     if span_s <= 2 * DAY_S {
-        ("hour", "2026-05-04T03".len())
+        ("hour", "2026-05-04T03".len(), ":00")
     } else if span_s <= 62 * DAY_S {
-        ("day", "2026-05-04".len())
+        ("day", "2026-05-04".len(), "")
     } else {
-        ("month", "2026-05".len())
+        ("month", "2026-05".len(), "")
     }
 }
 
@@ -139,8 +139,7 @@ impl Group {
             jitter_ms: spread(|measured| measured.jitter_ms),
             loss_ratio: spread(|measured| measured.loss_ratio),
         };
-        // Names of hours are read by people.
-        Self { name: name.replace('T', " "), n: rows.len(), figures }
+        Self { name: name.to_owned(), n: rows.len(), figures }
     }
 }
 
@@ -195,7 +194,7 @@ mod tests {
         let wanted = Wanted { days: Some(2), network: home.parse().ok() };
         let some = Overview::of(rows, wanted, MONDAY + 4 * DAY_S, 30 * DAY_S);
         assert_eq!((some.kept, some.all.n, some.period), (4, 2, "hour"));
-        assert_eq!(names(&some.by_time), [("2026-05-07 00", 2)]);
+        assert_eq!(names(&some.by_time), [("2026-05-07 00:00", 2)]);
         let none = Overview::of(Vec::new(), Wanted::default(), MONDAY, 1);
         assert_eq!((none.all.n, none.by_time.len(), none.all.figures.idle_ms), (0, 0, None));
     }

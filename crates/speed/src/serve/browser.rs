@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use http::clock::rfc3339;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -96,14 +97,14 @@ struct Body {
 }
 
 impl Told {
-    /// The result of it; `times` is what this machine's kernel says of the downloads.
+    /// The result of it, which is there `now`, by the time of day; `times` is what this machine's kernel says of the downloads.
     ///
     /// # Errors
     /// What in it cannot be.
     pub(crate) fn conclude(
         self,
         url: String,
-        started: String,
+        now: Duration,
         times: Option<Times>,
     ) -> Result<Outcome, &'static str> {
         let latencies = self.latencies.iter().map(|sample| sample.ms);
@@ -121,7 +122,7 @@ impl Told {
         let downloading = download.iter().map(|transfer| transfer.over).sum();
         let seen = Seen {
             url,
-            started,
+            started: rfc3339(now.saturating_sub(Duration::from_secs_f64(self.took_ms / 1e3))),
             took_s: self.took_ms / 1e3,
             plan: self.plan,
             protocol: self.protocol,
@@ -159,13 +160,15 @@ mod tests {
                 "latencies": [{{"at_s": 0.1, "during": "idle", "on": "same", "ms": 20}}], "download": [{body}]}}"#
         );
         let told: Told = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-        told.conclude("https://a.example".to_owned(), String::new(), None).map_err(str::to_owned)
+        told.conclude("https://a.example".to_owned(), Duration::from_secs(3605), None).map_err(str::to_owned)
     }
 
     #[test]
     fn what_a_page_saw_comes_to_the_same_as_what_the_client_saw() {
         let body = r#"{"bytes": 1001000, "behind_first": 1000000, "over_ms": 800, "took_ms": 820}"#;
         let outcome = told(body).unwrap();
+        // 5 s before it was told.
+        assert_eq!(outcome.started, "1970-01-01T01:00:00.000Z");
         // 8 Mbit over 0.8 s.
         assert_eq!(outcome.download.bps_p90, Some(10e6));
         assert_eq!(outcome.latency.idle_ms.unwrap().p50, 20.0);

@@ -237,7 +237,8 @@ impl Responder {
         let connections = test.map(|test| self.book().connections(test, peer.address.ip()));
         let times = connections.and_then(|connections| self.kernel.since(&connections));
         let url = base(head, peer.scheme)?;
-        let outcome = told.conclude(url, http::clock::wall(), times);
+        let now = Duration::from_nanos(u64::try_from(http::clock::wall_ns()).unwrap_or(0));
+        let outcome = told.conclude(url, now, times);
         Ok(json(&outcome.map_err(|why| refused(why.to_owned()))?))
     }
 
