@@ -28,6 +28,7 @@ mod copies;
 mod counts;
 mod door;
 mod elsewhere;
+mod encoding;
 mod envelope;
 mod error;
 mod incoming;

@@ -4,8 +4,6 @@
 //! is goes to the store at once (`to_store.rs`), which tells the key's places of a write (`telling.rs`). Who may ask is decided by whoever has
 //! the links: here is what is asked over them (`wire.rs`) and answered (`answers.rs`).
 
-// circle: a service has others asked for what it lacks, and answers them by what it does for its own readers.
-
 mod above;
 mod answers;
 mod flights;
@@ -21,8 +19,8 @@ use kv::Tier;
 use tiers::{CentreId, KeyHash};
 use tokio::time::sleep;
 
+use self::{above::Came, flights::Flights, telling::Telling};
 pub(crate) use self::{above::Question, to_store::in_binding};
-use self::{flights::Flights, telling::Telling};
 pub use self::{
     whereabouts::{Whereabouts, WouldAnswer},
     wire::is_read_as_written,
@@ -74,7 +72,7 @@ impl fmt::Display for Unreached {
 /// What a service has of the others.
 pub(crate) struct Linked {
     pub(crate) links: Arc<dyn Links>,
-    flights: Flights,
+    flights: Flights<Came>,
     telling: Telling,
 }
 

@@ -3,19 +3,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::StatusCode;
 use kv::{Expiration, Key, Metadata, Page, Tier, Version, Wanted};
-use tokio::{
-    sync::OwnedSemaphorePermit,
-    task::{JoinError, spawn_blocking},
-};
+use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 use vault::Listed;
 
 use crate::{
     copies::Name,
     incoming::Incoming,
     linked::Question,
-    problem::Problem,
+    problem::{Problem, ended},
     service::{Service, now},
     value::{Absent, Content, Found, Held},
 };
@@ -257,10 +253,4 @@ impl Service {
         }
         self.tell(namespace, written.map(|(key, version)| (key, version.to_string())));
     }
-}
-
-/// A task that did not come to its end.
-pub(crate) fn ended(error: &JoinError) -> Problem {
-    tracing::error!(%error, "a task of the store ended");
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed; its operator's log says why")
 }

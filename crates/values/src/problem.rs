@@ -2,6 +2,7 @@
 
 use http::{Body, HeaderValue, Response, StatusCode, header, server::Reason};
 use kv::{CursorError, ExpirationError, KeyError, MetadataError, PageError};
+use tokio::task::JoinError;
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,4 +125,10 @@ impl From<vault::Error> for Problem {
         };
         Self::new(status, message)
     }
+}
+
+/// A task that did not come to its end.
+pub(crate) fn ended(error: &JoinError) -> Problem {
+    tracing::error!(%error, "a task of the store ended");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed; its operator's log says why")
 }

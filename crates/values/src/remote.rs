@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 
 use http::{Body, HeaderMap, Method, StatusCode};
 use kv::{Key, MOST_VALUE_BYTES, Metadata};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,6 +13,7 @@ use serde_json::Value;
 use self::exchange::Exchange;
 use crate::{
     Error,
+    encoding::encoded,
     line::Line,
     linked::Whereabouts,
     value::{AGE, EXPIRATION, METADATA, SOURCE, VERSION},
@@ -292,16 +292,3 @@ fn inner<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Val
     let text = Option::<String>::deserialize(deserializer)?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
-
-/// A text as a part of a URL.
-fn encoded(text: &str) -> String {
-    match text {
-        // Else they would say where in a path it goes on.
-        "." => "%2E".to_owned(),
-        ".." => "%2E%2E".to_owned(),
-        text => utf8_percent_encode(text, ENCODED).to_string(),
-    }
-}
-
-/// All but RFC 3986's unreserved characters.
-pub(crate) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -163,6 +163,8 @@ fn a_store_is_used_in_another_data_centre() {
         assert_eq!((&line["data_centre"], &line["source"]), (&name.into(), &"lower".into()));
         assert!(line["version"] == written["version"] && line["age_ms"].is_u64(), "{line}");
     }
+    // It may not know yet that the other one is there, which was started later.
+    wait_until(|| kv(at_lhr, &["watch", "greeting"]).code == Some(0));
     assert!(kv(at_lhr, &["watch", "greeting"]).ok().contains(" lower"));
     let status = |admin: &str| longhaul(&["edge", "status", "--json", "--admin", admin]).json();
     // Each is the only one of its region; the store's own need not be told.

@@ -15,8 +15,7 @@ use super::{
 use crate::{
     access::NAMESPACE,
     copies::{Known, Name},
-    operations::ended,
-    problem::Problem,
+    problem::{Problem, ended},
     service::{Service, now},
     value::{Absent, Content, Found, Held, set},
 };

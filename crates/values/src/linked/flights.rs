@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::copies::Name;
 
 /// Questions that are under way.
-pub(super) struct Flights<T = super::above::Came>(Arc<Mutex<State<T>>>);
+pub(super) struct Flights<T>(Arc<Mutex<State<T>>>);
 
 struct State<T> {
     under_way: HashMap<Box<[u8]>, Flight<T>>,

@@ -11,8 +11,7 @@ use super::{Linked, Unreached, above::unreached, wire};
 use crate::{
     access::NAMESPACE,
     copies::Name,
-    operations::ended,
-    problem::Problem,
+    problem::{Problem, ended},
     service::Service,
     value::{CACHE_STATUS, METADATA, VERSION, set},
 };

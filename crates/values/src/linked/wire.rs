@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use kv::{About, Expiration, Key, MOST_VALUE_BYTES, Metadata, Tier, Version, Wanted};
-use percent_encoding::utf8_percent_encode;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    remote::ENCODED,
+    encoding::encoded,
     value::{EXPIRATION, METADATA, VERSION, set},
 };
 
@@ -35,13 +34,7 @@ const SOURCE: HeaderName = HeaderName::from_static("lh-tier-hit");
 
 /// The target of a read.
 pub(super) fn target(key: &str) -> String {
-    let key = match key {
-        // Else they would say where in a path it goes on.
-        "." => "%2E".to_owned(),
-        ".." => "%2E%2E".to_owned(),
-        key => utf8_percent_encode(key, ENCODED).to_string(),
-    };
-    format!("/{key}?urlencoded=true")
+    format!("/{}?urlencoded=true", encoded(key))
 }
 
 /// Says what is wanted.

@@ -597,3 +597,22 @@ async fn who_says_something_wrong_over_a_link_is_refused() {
     assert_eq!(ask(Method::PUT, &[("lh-tier-name", "write"), namespace], "1").await, StatusCode::BAD_REQUEST);
     assert_eq!(ask(Method::GET, &[("lh-tier-name", "upper"), namespace], "").await, StatusCode::NOT_FOUND);
 }
+
+#[tokio::test]
+async fn who_asks_while_another_process_takes_the_stores_place_waits_for_that() {
+    let world = Arc::new(World::new().await);
+    let service = Arc::clone(&world.services[LHR]);
+    spawn_blocking(move || service.leave()).await.unwrap();
+    let asked = world.asked();
+    let writing = {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move { world.put(SIN, "a", "1").await })
+    };
+    while world.asked() < asked + 2 {
+        tokio::task::yield_now().await;
+    }
+    let service = Arc::clone(&world.services[LHR]);
+    spawn_blocking(move || service.stay()).await.unwrap();
+    let version = writing.await.unwrap();
+    assert_eq!(world.get(LHR, "a").await.field("kv-version"), version);
+}
