@@ -16,6 +16,7 @@ mod program;
 mod speed;
 mod sure;
 mod tcp;
+mod tiers;
 mod veth;
 
 use std::process::{Command, Stdio};
@@ -30,6 +31,7 @@ use crate::{root, run};
 pub(crate) use engines::bench as engines;
 pub(crate) use forms::packets;
 pub(crate) use headers::bench as headers;
+pub(crate) use tiers::choice;
 
 /// Runs the named benchmarks, or all of them. `grid --json` prints nothing but JSON.
 pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
@@ -67,7 +69,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
             continue;
         }
         println!("\n## {group}\n");
-        if ["planet", "compare", "tcp", "probe", "headers", "kv", "speed"].contains(group) {
+        if ["planet", "compare", "tcp", "probe", "headers", "kv", "speed", "tiers"].contains(group) {
             println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
         }
         wanted.into_iter().try_for_each(|name| measure(group, name))?;
@@ -94,7 +96,8 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page), speed (bulk, clients, idle); edge or sure alone"
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page), speed (bulk, clients, idle), \
+                 tiers (choice, upper, purges, simulated, beside); edge or sure alone"
             );
         }
     }
@@ -112,6 +115,7 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("headers", &["headers"]),
     ("kv", &["read", "write", "page"]),
     ("speed", &["bulk", "clients", "idle"]),
+    ("tiers", &["choice", "upper", "purges", "simulated", "beside"]),
 ];
 
 fn measure(group: &str, name: &str) -> anyhow::Result<()> {
@@ -137,6 +141,11 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "bulk" => speed::bulk(),
         "clients" => speed::clients(),
         "idle" => speed::idle(),
+        "choice" => optimised("tier-bench"),
+        "upper" => tiers::upper(),
+        "purges" => tiers::purges(),
+        "simulated" => tiers::simulated(),
+        "beside" => tiers::beside(),
         _ => {
             compare::bench()?;
             optimised("engine-bench")

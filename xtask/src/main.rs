@@ -32,6 +32,10 @@ fn main() -> ExitCode {
         ["bench", names @ ..] => bench::bench(names),
         ["engine-bench"] => bench::engines(),
         ["header-bench"] => bench::headers(),
+        ["tier-bench"] => {
+            bench::choice();
+            Ok(())
+        }
         ["packets", arguments @ ..] => bench::packets(arguments),
         ["judge", "cache-tests"] => judge::cache_tests::judge(List::Compared),
         ["judge", "cache-tests", "write"] => judge::cache_tests::judge(List::Written),
@@ -61,7 +65,7 @@ const USAGE: &str = "\
 cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
-cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers, kv, speed; all without one
+cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers, kv, speed, tiers; all without one
 cargo xtask bench sure [N [PLACE]]  how often a source is called surely different from itself, N times a place
 cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
 cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...]  the edge's processor time a request beside nginx, HAProxy, Varnish, Traffic Server

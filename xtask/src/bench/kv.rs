@@ -147,7 +147,7 @@ impl Edge {
 }
 
 /// Loads a server from a thread. Returns the requests, all of which went well, and the seconds.
-fn wrk(at: SocketAddr, script: &Path, connections: usize) -> anyhow::Result<(f64, f64)> {
+pub(super) fn wrk(at: SocketAddr, script: &Path, connections: usize) -> anyhow::Result<(f64, f64)> {
     let (connections, duration) = (connections.to_string(), format!("{SECONDS}s"));
     let mut command = Command::new("wrk");
     command
@@ -182,7 +182,7 @@ fn answer(stream: &mut TcpStream) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-fn free() -> anyhow::Result<SocketAddr> {
+pub(super) fn free() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 

@@ -1,8 +1,4 @@
-//! How long the choice of a next hop takes, in nanoseconds: `cargo run --release -p tiers --example choice`.
-//!
-//! 51 rounds of 20 000 different keys for each topology, in turns, in a network of 300 data centres in seven regions.
-
-#![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
+//! How long the choice of a next hop takes, among 300 data centres in seven regions: all topologies in turns, each round for the same keys.
 
 use std::{
     hint::black_box,
@@ -14,8 +10,11 @@ use tiers::{
     Tuning, Zone,
 };
 
+use crate::bench::row;
+
+/// Prints the rows. This process must be an optimised one.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
-fn main() {
+pub(crate) fn bench() {
     let network = network(|id| if id % 5 == 0 { 4 + u32::from(id % 3) } else { 1 });
     let equal = network_of_equals();
     let spread = |topology, regional| Zone::new(&network, topology, regional);
@@ -31,21 +30,23 @@ fn main() {
     let keys: Vec<_> = (0..KEYS).map(|key| KeyHash::of(&key.to_le_bytes())).collect();
     let health = Health::default();
     let mut rounds = vec![Vec::new(); arms.len()];
-    for _ in 0..ROUNDS {
-        for ((_, network, zone), times) in arms.iter().zip(&mut rounds) {
+    for round in 0..ROUNDS {
+        let mut order: Vec<_> = (0..arms.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for arm in order {
+            let (_, network, zone) = &arms[arm];
             let start = Instant::now();
             for (key, here) in keys.iter().zip((0..300).cycle()) {
                 let asked = Asked { here: CentreId(here), role: Role::Lower, key: *key, through: &[] };
                 black_box(zone.next(Duration::ZERO, network, asked, &health));
             }
-            times.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(KEYS));
+            rounds[arm].push(start.elapsed().as_secs_f64() * 1e9 / f64::from(KEYS));
         }
     }
-    println!("| choice | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
-    for ((name, ..), mut times) in arms.iter().zip(rounds) {
-        times.sort_by(f64::total_cmp);
-        let (least, median, most) = (times[0], times[times.len() / 2], times[times.len() - 1]);
-        println!("| {name} | <= 200 ns | {ROUNDS} | {median:.0} ns | {least:.0} | {most:.0} |");
+    for ((name, ..), times) in arms.iter().zip(rounds) {
+        row(&format!("next hop, {name}"), "<= 200", "ns", times);
     }
 }
 

@@ -1,0 +1,14 @@
+//! What tiers cost: the choice of a next hop, a miss that an upper tier answers, purges in all data centres, and what is simulated a second; and
+//! whether the simulation says what a planet does.
+
+mod beside;
+mod centres;
+mod choice;
+mod simulated;
+
+pub(super) use self::{
+    beside::bench as beside,
+    centres::{purges, upper},
+    simulated::bench as simulated,
+};
+pub(crate) use choice::bench as choice;

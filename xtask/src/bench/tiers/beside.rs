@@ -1,0 +1,182 @@
+//! The simulation beside a planet: the same requests through three data centres, and how much longer visitors waited than was simulated.
+//!
+//! London and Frankfurt ask New York, where the origin is. One request follows the other. What a planet adds is what its own clock was late, which it says,
+//! and what programs take, which the simulation leaves out. That hits are equal is asserted in `crates/longhaul/tests/commands/edge_simulated.rs`,
+//! and here again.
+
+use std::{fmt::Write as _, fs, path::Path, process::Stdio, thread, time::Duration};
+
+use anyhow::{Context, bail, ensure};
+use recording::{Metric, Reader, Sample};
+use serde_json::Value;
+
+use crate::bench::{
+    lab::{Planet, binary, longhaul},
+    program::Running,
+    row,
+};
+
+/// Data centres with their cities.
+const CENTRES: [(&str, &str); 3] = [("lhr", "london"), ("fra", "frankfurt"), ("nyc", "newyork")];
+
+/// Who asks, one after the other, how often, and the seed of the objects.
+const TURNS: [(usize, &str, &str); 5] =
+    [(0, "80", "1"), (1, "80", "2"), (2, "60", "3"), (0, "60", "4"), (1, "60", "5")];
+
+/// Prints a row for each city: the median and the mean of what visitors waited, less what was simulated.
+pub(crate) fn bench() -> anyhow::Result<()> {
+    let mut differences = vec![[vec![], vec![]]; CENTRES.len()];
+    let mut hits = vec![];
+    let (mut lateness, mut reasons) = (vec![], vec![]);
+    for round in 0..ROUNDS {
+        let folder = tempfile::tempdir()?;
+        let network = network(folder.path())?;
+        let planet = planet(round)?;
+        let asked = ask(&planet, &network, folder.path())?;
+        let fidelity = planet.fidelity()?;
+        lateness.push(fidelity.lateness_us("99.9") / 1e3);
+        reasons.extend(fidelity.reasons());
+        planet.down()?;
+        let simulated = simulate(&asked, &network, folder.path())?;
+        hits.push(asked.iter().filter(|(_, sample)| is_hit(sample)).count() as f64 - simulated.hits);
+        for (at, differences) in differences.iter_mut().enumerate() {
+            let own = asked.iter().filter(|(from, _)| *from == at);
+            let mut waits: Vec<_> =
+                own.filter_map(|(_, sample)| sample.get(Metric::Wait)).map(|ns| ns as f64 / 1e6).collect();
+            waits.sort_by(f64::total_cmp);
+            let [median, mean] = simulated.latency(CENTRES[at].1)?;
+            differences[0].push(waits[(waits.len() - 1) / 2] - median);
+            differences[1].push(waits.iter().sum::<f64>() / waits.len() as f64 - mean);
+        }
+    }
+    row("hits on a planet, less those simulated", "0", "", hits);
+    for ((_, city), [medians, means]) in CENTRES.iter().zip(differences) {
+        row(
+            &format!("waits in {city}, less those simulated: the median"),
+            "<= 1 and what is late",
+            "ms",
+            medians,
+        );
+        row("the mean", "<= 1 and what is late", "ms", means);
+    }
+    row("late by the planet's own doing, 99.9 % of packets", "-", "ms", lateness);
+    reasons.iter().for_each(|reason| println!("| in the rows above, INVALID: {reason} | | | | | |"));
+    Ok(())
+}
+
+fn is_hit(sample: &Sample) -> bool {
+    sample.cache.as_deref() == Some("hit")
+}
+
+/// The network, on the planet and in the simulation. Without detours, which a connection that takes long would be given.
+fn network(folder: &Path) -> anyhow::Result<String> {
+    let authority = folder.join("authority").display().to_string();
+    longhaul(&["edge", "ca", "new", &authority])?;
+    let mut text = format!("[network]\nname = \"small\"\nauthority = \"{authority}/ca.pem\"\n");
+    for ((name, city), last) in CENTRES.into_iter().zip(2..) {
+        longhaul(&["edge", "ca", "issue", &authority, name])?;
+        write!(
+            text,
+            "[[data_centre]]\nname = \"{name}\"\ncity = \"{city}\"\nlisten = [\"0.0.0.0:80\"]\n\
+             admin = \"127.0.0.1:4480\"\naddress = \"10.0.0.{last}:4400\"\n\
+             link_certificate = \"{authority}/{name}.pem\"\nlink_key = \"{authority}/{name}-key.pem\"\n"
+        )?;
+    }
+    text += "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://origin:80\"]\n\
+             tiers = { lhr = \"nyc\", fra = \"nyc\" }\ndetours = \"off\"\n[[zone.rule]]\npath = \"/*\"\nedge_ttl = \"1h\"\n";
+    let file = folder.join("network.toml");
+    fs::write(&file, text)?;
+    Ok(file.display().to_string())
+}
+
+fn planet(round: usize) -> anyhow::Result<Planet> {
+    let mut world = "[[host]]\nname = \"origin\"\ncity = \"newyork\"\n".to_owned();
+    for kind in ["edge", "visitor"] {
+        for (name, city) in CENTRES {
+            write!(world, "[[host]]\nname = \"{kind}-{name}\"\ncity = \"{city}\"\n")?;
+        }
+    }
+    world += "[[anycast]]\nname = \"edge\"\nprefix = \"192.0.2.0/24\"\n\
+              hosts = [\"edge-lhr\", \"edge-fra\", \"edge-nyc\"]\n";
+    Planet::up(&format!("bench-tiers-{round}-{}", std::process::id()), &world)
+}
+
+/// Starts the data centres and asks them; who asked, and what came of it.
+fn ask(planet: &Planet, network: &str, folder: &Path) -> anyhow::Result<Vec<(usize, Sample)>> {
+    let start = |host: &str, words: &[&str]| {
+        let mut command = planet.exec(host);
+        command.arg(binary()).args(words);
+        Running::start(&mut command)
+    };
+    let _origin = start("origin", &["serve", "--listen", "0.0.0.0:80", "--body", "1KB"])?;
+    let mut running = Vec::new();
+    for (name, _) in CENTRES {
+        running.push(start(&format!("edge-{name}"), &["edge", "run", network, "--data-centre", name])?);
+    }
+    for _ in 0..100 {
+        if CENTRES.iter().all(|(name, _)| is_linked(planet, name)) {
+            break;
+        }
+        thread::park_timeout(Duration::from_millis(100));
+    }
+    let mut asked = Vec::new();
+    for (turn, (at, count, seed)) in TURNS.into_iter().enumerate() {
+        let file = folder.join(format!("{turn}.jsonl"));
+        let mut command = planet.exec(&format!("visitor-{}", CENTRES[at].0));
+        command.arg(binary()).args(["probe", "http://edge/{}", "--objects", "60", "--seed", seed]);
+        command.args(["--concurrency", "1", "--connections", "reuse", "--count", count, "--quiet"]);
+        let status = command.arg("--output").arg(&file).stdout(Stdio::null()).status()?;
+        ensure!(matches!(status.code(), Some(0 | 1)), "a probe failed: {status}");
+        for sample in Reader::new(fs::File::open(&file)?, file.display().to_string())? {
+            asked.push((at, sample?));
+        }
+    }
+    ensure!(asked.iter().all(|(_, sample)| sample.status == Some(200)), "not all requests went well");
+    Ok(asked)
+}
+
+fn is_linked(planet: &Planet, name: &str) -> bool {
+    let mut command = planet.exec(&format!("edge-{name}"));
+    let output = command.arg(binary()).args(["edge", "status", "--json"]).output();
+    let status = output.ok().and_then(|output| serde_json::from_slice::<Value>(&output.stdout).ok());
+    status.is_some_and(|status| {
+        let up = status["links"].as_array().into_iter().flatten().filter(|link| link["up"] == true);
+        up.count() + 1 == CENTRES.len()
+    })
+}
+
+/// What the simulation says of the same requests.
+struct Simulated {
+    /// Of data centres that visitors came to.
+    hits: f64,
+    side: Value,
+}
+
+impl Simulated {
+    /// The median and the mean of a city's visitors, ms.
+    fn latency(&self, city: &str) -> anyhow::Result<[f64; 2]> {
+        let found = self.side["cities"].as_array().into_iter().flatten().find(|one| one["name"] == city);
+        let latency = &found.with_context(|| format!("nobody asked from {city}"))?["latency"];
+        Ok(["p50_ms", "mean_ms"].map(|field| latency[field].as_f64().unwrap_or_default()))
+    }
+}
+
+fn simulate(asked: &[(usize, Sample)], network: &str, folder: &Path) -> anyhow::Result<Simulated> {
+    let mut trace = "time,key,size,city\n".to_owned();
+    for (time, (at, sample)) in asked.iter().enumerate() {
+        let object = sample.labels.get("object").context("each request was for an object")?;
+        writeln!(trace, "{time},/{object},1000,{}", CENTRES[*at].1)?;
+    }
+    let file = folder.join("trace.csv");
+    fs::write(&file, trace)?;
+    let words = ["edge", "simulate", network, "--origin", "newyork", "--json", "--trace"];
+    let said = longhaul(&[&words[..], &[&file.display().to_string()]].concat())?;
+    let mut result: Value = serde_json::from_str(&said)?;
+    let sides = result["topologies"].as_array_mut().context("a simulation has topologies")?;
+    let Some(side) = sides.iter_mut().find(|side| side["name"] == "custom") else { bail!("there is a map") };
+    let side = side.take();
+    let lower = side["tiers"].as_array().into_iter().flatten().find(|tier| tier["name"] == "lower");
+    Ok(Simulated { hits: lower.map_or(0.0, |tier| tier["hits"].as_f64().unwrap_or_default()), side })
+}
+
+const ROUNDS: usize = 3;
