@@ -21,6 +21,8 @@ mod custom;
 mod detour;
 mod failures;
 mod health;
+#[cfg(test)]
+mod histories;
 mod key;
 mod ledger;
 mod measurements;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Asked, Centre, Custom, Hop, KeyHash, Regional, Role, State, Topology, Zone};
+use crate::{Asked, Centre, Custom, Hop, KeyHash, Regional, Role, State, Topology, Zone, histories};
 
 fn origin() -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1], 443))
@@ -245,7 +245,7 @@ fn zones() -> impl Strategy<Value = (Topology, Regional)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(histories::or(100))]
 
     /// Data centres die and come back, routes to the origin break and heal. A request fails only if no data centre that is up can reach the
     /// origin; and each that does not fail costs the origin one response, whichever tier has died.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Centre;
+use crate::{Centre, histories};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -222,7 +222,7 @@ fn nobody_measures_and_nothing_changes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(histories::or(12))]
 
     /// Whatever the network does, a change is followed by an hour without one, unless the chosen one is down, or was for so long that it has
     /// not measured enough since.

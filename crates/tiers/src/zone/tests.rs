@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Centre, Measurements, State, Tuning};
+use crate::{Centre, Measurements, State, Tuning, histories};
 
 /// Two regions of three and two data centres.
 const NAMES: [(&str, &str); 5] =
@@ -189,6 +189,8 @@ fn any_zone() -> impl Strategy<Value = Zone> {
 }
 
 proptest! {
+    #![proptest_config(histories::or(256))]
+
     /// Even where each data centre has another configuration, other measurements and another view of who is up.
     #[test]
     fn no_request_goes_round(
