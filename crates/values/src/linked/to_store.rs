@@ -59,48 +59,17 @@ impl Service {
         self.counts.passed_on.add(1);
         let (service, linked, namespace) = (Arc::clone(self), Arc::clone(linked), namespace.to_owned());
         let passing = async move {
-            let done = service.done(&linked, store, request, body).await;
+            let done = done(&linked, store, request, body).await;
             service.follow_up(&linked, &namespace, &keys, &done);
-            done
+            done.map_err(|why| {
+                let mut problem = unreached(&linked, Some((store, why.to_string())));
+                if let Unreached::NotHeard(_) = why {
+                    problem.message.push_str("; what was asked for may have been done");
+                }
+                problem
+            })
         };
         tokio::spawn(passing).await.map_err(|error| ended(&error))?
-    }
-
-    async fn done(
-        &self,
-        linked: &Linked,
-        store: CentreId,
-        head: Request<()>,
-        body: Body,
-    ) -> Result<Response<Body>, Problem> {
-        let again = body.again();
-        let mut first = Some(body);
-        let request = move || {
-            let body = first.take().or_else(|| again.as_ref()?.again())?;
-            Some(head.clone().map(|()| body))
-        };
-        let answered = timeout(LONGEST, linked.send(store, request)).await;
-        let answered =
-            answered.unwrap_or_else(|_| Err(Unreached::NotHeard("it does not answer in time".to_owned())));
-        match answered {
-            Ok(response) => {
-                let (parts, body) = response.into_parts();
-                let mut response = Response::new(body);
-                *response.status_mut() = parts.status;
-                for name in SHOWN {
-                    if let Some(value) = parts.headers.get(&name) {
-                        response.headers_mut().insert(name, value.clone());
-                    }
-                }
-                Ok(response)
-            }
-            Err(Unreached::NotAsked(why)) => Err(unreached(linked, Some((store, why)))),
-            Err(Unreached::NotHeard(why)) => {
-                let mut problem = unreached(linked, Some((store, why)));
-                problem.message.push_str("; what was asked for may have been done");
-                Err(problem)
-            }
-        }
     }
 
     /// Has no copies that are older than what was written.
@@ -109,16 +78,17 @@ impl Service {
         linked: &Linked,
         namespace: &str,
         keys: &[Key],
-        done: &Result<Response<Body>, Problem>,
+        done: &Result<Response<Body>, Unreached>,
     ) {
         let version = match done {
             Ok(response) if response.status().is_success() => {
                 self.counts.writes.add(keys.len());
                 response.headers().get(VERSION).and_then(|version| version.to_str().ok())
             }
-            // It refuses.
+            // Nothing was written.
             Ok(response) if response.status().is_client_error() => return,
-            Ok(_) | Err(_) => None,
+            Err(Unreached::NotAsked(_)) => return,
+            Ok(_) | Err(Unreached::NotHeard(_)) => None,
         };
         for key in keys {
             let name = Name::of(namespace, key.as_str());
@@ -129,6 +99,33 @@ impl Service {
             linked.flights.close(&name);
         }
     }
+}
+
+/// Makes the request; what comes back says no more than is for clients.
+async fn done(
+    linked: &Linked,
+    store: CentreId,
+    head: Request<()>,
+    body: Body,
+) -> Result<Response<Body>, Unreached> {
+    let again = body.again();
+    let mut first = Some(body);
+    let request = move || {
+        let body = first.take().or_else(|| again.as_ref()?.again())?;
+        Some(head.clone().map(|()| body))
+    };
+    let answered = timeout(LONGEST, linked.send(store, request)).await;
+    let (parts, body) = answered
+        .unwrap_or_else(|_| Err(Unreached::NotHeard("it does not answer in time".to_owned())))?
+        .into_parts();
+    let mut response = Response::new(body);
+    *response.status_mut() = parts.status;
+    for name in SHOWN {
+        if let Some(value) = parts.headers.get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    Ok(response)
 }
 
 /// As the binding refuses; a Worker sees the sentence in the first line, which HTTP/2 does not have.

@@ -443,6 +443,8 @@ async fn where_the_store_is_not_reached_copies_answer_while_they_may() {
                 refused.text()
             );
         }
+        // A write that was not made leaves the copy as it is.
+        assert_eq!(world.ask(SIN, Method::PUT, &format!("/{key}"), "2").await.status, 503);
         assert_eq!(world.get(SIN, &key).await.text(), "1");
         world.pass(61);
         assert_eq!(world.get(SIN, &key).await.status, 503);
