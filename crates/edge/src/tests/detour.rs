@@ -1,15 +1,22 @@
 //! An origin that one data centre cannot reach, and others can.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use http::{Body, Method, Request, Response, StatusCode, tunnel::Downstream};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, duplex},
+    net::TcpSocket,
+};
 
 use super::{network::World, request, with};
 
-/// An address at which nobody listens.
+/// An address at which nobody listens, and no other test will: the socket that has it stays open.
 fn nowhere() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    std::mem::forget(socket);
+    address
 }
 
 /// Zones of which the first one's data centre looks for the origin where it is not.
