@@ -98,7 +98,10 @@ mod tests {
     #[test]
     fn a_name_of_a_connection_is_known_in_any_case() {
         for own in &OF_CONNECTIONS {
-            assert!(is_of_connection(own.as_str()) && is_of_connection(&own.as_str().to_uppercase()), "{own}");
+            assert!(
+                is_of_connection(own.as_str()) && is_of_connection(&own.as_str().to_uppercase()),
+                "{own}"
+            );
         }
         for other in ["", "tea", "tr", "trailers", "upgrader", "keep_alive", "host", "connectiom"] {
             assert!(!is_of_connection(other), "{other}");

@@ -84,7 +84,8 @@ mod tests {
         for stay in 0..1 << lines.len() {
             let mut head = Head::new(other, &[b"first", b"\r\n"]);
             let mut expected = String::from("first\r\n");
-            for (place, (name, value)) in lines.iter().enumerate().filter(|(place, _)| stay >> place & 1 == 1) {
+            for (place, (name, value)) in lines.iter().enumerate().filter(|(place, _)| stay >> place & 1 == 1)
+            {
                 head.keep(name, value);
                 expected += &format!("{name}: {}\r\n", str::from_utf8(value).unwrap());
                 if place == 4 {
