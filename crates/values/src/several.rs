@@ -1,13 +1,25 @@
 //! Many keys that are read at once.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use http::{Body, StatusCode};
 use kv::{Key, MOST_VALUE_BYTES};
 use serde::{Deserialize, de::IgnoredAny};
 use tokio::task::JoinSet;
 
-use crate::{incoming::collected, json, problem::Problem, service::Service, value::Found};
+use crate::{
+    incoming::collected,
+    json,
+    problem::Problem,
+    service::Service,
+    value::{Content, Found},
+};
 
 /// What is asked for.
 #[derive(Debug, Deserialize)]
@@ -74,24 +86,24 @@ pub(crate) async fn read(
     let ttl = cache_ttl(ttl.as_deref())?;
     let keys: Vec<_> = asked.keys.iter().map(|name| Key::new(name)).collect::<Result<_, _>>()?;
     let _place = service.large(&service.large_reads).await?;
-    let (mut found, mut bytes) = (Vec::new(), 0);
+    let (mut found, bytes) = (Vec::new(), Arc::new(AtomicU64::new(0)));
     // Where the store is far away, several are asked for at once.
     for some in keys.chunks(if service.far_store().is_some() { AT_ONCE } else { 1 }) {
         let mut asking = JoinSet::new();
         for (number, key) in some.iter().cloned().enumerate() {
-            let (service, namespace) = (Arc::clone(service), namespace.to_owned());
-            asking.spawn(async move { (number, service.get(&namespace, &key, ttl).await, key) });
+            let (service, namespace, bytes) = (Arc::clone(service), namespace.to_owned(), Arc::clone(&bytes));
+            asking.spawn(async move {
+                let value = match service.get(&namespace, &key, ttl).await {
+                    Ok(value) => taken(value.ok(), &bytes).await,
+                    Err(problem) => Err(problem),
+                };
+                (number, value, key)
+            });
         }
         let mut values = asking.join_all().await;
         values.sort_by_key(|(number, ..)| *number);
         for (_, value, key) in values {
-            let value = value?.ok();
-            bytes += value.as_ref().map_or(0, |value| value.about.bytes);
-            if bytes > MOST_VALUE_BYTES {
-                let message = "Total size of request exceeds the limit of 25MB";
-                return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
-            }
-            found.push((key, value));
+            found.push((key, value?));
         }
     }
     let mut parts = Vec::new();
@@ -109,6 +121,21 @@ pub(crate) async fn read(
     let mut text = String::new();
     json::between(&mut text, json::OBJECT, parts, |text, part| text.push_str(&part));
     Ok(text)
+}
+
+/// Counts the bytes of a value, and takes all of one that is on its way: while it waited, it would hold up others on its connection.
+async fn taken(value: Option<Found>, bytes: &AtomicU64) -> Result<Option<Found>, Problem> {
+    let Some(found) = value else { return Ok(None) };
+    if bytes.fetch_add(found.about.bytes, SeqCst) + found.about.bytes > MOST_VALUE_BYTES {
+        let message = "Total size of request exceeds the limit of 25MB";
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+    }
+    if !matches!(found.content, Content::Passing(_)) {
+        return Ok(Some(found));
+    }
+    let (about, version, age, source) = (found.about.clone(), found.version.clone(), found.age, found.source);
+    let content = Content::Whole(found.collect().await?);
+    Ok(Some(Found { about, version, age, source, content }))
 }
 
 /// How old an answer may be, as a request of the binding says it.

@@ -126,6 +126,17 @@ async fn a_large_value_comes_on_the_connection_for_those() {
 }
 
 #[tokio::test]
+async fn several_large_values_that_are_read_at_once_do_not_hold_each_other_up() {
+    let world = world();
+    for number in 0..4 {
+        put(&world, LHR, &format!("/k{number}"), &vec![b'a'; 6 << 20]).await;
+    }
+    let asked = br#"{"keys":["k0","k1","k2","k3"]}"#;
+    let got = ask(&world, SYD, Method::POST, "/bulk/get", asked).await;
+    assert_eq!((got.status, got.body.len()), (200, 4 * ((6 << 20) + 8) + 1));
+}
+
+#[tokio::test]
 async fn whoever_is_cut_off_from_the_store_says_so_and_answers_from_copies() {
     let world = world();
     let key = format!("/{}", key_of(&world, FRA).await);
