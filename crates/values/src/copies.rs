@@ -64,6 +64,11 @@ impl Known {
         }
     }
 
+    /// Whether it is that there is no value.
+    pub(crate) fn is_negative(&self) -> bool {
+        matches!(self, Self::Absent(_))
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Value(held) => held.bytes(),

@@ -67,10 +67,9 @@ impl Question {
         Name::of(&self.namespace, &self.key)
     }
 
-    /// How old an answer may be.
-    fn within(&self) -> Duration {
-        // That there is no value may be true for a shorter time, which whoever says so knows.
-        let period = Terms::default().period(false, self.wanted.cache_ttl);
+    /// How old an answer may be; that there is no value is true for a shorter time.
+    fn within(&self, is_negative: bool) -> Duration {
+        let period = Terms::default().period(is_negative, self.wanted.cache_ttl);
         self.wanted.within.map_or(period, |within| within.min(period))
     }
 }
@@ -82,25 +81,31 @@ impl Service {
         linked: &Arc<Linked>,
         question: Question,
     ) -> Result<Result<Found, Absent>, Problem> {
-        let seen = self.copies.find(&question.name(), question.wanted, self.elapsed());
-        let Some(seen) = seen.filter(|seen| !is_over(&seen.known)) else {
+        let find = || {
+            let seen = self.copies.find(&question.name(), question.wanted, self.elapsed());
+            seen.filter(|seen| !is_over(&seen.known))
+        };
+        let Some(mut seen) = find() else {
             return self.ask_above(linked, question).await;
         };
-        match seen.usage {
-            Use::AtOnce => {}
-            Use::AtOnceAndRefresh => {
-                self.refresh(linked, question.clone(), matches!(seen.known, Known::Absent(_)));
-            }
-            Use::UnlessAnswered | Use::Never => {
-                match timeout(IN_TIME, self.ask_above(linked, question.clone())).await {
-                    Ok(Ok(answer)) => return Ok(answer),
-                    Ok(Err(problem)) if problem.status != StatusCode::SERVICE_UNAVAILABLE => {
-                        return Err(problem);
-                    }
-                    // What was asked goes on, for who comes next.
-                    Ok(Err(_)) | Err(_) => self.counts.stood_in.add(1),
+        if matches!(seen.usage, Use::UnlessAnswered | Use::Never) {
+            let problem = match timeout(IN_TIME, self.ask_above(linked, question.clone())).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(problem)) if problem.status != StatusCode::SERVICE_UNAVAILABLE => {
+                    return Err(problem);
                 }
+                Ok(Err(problem)) => problem,
+                // What was asked goes on, for who comes next.
+                Err(_) => unreached(linked, None),
+            };
+            // Something newer may have been heard of meanwhile.
+            seen = find().ok_or(problem)?;
+            if seen.usage == Use::UnlessAnswered {
+                self.counts.stood_in.add(1);
             }
+        }
+        if seen.usage == Use::AtOnceAndRefresh {
+            self.refresh(linked, question.clone(), seen.known.is_negative());
         }
         Ok(given(&seen.known, seen.age, question.asked_as))
     }
@@ -131,7 +136,7 @@ impl Service {
                 Turn::Follow(mut answer) => {
                     let came = answer.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
                     match came {
-                        Some(Came::Known(answer)) if self.age(&answer) < question.within() => {
+                        Some(Came::Known(answer)) if self.is_young(&answer, &question) => {
                             return Ok(self.handed(&answer));
                         }
                         Some(Came::Failed(problem)) => return Err(problem),
@@ -192,22 +197,23 @@ impl Service {
                         Carried::Known(known) => {
                             let is_newest = self.copies.keep_newest(&name, &known, asked, but);
                             let answer = Answer { known, asked, source: said.source };
-                            if is_store || is_newest && self.age(&answer) < question.within() {
+                            if is_newest && (is_store || self.is_young(&answer, question)) {
                                 return Fetched::Known(answer);
                             }
                             // Whoever answered has asked nobody, and this one may.
                             old = Some(answer).filter(|_| is_newest).or(old);
                         }
                         Carried::Large(body) => {
-                            let version = said.version.as_deref();
-                            if is_store || version >= self.copies.version(&name).as_deref() {
+                            let (version, newest) = (said.version.as_deref(), self.copies.version(&name));
+                            if version >= newest.as_deref() || is_store && newest == known {
                                 // Nobody here gets an older one after this.
                                 self.copies.wrote(&name, version.unwrap_or_default());
                                 return Fetched::Large { said, asked, body };
                             }
                         }
                     }
-                    // Or it has not heard of a write that is known here.
+                    // Or it has not heard of a write that is known here, or was asked before that.
+                    last = Some((centre, OVERTAKEN.to_owned()));
                     is_direct = true;
                 }
                 Err(why) => {
@@ -220,7 +226,18 @@ impl Service {
                 }
             }
         }
-        old.map_or_else(|| Fetched::Failed(unreached(linked, last)), Fetched::Known)
+        // What is older than a minute is only for those who said so.
+        let terms = Terms::default();
+        let is_enough = |answer: &Answer| {
+            let wanted = question.wanted.cache_ttl;
+            let longest = wanted.unwrap_or_else(|| terms.period(answer.known.is_negative(), None));
+            self.age(answer) < longest
+        };
+        let Some(answer) = old.filter(is_enough) else { return Fetched::Failed(unreached(linked, last)) };
+        if self.age(&answer) >= terms.period(answer.known.is_negative(), question.wanted.cache_ttl) {
+            self.counts.stood_in.add(1);
+        }
+        Fetched::Known(answer)
     }
 
     /// What would come now; nothing of it is kept here.
@@ -265,7 +282,7 @@ impl Service {
             let headers = request.headers_mut();
             set(headers, wire::ASKED_AS, tier.name());
             set(headers, NAMESPACE, &question.namespace);
-            wire::write_wanted(headers, Wanted { within: Some(question.within()), ..question.wanted });
+            wire::write_wanted(headers, Wanted { within: Some(question.within(false)), ..question.wanted });
             Some(request)
         };
         let response = linked.send(centre, request).await.map_err(|unreached| unreached.to_string())?;
@@ -289,6 +306,10 @@ impl Service {
 
     fn age(&self, answer: &Answer) -> Duration {
         self.elapsed().saturating_sub(answer.asked)
+    }
+
+    fn is_young(&self, answer: &Answer, question: &Question) -> bool {
+        self.age(answer) < question.within(answer.known.is_negative())
     }
 
     fn handed(&self, answer: &Answer) -> Result<Found, Absent> {
@@ -349,6 +370,8 @@ fn patience(asked: Tier) -> Duration {
 
 /// Of an answer in another version of this protocol.
 pub(super) const NOT_AGREED: &str = "its answer is not as agreed on";
+/// Of an answer from before a write that is known.
+const OVERTAKEN: &str = "what it has answered is older than the last write";
 /// How long a copy that may stand in waits for something newer.
 const IN_TIME: Duration = Duration::from_secs(2);
 /// Regional tier, one in its place, upper tier, store.

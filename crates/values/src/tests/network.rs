@@ -43,12 +43,16 @@ struct Wires {
     is_known: bool,
     asked: AtomicUsize,
     told: AtomicUsize,
-    /// The next answer to a read of this data centre waits.
+    /// The next answer of this data centre to a request with this method waits.
     held: Mutex<Option<Held>>,
+    /// Who has which number in the network's file.
+    order: Mutex<Vec<usize>>,
+    /// `Content-Length` of the last write that was passed on.
+    length: Mutex<Option<String>>,
 }
 
 /// Of which data centre, when it has come, and when it may go on.
-type Held = (usize, Arc<Notify>, Arc<Notify>);
+type Held = (usize, Method, Arc<Notify>, Arc<Notify>);
 
 /// Those of one data centre.
 struct From {
@@ -98,33 +102,44 @@ impl Links for From {
     }
 
     fn all(&self) -> Vec<CentreId> {
-        (0..NAMES.len()).map(id).collect()
+        (0..self.wires.order.lock().unwrap().len()).map(id).collect()
     }
 
     fn name(&self, centre: CentreId) -> String {
-        NAMES[usize::from(centre.0)].0.to_owned()
+        self.wires.number(centre).map_or_else(String::new, |number| NAMES[number].0.to_owned())
     }
 
     fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
         Box::pin(async move {
-            if self.is_cut(centre) {
+            let number = self.wires.number(centre).expect("a number of the file that is read");
+            if self.is_cut(id(number)) {
                 return Err(Unreached::NotAsked("the link is cut".to_owned()));
             }
-            let is_read = request.method() == Method::GET;
+            let method = request.method().clone();
+            if method == Method::PUT {
+                let length = request.headers().get(header::CONTENT_LENGTH);
+                *self.wires.length.lock().unwrap() = length.map(|length| length.to_str().unwrap().to_owned());
+            }
             let counted = if request.method() == Method::POST { &self.wires.told } else { &self.wires.asked };
             counted.fetch_add(1, SeqCst);
-            let service = Arc::clone(&self.wires.services.get().unwrap()[usize::from(centre.0)]);
+            let service = Arc::clone(&self.wires.services.get().unwrap()[number]);
             let response = service.answer_other(request).await;
             let held = {
                 let mut held = self.wires.held.lock().unwrap();
-                held.take_if(|(of, ..)| is_read && *of == usize::from(centre.0))
+                held.take_if(|(of, wanted, ..)| *wanted == method && *of == number)
             };
-            if let Some((_, begun, go_on)) = held {
+            if let Some((_, _, begun, go_on)) = held {
                 begun.notify_one();
                 go_on.notified().await;
             }
             Ok(response)
         })
+    }
+}
+
+impl Wires {
+    fn number(&self, centre: CentreId) -> Option<usize> {
+        self.order.lock().unwrap().get(usize::from(centre.0)).copied()
     }
 }
 
@@ -160,6 +175,8 @@ impl World {
             asked: AtomicUsize::new(0),
             told: AtomicUsize::new(0),
             held: Mutex::default(),
+            order: Mutex::new((0..NAMES.len()).collect()),
+            length: Mutex::default(),
         });
         let folder = TempDir::new().unwrap();
         let mut services = Vec::new();
@@ -213,6 +230,13 @@ impl World {
 
     fn cut(&self, a: usize, b: usize) {
         self.wires.cut.lock().unwrap().extend([(a, b), (b, a)]);
+    }
+
+    /// The next answer of a data centre to a request with this method waits: the first says that it has come, the second that it may go on.
+    fn hold(&self, centre: usize, method: Method) -> (Arc<Notify>, Arc<Notify>) {
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        *self.wires.held.lock().unwrap() = Some((centre, method, Arc::clone(&begun), Arc::clone(&go_on)));
+        (begun, go_on)
     }
 
     fn heal(&self) {
@@ -352,8 +376,7 @@ async fn an_answer_that_began_before_a_write_is_nobodys_copy() {
     let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
     world.put(LHR, &key, "old").await;
     world.told().await;
-    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    *world.wires.held.lock().unwrap() = Some((LHR, Arc::clone(&begun), Arc::clone(&go_on)));
+    let (begun, go_on) = world.hold(LHR, Method::GET);
     let reading = {
         let (world, key) = (Arc::clone(&world), key.clone());
         tokio::spawn(async move { world.get(SIN, &key).await.text().to_owned() })
@@ -455,7 +478,7 @@ async fn where_the_store_is_not_reached_copies_answer_while_they_may() {
         world.cut(SIN, FRA);
         let long = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
         assert_eq!((long.text(), long.source(), long.age()), ("1", "lower", 61));
-        assert_eq!(world.services[SIN].report().network.unwrap().stood_in, 1);
+        assert_eq!(world.services[SIN].report().network.unwrap().stood_in, 2);
         world.heal();
         let new = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
         assert_eq!((new.text(), new.source(), new.age()), ("1", "store", 0));
@@ -617,4 +640,71 @@ async fn who_asks_while_another_process_takes_the_stores_place_waits_for_that() 
     spawn_blocking(move || service.stay()).await.unwrap();
     let version = writing.await.unwrap();
     assert_eq!(world.get(LHR, "a").await.field("kv-version"), version);
+}
+
+#[tokio::test]
+async fn an_old_answer_of_another_place_is_none_without_a_longer_cache_ttl() {
+    let world = World::of(false).await;
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    world.put(LHR, &key, "1").await;
+    world.told().await;
+    assert_eq!(world.get(FRA, &key).await.text(), "1");
+    world.pass(50);
+    // Too old for who asks, and what it has when it comes.
+    let (begun, go_on) = world.hold(FRA, Method::GET);
+    world.cut(LHR, FRA);
+    world.cut(LHR, SIN);
+    let world = Arc::new(world);
+    let reading = {
+        let (world, key) = (Arc::clone(&world), key.clone());
+        tokio::spawn(async move { world.get(SIN, &key).await.status })
+    };
+    begun.notified().await;
+    world.pass(20);
+    go_on.notify_one();
+    assert_eq!(reading.await.unwrap(), 503);
+    let long = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
+    assert_eq!((long.text(), long.age()), ("1", 70));
+    assert_eq!(world.services[SIN].report().network.unwrap().stood_in, 1);
+}
+
+#[tokio::test]
+async fn a_copy_that_was_written_while_it_waited_does_not_stand_in() {
+    let world = Arc::new(World::of(false).await);
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    world.put(LHR, &key, "1").await;
+    world.told().await;
+    assert_eq!(world.get(SIN, &key).await.text(), "1");
+    world.pass(61);
+    let (begun, go_on) = world.hold(FRA, Method::GET);
+    let reading = {
+        let (world, key) = (Arc::clone(&world), key.clone());
+        let target = format!("/{key}?cache_ttl=3600");
+        tokio::spawn(async move { world.ask(SIN, Method::GET, &target, "").await.status })
+    };
+    begun.notified().await;
+    world.put(LHR, &key, "2").await;
+    world.told().await;
+    world.cut(LHR, SIN);
+    go_on.notify_one();
+    assert_eq!(reading.await.unwrap(), 503);
+}
+
+#[tokio::test]
+async fn the_store_is_asked_once_more_if_its_answer_is_older_than_a_write_that_is_known() {
+    let world = Arc::new(World::new().await);
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    world.put(LHR, &key, "old").await;
+    world.told().await;
+    let (begun, go_on) = world.hold(LHR, Method::GET);
+    let reading = {
+        let (world, key) = (Arc::clone(&world), key.clone());
+        tokio::spawn(async move { world.get(FRA, &key).await.text().to_owned() })
+    };
+    begun.notified().await;
+    world.put(LHR, &key, "new").await;
+    world.told().await;
+    assert_eq!(world.get(FRA, &key).await.text(), "new");
+    go_on.notify_one();
+    assert_eq!(reading.await.unwrap(), "new");
 }
