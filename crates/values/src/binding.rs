@@ -77,7 +77,7 @@ async fn inside(
                     return Err(problem);
                 }
             }
-            return in_binding(service.pass_on(store, namespace, parts, body, keys).await?).await;
+            return in_binding(service.pass_on(store, namespace, parts, (body, None), keys).await?).await;
         }
     }
     match (&parts.method, path) {

@@ -86,7 +86,7 @@ async fn inside(
             _ => None,
         };
         if let Some(keys) = keys {
-            return service.pass_on(store, &namespace.id, parts, body, keys).await;
+            return service.pass_on(store, &namespace.id, parts, (body, None), keys).await;
         }
     }
     match below {
@@ -136,19 +136,19 @@ async fn bulk(
             if let Some(store) = service.far_store().filter(|_| count > 0) {
                 let keys = puts.iter().map(|put| Key::new(&put.key)).collect::<Result<_, _>>()?;
                 drop(puts);
-                return service.pass_on(store, namespace, parts, whole, keys).await;
+                return service.pass_on(store, namespace, parts, (whole, Some(place)), keys).await;
             }
             let version = if count > 0 { service.put_several(namespace, puts, place).await? } else { None };
             Ok(done(count, version))
         }
         (&Method::DELETE, None) | (&Method::POST, Some("delete")) => {
-            let _place = service.large(&service.large_writes).await?;
+            let place = service.large(&service.large_writes).await?;
             let text = in_time(collected(body, LARGEST_KEYS)).await?;
             let whole = Body::whole(text.clone());
             let keys = beside(move || pairs::read_keys(&text)).await?;
             let count = keys.len();
             if let Some(store) = service.far_store().filter(|_| count > 0) {
-                return service.pass_on(store, namespace, parts, whole, keys).await;
+                return service.pass_on(store, namespace, parts, (whole, Some(place)), keys).await;
             }
             let versions = if count > 0 { service.delete(namespace, keys).await? } else { Vec::new() };
             Ok(done(count, versions.into_iter().min()))

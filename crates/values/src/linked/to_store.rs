@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::{Body, HeaderName, Request, Response, header, request::Parts};
+use http::{Body, HeaderName, Request, Response, body::Frames as _, header, request::Parts};
 use kv::Key;
 use tiers::CentreId;
-use tokio::time::timeout;
+use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 
 use super::{Linked, Unreached, above::unreached, wire};
 use crate::{
@@ -24,17 +24,19 @@ impl Service {
     }
 
     /// Has a request done where the store is; it writes these keys. It goes on whatever becomes of its client, as copies here must not
-    /// outlive a write that was acknowledged.
+    /// outlive a write that was acknowledged; until its end it has its `place` among those with many values in memory.
     pub(crate) async fn pass_on(
         self: &Arc<Self>,
         (linked, store): (&Arc<Linked>, CentreId),
         namespace: &str,
         parts: &Parts,
-        body: Body,
+        (body, place): (Body, Option<OwnedSemaphorePermit>),
         keys: Vec<Key>,
     ) -> Result<Response<Body>, Problem> {
         let length = parts.headers.get(header::CONTENT_LENGTH);
         let length: Option<usize> = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        // One that came without may be in memory by now.
+        let in_memory = body.size_hint().exact();
         // What is short is made again if it has to be.
         let body = match length {
             Some(length) if length <= SHORT => {
@@ -54,11 +56,15 @@ impl Service {
                 headers.insert(name, value.clone());
             }
         }
+        if let Some(length) = in_memory.filter(|&length| length > 0) {
+            headers.insert(header::CONTENT_LENGTH, length.into());
+        }
         set(headers, wire::ASKED_AS, wire::WRITE);
         set(headers, NAMESPACE, namespace);
         self.counts.passed_on.add(1);
         let (service, linked, namespace) = (Arc::clone(self), Arc::clone(linked), namespace.to_owned());
         let passing = async move {
+            let _place = place;
             let done = done(&linked, store, request, body).await;
             service.follow_up(&linked, &namespace, &keys, &done);
             done.map_err(|why| {

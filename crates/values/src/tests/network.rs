@@ -708,3 +708,32 @@ async fn the_store_is_asked_once_more_if_its_answer_is_older_than_a_write_that_i
     go_on.notify_one();
     assert_eq!(reading.await.unwrap(), "new");
 }
+
+#[tokio::test]
+async fn many_values_on_their_way_have_their_place_and_their_length_until_the_store_has_them() {
+    let world = Arc::new(World::new().await);
+    let target = "/client/v4/accounts/a/storage/kv/namespaces/sessions/bulk";
+    let pairs = r#"[{"key":"a","value":"1"}]"#;
+    let (begun, go_on) = world.hold(LHR, Method::PUT);
+    let writing = {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move {
+            let mut request = Request::new(Body::whole(pairs));
+            *request.method_mut() = Method::PUT;
+            *request.uri_mut() = target.parse().unwrap();
+            request.headers_mut().insert(header::AUTHORIZATION, "Bearer s".parse().unwrap());
+            Door::of(&world.services[SIN]).handle(request).await.map(drop)
+        })
+    };
+    begun.notified().await;
+    // It did not say how long it is.
+    assert_eq!(world.wires.length.lock().unwrap().as_deref(), Some(&*pairs.len().to_string()));
+    writing.abort();
+    assert!(writing.await.unwrap_err().is_cancelled());
+    let places = &world.services[SIN].large_writes;
+    assert_eq!(places.available_permits(), 1);
+    go_on.notify_one();
+    while places.available_permits() < 2 {
+        tokio::task::yield_now().await;
+    }
+}
