@@ -72,12 +72,16 @@ impl Links for OverLinks {
     }
 
     fn name(&self, centre: CentreId) -> String {
-        self.others().map_or_else(String::new, |others| others.name(centre).to_owned())
+        let name = |others: Arc<Others>| others.is_one(centre).then(|| others.name(centre).to_owned());
+        self.others().and_then(name).unwrap_or_default()
     }
 
     fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
         Box::pin(async move {
             let others = self.others().ok_or_else(|| not_asked("there are no links any more"))?;
+            if !others.is_one(centre) {
+                return Err(not_asked("the network has other data centres now"));
+            }
             if let Some(why) = others.peer(centre).why_lost() {
                 return Err(Unreached::NotAsked(why));
             }

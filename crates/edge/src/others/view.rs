@@ -166,6 +166,11 @@ impl Others {
         &self.centres.centre(centre).name
     }
 
+    /// Whether there is one with this number, which may be of another network's file.
+    pub(crate) fn is_one(&self, centre: CentreId) -> bool {
+        usize::from(centre.0) < self.peers.len()
+    }
+
     /// The data centre of a name.
     pub(crate) fn id(&self, name: &str) -> Option<CentreId> {
         self.centres.ids().find(|&id| self.name(id).eq_ignore_ascii_case(name))

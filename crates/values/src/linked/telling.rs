@@ -12,7 +12,6 @@ use std::{
 
 use http::{Body, Method, Request, Uri};
 use kv::{Places, Terms};
-use tiers::CentreId;
 use tokio::time::{sleep, timeout};
 
 use super::{
@@ -21,10 +20,27 @@ use super::{
 };
 use crate::{service::Service, value::set};
 
-/// What is still to be told.
+/// What is still to be told, by the names of data centres: their numbers are others when the network's file is read again.
 #[derive(Debug, Default)]
 pub(super) struct Telling {
-    to: Mutex<HashMap<CentreId, Pending>>,
+    to: Mutex<HashMap<String, Pending>>,
+}
+
+/// Somebody who tells a data centre. If that breaks off, whoever writes next begins again.
+struct Teller<'t> {
+    telling: &'t Telling,
+    name: &'t str,
+    is_done: bool,
+}
+
+impl Drop for Teller<'_> {
+    fn drop(&mut self) {
+        if !self.is_done
+            && let Some(pending) = self.telling.to().get_mut(self.name)
+        {
+            pending.is_under_way = false;
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -117,34 +133,36 @@ impl Service {
                     continue;
                 }
                 self.counts.to_tell.add(1);
-                let pending = to.entry(centre).or_default();
+                let name = linked.links.name(centre);
+                let pending = to.entry(name.clone()).or_default();
                 pending.add((namespace.to_owned(), key.to_owned()), &version, now);
                 if !std::mem::replace(&mut pending.is_under_way, true) {
-                    to_begin.push(centre);
+                    to_begin.push(name);
                 }
             }
         }
         drop(to);
-        for centre in to_begin {
+        for name in to_begin {
             let (service, linked) = (Arc::clone(self), Arc::clone(linked));
-            tokio::spawn(async move { service.tell_all(&linked, centre).await });
+            tokio::spawn(async move { service.tell_all(&linked, &name).await });
         }
     }
 
     /// Tells a data centre until nothing is left.
-    async fn tell_all(&self, linked: &Linked, centre: CentreId) {
+    async fn tell_all(&self, linked: &Linked, name: &str) {
+        let mut teller = Teller { telling: &linked.telling, name, is_done: false };
         let mut wait = FIRST_WAIT;
         loop {
             let batch = {
                 let mut to = linked.telling.to();
-                let Some(pending) = to.get_mut(&centre) else { return };
+                let Some(pending) = to.get_mut(name) else { return };
                 let Some(batch) = pending.take() else {
-                    pending.is_under_way = false;
+                    (pending.is_under_way, teller.is_done) = (false, true);
                     return;
                 };
                 batch
             };
-            let told = timeout(PATIENCE, tell_one(linked, centre, &batch.message())).await;
+            let told = timeout(PATIENCE, tell_one(linked, name, &batch.message())).await;
             let why = match told {
                 Ok(Ok(())) => {
                     self.counts.told.add(batch.keys.len());
@@ -155,9 +173,9 @@ impl Service {
                 Ok(Err(why)) => why,
                 Err(_) => "it does not answer in time".to_owned(),
             };
-            let name = linked.links.name(centre);
             tracing::debug!(data_centre = name, why, "a data centre was not told of writes");
-            let over = linked.telling.to().entry(centre).or_default().put_back(batch, self.elapsed());
+            let over =
+                linked.telling.to().entry(name.to_owned()).or_default().put_back(batch, self.elapsed());
             self.counts.untold.add(over);
             sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
@@ -166,12 +184,15 @@ impl Service {
 }
 
 impl Telling {
-    fn to(&self) -> MutexGuard<'_, HashMap<CentreId, Pending>> {
+    fn to(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
         self.to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn tell_one(linked: &Linked, centre: CentreId, told: &Told) -> Result<(), String> {
+async fn tell_one(linked: &Linked, name: &str, told: &Told) -> Result<(), String> {
+    let links = &linked.links;
+    let centre = links.all().into_iter().find(|&centre| links.name(centre) == name);
+    let centre = centre.ok_or("the network has no data centre of that name any more")?;
     let text = told.write();
     let request = || {
         let mut request = Request::new(Body::whole(text.clone()));

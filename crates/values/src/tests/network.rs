@@ -737,3 +737,29 @@ async fn many_values_on_their_way_have_their_place_and_their_length_until_the_st
         tokio::task::yield_now().await;
     }
 }
+
+#[tokio::test]
+async fn who_has_another_number_in_a_new_file_is_told_by_its_name() {
+    let world = World::of(false).await;
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    world.put(LHR, &key, "1").await;
+    world.told().await;
+    assert_eq!(world.get(SIN, &key).await.text(), "1");
+    world.cut(LHR, SIN);
+    world.put(LHR, &key, "2").await;
+    *world.wires.order.lock().unwrap() = vec![LHR, SIN];
+    world.heal();
+    let name = crate::copies::Name::of(&Namespace::id_of("sessions"), &key);
+    while world.services[SIN]
+        .copies
+        .find(&name, kv::Wanted::default(), world.services[SIN].elapsed())
+        .is_some()
+    {
+        tokio::task::yield_now().await;
+    }
+    *world.wires.order.lock().unwrap() = (0..NAMES.len()).collect();
+    assert_eq!(world.get(SIN, &key).await.text(), "2");
+    // The others are told again, or it is too late for that.
+    world.pass(61);
+    world.told().await;
+}
