@@ -52,7 +52,7 @@ impl Service {
         let namespace = namespace(&access.namespaces, &parts.headers)?;
         if word == wire::WRITE {
             if linked.links.store().is_some() {
-                return Err(Problem::bad("this data centre has no store"));
+                return Err(no_store());
             }
             self.counts.of_others.add(1);
             return Ok(if parts.uri.path().starts_with(rest::PREFIX) {
@@ -72,6 +72,10 @@ impl Service {
         let (Some(asked_as), Some(wanted)) = (asked_as, wire::read_wanted(&parts.headers)) else {
             return Err(Problem::bad("the question is not as agreed on"));
         };
+        // Two whose networks' files differ would ask one another.
+        if asked_as == Tier::Store && linked.links.store().is_some() {
+            return Err(no_store());
+        }
         self.counts.of_others.add(1);
         let found = if linked.links.store().is_none() {
             self.read_for_other(&namespace.id, &key).await?
@@ -125,6 +129,12 @@ impl Service {
         self.counts.heard.add(told.written.len());
         Ok(Response::new(Body::empty()))
     }
+}
+
+/// Who is asked for the store without having it.
+fn no_store() -> Problem {
+    let message = "this data centre has no store: send SIGHUP when the network's file is the same everywhere";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 /// The namespace that a request is about, by its id.

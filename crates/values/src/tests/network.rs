@@ -619,7 +619,10 @@ async fn who_says_something_wrong_over_a_link_is_refused() {
     let wrong = [("lh-tier-name", "upper"), ("lh-kv-ttl", "-1"), namespace];
     assert_eq!(ask(Method::GET, &wrong, "").await, StatusCode::BAD_REQUEST);
     // It has no store.
-    assert_eq!(ask(Method::PUT, &[("lh-tier-name", "write"), namespace], "1").await, StatusCode::BAD_REQUEST);
+    for (method, word) in [(Method::PUT, "write"), (Method::GET, "store")] {
+        let status = ask(method, &[("lh-tier-name", word), namespace], "1").await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{word}");
+    }
     assert_eq!(ask(Method::GET, &[("lh-tier-name", "upper"), namespace], "").await, StatusCode::NOT_FOUND);
 }
 
