@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use ::tiers::{CentreId, KeyHash};
-use http::{Body, Failure, HeaderValue, Method, Request, Response, client::Trace, header};
+use http::{Body, HeaderValue, Method, Request, Response, client::Trace, header};
 use kv::{StoreName, Tier};
 use values::{Access, Config, Links, Sending, Service, Unreached};
 
@@ -142,12 +142,8 @@ async fn send(
             if is_of_link(failure) {
                 others.lost(centre, &why);
             }
-            // These are of connections that were never there.
-            let is_never = matches!(
-                failure,
-                Failure::Refused | Failure::Unreachable | Failure::KernelTimeout | Failure::Tls(_)
-            );
-            Err(if is_never { Unreached::NotAsked(why) } else { Unreached::NotHeard(why) })
+            // Without a connection nothing of it was sent.
+            Err(if trace.protocol.is_none() { Unreached::NotAsked(why) } else { Unreached::NotHeard(why) })
         }
     }
 }
