@@ -555,9 +555,34 @@ async fn all_else_is_answered_as_where_the_store_is() {
     for key in ["a", "c"] {
         assert_eq!(world.get(SIN, key).await.status, 404);
     }
-    // No token of a visitor opens what data centres ask one another.
     let other = world.ask(SIN, Method::GET, &rest("whereabouts/.."), "").await;
     assert_eq!(other.status, 400);
+}
+
+#[tokio::test]
+async fn no_visitor_is_taken_for_a_data_centre() {
+    let world = World::new().await;
+    world.put(LHR, "a", "secret").await;
+    for (method, word) in [(Method::GET, "store"), (Method::PUT, "write"), (Method::POST, "tell")] {
+        for (token, status) in [(None, 401), (Some("f"), 403)] {
+            let mut request = Request::new(Body::whole("1"));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = "/a".parse().unwrap();
+            let namespace = Namespace::id_of("sessions");
+            let headers = request.headers_mut();
+            for (name, value) in
+                [("lh-tier-name", word), ("kv-namespace", &*namespace), ("lh-request-kind", "values")]
+            {
+                headers.insert(name, value.parse().unwrap());
+            }
+            if let Some(token) = token {
+                headers.insert(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
+            }
+            let response = Door::of(&world.services[LHR]).handle(request).await.unwrap();
+            assert_eq!(response.status().as_u16(), status, "{word} {token:?}");
+        }
+    }
+    assert_eq!(world.get(LHR, "a").await.text(), "secret");
 }
 
 #[tokio::test]
