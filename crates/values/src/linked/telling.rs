@@ -59,7 +59,8 @@ impl Pending {
             self.more = Some(at);
         }
         if self.more.is_some() {
-            self.more = Some(at);
+            // What is put back may be older than what came meanwhile.
+            self.more = self.more.max(Some(at));
             return;
         }
         let known = self.keys.entry(name).or_insert_with(|| (version.to_owned(), at));
@@ -258,6 +259,18 @@ mod tests {
         assert!(message.everything && message.written.is_empty() && pending.take().is_none());
         pending.add(name(1), "1", SECOND);
         assert_eq!(pending.take().unwrap().keys.len(), 1);
+    }
+
+    #[test]
+    fn what_is_put_back_does_not_make_all_of_them_older() {
+        let mut pending = Pending::default();
+        pending.add(name(1), "1", SECOND);
+        let batch = pending.take().unwrap();
+        for key in 0..=MOST_PENDING {
+            pending.add(name(key), "2", 40 * SECOND);
+        }
+        pending.put_back(batch, 41 * SECOND);
+        assert_eq!(pending.take().unwrap().more, Some(40 * SECOND));
     }
 
     #[test]
