@@ -1,5 +1,15 @@
 //! Another protocol on its way through another data centre: over a link its bytes are the body of the request and that of the response, which
-//! go on side by side until one of them ends.
+//! go on side by side until both have ended, or one breaks off.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
+};
 
 use http::{
     Body, Bytes, Failure, HeaderMap, HeaderValue, Response, StatusCode,
@@ -7,7 +17,8 @@ use http::{
     header,
     tunnel::{Bytestream, Downstream, Upstream},
 };
-use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex, split};
+use tracing::debug;
 
 use crate::came::SWITCH;
 
@@ -26,6 +37,8 @@ impl Tunnel {
         }
         let protocol = headers.remove(header::UPGRADE)?;
         headers.remove(header::CONNECTION);
+        // It would be that of the bytes that follow.
+        headers.remove(header::CONTENT_LENGTH);
         headers.insert(SWITCH, protocol);
         let (out, body) = Body::channel(1);
         Some((Self { out }, body))
@@ -40,7 +53,13 @@ impl Tunnel {
         };
         let (mut head, body) = response.into_parts();
         let (near, far) = duplex(ROOM);
-        tokio::spawn(carry(far, self.out, body));
+        let near = Near { stream: near, is_broken_off: Arc::default() };
+        let is_broken_off = Arc::clone(&near.is_broken_off);
+        tokio::spawn(async move {
+            if carry(far, self.out, body, &is_broken_off).await.is_err() {
+                debug!("another protocol on its way through another data centre broke off");
+            }
+        });
         head.status = StatusCode::SWITCHING_PROTOCOLS;
         head.headers.insert(header::CONNECTION, UPGRADE);
         head.headers.insert(header::UPGRADE, protocol);
@@ -58,24 +77,34 @@ pub(crate) fn answer(mut response: Response<Body>, asked: HeaderValue, body: Bod
     let (near, far) = duplex(ROOM);
     let (out, back) = Body::channel(1);
     tokio::spawn(go(Box::new(near)));
-    tokio::spawn(carry(far, out, body));
+    tokio::spawn(async move { carry(far, out, body, &AtomicBool::new(false)).await });
     head.status = StatusCode::OK;
     head.headers.remove(header::CONNECTION);
+    head.headers.remove(header::CONTENT_LENGTH);
     let agreed = head.headers.remove(header::UPGRADE);
     head.headers.insert(SWITCH, agreed.unwrap_or(asked));
     Response::from_parts(head, back)
 }
 
-/// Writes what comes from a stream into one body, and what comes in another one into the stream. An end of either goes on as that; when one breaks
-/// off, the stream is closed.
-async fn carry(stream: impl Bytestream, out: Sender, mut back: Body) {
+/// Writes what comes from a stream into one body, and what comes in another one into the stream. An end of either goes on as that, and the other
+/// direction goes on; when one breaks off, that is noted before the stream is closed.
+async fn carry(
+    stream: impl Bytestream,
+    out: Sender,
+    mut back: Body,
+    is_broken_off: &AtomicBool,
+) -> Result<(), Failure> {
     let (mut read, mut write) = split(stream);
     let there = async {
         let mut piece = vec![0; PIECE];
         loop {
-            let bytes = read.read(&mut piece).await.map_err(|_| Failure::Source)?;
+            let bytes = tokio::select! {
+                bytes = read.read(&mut piece) => bytes.map_err(|_| Failure::Source)?,
+                () = out.gone() => return Err(Failure::Source),
+            };
             if bytes == 0 {
-                return out.finish().await.map_err(|_| Failure::Source);
+                // What waits to be sent is given up with the body that comes back.
+                return out.finish_and_wait().await.map_err(|_| Failure::Source);
             }
             let sent = out.send(Bytes::copy_from_slice(&piece[..bytes])).await;
             sent.map_err(|_| Failure::Source)?;
@@ -87,7 +116,45 @@ async fn carry(stream: impl Bytestream, out: Sender, mut back: Body) {
         }
         write.shutdown().await.map_err(|_| Failure::Source)
     };
-    let _ = tokio::try_join!(there, here);
+    let carried = tokio::try_join!(there, here).map(|_| ());
+    is_broken_off.store(carried.is_err(), Relaxed);
+    carried
+}
+
+/// The end of a tunnel that takes the place of a connection to an origin: where the tunnel breaks off, that does too.
+struct Near {
+    stream: DuplexStream,
+    is_broken_off: Arc<AtomicBool>,
+}
+
+impl AsyncRead for Near {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = to.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, to))?;
+        let is_over = to.filled().len() == before && to.remaining() > 0;
+        if is_over && self.is_broken_off.load(Relaxed) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Near {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
 }
 
 /// What Connection says where another protocol is asked for, or agreed to.

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 
 use http::{
     Client, Membership,
-    client::{Config, Known, Limits, Lookups, Protocol},
+    client::{Config, Known, Limits, Lookups, Protocol, Windows},
 };
 
 use crate::Error;
@@ -53,8 +53,15 @@ impl Lanes {
             known: addresses.iter().map(known).collect(),
             ..Config::default()
         };
-        let [small, bulk, tunnels] = [(); 3].map(|()| Client::new(&config));
-        Ok(Self { small: small?, bulk: bulk?, tunnels: tunnels? })
+        let mut tunnels = config.clone();
+        // A tunnel ends when its visitor wants: nobody waits for that.
+        tunnels.limits.waiting = 0;
+        tunnels.windows = Windows { stream: OF_TUNNEL, connection: OF_TUNNEL * MOST_TUNNELS };
+        Ok(Self {
+            small: Client::new(&config)?,
+            bulk: Client::new(&config)?,
+            tunnels: Client::new(&tunnels)?,
+        })
     }
 
     pub(crate) fn of(&self, lane: Lane) -> &Client {
@@ -68,6 +75,11 @@ impl Lanes {
 
 /// One, and others while what is on it is ended.
 const CONNECTIONS: usize = 4;
+
+/// Bytes of a tunnel that may wait here for a visitor who does not read, and tunnels on a connection: as many streams as a data centre allows. All of
+/// them together have no room but their own, so that one that is not read holds up none of the others.
+const OF_TUNNEL: u32 = 64 << 10;
+const MOST_TUNNELS: u32 = http::limits::STREAMS;
 
 /// Requests that may wait for a stream: as many as visitors may wait for an origin.
 const WAITING: usize = 20_000;

@@ -1,6 +1,6 @@
 //! An origin that one data centre cannot reach, and others can.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use http::{Body, Method, Request, Response, StatusCode, tunnel::Downstream};
 use tokio::{
@@ -140,9 +140,64 @@ async fn a_websocket_ends_with_the_data_centre_that_it_goes_through() {
     assert_eq!(visitor.read_u8().await.unwrap(), b'a');
     world.centres[1].die();
     world.centres[2].die();
-    assert_eq!(visitor.read(&mut [0; 1]).await.unwrap(), 0);
-    drop(visitor);
+    // The visitor says nothing more, and is let go all the same.
     going.await.unwrap();
+    assert_eq!(visitor.read(&mut [0; 1]).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_websocket_that_nobody_reads_holds_up_no_other() {
+    let world = World::with(first_is_cut(""), echo);
+    let mut ends = Vec::new();
+    for _ in 0..2 {
+        let mut response = world.centres[0].core.serve(websocket("/chat")).await;
+        let go = response.extensions_mut().remove::<Downstream>().unwrap().take().unwrap();
+        let (visitor, edge) = duplex(1000);
+        tokio::spawn(go(Box::new(edge)));
+        ends.push(visitor);
+    }
+    // The first one says what nobody takes back, until nothing more has room on the whole way.
+    let (mut deaf, mut other) = (ends.remove(0), ends.remove(0));
+    let piece = vec![0; 100_000];
+    while tokio::time::timeout(Duration::from_millis(300), deaf.write_all(&piece)).await.is_ok() {}
+    for said in 0..100 {
+        other.write_all(&[said; 5000]).await.unwrap();
+        let mut heard = [0; 5000];
+        other.read_exact(&mut heard).await.unwrap();
+        assert_eq!(heard, [said; 5000]);
+    }
+}
+
+#[tokio::test]
+async fn what_a_visitor_says_after_the_origins_end_comes_whole() {
+    let (heard, hearing) = tokio::sync::oneshot::channel();
+    let heard = std::sync::Mutex::new(Some(heard));
+    let world = World::with(first_is_cut(""), move |_, _| {
+        let heard = heard.lock().unwrap().take();
+        async {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+            for (name, value) in [("upgrade", "x"), ("connection", "upgrade"), ("content-length", "0")] {
+                response.headers_mut().insert(name, value.parse().unwrap());
+            }
+            response.extensions_mut().insert(Downstream::then(async |mut stream| {
+                stream.shutdown().await.unwrap();
+                let mut said = Vec::new();
+                stream.read_to_end(&mut said).await.unwrap();
+                heard.unwrap().send(said).unwrap();
+            }));
+            response
+        }
+    });
+    let fields = [("connection", "upgrade"), ("upgrade", "x"), ("content-length", "0")];
+    let mut response = world.centres[0].core.serve(request(Method::GET, "/", &fields)).await;
+    let go = response.extensions_mut().remove::<Downstream>().unwrap().take().unwrap();
+    let (mut visitor, edge) = duplex(1000);
+    tokio::spawn(go(Box::new(edge)));
+    assert_eq!(visitor.read(&mut [0; 1]).await.unwrap(), 0);
+    visitor.write_all(&[7; 100_000]).await.unwrap();
+    visitor.shutdown().await.unwrap();
+    assert!(hearing.await.unwrap() == [7; 100_000]);
 }
 
 #[tokio::test]

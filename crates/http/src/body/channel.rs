@@ -48,6 +48,21 @@ impl Sender {
         self.add(Piece::End).await
     }
 
+    /// Marks the body as complete, and waits until whoever reads it has seen that.
+    ///
+    /// # Errors
+    /// When nobody reads the body any more.
+    pub async fn finish_and_wait(self) -> Result<(), Gone> {
+        self.add(Piece::End).await?;
+        self.pieces.closed().await;
+        Ok(())
+    }
+
+    /// Waits until nobody reads the body any more.
+    pub async fn gone(&self) {
+        self.pieces.closed().await;
+    }
+
     /// Marks the body as complete, and adds fields after it.
     ///
     /// # Errors

@@ -63,9 +63,12 @@ impl<H: Handler> Context<H> {
         let (stream, sender) = gathered(stream);
         let to_its_end = async {
             let mut builder = Builder::new();
+            // A member's requests are of many visitors, of which one that is not read may not hold up the others: all streams have room.
+            let streams = if caller.is_some() { self.config.streams } else { 1 };
+            let all = self.config.upload_window.saturating_mul(streams).min(LARGEST_WINDOW);
             builder
                 .initial_window_size(self.config.upload_window)
-                .initial_connection_window_size(self.config.upload_window)
+                .initial_connection_window_size(all)
                 .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
                 .max_concurrent_streams(self.config.streams);
             let beginning = async { builder.handshake(stream).await.map_err(io::Error::other) };
@@ -116,10 +119,20 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
                 None => std::future::pending().await,
             }
         };
+        let is_member = self.caller.is_some();
+        let misconduct = async {
+            loop {
+                match conduct.ending(patience).await {
+                    // A member passes on what strangers do, and others' requests are on its connection.
+                    Ending::Stalled | Ending::Abuse if is_member => {}
+                    ending => return ending,
+                }
+            }
+        };
         let ending = tokio::select! {
             biased;
             () = poll_fn(|cx| self.poll_requests(cx)) => return,
-            ending = conduct.ending(patience) => ending,
+            ending = misconduct => ending,
             () = lost => Ending::Lost,
             () = stop.asked() => {
                 self.connection.graceful_shutdown();
@@ -247,3 +260,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         }
     }
 }
+
+/// Of all windows (RFC 9113 section 6.9.1).
+const LARGEST_WINDOW: u32 = (1 << 31) - 1;
