@@ -2,8 +2,10 @@
 
 use std::{
     fmt::Display,
+    fs::OpenOptions,
     io::{self, ErrorKind},
     mem,
+    os::unix::fs::OpenOptionsExt as _,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock},
@@ -186,10 +188,15 @@ impl File {
     }
 }
 
-/// Opens a database, or makes one, with so many bytes of memory for what was read from it.
+/// Opens a database, or makes one, with so many bytes of memory for what was read from it. A new one is for its owner alone: what is in it may
+/// be secret.
 pub fn opening(path: &Path, memory: usize) -> Opening {
     let path = path.to_owned();
-    Box::new(move || Builder::new().set_cache_size(memory).create(&path))
+    Box::new(move || {
+        // Why it cannot be made is said by what opens it.
+        let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        Builder::new().set_cache_size(memory).create(&path)
+    })
 }
 
 /// In the table of numbers of each kind of file: the version of its format.

@@ -41,6 +41,15 @@ async fn put(vault: &Vault, key: &str, value: &[u8]) -> Version {
     upload.finish("ns", key, None, None).await.unwrap()
 }
 
+#[tokio::test]
+async fn only_its_owner_may_read_a_new_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = TempDir::new().unwrap();
+    close(open(&directory, day)).await;
+    let mode = std::fs::metadata(config(&directory).path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
 /// The value of a key, and its version.
 fn value(vault: &Vault, key: &str) -> Option<(Vec<u8>, Version)> {
     let Found { record, value: mut reading } = vault.look("ns", key).unwrap()?;

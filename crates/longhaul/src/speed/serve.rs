@@ -56,8 +56,8 @@ pub(crate) struct Serve {
     /// Keep results that visitors choose to leave, in this file: with their network, and without their address
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
-    /// For how long results are kept [default: 30d]
-    #[arg(long, requires = "keep", value_name = "TIME", value_parser = units::duration::parse)]
+    /// For how long results are kept, a minute at least [default: 30d]
+    #[arg(long, requires = "keep", value_name = "TIME", value_parser = keep_for)]
     keep_for: Option<Duration>,
     /// Show all results at /operator to whoever has the token of this SHA-256; `longhaul speed token` makes both
     #[arg(long, requires = "keep", value_name = "SHA256")]
@@ -97,6 +97,11 @@ impl Serve {
             }
             if let (true, Some(address)) = (has_operator, ready.addresses.first()) {
                 say(&format!("results at {scheme}://{address}/operator"));
+                if scheme == "http" && !address.ip().is_loopback() {
+                    say(
+                        "the operator's token goes to that page in clear text: --tls keeps it from others on the way",
+                    );
+                }
             }
             if let Some(port) = ready.loss_port {
                 say(&format!("datagrams of the loss test at UDP port {port}"));
@@ -115,3 +120,10 @@ impl Serve {
         Ok(ExitCode::SUCCESS)
     }
 }
+
+fn keep_for(text: &str) -> Result<Duration, String> {
+    let time = units::duration::parse(text).map_err(|error| error.to_string())?;
+    if time < LEAST_KEPT { Err("results are kept for a minute at least".to_owned()) } else { Ok(time) }
+}
+
+const LEAST_KEPT: Duration = Duration::from_secs(60);
