@@ -81,7 +81,9 @@ fn add_shape(value: &Value, path: &str, shape: &mut BTreeSet<String>) {
                 add_shape(element, &format!("{path}[]"), shape);
             }
         }
-        Value::String(text) if is_word(text) => drop(shape.insert(format!("{path} {text}"))),
+        Value::String(text) if is_word(text) || NAMES.contains(text) => {
+            drop(shape.insert(format!("{path} {text}")))
+        }
         Value::String(_) => drop(shape.insert(format!("{path} \"\""))),
         Value::Number(number) if number.is_f64() => drop(shape.insert(format!("{path} 0.5"))),
         Value::Number(number) => {
