@@ -26,7 +26,8 @@ pub struct Config {
     /// Each response has the version of the content as its ETag: "1", and after each POST or PUT the next number. That of a GET is of the
     /// moment when the request was there, and If-None-Match is heeded.
     pub versions: bool,
-    /// Fields of each response, in place of those of the same names that it has by itself ([`Config::header_line`]).
+    /// Fields of each response, in place of those of the same names that it has by itself, but for Server-Timing, and ETag of versions
+    /// ([`Config::header_line`]).
     pub headers: HeaderMap,
     /// Seed of the service times; the same seed makes the same sequence.
     pub seed: u64,

@@ -103,7 +103,7 @@ impl Service {
         Whereabouts { key: key.to_string(), data_centres }
     }
 
-    /// What a reader here would get. No copy is kept of it, and none counts as used.
+    /// What a reader here would get. No copy is kept of it here, and none counts as used here; those above answer as they answer any question.
     pub(super) async fn look(&self, namespace: &str, key: &Key) -> Result<Said, String> {
         let name = Name::of(namespace, key.as_str());
         let seen = self.copies.look(&name, self.elapsed()).filter(|seen| !is_over(&seen.known));

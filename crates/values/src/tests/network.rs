@@ -15,7 +15,7 @@ use std::{
 use http::{Body, HeaderMap, Method, Request, StatusCode, header, server::Handler};
 use kv::{Places, Tier};
 use tiers::{Centre, CentreId, KeyHash};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, task::JoinHandle};
 
 use super::*;
 use crate::{Links, Sending, Unreached, Whereabouts};
@@ -215,6 +215,12 @@ impl World {
         self.ask(centre, Method::GET, &format!("/{key}"), "").await
     }
 
+    /// The same beside what happens meanwhile.
+    fn reading(self: &Arc<Self>, centre: usize, target: String) -> JoinHandle<Answer> {
+        let world = Arc::clone(self);
+        tokio::spawn(async move { world.ask(centre, Method::GET, &target, "").await })
+    }
+
     async fn put(&self, centre: usize, key: &str, value: &str) -> String {
         let put = self.ask(centre, Method::PUT, &format!("/{key}"), value).await;
         assert_eq!(put.status, 200, "{}", put.text());
@@ -377,10 +383,7 @@ async fn an_answer_that_began_before_a_write_is_nobodys_copy() {
     world.put(LHR, &key, "old").await;
     world.told().await;
     let (begun, go_on) = world.hold(LHR, Method::GET);
-    let reading = {
-        let (world, key) = (Arc::clone(&world), key.clone());
-        tokio::spawn(async move { world.get(SIN, &key).await.text().to_owned() })
-    };
+    let reading = world.reading(SIN, format!("/{key}"));
     begun.notified().await;
     world.put(LHR, &key, "new").await;
     world.told().await;
@@ -388,7 +391,7 @@ async fn an_answer_that_began_before_a_write_is_nobodys_copy() {
     assert_eq!(world.get(FRA, &key).await.text(), "new");
     go_on.notify_one();
     // The places that were told know that there is a newer one, and ask for it.
-    assert_eq!(reading.await.unwrap(), "new");
+    assert_eq!(reading.await.unwrap().text(), "new");
     assert_eq!(world.get(SIN, &key).await.text(), "new");
 }
 
@@ -683,14 +686,11 @@ async fn an_old_answer_of_another_place_is_none_without_a_longer_cache_ttl() {
     world.cut(LHR, FRA);
     world.cut(LHR, SIN);
     let world = Arc::new(world);
-    let reading = {
-        let (world, key) = (Arc::clone(&world), key.clone());
-        tokio::spawn(async move { world.get(SIN, &key).await.status })
-    };
+    let reading = world.reading(SIN, format!("/{key}"));
     begun.notified().await;
     world.pass(20);
     go_on.notify_one();
-    assert_eq!(reading.await.unwrap(), 503);
+    assert_eq!(reading.await.unwrap().status, 503);
     let long = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
     assert_eq!((long.text(), long.age()), ("1", 70));
     assert_eq!(world.services[SIN].report().network.unwrap().stood_in, 1);
@@ -705,17 +705,13 @@ async fn a_copy_that_was_written_while_it_waited_does_not_stand_in() {
     assert_eq!(world.get(SIN, &key).await.text(), "1");
     world.pass(61);
     let (begun, go_on) = world.hold(FRA, Method::GET);
-    let reading = {
-        let (world, key) = (Arc::clone(&world), key.clone());
-        let target = format!("/{key}?cache_ttl=3600");
-        tokio::spawn(async move { world.ask(SIN, Method::GET, &target, "").await.status })
-    };
+    let reading = world.reading(SIN, format!("/{key}?cache_ttl=3600"));
     begun.notified().await;
     world.put(LHR, &key, "2").await;
     world.told().await;
     world.cut(LHR, SIN);
     go_on.notify_one();
-    assert_eq!(reading.await.unwrap(), 503);
+    assert_eq!(reading.await.unwrap().status, 503);
 }
 
 #[tokio::test]
@@ -725,16 +721,13 @@ async fn the_store_is_asked_once_more_if_its_answer_is_older_than_a_write_that_i
     world.put(LHR, &key, "old").await;
     world.told().await;
     let (begun, go_on) = world.hold(LHR, Method::GET);
-    let reading = {
-        let (world, key) = (Arc::clone(&world), key.clone());
-        tokio::spawn(async move { world.get(FRA, &key).await.text().to_owned() })
-    };
+    let reading = world.reading(FRA, format!("/{key}"));
     begun.notified().await;
     world.put(LHR, &key, "new").await;
     world.told().await;
     assert_eq!(world.get(FRA, &key).await.text(), "new");
     go_on.notify_one();
-    assert_eq!(reading.await.unwrap(), "new");
+    assert_eq!(reading.await.unwrap().text(), "new");
 }
 
 #[tokio::test]
