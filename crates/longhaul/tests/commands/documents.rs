@@ -82,7 +82,7 @@ fn add_shape(value: &Value, path: &str, shape: &mut BTreeSet<String>) {
             }
         }
         Value::String(text) if is_word(text) || NAMES.contains(text) => {
-            drop(shape.insert(format!("{path} {text}")))
+            shape.insert(format!("{path} {text}"));
         }
         Value::String(_) => drop(shape.insert(format!("{path} \"\""))),
         Value::Number(number) if number.is_f64() => drop(shape.insert(format!("{path} 0.5"))),
