@@ -26,7 +26,8 @@
 //!
 //! What was stored, replaced or removed survives the end of the process, however it ends. After a loss of power objects may be
 //! missing, and one that was removed shortly before may be there again; notes are synced before [`Store::note`] returns, so that
-//! a caller who notes its purges first knows them all. No byte is given out whose checksum was not compared.
+//! a caller who notes its purges first knows them all. No byte is given out whose checksum was not compared, but by
+//! [`Short::place`], whose caller sees to that.
 
 mod changes;
 mod clock;

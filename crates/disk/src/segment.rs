@@ -4,7 +4,10 @@
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, IoSliceMut},
-    os::unix::fs::{FileExt, MetadataExt},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::fs::{FileExt, MetadataExt},
+    },
     path::{Path, PathBuf},
 };
 
@@ -173,6 +176,12 @@ impl Segment {
 
     fn damaged(&self, offset: u64, what: &'static str) -> Error {
         Error::Damaged { path: self.path.clone(), offset, what }
+    }
+}
+
+impl AsFd for Segment {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 

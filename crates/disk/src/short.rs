@@ -1,6 +1,9 @@
 //! A body of one block, to be read again without looking for its object again.
 
-use std::sync::{Arc, Weak};
+use std::{
+    os::fd::AsFd,
+    sync::{Arc, Weak},
+};
 
 use crate::{
     Error, Wait,
@@ -44,6 +47,18 @@ impl Short {
         let segment = self.segment.upgrade().ok_or(Error::Overtaken)?;
         let at = (self.place.offset, Header::BYTES as u64 + self.bytes);
         Ok(Piece::of(segment.record((Kind::Block, self.id, 0), at, wait, Record::brief)?))
+    }
+
+    /// The file that it is in, which stays as it is while somebody has it, and where in that it begins. What is read there is compared
+    /// with no checksum. `None` if the segment was given up.
+    pub fn place(&self) -> Option<(Arc<dyn AsFd + Send + Sync>, u64)> {
+        let segment = self.segment.upgrade()?;
+        Some((segment, u64::from(self.place.offset) + Header::BYTES as u64))
+    }
+
+    /// Bytes of it.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Notes that it is in use, which gives its object a better chance to stay.

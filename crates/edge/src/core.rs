@@ -7,7 +7,7 @@ use std::{
 
 use cache::{Form, Time};
 use http::{
-    Body, Bytes, Failure, Method, Request, Response, Version,
+    Body, Bytes, Failure, Method, Request, Response, Version, Whole,
     server::{Delivery, Glance, Handler, Interim, Relaying},
 };
 
@@ -153,7 +153,7 @@ impl Handler for Visitors {
 
     type Note = Sending;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Sending>)> {
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<Sending>)> {
         self.glance(request, Shape::Lines, |found, now| found.write(request, now, head))
     }
 

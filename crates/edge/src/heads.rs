@@ -3,11 +3,19 @@
 //! A head stands for as long as the object is fresh, no purge means it, and nothing is stored or removed under its key, in memory or on
 //! disk. It takes about a kilobyte where its object would take its body too; what there is no room for is looked for on disk again.
 
-use std::{collections::HashMap, mem, sync::Arc};
+use std::{
+    collections::HashMap,
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use ::disk::{Short, Wait};
 use cache::{Terms, Time, purge::Subject};
-use http::{Bytes, server::Glance};
+use http::{Bytes, FilePart, Whole, server::Glance};
 
 use crate::{
     likeness::{Likeness, MOST_ALIKE, is_plain},
@@ -24,6 +32,8 @@ pub(crate) struct Head {
     pub(crate) about: Option<Arc<[u8]>>,
     subject: Subject,
     body: Short,
+    /// When its bytes were last compared with their checksum.
+    compared: AtomicU64,
     /// The object's number, and the bytes that it would have in memory.
     number: u64,
     bytes: u64,
@@ -65,14 +75,32 @@ impl Head {
             about,
             subject: object.subject.clone(),
             body: only.body.clone(),
+            compared: AtomicU64::new(0),
             number: object.number(),
             bytes: object.bytes(),
         }
     }
 
-    /// The body, if the kernel has it in memory.
-    pub(crate) fn body(&self) -> Option<Bytes> {
-        self.body.read(Wait::Never).ok().map(Bytes::from_owner)
+    /// The body, if the kernel has it in memory. Where it is in its file, if it was compared with its checksum a moment ago: then the
+    /// kernel still has it, as surely as this program's own code.
+    pub(crate) fn body(&self, now: Time) -> Option<Whole> {
+        let compared = Time::from_millis(self.compared.load(Relaxed));
+        let is_moment_ago = compared <= now && now < compared.after(MOMENT);
+        let part = if is_moment_ago { self.part() } else { None };
+        part.map(Whole::File).or_else(|| self.read(now).map(Whole::Bytes))
+    }
+
+    /// A copy of it, compared with its checksum, if the kernel has it in memory.
+    pub(crate) fn read(&self, now: Time) -> Option<Bytes> {
+        let piece = self.body.read(Wait::Never).ok()?;
+        self.compared.store(now.as_millis(), Relaxed);
+        Some(Bytes::from_owner(piece))
+    }
+
+    fn part(&self) -> Option<FilePart> {
+        let length = usize::try_from(self.body.bytes()).ok().filter(|&length| length >= FilePart::LEAST)?;
+        let (file, at) = self.body.place()?;
+        Some(FilePart::new(file, at, length))
     }
 
     /// Bytes that it takes in memory.
@@ -191,5 +219,7 @@ impl Entry {
 const PARTS: u64 = 8;
 /// What they may take however little that is.
 const LEAST: u64 = 4 << 20;
+/// For how long a body is sent from where it is without being compared again.
+pub(crate) const MOMENT: Duration = Duration::from_secs(1);
 /// Between two times that the store is asked whether it wants an object.
 const USES: u32 = 16;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use cache::{Coding, Form, Reuse, Terms, Time, Wishes};
-use http::{Body, Bytes, HeaderName, Response, Version, header, server::Glance};
+use http::{Body, Bytes, HeaderName, Response, Version, Whole, header, server::Glance};
 
 use crate::{
     alike::Alike,
@@ -151,18 +151,27 @@ impl Hits {
 }
 
 impl Match {
-    /// Writes the head of a response over HTTP/1.1, and returns its body.
-    pub(crate) fn write(&self, request: &Glance<'_>, now: Time, head: &mut Vec<u8>) -> Option<Bytes> {
+    /// Writes the head of a response over HTTP/1.1, and returns its body; `None` if that would have to be waited for.
+    pub(crate) fn write(&self, request: &Glance<'_>, now: Time, head: &mut Vec<u8>) -> Option<Whole> {
         let (ready, terms) = self.ready(Shape::Lines)?;
-        let body = self.body(ready, request)?;
+        let body = match &self.place {
+            _ if request.is_head => Bytes::new().into(),
+            Place::Memory(..) => ready.body().into(),
+            Place::Disk(head) => head.body(now)?,
+        };
         ready.write(terms, now, head);
         Some(body)
     }
 
-    /// The response over HTTP/2 or HTTP/3.
+    /// The response over HTTP/2 or HTTP/3; `None` in the same case.
     pub(crate) fn response(&self, request: &Glance<'_>, now: Time) -> Option<Response<Bytes>> {
         let (ready, terms) = self.ready(Shape::Fields)?;
-        ready.response(terms, now, self.body(ready, request)?)
+        let body = match &self.place {
+            _ if request.is_head => Bytes::new(),
+            Place::Memory(..) => ready.body(),
+            Place::Disk(head) => head.read(now)?,
+        };
+        ready.response(terms, now, body)
     }
 
     fn ready(&self, shape: Shape) -> Option<(&Ready, &Terms)> {
@@ -170,15 +179,6 @@ impl Match {
             Place::Memory(object, coding) => (object.serving.ready(*coding, shape)?, &object.stored.terms),
             Place::Disk(head) => (&head.ready, &head.terms),
         })
-    }
-
-    /// The body; `None` if it would have to be waited for.
-    fn body(&self, ready: &Ready, request: &Glance<'_>) -> Option<Bytes> {
-        match &self.place {
-            _ if request.is_head => Some(Bytes::new()),
-            Place::Memory(..) => Some(ready.body()),
-            Place::Disk(head) => head.body(),
-        }
     }
 }
 

@@ -20,7 +20,7 @@
 //! | why a request failed, in a phrase | [`Failure`] |
 //! | what a peer may cost | [`limits`] |
 //! | tokens that requests bring along, and their hashes | [`token`] |
-//! | bodies that the kernel sends from where they are | [`pages`] |
+//! | bodies that the kernel sends from where they are | [`pages`], [`Whole`] |
 //!
 //! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
 //! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
@@ -52,6 +52,7 @@ mod sys;
 pub mod timer;
 pub mod token;
 pub mod tunnel;
+mod whole;
 
 pub use bytes::Bytes;
 pub use hyper::{
@@ -71,4 +72,5 @@ pub use self::{
     server::Server,
     stop::Stop,
     sys::open_files,
+    whole::{FilePart, Whole},
 };

@@ -17,7 +17,7 @@ use nix::{
         sendfile::sendfile,
         socket::{MsgFlags, send},
         timerfd::TimerFd,
-        uio::pwrite,
+        uio::{pread, pwrite},
     },
     unistd::ftruncate,
 };
@@ -66,6 +66,19 @@ pub(crate) fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> io::Res
         }
         bytes = &bytes[written..];
         at += written as u64;
+    }
+    Ok(())
+}
+
+/// Reads as many bytes of a file as there is room for.
+pub(crate) fn read_at(file: BorrowedFd<'_>, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let read = pread(file, bytes, offset(at)?)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes = &mut bytes[read..];
+        at += read as u64;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use http::{
-    Body, Bytes, Failure, Request, Response, StatusCode,
+    Body, Failure, Request, Response, StatusCode, Whole,
     clock::http_date,
     server::{Glance, Handler},
 };
@@ -81,10 +81,10 @@ impl Handler for Door {
 
     type Note = ();
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<()>)> {
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
         let (held, age) = self.copy(request)?;
         write_head(head, &held, age);
-        Some((held.value.clone(), None))
+        Some((held.value.clone().into(), None))
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {

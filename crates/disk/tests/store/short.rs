@@ -1,6 +1,9 @@
 //! A body of one block that is read without being looked for: as long as nothing has happened under its key.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    os::{fd::AsFd, unix::fs::FileExt},
+};
 
 use disk::{Id, Short, Store, Wait, format::BLOCK};
 
@@ -23,6 +26,10 @@ fn it_is_read_as_it_was_written() {
     for _ in 0..2 {
         assert!(short.stands());
         assert_eq!(short.read(Wait::ForDisk).unwrap()[..], body(1, LENGTH));
+        let (file, at) = short.place().unwrap();
+        let mut bytes = vec![0; usize::try_from(short.bytes()).unwrap()];
+        File::from(file.as_fd().try_clone_to_owned().unwrap()).read_exact_at(&mut bytes, at).unwrap();
+        assert_eq!(bytes, body(1, LENGTH));
     }
     for (length, is_short) in [(0, false), (1, true), (BLOCK, true), (BLOCK + 1, false)] {
         put(&store, 2, length);

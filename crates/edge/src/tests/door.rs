@@ -10,7 +10,7 @@ use std::{
 };
 
 use http::{
-    Body, Bytes, Failure, Request, Response, Server,
+    Body, Bytes, Failure, Request, Response, Server, Whole,
     server::{Delivery, Glance, Handler, Interim, Relaying},
 };
 use tokio::{
@@ -33,7 +33,7 @@ impl Handler for Counted {
 
     type Note = Sending;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Sending>)> {
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<Sending>)> {
         let answered = self.visitors.at_once(request, head)?;
         self.at_once.fetch_add(1, SeqCst);
         Some(answered)
@@ -73,7 +73,7 @@ pub(super) struct Door {
 }
 
 /// What a connection brought: the status line, the fields in any order without what depends on the clock, and the body.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) status: String,
     pub(super) fields: BTreeSet<String>,

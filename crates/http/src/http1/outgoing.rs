@@ -8,11 +8,11 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use hyper::{HeaderMap, body::Body as _};
 
 use super::{Framing, chunked, outlet::Outlet};
-use crate::{Body, Failure, pages};
+use crate::{Body, Failure, Whole};
 
 /// What is still to be written of a message.
 pub(crate) struct Outgoing {
@@ -20,7 +20,7 @@ pub(crate) struct Outgoing {
     lines: Vec<u8>,
     /// How much of the lines was written.
     at: usize,
-    piece: Bytes,
+    piece: Whole,
     tail: &'static [u8],
     /// What is left of the body; `None` once its end was taken.
     body: Option<Body>,
@@ -60,7 +60,7 @@ impl Outgoing {
         Self {
             lines: Vec::new(),
             at: 0,
-            piece: Bytes::new(),
+            piece: Bytes::new().into(),
             tail: b"",
             body: None,
             body_bytes: 0,
@@ -92,9 +92,12 @@ impl Outgoing {
     }
 
     /// Has a body sent after lines that announce its length. The one before it was sent.
-    pub(crate) fn begin_with(&mut self, body: Bytes) {
+    pub(crate) fn begin_with(&mut self, body: Whole) {
         self.body_bytes = body.len() as u64;
-        self.append(body);
+        match body {
+            Whole::Bytes(bytes) => self.append(bytes),
+            Whole::File(_) => self.piece = body,
+        }
     }
 
     /// Has bytes sent after the lines that no framing of their own belongs to. A few are cheaper to copy than to point at.
@@ -102,7 +105,7 @@ impl Outgoing {
         if bytes.len() <= COPIED {
             self.lines.extend_from_slice(&bytes);
         } else {
-            self.piece = bytes;
+            self.piece = bytes.into();
         }
     }
 
@@ -229,16 +232,17 @@ impl Outgoing {
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>, io: &mut impl Outlet) -> Poll<io::Result<()>> {
-        let parts = [&self.lines[self.at..], &self.piece[..], self.tail].map(IoSlice::new);
         let is_one = self.piece.is_empty() && self.tail.is_empty();
-        let in_pages = (!is_one).then(|| pages::place_of(&self.piece)).flatten();
-        let sent = in_pages
-            .and_then(|place| io.poll_send_pages(cx, &self.lines[self.at..], place, self.piece.len()));
-        let io = Pin::new(io);
+        let lines = &self.lines[self.at..];
+        let in_file = if is_one { None } else { self.piece.in_file() };
+        let sent = in_file.and_then(|place| io.poll_send_file(cx, lines, place, self.piece.len()));
         let written = ready!(match sent {
             Some(sent) => sent,
-            None if is_one => io.poll_write(cx, &self.lines[self.at..]),
-            None => io.poll_write_vectored(cx, &parts),
+            None if is_one => Pin::new(io).poll_write(cx, lines),
+            None => {
+                let parts = [lines, self.piece.in_memory()?, self.tail].map(IoSlice::new);
+                Pin::new(io).poll_write_vectored(cx, &parts)
+            }
         })?;
         if written == 0 {
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));

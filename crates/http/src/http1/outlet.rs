@@ -15,8 +15,9 @@ use crate::sys::{send_file, send_first};
 
 /// A connection that messages are written to.
 pub(crate) trait Outlet: AsyncWrite + Unpin {
-    /// Sends `first`, and after it so many bytes from a place in a file; how many of both it took. `None` if it can only be written to.
-    fn poll_send_pages(
+    /// Sends `first`, and after it so many bytes from a place in a file; how many of both it took. `None` if it can only be written to, or
+    /// the file cannot be sent from.
+    fn poll_send_file(
         &mut self,
         _cx: &mut Context<'_>,
         _first: &[u8],
@@ -28,7 +29,7 @@ pub(crate) trait Outlet: AsyncWrite + Unpin {
 }
 
 impl Outlet for TcpStream {
-    fn poll_send_pages(
+    fn poll_send_file(
         &mut self,
         cx: &mut Context<'_>,
         first: &[u8],
@@ -54,6 +55,10 @@ impl Outlet for TcpStream {
                 sent => return Poll::Ready(sent),
             }
         };
-        Some(sending())
+        match sending() {
+            // Not every file system has a way to do this.
+            Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => None,
+            sent => Some(sent),
+        }
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hyper::{Request, Response, body::Body as _};
 
 use super::{at_once::Glance, delivery::Delivery, interim::Interim, peer::Peer, relay::Relaying};
-use crate::{Body, Failure};
+use crate::{Body, Failure, Whole};
 
 /// Answers requests; all connections of a server share it.
 ///
@@ -24,7 +24,7 @@ pub trait Handler: Send + Sync + 'static {
     /// Answers a plain HTTP/1.1 request from memory: writes the response's status line and fields, Content-Length among them, to the
     /// end of `head`, without the empty line behind them, and returns the body that follows, with what is noted of it. `None` if it takes
     /// more than a look; then [`Handler::handle`] is asked.
-    fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<(Bytes, Option<Self::Note>)> {
+    fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<(Whole, Option<Self::Note>)> {
         None
     }
 

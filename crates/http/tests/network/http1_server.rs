@@ -1,12 +1,16 @@
 //! What a server makes of bytes over HTTP/1.1: which are requests, where each ends, and what comes back.
 
 use std::{
+    fs::File,
+    io::Write,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use http::{
-    Body, Bytes, Failure, HeaderMap, Request, Response, StatusCode, header,
+    Body, Bytes, Failure, FilePart, HeaderMap, Request, Response, StatusCode, Whole,
+    client::{Limits, Protocol},
+    header,
     server::{self, Glance, Handler},
     tunnel,
 };
@@ -15,7 +19,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::support::{Security, Serving, serve, serve_clear};
+use crate::support::{Security, Serving, client, get, serve, serve_clear};
 
 /// Answers each request with its method, target and body, and remembers which there were.
 #[derive(Clone, Default)]
@@ -331,11 +335,11 @@ impl Handler for Quick {
 
     const ANSWERS_AT_ONCE: bool = true;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<()>)> {
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
         head.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n");
         let is_plain = request.fields().all(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
         let is_meant = request.target == "/quick" && request.host == b"a" && is_plain;
-        is_meant.then(|| (Bytes::from_static(if request.is_head { b"" } else { b"quick" }), None))
+        is_meant.then(|| (Bytes::from_static(if request.is_head { b"" } else { b"quick" }).into(), None))
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
@@ -367,6 +371,52 @@ async fn what_is_plain_can_be_answered_at_once() {
     }
     let twice = format!("{quick}Host: a\r\n\r\n");
     assert_eq!(statuses(&said(&serving, twice).await), [400]);
+}
+
+/// Answers at once with a part of a file, of which it says that it has more.
+struct OfFile(Arc<File>, usize);
+
+impl Handler for OfFile {
+    type Note = ();
+
+    const ANSWERS_AT_ONCE: bool = true;
+
+    fn at_once(&self, _request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
+        let Self(file, length) = self;
+        let file = Arc::clone(file);
+        head.extend_from_slice(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n").as_bytes());
+        Some((Whole::File(FilePart::new(file, 5, *length)), None))
+    }
+
+    async fn handle(&self, _request: Request<Body>) -> Result<Response<Body>, Failure> {
+        Err(Failure::Source)
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_file_is_sent_over_any_connection() {
+    // More than a socket takes, and as little as is sent from where it is.
+    for length in [FilePart::LEAST, 20_000_000] {
+        let body: Vec<_> = (0..length).map(|n| b'a' + u8::try_from(n % 23).unwrap()).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[b"wrong", &body[..], b"wrong"].concat()).unwrap();
+        let file = Arc::new(file);
+        for security in [Security::Clear, Security::Tls] {
+            let serving = serve(security, server::Config::default(), OfFile(Arc::clone(&file), length));
+            let client = client(Protocol::Http1, Limits::default());
+            let read = async |serving: &Serving| {
+                let response = get(&client, &serving.origin).await.1?;
+                response.into_body().collect(2 * length).await
+            };
+            // Several on one connection.
+            for _ in 0..3 {
+                assert!(read(&serving).await.unwrap() == body, "{length} {security:?}");
+            }
+            // What is not there does not come, and nobody takes the rest for all.
+            let serving = serve(security, server::Config::default(), OfFile(Arc::clone(&file), length + 6));
+            assert!(read(&serving).await.is_err(), "{length} {security:?}");
+        }
+    }
 }
 
 #[tokio::test]
