@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 
-use ::tiers::{Ledger, LogId, News, NoPosition, Piece, Position};
+use ::tiers::{Ledger, LogId, MOST_LOGS, News, NoPosition, Piece, Position};
 use http::{
     HeaderValue,
     clock::{Clock, nanos, wall_ns},
@@ -64,9 +64,21 @@ struct State {
 struct Known {
     /// Its own log.
     log: Option<LogId>,
+    /// How far it is, also in logs that are over for it and not here.
     position: Position,
+    /// How far it said to be last.
+    said: Position,
     /// When all that it had purged was here, as far as is known.
     heard: Option<Duration>,
+}
+
+/// What follows from a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// Logs that are over.
+    pub(crate) over: Vec<LogId>,
+    /// Whether logs go on that were taken to be over.
+    pub(crate) goes_on: bool,
 }
 
 impl Bus {
@@ -156,50 +168,60 @@ impl Bus {
     pub(crate) fn message_to(&self, name: &str, network: &str) -> Message {
         let state = self.state();
         match state.others.get(name) {
-            Some(known) if known.log.is_some() => self.message(&state, network, &known.position),
-            _ => self.message(&state, network, &state.ledger.position()),
+            Some(known) if known.log.is_some() => self.message(&state, network, &known.position, &known.said),
+            _ => self.message(&state, network, &state.ledger.position(), &Position::default()),
         }
     }
 
-    /// What is told to somebody who is so far.
-    pub(crate) fn message_after(&self, position: &Position, network: &str) -> Message {
-        self.message(&self.state(), network, position)
+    /// The answer to somebody who is so far, and for whom logs have ended.
+    pub(crate) fn message_after(&self, (position, over): (&Position, &Position), network: &str) -> Message {
+        let (state, mut reached) = (self.state(), position.clone());
+        reached.join(over);
+        self.message(&state, network, &reached, position)
     }
 
-    fn message(&self, state: &State, network: &str, position: &Position) -> Message {
+    /// What is told to somebody who is at a position, and who said last that it is so far: less, if it has settled logs.
+    fn message(&self, state: &State, network: &str, position: &Position, said: &Position) -> Message {
         let now = self.now();
         let age = |(name, known): (&String, &Known)| {
             Some((name.clone(), u64::try_from(now.saturating_sub(known.heard?).as_millis()).ok()?))
         };
+        let mut pieces: Vec<_> = state.ledger.short_of(said).collect();
+        pieces.extend(state.ledger.after(position, message::MOST_ENTRIES));
+        pieces.truncate(MOST_LOGS);
         Message {
             network: network.to_owned(),
             log: state.ledger.own(),
             position: state.done.clone(),
-            over: state.ledger.over(position),
+            over: state.ledger.over(said),
             heard: state.others.iter().filter_map(age).take(message::MOST_HEARD).collect(),
-            pieces: message::within_bounds(state.ledger.after(position, message::MOST_ENTRIES)),
+            pieces: message::within_bounds(pieces),
         }
     }
 
-    /// Remembers what another data centre says of itself and of others, after its purges were taken. Returns logs that are over.
-    pub(crate) fn hear(&self, name: &str, message: &Message) -> Vec<LogId> {
+    /// Remembers what another data centre says of itself and of others, after its purges were taken.
+    pub(crate) fn hear(&self, name: &str, message: &Message) -> Heard {
         let (now, mut state) = (self.now(), self.state());
         let known = state.others.entry(name.to_owned()).or_default();
         if known.log == Some(message.log) {
             // Of two messages the older one may come later.
             known.position.join(&message.position);
-            message.over.iter().for_each(|&log| known.position.leave(log));
         } else {
             (known.log, known.position) = (Some(message.log), message.position.clone());
+        }
+        known.position.join(&message.over);
+        known.said.clone_from(&message.position);
+        let goes_on = state.ledger.hear(message.log, &message.position);
+        if goes_on {
+            state.has_moved();
         }
         // Those that have ended here may still be there.
         let ended = state.ledger.over(&message.position);
         if let Some(known) = state.others.get_mut(name) {
-            ended.iter().for_each(|&log| known.position.leave(log));
+            ended.logs().for_each(|(log, _)| known.position.leave(log));
         }
-        let own = state.ledger.own();
-        let over: Vec<_> = message.over.iter().copied().filter(|&log| log != own).collect();
-        over.iter().for_each(|&log| state.end(log));
+        let over = message.over.logs().filter(|&(log, number)| state.take_end(log, number));
+        let over: Vec<_> = over.map(|(log, _)| log).collect();
         if state.ledger.covers(&message.position) {
             state.heard(name, now);
             for (name, age_ms) in &message.heard {
@@ -209,7 +231,7 @@ impl Bus {
                 }
             }
         }
-        over
+        Heard { over, goes_on }
     }
 
     /// Whether another data centre and this one have the same, as far as is known.
@@ -292,7 +314,7 @@ impl Bus {
         let positions: Vec<_> = state.others.values().map(|known| known.position.clone()).collect();
         state.ledger.forget(&positions);
         let over = state.ledger.settle(&alive, &positions);
-        over.iter().for_each(|&log| state.end(log));
+        over.iter().for_each(|&log| state.forget(log));
         over
     }
 
@@ -325,8 +347,20 @@ impl State {
         self.reached = said(&self.ledger.position());
     }
 
-    fn end(&mut self, log: LogId) {
-        self.ledger.end(log);
+    /// Forgets a log that another data centre says to have ended with this number, unless this one knows better: it may not know all of the
+    /// network that this one knows, while a new file goes round.
+    fn take_end(&mut self, log: LogId, number: u64) -> bool {
+        let is_known_better =
+            self.others.values().any(|known| known.log == Some(log) || known.position.reached(log) > number);
+        let is_over = !is_known_better && self.ledger.end(log, number);
+        if is_over {
+            self.forget(log);
+        }
+        is_over
+    }
+
+    /// A log is over.
+    fn forget(&mut self, log: LogId) {
         self.done.leave(log);
         self.others.values_mut().for_each(|known| known.position.leave(log));
         self.has_moved();

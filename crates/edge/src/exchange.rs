@@ -122,11 +122,11 @@ impl Edge {
         if message.log == self.bus.last_own().0 {
             return Err("the message is from this data centre itself".to_owned());
         }
-        let position = message.position.clone();
+        let (position, over) = (message.position.clone(), message.over.clone());
         if self.take_in(name, message).await == Err(Leaving) {
             return Err("another process is taking this one's place: ask again in a moment".to_owned());
         }
-        let answer = self.bus.message_after(&position, others.network_name());
+        let answer = self.bus.message_after((&position, &over), others.network_name());
         let mut response = Response::new(Body::whole(answer.write()));
         let kind = HeaderValue::from_static("application/json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);

@@ -3,7 +3,7 @@
 use cache::purge::{Depth, Purge, Subject};
 
 use crate::{
-    bus::Message,
+    bus::{Heard, Message},
     centre::Edge,
     note::{Before, Noted, Order},
 };
@@ -102,13 +102,13 @@ impl Edge {
         {
             return Ok(());
         }
+        let Heard { over, goes_on } = self.bus.hear(name, &message);
         let reached = self.bus.is_done();
-        let over = self.bus.hear(name, &message);
         if let Some(on_disk) = &self.on_disk {
-            if news.everything {
+            on_disk.forget_logs(&over);
+            if news.everything || goes_on {
                 on_disk.note_reached(&reached);
             }
-            on_disk.forget_logs(&over);
         }
         Ok(())
     }

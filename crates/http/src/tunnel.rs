@@ -5,15 +5,41 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::{Buf, Bytes};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use socket2::SockRef;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf},
+    net::TcpStream,
+};
+use tokio_rustls::server;
 
 /// The bytes of a connection in both directions, in clear text or under TLS.
-pub trait Bytestream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait Bytestream: AsyncRead + AsyncWrite + Send + Unpin {
+    /// Has the connection be reset when this is dropped, where it can be, so that who is at its other end cannot take what came for all there
+    /// is. What was written and is not sent yet is lost.
+    fn reset(&mut self);
+}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytestream for T {}
+impl Bytestream for TcpStream {
+    fn reset(&mut self) {
+        // One that is gone already needs none.
+        let _ = SockRef::from(&*self).set_linger(Some(Duration::ZERO));
+    }
+}
+
+impl Bytestream for server::TlsStream<TcpStream> {
+    fn reset(&mut self) {
+        self.get_mut().0.reset();
+    }
+}
+
+/// It ends within this process, and only in order.
+impl Bytestream for DuplexStream {
+    fn reset(&mut self) {}
+}
 
 /// The connection of a 101 response. A client finds it among the response's extensions; a handler puts one there that says what is
 /// to be done with the visitor's connection.
@@ -76,6 +102,12 @@ pub(crate) struct Begun<S> {
 impl<S> Begun<S> {
     pub(crate) fn new(read: Bytes, rest: S) -> Self {
         Self { read, rest }
+    }
+}
+
+impl<S: Bytestream> Bytestream for Begun<S> {
+    fn reset(&mut self) {
+        self.rest.reset();
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogId(pub u64);
 
-/// How far somebody has got in each log.
+/// How far somebody has got in each log, or where logs have ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position(BTreeMap<LogId, u64>);
 
@@ -189,6 +189,14 @@ impl<E: Clone> Ledger<E> {
         pieces
     }
 
+    /// That there was more of logs which are settled, of which somebody who says that it is so far has some and not all. None of it is remembered.
+    pub fn short_of(&self, said: &Position) -> impl Iterator<Item = Piece<E>> {
+        said.logs().filter_map(|(log, reached)| {
+            let end = self.settled.0.get(&log).copied().filter(|&end| reached < end)?;
+            Some(Piece { log, first: end + 1, forgets: true, entries: Vec::new() })
+        })
+    }
+
     /// Takes what others tell; what it knows already is left out. A piece that does not follow on what is here is left for later.
     pub fn take(&mut self, pieces: Vec<Piece<E>>) -> News<E> {
         let mut news = News { entries: Vec::new(), everything: false };
@@ -230,33 +238,51 @@ impl<E: Clone> Ledger<E> {
                 && others.iter().all(|other| other.reached(*log) == known.last())
         };
         let over: Vec<_> = self.logs.iter().filter(|(log, known)| is_over(log, known)).collect();
-        let over: Vec<_> = over.into_iter().map(|(&log, _)| log).collect();
-        over.iter().for_each(|&log| self.end(log));
-        over
+        let mut over: Vec<_> = over.into_iter().map(|(&log, known)| (log, known.last())).collect();
+        over.retain(|&(log, last)| self.end(log, last));
+        over.into_iter().map(|(log, _)| log).collect()
     }
 
-    /// Those of somebody's logs that are settled: whoever hears that from here may forget them as well.
-    pub fn over(&self, position: &Position) -> Vec<LogId> {
+    /// Those of somebody's logs that are settled, and where they ended: whoever hears that from here may forget them as well.
+    pub fn over(&self, position: &Position) -> Position {
         let is_over = |(log, number): &(LogId, u64)| self.settled.0.get(log) == Some(number);
-        position.logs().filter(is_over).map(|(log, _)| log).collect()
+        Position(position.logs().filter(is_over).collect())
     }
 
-    /// Forgets a log that another one has settled: it has ended, and all have it to its end.
-    pub fn end(&mut self, log: LogId) {
-        if log == self.own {
-            return;
+    /// Forgets a log that another one has settled: it has ended with this number, and all have had it to its end. Whoever began anew since then,
+    /// and has not heard of all of it yet, has nothing from before it, and need not hear of the rest. Returns whether it is forgotten: one
+    /// that is known to go further has not ended there.
+    pub fn end(&mut self, log: LogId, number: u64) -> bool {
+        if log == self.own || number > LARGEST || self.reached(log) > number {
+            return false;
         }
-        let Some(known) = self.logs.remove(&log) else { return };
-        self.settled.0.insert(log, known.last());
-        self.settled.1.push_back(log);
+        self.logs.remove(&log);
+        if self.settled.0.insert(log, number).is_none() {
+            self.settled.1.push_back(log);
+        }
         if self.settled.1.len() > MOST_SETTLED
             && let Some(first) = self.settled.1.pop_front()
         {
             self.settled.0.remove(&first);
         }
+        true
     }
 
-    /// Goes on with a log that was settled too early: whoever writes to it was not known to be there.
+    /// Hears how far somebody is who writes to `log`. Goes on with logs that were settled too early, as whoever writes to them was not known to be
+    /// there: from their ends, which its position has from now on, so that it is told no more of them than it lacks. Returns whether there
+    /// are any.
+    pub fn hear(&mut self, log: LogId, position: &Position) -> bool {
+        let goes_further = |(log, number): (LogId, u64)| {
+            Some(log).filter(|log| self.settled.0.get(log).is_some_and(|&end| end < number))
+        };
+        let going_on = position.logs().filter_map(goes_further);
+        let own = Some(log).filter(|log| self.settled.0.contains_key(log));
+        let going_on: BTreeSet<_> = going_on.chain(own).collect();
+        going_on.iter().for_each(|&log| self.reopen(log));
+        !going_on.is_empty()
+    }
+
+    /// Goes on with a log from its end.
     fn reopen(&mut self, log: LogId) {
         if let Some(end) = self.settled.0.remove(&log) {
             self.settled.1.retain(|settled| *settled != log);

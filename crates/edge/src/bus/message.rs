@@ -14,8 +14,8 @@ pub(crate) struct Message {
     pub(crate) log: LogId,
     /// How far it is.
     pub(crate) position: Position,
-    /// Logs of the receiver that have ended and that all have to their ends.
-    pub(crate) over: Vec<LogId>,
+    /// Logs of the receiver that have ended and that all have to their ends, and where those are.
+    pub(crate) over: Position,
     /// How long ago all was here that each of the others had purged, ms.
     pub(crate) heard: Vec<(String, u64)>,
     /// What the receiver lacks.
@@ -27,8 +27,8 @@ struct Written {
     network: String,
     log: String,
     position: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    over: Vec<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    over: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<WrittenAge>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,7 +67,7 @@ impl Message {
             network: network.clone(),
             log: digits(*log),
             position: position.to_string(),
-            over: over.iter().copied().map(digits).collect(),
+            over: over.to_string(),
             heard: heard.iter().map(age).collect(),
             pieces: pieces.iter().map(piece).collect(),
         };
@@ -80,13 +80,13 @@ impl Message {
         let Written { network, log, position, over, heard, pieces } = serde_json::from_slice(text).ok()?;
         let is_bounded = |order: &Order| order.bytes() <= LONGEST_NAME;
         let entries: usize = pieces.iter().map(|piece| piece.purges.len()).sum();
-        let are_bounded = over.len() <= MOST_LOGS
-            && heard.len() <= MOST_HEARD
+        let are_bounded = heard.len() <= MOST_HEARD
             && pieces.len() <= MOST_LOGS
             && entries <= MOST_ENTRIES
             && pieces.iter().flat_map(|piece| &piece.purges).all(is_bounded);
-        let position: Position = Some(position).filter(|_| are_bounded)?.parse().ok()?;
-        if position.logs().count() > MOST_LOGS {
+        let [position, over]: [Position; 2] =
+            Some([position.parse().ok()?, over.parse().ok()?]).filter(|_| are_bounded)?;
+        if position.logs().count().max(over.logs().count()) > MOST_LOGS {
             return None;
         }
         let piece = |piece: WrittenPiece| {
@@ -97,7 +97,7 @@ impl Message {
             network,
             log: log_of(&log)?,
             position,
-            over: over.iter().map(|digits| log_of(digits)).collect::<Option<_>>()?,
+            over,
             heard: heard.into_iter().map(|age| (age.data_centre, age.age_ms)).collect(),
             pieces: pieces.into_iter().map(piece).collect::<Option<_>>()?,
         })
@@ -156,7 +156,7 @@ mod tests {
             network: "n".into(),
             log: LogId(0x1f),
             position: "1f:3 2:1".parse().unwrap(),
-            over: vec![LogId(7)],
+            over: "7:12".parse().unwrap(),
             heard: vec![("fra".into(), 1500)],
             pieces: vec![Piece {
                 log: LogId(2),

@@ -48,9 +48,9 @@ fn a_log_that_has_ended_is_nobodys_lead() {
     let (lhr, fra, old) = (Bus::new(), Bus::new(), Bus::new());
     let _ = old.append(vec![order("a")], || ());
     old.is_done();
-    for bus in [&lhr, &fra] {
-        tell(("syd", bus), ("old", &old));
-        tell(("old", &old), ("syd", bus));
+    for (name, bus) in [("lhr", &lhr), ("fra", &fra)] {
+        tell((name, bus), ("syd", &old));
+        tell(("syd", &old), (name, bus));
     }
     // The first message of each says who it is.
     for (from, to) in [(("lhr", &lhr), ("fra", &fra)), (("fra", &fra), ("lhr", &lhr))] {
@@ -70,7 +70,7 @@ fn a_log_that_has_ended_is_nobodys_lead() {
     for _ in 0..2 {
         for (name, bus) in [("fra", &fra), ("syd", &syd)] {
             tell((name, bus), ("lhr", &lhr));
-            let message = lhr.message_after(&bus.state().done.clone(), "n");
+            let message = lhr.message_after((&bus.state().done.clone(), &Position::default()), "n");
             bus.hear("lhr", &message);
         }
     }
@@ -79,6 +79,34 @@ fn a_log_that_has_ended_is_nobodys_lead() {
     }
     let ahead: Vec<_> = lhr.report("lhr", ["fra", "syd"].into_iter()).data_centres;
     assert!(ahead.iter().all(|there| there.ahead == Some(0) && there.behind == Some(0)), "{ahead:?}");
+}
+
+#[test]
+fn a_log_is_not_over_for_who_knows_its_data_centre() {
+    let (lhr, fra, syd) = (Bus::new(), Bus::new(), Bus::new());
+    let _ = syd.append((0..2500).map(|tag| order(&tag.to_string())).collect(), || ());
+    syd.is_done();
+    let exchange = |a: (&str, &Bus), b: (&str, &Bus)| {
+        for _ in 0..4 {
+            tell(a, b);
+            tell(b, a);
+        }
+    };
+    for (name, bus) in [("lhr", &lhr), ("fra", &fra)] {
+        exchange((name, bus), ("syd", &syd));
+    }
+    exchange(("lhr", &lhr), ("fra", &fra));
+    // For a while lhr has a file of the network without syd.
+    assert_eq!(lhr.look(&["fra"].into()), [syd.last_own().0]);
+    exchange(("lhr", &lhr), ("fra", &fra));
+    assert_eq!(fra.reached(), syd.reached(), "fra has the old file, and knows better");
+    // Then syd goes on where it was.
+    let _ = syd.append((2500..2502).map(|tag| order(&tag.to_string())).collect(), || ());
+    syd.is_done();
+    tell(("syd", &syd), ("lhr", &lhr));
+    tell(("lhr", &lhr), ("syd", &syd));
+    assert_eq!(tell(("syd", &syd), ("lhr", &lhr)), 2);
+    assert_eq!(lhr.reached(), syd.reached());
 }
 
 #[test]
