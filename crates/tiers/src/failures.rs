@@ -1,5 +1,9 @@
 //! Routes to an origin that failed: not tried again by every request, but by the 5th, the 25th, the 125th, the 625th, the 3125th, and from
 //! then on by every 3125th. Each of these is saved by another route if it fails.
+//!
+//! A connection that was made without a request says that the way there is open, and not whether an answer comes. So it ends what was wrong with
+//! connections, and of what came after them it has the next request find out, once: an origin that takes connections and never answers
+//! would else have a request wait for it after each of them.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
@@ -51,11 +55,16 @@ pub struct Listed {
     pub since: Duration,
     /// How many requests have met it.
     pub requests: u64,
+    /// Whether a connection was made since, so that the next request tries the route.
+    pub is_due: bool,
 }
 
 impl Listed {
     /// The number of the request that tries the route again.
     pub fn next_test_at(&self) -> u64 {
+        if self.is_due {
+            return self.requests + 1;
+        }
         let early = [5, 25, 125, 625].into_iter().find(|number| *number > self.requests);
         early.unwrap_or((self.requests / LAST + 1) * LAST)
     }
@@ -74,6 +83,19 @@ struct Entry {
     at: Duration,
     /// How many requests have met it since it was new.
     requests: u64,
+    /// What a connection without a request has said of it.
+    hint: Hint,
+}
+
+/// What is known of a route by a connection without a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hint {
+    /// Nothing new.
+    None,
+    /// It can be connected to again: the next request finds out more.
+    Due,
+    /// A request has found out, or is about to: to be connected to is no news.
+    Used,
 }
 
 impl Failures {
@@ -82,7 +104,11 @@ impl Failures {
         let mut met = Met::Clear;
         for entry in self.of(address, route).filter(|entry| !entry.is_over(now)) {
             entry.requests += 1;
-            if is_test(entry.requests) {
+            let is_due = entry.hint == Hint::Due;
+            if is_due {
+                entry.hint = Hint::Used;
+            }
+            if is_due || is_test(entry.requests) {
                 met = Met::Test;
             } else if met == Met::Clear {
                 met = Met::Failed;
@@ -97,12 +123,16 @@ impl Failures {
         entries.filter(|entry| !entry.is_over(now)).map(|entry| entry.at).max()
     }
 
-    /// A route failed.
+    /// A route failed, on which a request was made or, as its fault says, not even a connection.
     pub fn failed(&mut self, now: Duration, address: SocketAddr, route: Route, fault: Fault) {
+        if fault.is_of_connection() {
+            // When there is a connection again, that is news of all that was wrong.
+            self.of(address, route).for_each(|entry| entry.hint = Hint::None);
+        }
         let key = (address, route, fault);
         if let Some(entry) = self.entries.get_mut(&key) {
             if entry.is_over(now) {
-                (entry.since, entry.requests) = (now, 0);
+                (entry.since, entry.requests, entry.hint) = (now, 0, Hint::None);
             }
             entry.at = now;
             return;
@@ -110,7 +140,7 @@ impl Failures {
         if self.entries.len() >= MOST {
             self.make_room(now);
         }
-        self.entries.insert(key, Entry { since: now, at: now, requests: 0 });
+        self.entries.insert(key, Entry { since: now, at: now, requests: 0, hint: Hint::None });
     }
 
     /// A route led to a response: nothing is left of its failures. Those of other routes to the same origin stay, whatever this one says.
@@ -121,22 +151,27 @@ impl Failures {
         }
     }
 
-    /// A route led to a connection, of which more is not known: what was wrong with the connection before is over.
+    /// A route led to a connection, of which more is not known: what was wrong with the connection before is over, and whether what came after
+    /// it is over too, the next request finds out.
     pub fn connected(&mut self, address: SocketAddr, route: Route) {
         for fault in [Fault::NoSynAck, Fault::Refused] {
             self.entries.remove(&(address, route, fault));
+        }
+        for entry in self.of(address, route).filter(|entry| entry.hint == Hint::None) {
+            entry.hint = Hint::Due;
         }
     }
 
     /// What is remembered now, for the operator.
     pub fn listed(&self, now: Duration) -> impl Iterator<Item = Listed> + '_ {
         let kept = self.entries.iter().filter(move |(_, entry)| !entry.is_over(now));
-        kept.map(|(&(address, route, fault), &Entry { since, requests, .. })| Listed {
+        kept.map(|(&(address, route, fault), &Entry { since, requests, hint, .. })| Listed {
             address,
             route,
             fault,
             since,
             requests,
+            is_due: hint == Hint::Due,
         })
     }
 
@@ -151,6 +186,13 @@ impl Failures {
             let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.at).map(|(&key, _)| key);
             oldest.map(|key| self.entries.remove(&key));
         }
+    }
+}
+
+impl Fault {
+    /// Whether there was no connection.
+    fn is_of_connection(self) -> bool {
+        matches!(self, Self::NoSynAck | Self::Refused)
     }
 }
 
@@ -214,6 +256,27 @@ mod tests {
         failures.connected(origin(), DIRECT);
         let left: Vec<_> = failures.listed(s(2)).map(|listed| listed.fault).collect();
         assert_eq!(left, [Fault::Tls, Fault::NoFirstByte]);
+    }
+
+    #[test]
+    fn the_next_request_after_a_connection_finds_out_and_no_other_for_that() {
+        let mut failures = Failures::default();
+        failures.failed(s(0), origin(), DIRECT, Fault::NoFirstByte);
+        let meet = |failures: &mut Failures, at| failures.meet(s(at), origin(), DIRECT);
+        assert_eq!(meet(&mut failures, 1), Met::Failed);
+        failures.connected(origin(), DIRECT);
+        let next = |failures: &Failures| failures.listed(s(10)).next().map(|listed| listed.next_test_at());
+        assert_eq!(next(&failures), Some(2));
+        assert_eq!([10, 10].map(|at| meet(&mut failures, at)), [Met::Test, Met::Failed]);
+        // It takes connections, and never answers: that it does is no news.
+        failures.failed(s(12), origin(), DIRECT, Fault::NoFirstByte);
+        failures.connected(origin(), DIRECT);
+        assert_eq!(next(&failures), Some(5));
+        assert_eq!([20, 20, 20].map(|at| meet(&mut failures, at)), [Met::Failed, Met::Test, Met::Failed]);
+        // But that it does again is.
+        failures.failed(s(30), origin(), DIRECT, Fault::NoSynAck);
+        failures.connected(origin(), DIRECT);
+        assert_eq!(meet(&mut failures, 40), Met::Test);
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub struct Smart {
     until: Duration,
     /// Since when there has been reason to change.
     doubted: Option<Duration>,
-    /// Since when anything has been measured.
+    /// Since when anybody who is up has measured.
     measured: Option<Duration>,
     /// All that have measured, the nearest first.
     ranked: Vec<CentreId>,
@@ -125,13 +125,16 @@ impl Smart {
         let mut ranked: Vec<(CentreId, Typical)> =
             network.ids().filter_map(|id| Some((id, measured.typical(now, id)?))).collect();
         ranked.sort_by_key(|&(id, typical)| (typical.connect, id));
+        // After all who had measured were lost, the first one to be back is waited with as the first of all was.
+        let is_measured = ranked.iter().any(|&(id, _)| health.is_up(id));
+        self.measured = self.measured.or(Some(now)).filter(|_| is_measured);
         if ranked.is_empty() {
             // What was chosen stays: that nobody measures is no reason to change.
             return &self.choice;
         }
         self.ranked.clear();
         self.ranked.extend(ranked.iter().map(|&(id, _)| id));
-        let since = *self.measured.get_or_insert(now);
+        let since = self.measured.unwrap_or(now);
         let wanted = match apart(network, &ranked) {
             Some(pair) => Wanted::Spread(pair),
             // Whoever is the first to have measured is not the nearest for that.

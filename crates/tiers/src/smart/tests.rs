@@ -113,6 +113,28 @@ fn the_first_to_have_measured_is_not_the_nearest_for_that() {
 }
 
 #[test]
+fn the_first_to_be_back_is_not_the_nearest_for_that_either() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
+    let review = |history: &mut History, at| {
+        history.smart.review(at, &history.network, &history.measured, &history.health);
+    };
+    let measure = |history: &mut History, centre, connect, at| {
+        (0..5).for_each(|_| history.measured.add(at, CentreId(centre), ms(connect)));
+        review(history, at);
+    };
+    measure(&mut history, 0, 12, s(5));
+    // Nobody who is up has measured, for longer than anybody would be waited for.
+    history.health.set(CentreId(0), crate::State::Down);
+    (6..100).for_each(|at| review(&mut history, s(at)));
+    assert_eq!(history.chosen(), "unknown");
+    history.health.set(CentreId(0), crate::State::Up);
+    review(&mut history, s(100));
+    assert_eq!(history.chosen(), "unknown");
+    measure(&mut history, 1, 7, s(104));
+    assert_eq!(history.chosen(), "fra");
+}
+
+#[test]
 fn a_little_nearer_is_no_reason() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     history.go_on(s(600), &[40, 50]);
