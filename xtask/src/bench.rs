@@ -97,7 +97,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
                  forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page), speed (bulk, clients, idle), \
-                 tiers (choice, upper, purges, simulated, beside); edge or sure alone"
+                 tiers (choice, upper, purges, detour, simulated, beside); edge or sure alone"
             );
         }
     }
@@ -115,7 +115,7 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("headers", &["headers"]),
     ("kv", &["read", "write", "page"]),
     ("speed", &["bulk", "clients", "idle"]),
-    ("tiers", &["choice", "upper", "purges", "simulated", "beside"]),
+    ("tiers", &["choice", "upper", "purges", "detour", "simulated", "beside"]),
 ];
 
 fn measure(group: &str, name: &str) -> anyhow::Result<()> {
@@ -144,6 +144,7 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "choice" => optimised("tier-bench"),
         "upper" => tiers::upper(),
         "purges" => tiers::purges(),
+        "detour" => tiers::detour(),
         "simulated" => tiers::simulated(),
         "beside" => tiers::beside(),
         _ => {

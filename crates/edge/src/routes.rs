@@ -50,6 +50,16 @@ struct Tried {
     was_sent: bool,
 }
 
+/// Whose fault it is that a route led nowhere.
+enum Blame {
+    /// That of the way, of which this is remembered.
+    Way(Fault),
+    /// Nobody's: the other data centre has no room, or cannot be asked just now. Another one may have.
+    Nobody,
+    /// That of what was asked or answered: it would be the same on any other way.
+    Request,
+}
+
 /// Why a route led nowhere.
 enum Why {
     Direct(Failure),
@@ -122,7 +132,11 @@ impl Search<'_> {
             if told.len() == 1 {
                 refusal = why.refusal();
             }
-            let Some(fault) = why.fault(tried.was_sent) else { break };
+            let fault = match why.blame(tried.was_sent) {
+                Blame::Way(fault) => Some(fault),
+                Blame::Nobody => None,
+                Blame::Request => break,
+            };
             let is_harmless = spare.is_some() && (!tried.was_sent || self.visit.method.is_safe());
             let replay = if is_harmless { Replay::Harmless } else { Replay::Forbidden };
             let failed = (tried.route, fault);
@@ -261,7 +275,7 @@ impl Search<'_> {
             (Ok(response), Some(tunnel)) => Ok(tunnel.answered(response).await),
             (answered, _) => answered,
         };
-        let was_sent = !matches!(answered, Err(Unanswered::Far | Unanswered::Unsayable | Unanswered::Early));
+        let was_sent = !answered.as_ref().is_err_and(Unanswered::was_not_sent);
         Tried {
             route,
             result: answered.map_err(Why::Through),
@@ -287,20 +301,22 @@ impl Why {
         }
     }
 
-    /// What the way is blamed for; `None` if it is not the way that was wrong.
-    fn fault(&self, was_sent: bool) -> Option<Fault> {
+    fn blame(&self, was_sent: bool) -> Blame {
         match self {
             Self::Direct(failure) => match failure {
-                Failure::Timeout if was_sent => Some(Fault::NoFirstByte),
-                Failure::Timeout | Failure::KernelTimeout => Some(Fault::NoSynAck),
-                Failure::Refused | Failure::Unreachable => Some(Fault::Refused),
-                Failure::Reset | Failure::Closed(Stage::Head) if !was_sent => Some(Fault::Refused),
-                Failure::Tls(_) => Some(Fault::Tls),
-                _ => None,
+                Failure::Timeout if was_sent => Blame::Way(Fault::NoFirstByte),
+                Failure::Timeout | Failure::KernelTimeout => Blame::Way(Fault::NoSynAck),
+                Failure::Refused | Failure::Unreachable => Blame::Way(Fault::Refused),
+                Failure::Reset | Failure::Closed(Stage::Head) if !was_sent => Blame::Way(Fault::Refused),
+                Failure::Tls(_) => Blame::Way(Fault::Tls),
+                _ => Blame::Request,
             },
-            Self::Through(Unanswered::Refused(word)) if *word == TOO_SLOW.word => Some(Fault::NoFirstByte),
-            Self::Through(Unanswered::Refused(word)) if *word == NOT_TRUSTED.word => Some(Fault::Tls),
-            Self::Through(_) => Some(Fault::Refused),
+            Self::Through(Unanswered::Refused(word)) if *word == TOO_SLOW.word => {
+                Blame::Way(Fault::NoFirstByte)
+            }
+            Self::Through(Unanswered::Refused(word)) if *word == NOT_TRUSTED.word => Blame::Way(Fault::Tls),
+            Self::Through(unanswered) if unanswered.was_not_sent() => Blame::Nobody,
+            Self::Through(_) => Blame::Way(Fault::Refused),
         }
     }
 

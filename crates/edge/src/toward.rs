@@ -35,6 +35,17 @@ pub(crate) enum Unanswered {
     Early,
 }
 
+impl Unanswered {
+    /// Whether nothing of the request was looked at there: it may be made elsewhere, and the way is not to blame.
+    pub(crate) fn was_not_sent(&self) -> bool {
+        match self {
+            Self::Failed(failure) => failure.is_want_of_room(),
+            Self::Far | Self::Unsayable | Self::Early => true,
+            Self::Refused(_) | Self::Gone => false,
+        }
+    }
+}
+
 impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

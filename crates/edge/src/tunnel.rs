@@ -52,11 +52,9 @@ impl Tunnel {
             return response;
         };
         let (mut head, body) = response.into_parts();
-        let (near, far) = duplex(ROOM);
-        let near = Near { stream: near, is_broken_off: Arc::default() };
-        let is_broken_off = Arc::clone(&near.is_broken_off);
+        let (near, far) = Near::open();
         tokio::spawn(async move {
-            if carry(far, self.out, body, &is_broken_off).await.is_err() {
+            if carry(far, self.out, body).await.is_err() {
                 debug!("another protocol on its way through another data centre broke off");
             }
         });
@@ -74,10 +72,10 @@ pub(crate) fn answer(mut response: Response<Body>, asked: HeaderValue, body: Bod
         return response;
     };
     let (mut head, _) = response.into_parts();
-    let (near, far) = duplex(ROOM);
+    let (near, far) = Near::open();
     let (out, back) = Body::channel(1);
     tokio::spawn(go(Box::new(near)));
-    tokio::spawn(async move { carry(far, out, body, &AtomicBool::new(false)).await });
+    tokio::spawn(carry(far, out, body));
     head.status = StatusCode::OK;
     head.headers.remove(header::CONNECTION);
     head.headers.remove(header::CONTENT_LENGTH);
@@ -87,13 +85,8 @@ pub(crate) fn answer(mut response: Response<Body>, asked: HeaderValue, body: Bod
 }
 
 /// Writes what comes from a stream into one body, and what comes in another one into the stream. An end of either goes on as that, and the other
-/// direction goes on; when one breaks off, that is noted before the stream is closed.
-async fn carry(
-    stream: impl Bytestream,
-    out: Sender,
-    mut back: Body,
-    is_broken_off: &AtomicBool,
-) -> Result<(), Failure> {
+/// direction goes on; when one breaks off, all of it does.
+async fn carry(Far { stream, is_broken_off }: Far, out: Sender, mut back: Body) -> Result<(), Failure> {
     let (mut read, mut write) = split(stream);
     let there = async {
         let mut piece = vec![0; PIECE];
@@ -103,6 +96,9 @@ async fn carry(
                 () = out.gone() => return Err(Failure::Source),
             };
             if bytes == 0 {
+                if is_broken_off.load(Relaxed) {
+                    return Err(Failure::Source);
+                }
                 // What waits to be sent is given up with the body that comes back.
                 return out.finish_and_wait().await.map_err(|_| Failure::Source);
             }
@@ -117,14 +113,37 @@ async fn carry(
         write.shutdown().await.map_err(|_| Failure::Source)
     };
     let carried = tokio::try_join!(there, here).map(|_| ());
-    is_broken_off.store(carried.is_err(), Relaxed);
+    if carried.is_err() {
+        is_broken_off.store(true, Relaxed);
+    }
     carried
 }
 
-/// The end of a tunnel that takes the place of a connection to an origin: where the tunnel breaks off, that does too.
+/// The end of a tunnel that takes the place of a connection, to an origin or to a visitor: where the tunnel breaks off, that does too.
 struct Near {
     stream: DuplexStream,
     is_broken_off: Arc<AtomicBool>,
+}
+
+/// The other end of the same, from where the link takes what is said, and gives what it is told. What breaks off on either side is noted before
+/// the stream is closed.
+struct Far {
+    stream: DuplexStream,
+    is_broken_off: Arc<AtomicBool>,
+}
+
+impl Near {
+    fn open() -> (Self, Far) {
+        let (near, far) = duplex(ROOM);
+        let is_broken_off = Arc::<AtomicBool>::default();
+        (Self { stream: near, is_broken_off: Arc::clone(&is_broken_off) }, Far { stream: far, is_broken_off })
+    }
+}
+
+impl Bytestream for Near {
+    fn reset(&mut self) {
+        self.is_broken_off.store(true, Relaxed);
+    }
 }
 
 impl AsyncRead for Near {

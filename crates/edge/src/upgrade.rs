@@ -1,9 +1,11 @@
 //! Another protocol on a visitor's connection, such as WebSocket (RFC 9110 section 7.8): asked of the origin, and if that agrees, passed
 //! through in both directions.
 
+use std::io;
+
 use cache::{CacheStatus, Forward, update::clear_connection_fields};
 use http::{
-    Body, HeaderMap, HeaderValue, Response, Version, header,
+    Body, HeaderMap, HeaderValue, Method, Response, Version, header,
     http1::framing::has_token,
     tunnel::{Downstream, Upstream},
 };
@@ -12,14 +14,15 @@ use tokio::io::copy_bidirectional;
 use crate::{answer::tell, core::Core, counts::Word, origins::onward, tunnel::UPGRADE, visit::Visit};
 
 /// The protocol that a request asks for, if it is one that can be passed through.
-pub(crate) fn wanted(version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
+pub(crate) fn wanted(method: &Method, version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
     let asks = has_token(headers, &header::CONNECTION, "upgrade");
     let mut lines = headers.get_all(header::UPGRADE).iter();
     let (Some(protocol), None) = (lines.next(), lines.next()) else { return None };
     let name = protocol.to_str().ok()?.to_ascii_lowercase();
     // Requests under another version of HTTP, or under TLS, would pass by the rules of this network.
     let is_http = ["h2c", "http/", "tls/"].iter().any(|other| name.contains(other));
-    (asks && version == Version::HTTP_11 && !is_http).then(|| protocol.clone())
+    // What HEAD asks for is what a GET would say, and no connection (RFC 9110 section 9.3.2).
+    (asks && *method != Method::HEAD && version == Version::HTTP_11 && !is_http).then(|| protocol.clone())
 }
 
 impl Core {
@@ -52,9 +55,15 @@ impl Core {
         response.headers_mut().extend(protocol.map(|protocol| (header::UPGRADE, protocol)));
         tell(response.headers_mut(), &status);
         response.extensions_mut().insert(Downstream::then(async move |mut visitor| {
-            if let Some(mut origin) = origin.take() {
-                // However it ends, both connections do.
-                let _ = copy_bidirectional(&mut visitor, &mut origin).await;
+            let Some(mut origin) = origin.take() else { return };
+            // However it ends, both connections do; and where one broke off, neither end is to take what came for all there is.
+            match copy_bidirectional(&mut visitor, &mut origin).await {
+                // Many close a connection under TLS without saying so: what is said within tells its own end.
+                Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                    visitor.reset();
+                    origin.reset();
+                }
+                Ok(_) | Err(_) => {}
             }
         }));
         response

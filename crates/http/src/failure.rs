@@ -69,6 +69,11 @@ impl Failure {
         matches!(self, Self::OutOfFiles | Self::OutOfPorts)
     }
 
+    /// Whether there was no room for the request, and nothing was done about it: it may go elsewhere, and says nothing of the way that it took.
+    pub fn is_want_of_room(self) -> bool {
+        matches!(self, Self::Busy | Self::Http2(Some(h2::Reason::REFUSED_STREAM)))
+    }
+
     /// Whether this is what a request meets when the server has closed an idle connection at the same moment.
     pub fn is_lost_connection(self) -> bool {
         use h2::Reason;

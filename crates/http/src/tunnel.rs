@@ -14,7 +14,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf},
     net::TcpStream,
 };
-use tokio_rustls::server;
+use tokio_rustls::{client, server};
 
 /// The bytes of a connection in both directions, in clear text or under TLS.
 pub trait Bytestream: AsyncRead + AsyncWrite + Send + Unpin {
@@ -30,7 +30,13 @@ impl Bytestream for TcpStream {
     }
 }
 
-impl Bytestream for server::TlsStream<TcpStream> {
+impl<S: Bytestream> Bytestream for server::TlsStream<S> {
+    fn reset(&mut self) {
+        self.get_mut().0.reset();
+    }
+}
+
+impl<S: Bytestream> Bytestream for client::TlsStream<S> {
     fn reset(&mut self) {
         self.get_mut().0.reset();
     }

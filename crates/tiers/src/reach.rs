@@ -91,19 +91,22 @@ impl Reach {
         self.clean_detour(now, tries.address, &tries.tried, around)
     }
 
-    /// A route failed: the next one, or `None` if there is none or the request must not be sent again.
+    /// A route failed: the next one, or `None` if there is none or the request must not be sent again. Without a fault nothing is held against the
+    /// route: there was no room for the request, for one.
     pub fn failed(
         &mut self,
         now: Duration,
         tries: &mut Tries,
-        (route, fault): (Route, Fault),
+        (route, fault): (Route, Option<Fault>),
         replay: Replay,
         around: &Surroundings<'_>,
     ) -> Option<Route> {
         let Tries { address, tried } = tries;
-        self.failures.failed(now, *address, route, fault);
-        if let Route::Through(centre) = route {
-            self.detours.failed(now, *address, centre);
+        if let Some(fault) = fault {
+            self.failures.failed(now, *address, route, fault);
+            if let Route::Through(centre) = route {
+                self.detours.failed(now, *address, centre);
+            }
         }
         tried.push(route);
         if replay == Replay::Forbidden || tried.len() >= self.most_tries {

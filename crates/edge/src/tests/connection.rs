@@ -8,7 +8,7 @@ use std::{
 };
 
 use http::{
-    Body, Bytes, Client, Failure, HeaderMap, Request, Response, Server, StatusCode,
+    Body, Bytes, Client, Failure, HeaderMap, Method, Request, Response, Server, StatusCode,
     body::{Frame, Frames},
     client::{Config, Informed, Protocol, Trace, Trust},
     server::{Identity, Interim},
@@ -146,6 +146,18 @@ async fn an_origin_that_does_not_switch_answers() {
             "{text}"
         );
     }
+}
+
+#[tokio::test]
+async fn head_asks_for_no_other_protocol() {
+    let stage = Stage::new("", async |request: Request<Body>, _| {
+        assert!(!request.headers().contains_key("upgrade") && request.method() == Method::HEAD);
+        with("no-store", "whole")
+    });
+    let ask = "HEAD / HTTP/1.1\r\nHost: shop.example\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n\
+               GET / HTTP/1.1\r\nHost: elsewhere\r\nConnection: close\r\n\r\n";
+    let text = said(&stage, ask).await;
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.contains("\r\n\r\nHTTP/1.1 421"), "{text}");
 }
 
 /// A body in frames.

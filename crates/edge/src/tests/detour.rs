@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use http::{Body, Method, Request, Response, StatusCode, tunnel::Downstream};
+use http::{Body, Method, Request, Response, Server, StatusCode, Stop, tunnel::Downstream};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, duplex},
     net::TcpSocket,
@@ -143,6 +143,79 @@ async fn a_websocket_ends_with_the_data_centre_that_it_goes_through() {
     // The visitor says nothing more, and is let go all the same.
     going.await.unwrap();
     assert_eq!(visitor.read(&mut [0; 1]).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_tunnel_for_which_there_is_no_room_is_not_held_against_the_way() {
+    let world = World::with_streams(2, first_is_cut(""), echo);
+    let mut open = Vec::new();
+    // Two of them through each of the other two data centres.
+    for number in 0..4 {
+        let mut response = world.centres[0].core.serve(websocket("/chat")).await;
+        assert_eq!(response.status(), 101, "{number}");
+        let go = response.extensions_mut().remove::<Downstream>().unwrap().take().unwrap();
+        let (visitor, edge) = duplex(1000);
+        tokio::spawn(go(Box::new(edge)));
+        open.push(visitor);
+    }
+    assert_eq!((world.asked_by_others(1), world.asked_by_others(2)), (2, 2));
+    assert_eq!(world.centres[0].core.serve(websocket("/chat")).await.status(), 502);
+    let routes = world.others(0).report_routes(&world.centres[0].core.network());
+    assert_eq!(routes.iter().map(|route| &route.route[..]).collect::<Vec<_>>(), ["direct"]);
+    // One of them ends, and the next has its room.
+    let mut ended = open.remove(0);
+    ended.shutdown().await.unwrap();
+    ended.read_to_end(&mut Vec::new()).await.unwrap();
+    while world.centres[0].core.serve(websocket("/chat")).await.status() != 101 {}
+}
+
+/// What becomes of a visitor's connection whose origin ends in order, or is reset, after a word.
+async fn ending(world: &World, is_reset: bool) -> std::io::Result<Vec<u8>> {
+    let core = std::sync::Arc::clone(&world.centres[0].core);
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
+    let serve = move |request| {
+        let core = std::sync::Arc::clone(&core);
+        async move { Ok(core.serve(request).await) }
+    };
+    tokio::spawn(async move { server.serve(serve, &stop).await });
+    let mut visitor = tokio::net::TcpStream::connect(address).await.unwrap();
+    let ask = "GET /chat HTTP/1.1\r\nHost: shop.example\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n";
+    visitor.write_all(ask.as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    while !said.ends_with(b"\r\n\r\nhello") {
+        said.push(visitor.read_u8().await.unwrap());
+    }
+    visitor.write_all(if is_reset { b"r" } else { b"e" }).await.unwrap();
+    let mut rest = Vec::new();
+    visitor.read_to_end(&mut rest).await.map(|_| rest)
+}
+
+#[tokio::test]
+async fn an_origin_that_resets_a_tunnel_resets_the_visitors_connection() {
+    let straight = [(); 3].map(|()| (String::new(), None));
+    for zones in [straight, first_is_cut("")] {
+        let is_round = zones[0].1.is_some();
+        let world = World::with(zones, async |_, _| {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+            for (name, value) in [("upgrade", "x"), ("connection", "upgrade")] {
+                response.headers_mut().insert(name, value.parse().unwrap());
+            }
+            response.extensions_mut().insert(Downstream::then(async |mut stream| {
+                stream.write_all(b"hello").await.unwrap();
+                if stream.read_u8().await.unwrap() == b'r' {
+                    stream.reset();
+                }
+            }));
+            response
+        });
+        assert_eq!(ending(&world, false).await.unwrap(), b"", "{is_round}");
+        let reset = ending(&world, true).await.unwrap_err();
+        assert_eq!(reset.kind(), std::io::ErrorKind::ConnectionReset, "{is_round}");
+        let by_others = world.asked_by_others(1) + world.asked_by_others(2);
+        assert_eq!(by_others, if is_round { 2 } else { 0 });
+    }
 }
 
 #[tokio::test]

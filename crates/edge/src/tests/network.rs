@@ -10,7 +10,12 @@ use std::{
 };
 
 use document::Document;
-use http::{Body, Method, Request, Response, Server, Stop, client::Trust, server::listen};
+use http::{
+    Body, Method, Request, Response, Server, Stop,
+    client::Trust,
+    limits,
+    server::{self, listen},
+};
 
 use super::{Came, came, gate::Gate, request};
 use crate::{
@@ -59,7 +64,19 @@ impl World {
     where
         F: Future<Output = Response<Body>> + Send,
     {
-        Self::build(zones, respond, |_| Vec::new())
+        Self::build(zones, respond, |_| Vec::new(), limits::STREAMS)
+    }
+
+    /// The same, with so many requests at once on a connection between two data centres.
+    pub(super) fn with_streams<F>(
+        streams: u32,
+        zones: [(String, Option<SocketAddr>); 3],
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
+        Self::build(zones, respond, |_| Vec::new(), streams)
     }
 
     /// All of them with the same zone, and with links that can be cut.
@@ -74,13 +91,14 @@ impl World {
             let from = |_| addresses.iter().map(|&there| Gate::before(there)).collect();
             NAMES.iter().map(from).collect()
         };
-        Self::build([(); 3].map(|()| (zone.to_owned(), None)), respond, gates)
+        Self::build([(); 3].map(|()| (zone.to_owned(), None)), respond, gates, limits::STREAMS)
     }
 
     fn build<F>(
         zones: [(String, Option<SocketAddr>); 3],
         respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
         gates: impl FnOnce(&[SocketAddr]) -> Vec<Vec<Gate>>,
+        streams: u32,
     ) -> Self
     where
         F: Future<Output = Response<Body>> + Send,
@@ -111,7 +129,7 @@ impl World {
             let text =
                 text.replace("FOLDER", &folder.path().display().to_string()).replace("HASH", &token.sha256);
             let network = Network::read(&Document::new("n.toml", text)).unwrap();
-            Centre::begin(NAMES[number], network, sockets.remove(0), None)
+            Centre::begin(NAMES[number], network, sockets.remove(0), None, streams)
         });
         Self { centres: centres.collect(), folder, token: token.token, gates, asked, origin }
     }
@@ -134,7 +152,7 @@ impl World {
         let socket = listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().remove(0);
         let address = socket.local_addr().unwrap();
         self.gates.iter().for_each(|gates| gates[centre].lead_to(address));
-        self.centres[centre] = Centre::begin(NAMES[centre], network, socket, opened);
+        self.centres[centre] = Centre::begin(NAMES[centre], network, socket, opened, limits::STREAMS);
     }
 
     pub(super) fn asked(&self) -> usize {
@@ -172,10 +190,17 @@ impl Drop for World {
 }
 
 impl Centre {
-    fn begin(name: &str, network: Network, socket: TcpListener, opened: Option<(OnDisk, Before)>) -> Self {
+    fn begin(
+        name: &str,
+        network: Network,
+        socket: TcpListener,
+        opened: Option<(OnDisk, Before)>,
+        streams: u32,
+    ) -> Self {
         let address = socket.local_addr().unwrap();
         let others = Others::new(&network, name).unwrap().unwrap();
-        let server = Server::on(vec![socket]).unwrap().with_members(&others.membership);
+        let config = server::Config { streams, ..server::Config::default() };
+        let server = Server::on(vec![socket]).unwrap().with_members(&others.membership).with_config(config);
         let (on_disk, before) = opened.unzip();
         let edge = Edge::new(name.into(), network, super::MEMORY * 4, on_disk, None, 1);
         edge.put_others(Some(Arc::clone(&others)));

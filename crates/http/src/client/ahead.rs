@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use super::wire::Counted;
-use crate::clock::Clock;
+use crate::{clock::Clock, tunnel::Bytestream};
 
 /// The stream. Dropped, it stays open until the server has sent what the next session is resumed with, but not for long.
 pub(crate) struct Ahead(Option<Box<Inner>>);
@@ -55,6 +55,14 @@ impl Outcome {
     /// The handshake, if it is over.
     pub(crate) fn handshake(&self) -> Option<&Handshake> {
         self.0.get()
+    }
+}
+
+impl Bytestream for Ahead {
+    fn reset(&mut self) {
+        if let Some(inner) = &mut self.0 {
+            inner.tcp.reset();
+        }
     }
 }
 

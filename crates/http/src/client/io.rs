@@ -20,12 +20,12 @@ use super::{
     stamps::{Stamps, happened},
     wire::Wire,
 };
-use crate::{clock::Clock, http1::Outlet};
+use crate::{clock::Clock, http1::Outlet, tunnel::Bytestream};
 
 /// A connection, in clear text or under TLS.
-pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Connection: Bytestream {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
+impl<T: Bytestream> Connection for T {}
 
 /// Stamps the bytes of one connection for the requests on it.
 #[derive(Debug)]
@@ -125,6 +125,12 @@ impl Io {
             self.recorder.wrote(from);
             self.is_unflushed = true;
         }
+    }
+}
+
+impl Bytestream for Io {
+    fn reset(&mut self) {
+        self.stream.reset();
     }
 }
 

@@ -1,12 +1,11 @@
 //! One request over a stream that is there already: for the fuzz target, which has bytes in the place of a server.
 
 use hyper::{Request, Response};
-use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{
     config::Protocol, connect::Fresh, http1::Http1, http2::Http2, on_fresh, shared::Shared, trace::Trace,
 };
-use crate::{Body, Failure, Origin, clock::Clock};
+use crate::{Body, Failure, Origin, clock::Clock, tunnel::Bytestream};
 
 /// Makes a request over `stream`, as [`Client::send`](super::Client::send) does over a connection of its own: by HTTP/2 if that is
 /// the protocol, and else by HTTP/1.1. The stamps are of `clock`.
@@ -14,7 +13,7 @@ use crate::{Body, Failure, Origin, clock::Clock};
 /// # Errors
 /// When there is no response.
 pub async fn over(
-    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    stream: impl Bytestream + 'static,
     protocol: Protocol,
     clock: Clock,
     origin: &Origin,

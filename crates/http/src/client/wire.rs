@@ -13,7 +13,7 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::clock::Clock;
+use crate::{clock::Clock, tunnel::Bytestream};
 
 /// Bytes both ways: of a connection so far, or of one exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -106,6 +106,12 @@ impl<S> Counted<S> {
     /// When the first bytes were handed to the kernel: a handshake's, where there is one.
     pub(crate) fn began(&self) -> Option<u64> {
         self.wire.began()
+    }
+}
+
+impl<S: Bytestream> Bytestream for Counted<S> {
+    fn reset(&mut self) {
+        self.stream.reset();
     }
 }
 

@@ -113,6 +113,7 @@ impl<S: Wire> Http1<S> {
                     return;
                 }
                 Next::Linger => return self.linger().await,
+                // A client that waits for the end of the connection would take what was sent for all there is.
                 Next::Cut if self.outgoing.framing() == Framing::UntilClose => return self.stream.reset(),
                 Next::Cut => return,
                 Next::Tunnel(tunnel) => {

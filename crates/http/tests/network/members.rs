@@ -6,12 +6,12 @@ use std::{
 };
 
 use http::{
-    Body, Caller, Client, Membership, Request, Response, Server, Stop,
-    client::{Config, Known, Protocol, Trace, Trust},
+    Body, Bytes, Caller, Client, Failure, Membership, Origin, Request, Response, Server, Stop,
+    client::{Config, Known, Limits, Protocol, Trace, Trust},
     server::{self, Authority},
 };
 
-use crate::support::request;
+use crate::support::{Security, client, request, serve as serve_tls};
 
 /// A folder with the files of an authority.
 struct Circle {
@@ -89,34 +89,44 @@ async fn members_know_each_other_and_nobody_else() {
     assert!(nobody.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{nobody:?}");
 }
 
+/// How long a server waits for the next piece of a stranger's body.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a server says to a body that rests for longer than that; it answers with what it got.
+async fn rest(client: &Client, origin: &Origin) -> Result<Bytes, Failure> {
+    let (sender, body) = Body::channel(1);
+    tokio::spawn(async move {
+        sender.send("a").await.unwrap();
+        tokio::time::sleep(2 * PATIENCE).await;
+        // Where it was not waited for, nobody reads it any more.
+        let _ = sender.send("b").await;
+        let _ = sender.finish().await;
+    });
+    let mut trace = Trace::start(client.clock().now());
+    client.send(origin, request("POST", body), &mut trace).await?.into_body().collect(10).await
+}
+
 #[tokio::test]
-async fn what_a_member_sends_may_rest() {
+async fn what_a_member_sends_may_rest_and_what_a_stranger_sends_may_not() {
     let circle = Circle::new();
-    let patience = Duration::from_secs(1);
-    let config = server::Config { read_timeout: patience, ..server::Config::default() };
+    let config = server::Config { read_timeout: PATIENCE, ..server::Config::default() };
+    let handler =
+        async |request: Request<Body>| Ok(Response::new(Body::whole(request.into_body().collect(10).await?)));
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let server = server.with_members(&circle.member("fra")).with_config(config);
     let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
     let asked = stop.clone();
-    let handler =
-        async |request: Request<Body>| Ok(Response::new(Body::whole(request.into_body().collect(10).await?)));
     tokio::spawn(async move { server.serve(handler, &asked).await });
     let known = vec![Known { host: "fra".to_owned(), port: address.port(), address: address.ip() }];
     let member = Some(circle.member("lhr"));
-    let config = Config { known, member, protocol: Protocol::Http2, ..Config::default() };
-    let client = Client::new(&config).unwrap();
-    let (sender, body) = Body::channel(1);
-    tokio::spawn(async move {
-        sender.send("a").await.unwrap();
-        // A stranger's would have broken off.
-        tokio::time::sleep(2 * patience).await;
-        sender.send("b").await.unwrap();
-        sender.finish().await.unwrap();
-    });
+    let member = Config { known, member, protocol: Protocol::Http2, ..Config::default() };
     let origin = format!("https://fra:{}", address.port()).parse().unwrap();
-    let mut trace = Trace::start(client.clock().now());
-    let response = client.send(&origin, request("POST", body), &mut trace).await.unwrap();
-    assert_eq!(response.into_body().collect(10).await.unwrap(), "ab");
+    let strangers = serve_tls(Security::Tls, config, handler);
+    let stranger = client(Protocol::Http2, Limits::default());
+    let member = Client::new(&member).unwrap();
+    let (member, stranger) = tokio::join!(rest(&member, &origin), rest(&stranger, &strangers.origin));
+    assert_eq!(member.unwrap(), "ab");
+    assert!(matches!(stranger, Err(Failure::Http2(Some(_)))), "{stranger:?}");
 }
 
 #[tokio::test]

@@ -112,7 +112,8 @@ impl World {
                 got_it = true;
                 break;
             }
-            next = reach.failed(self.now, &mut tries, (route, Fault::NoSynAck), Replay::Harmless, &around);
+            next =
+                reach.failed(self.now, &mut tries, (route, Some(Fault::NoSynAck)), Replay::Harmless, &around);
         }
         self.reach[at] = reach;
         got_it
@@ -150,6 +151,67 @@ fn the_direct_route_is_tested_by_live_traffic_that_is_saved() {
     }
 }
 
+/// A path of whose connections one request a second makes use, cut for 30 s; the data centre connects without a request each 10 s while something is
+/// wrong. When each request was sent directly, in seconds.
+fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec<u64> {
+    let world = World::new(2, 3, |network| Zone::new(network, Topology::None, Regional::Skipped));
+    let mut reach = Reach::new(3);
+    let around = Surroundings {
+        here: CentreId(0),
+        network: &world.network,
+        health: &world.health[0],
+        through: &[],
+        links: &world.links[0],
+        measured: &world.measured,
+        allows_detours: true,
+    };
+    let mut direct = Vec::new();
+    for second in 0..400 {
+        let (now, is_cut) = (ms(second * 1000), cut.contains(&second));
+        if second % 10 == 5 && reach.failures().last(now, origin(), Route::Direct).is_some() {
+            let outcome = if is_cut && !is_silent { Err(Fault::NoSynAck) } else { Ok(ms(20)) };
+            reach.probed(now, origin(), outcome);
+        }
+        let (mut tries, Next { route, .. }) = reach.begin(now, origin(), &around);
+        let mut next = Some(route);
+        while let Some(route) = next {
+            if route == Route::Direct {
+                direct.push(second);
+                if is_cut {
+                    // On a connection that was there before.
+                    let failed = (route, Some(Fault::NoFirstByte));
+                    next = reach.failed(now, &mut tries, failed, Replay::Harmless, &around);
+                    continue;
+                }
+            }
+            reach.worked(now, origin(), route, None, ms(40));
+            break;
+        }
+    }
+    direct
+}
+
+#[test]
+fn what_was_cut_is_used_again_after_the_first_connection() {
+    let direct = seconds_of_direct_requests(50..80, false);
+    let during: Vec<_> = direct.iter().copied().filter(|second| (50..80).contains(second)).collect();
+    // The first one, the 5th and the 25th after it, and those after the connection that failed at 55, which is a fault of its own.
+    assert_eq!(during, [50, 55, 59, 75, 79]);
+    // It comes back at 80, a connection is made at 85, and all are sent directly from then on; not from the 125th, at 175.
+    assert_eq!(
+        direct.iter().filter(|second| **second >= 80).copied().collect::<Vec<_>>(),
+        Vec::from_iter(85..400)
+    );
+}
+
+#[test]
+fn an_origin_that_connects_and_never_answers_is_tried_once_more_and_then_by_its_turns() {
+    let direct = seconds_of_direct_requests(50..400, true);
+    let during: Vec<_> = direct.into_iter().filter(|second| *second >= 50).collect();
+    // The connection at 55 is found out by the 5th request, which was to try it anyway; of those after that nothing is new.
+    assert_eq!(during, [50, 55, 75, 175]);
+}
+
 #[test]
 fn what_must_not_be_sent_again_is_not() {
     let world = World::new(3, 4, |network| Zone::new(network, Topology::None, Regional::Skipped));
@@ -166,11 +228,17 @@ fn what_must_not_be_sent_again_is_not() {
     let (mut tries, next) = reach.begin(ms(0), origin(), &around);
     assert_eq!(next, Next { route: Route::Direct, hedge: Some(ms(250)) });
     assert_eq!(reach.beside(ms(250), &tries, &around), Some(Route::Through(CentreId(1))));
-    let failed = (Route::Direct, Fault::NoFirstByte);
+    let failed = (Route::Direct, Some(Fault::NoFirstByte));
     assert_eq!(reach.failed(ms(1), &mut tries, failed, Replay::Forbidden, &around), None);
     // The next request goes another way, and has nothing to race.
     let (_, next) = reach.begin(ms(2), origin(), &around);
     assert_eq!(next, Next { route: Route::Through(CentreId(1)), hedge: None });
+    // One that has no room is passed by, and taken by the next request all the same.
+    let (mut tries, Next { route, .. }) = reach.begin(ms(2), origin(), &around);
+    let passed_by = reach.failed(ms(2), &mut tries, (route, None), Replay::Harmless, &around);
+    assert_eq!((route, passed_by), (Route::Through(CentreId(1)), Some(Route::Through(CentreId(2)))));
+    assert_eq!(reach.begin(ms(2), origin(), &around).1.route, route);
+    assert_eq!(reach.failures().listed(ms(2)).count(), 1, "the direct one");
     // A zone without detours has the direct route alone.
     let (_, next) = reach.begin(ms(3), origin(), &Surroundings { allows_detours: false, ..around });
     assert_eq!(next, Next { route: Route::Direct, hedge: None });

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::{super::pool::Lease, Io};
 use crate::{
     Body,
-    tunnel::{Begun, Upstream},
+    tunnel::{Begun, Bytestream, Upstream},
 };
 
 /// The response of a server that switches to another protocol on `lease`.
@@ -29,6 +29,12 @@ struct Raw(Lease);
 impl Raw {
     fn io(self: Pin<&mut Self>) -> Pin<&mut Io> {
         Pin::new(&mut self.get_mut().0.connection().io)
+    }
+}
+
+impl Bytestream for Raw {
+    fn reset(&mut self) {
+        self.0.connection().io.reset();
     }
 }
 

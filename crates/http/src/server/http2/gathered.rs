@@ -14,8 +14,6 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::tunnel::Bytestream;
-
 /// A stream as h2 writes to it.
 pub(super) struct Gathered<S>(Arc<Mutex<Outbox<S>>>);
 
@@ -32,12 +30,12 @@ struct Outbox<S> {
 }
 
 /// The same stream, and what sends for it.
-pub(super) fn gathered<S: Bytestream>(stream: S) -> (Gathered<S>, Sender<S>) {
+pub(super) fn gathered<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> (Gathered<S>, Sender<S>) {
     let outbox = Arc::new(Mutex::new(Outbox { stream, unsent: Vec::new(), at: 0, is_unflushed: false }));
     (Gathered(Arc::clone(&outbox)), Sender(outbox))
 }
 
-impl<S: Bytestream> Sender<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Sender<S> {
     /// Polls a connection to its end, and sends each time what it wrote. Ends too if that cannot be sent.
     pub(super) async fn drive(self, connection: impl Future) {
         let mut connection = pin!(connection);
@@ -52,7 +50,7 @@ impl<S: Bytestream> Sender<S> {
     }
 }
 
-impl<S: Bytestream> Outbox<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Outbox<S> {
     fn send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if !self.unsent.is_empty() {
             while self.at < self.unsent.len() {
@@ -112,13 +110,13 @@ impl<S: Bytestream> Outbox<S> {
     }
 }
 
-impl<S: Bytestream> AsyncRead for Gathered<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Gathered<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut lock(&self.0).stream).poll_read(cx, buf)
     }
 }
 
-impl<S: Bytestream> AsyncWrite for Gathered<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         lock(&self.0).write(cx, &[IoSlice::new(bytes)])
     }

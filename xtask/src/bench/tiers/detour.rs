@@ -1,0 +1,172 @@
+//! What a way round costs: requests of one data centre to the origin, directly and through another data centre, by turns.
+//!
+//! London asks New York, 60 ms there and back, and Frankfurt, which is 20 ms away, asks New York in 60 ms too: so a detour takes exactly one round trip to
+//! Frankfurt more, and what the programs take. In London's file one of two zones has its origin at a port where nobody listens, so that its
+//! requests go through Frankfurt, whose file has the right one: nothing is cut, and both ways are the same all the time. Where the other data centre is
+//! nearer to the origin than this one, a detour costs less than that.
+
+use std::{fmt::Write as _, fs, path::Path, process::Stdio, thread, time::Duration};
+
+use anyhow::{bail, ensure};
+use recording::{Metric, Reader, Sample};
+use serde_json::Value;
+
+use crate::bench::{
+    lab::{Planet, binary, longhaul},
+    program::Running,
+    row,
+};
+
+/// The data centres with their cities; the first one is asked.
+const CENTRES: [(&str, &str); 2] = [("lhr", "london"), ("fra", "frankfurt")];
+
+/// Prints rows for both ways, and for the difference.
+pub(crate) fn bench() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let planet = planet()?;
+    let serve = ["serve", "--listen", "0.0.0.0:80", "--body", "1KB"];
+    let _origin = start(&planet, "origin", &serve)?;
+    let networks = networks(folder.path())?;
+    let mut running = Vec::new();
+    for ((name, _), network) in CENTRES.into_iter().zip(&networks) {
+        let words = ["edge", "run", network, "--data-centre", name];
+        running.push(start(&planet, &format!("edge-{name}"), &words)?);
+    }
+    await_links(&planet)?;
+    // The first requests open connections, and find out that one way leads nowhere.
+    let _ = (ask(&planet, "direct", folder.path())?, ask(&planet, "round", folder.path())?);
+    let [mut direct, mut round, mut ratios, mut differences, mut trips] = [const { Vec::new() }; 5];
+    for number in 0..ROUNDS {
+        let in_turn = |first, then| {
+            anyhow::Ok((ask(&planet, first, folder.path())?, ask(&planet, then, folder.path())?))
+        };
+        let (straight, through) = if number % 2 == 0 {
+            in_turn("direct", "round")?
+        } else {
+            let (through, straight) = in_turn("round", "direct")?;
+            (straight, through)
+        };
+        let trip = planet.ping("edge-lhr", "edge-fra", 10, 0.1)?;
+        direct.push(straight);
+        round.push(through);
+        ratios.push(through / straight);
+        differences.push(through - straight);
+        trips.push((through - straight) / trip);
+    }
+    let asked = through_fra(&planet)?;
+    ensure!(
+        asked >= 0.9 * (ROUNDS * COUNT) as f64,
+        "Frankfurt was asked {asked} times, so something else was measured"
+    );
+    let what = format!("the median of {COUNT} requests to an origin 60 ms away, directly");
+    row(&what, "", "ms", direct);
+    row("through a data centre 20 ms away, as far from the origin", "", "ms", round);
+    row("that way / the direct one", "", "x", ratios);
+    row("that way, less the direct one", "", "ms", differences);
+    row("the same in round trips to that data centre", "<= 1 and what programs take", "", trips);
+    let fidelity = planet.fidelity()?;
+    row(
+        "late by the planet's own doing, 99.9 % of packets",
+        "-",
+        "ms",
+        vec![fidelity.lateness_us("99.9") / 1e3],
+    );
+    fidelity.reasons().iter().for_each(|why| println!("| in the rows above, INVALID: {why} | | | | | |"));
+    planet.down()
+}
+
+fn planet() -> anyhow::Result<Planet> {
+    let mut world = "[[host]]\nname = \"origin\"\ncity = \"newyork\"\n".to_owned();
+    for (name, city) in CENTRES {
+        write!(world, "[[host]]\nname = \"edge-{name}\"\ncity = \"{city}\"\n")?;
+        write!(world, "[[link]]\nbetween = [\"{city}\", \"newyork\"]\nrtt = \"60ms\"\n")?;
+    }
+    world += "[[link]]\nbetween = [\"london\", \"frankfurt\"]\nrtt = \"20ms\"\n";
+    for (name, net) in [("direct", "192.0.2"), ("round", "198.51.100")] {
+        write!(world, "[[anycast]]\nname = \"{name}\"\nprefix = \"{net}.0/24\"\nhosts = [\"edge-lhr\"]\n")?;
+    }
+    Planet::up(&format!("bench-detour-{}", std::process::id()), &world)
+}
+
+/// The network's file as each data centre has it: for the first one, one of the origins is where nobody is.
+fn networks(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let authority = folder.join("authority").display().to_string();
+    longhaul(&["edge", "ca", "new", &authority])?;
+    let mut text = format!("[network]\nname = \"round\"\nauthority = \"{authority}/ca.pem\"\n");
+    for ((name, city), last) in CENTRES.into_iter().zip(2..) {
+        longhaul(&["edge", "ca", "issue", &authority, name])?;
+        write!(
+            text,
+            "[[data_centre]]\nname = \"{name}\"\ncity = \"{city}\"\nlisten = [\"0.0.0.0:80\"]\n\
+             admin = \"127.0.0.1:4480\"\naddress = \"10.0.0.{last}:4400\"\n\
+             link_certificate = \"{authority}/{name}.pem\"\nlink_key = \"{authority}/{name}-key.pem\"\n"
+        )?;
+    }
+    let zone = |name: &str, port: u16| {
+        format!(
+            "[[zone]]\nname = \"{name}\"\nhosts = [\"{name}\"]\norigin = [\"http://origin:{port}\"]\n\
+             [[zone.rule]]\npath = \"/*\"\nbypass = true\n"
+        )
+    };
+    let of = |(name, port): (&str, u16)| {
+        let file = folder.join(format!("{name}.toml"));
+        fs::write(&file, format!("{text}{}{}", zone("direct", 80), zone("round", port)))?;
+        Ok(file.display().to_string())
+    };
+    [("lhr", 81), ("fra", 80)].into_iter().map(of).collect()
+}
+
+fn start(planet: &Planet, host: &str, words: &[&str]) -> anyhow::Result<Running> {
+    let mut command = planet.exec(host);
+    command.arg(binary()).args(words);
+    Running::start(&mut command)
+}
+
+/// The median of what requests waited for their first byte, ms.
+fn ask(planet: &Planet, zone: &str, folder: &Path) -> anyhow::Result<f64> {
+    let file = folder.join("asked.jsonl");
+    let mut command = planet.exec("edge-lhr");
+    command.arg(binary()).args(["probe", &format!("http://{zone}/"), "--count", &COUNT.to_string()]);
+    command.args(["--concurrency", "1", "--connections", "reuse", "--quiet"]);
+    let status = command.arg("--output").arg(&file).stdout(Stdio::null()).status()?;
+    ensure!(matches!(status.code(), Some(0 | 1)), "a probe failed: {status}");
+    let samples: Vec<Sample> =
+        Reader::new(fs::File::open(&file)?, file.display().to_string())?.collect::<Result<_, _>>()?;
+    ensure!(samples.iter().all(|sample| sample.status == Some(200)), "not all requests went well");
+    let mut waits: Vec<_> =
+        samples.iter().filter_map(|sample| Some(sample.get(Metric::Wait)? as f64 / 1e6)).collect();
+    ensure!(waits.len() == COUNT, "{} of {COUNT} requests were made", waits.len());
+    waits.sort_by(f64::total_cmp);
+    Ok(waits[COUNT / 2])
+}
+
+fn status(planet: &Planet, name: &str) -> Option<Value> {
+    let mut command = planet.exec(&format!("edge-{name}"));
+    let output = command.arg(binary()).args(["edge", "status", "--json"]).output().ok()?;
+    serde_json::from_slice(&output.stdout).ok()
+}
+
+fn await_links(planet: &Planet) -> anyhow::Result<()> {
+    let is_linked = |name: &str| {
+        status(planet, name).is_some_and(|status| {
+            status["links"].as_array().is_some_and(|links| links.iter().all(|link| link["up"] == true))
+        })
+    };
+    for _ in 0..100 {
+        if CENTRES.iter().all(|(name, _)| is_linked(name)) {
+            return Ok(());
+        }
+        thread::park_timeout(Duration::from_millis(100));
+    }
+    bail!("the data centres have no links to one another after 10 s")
+}
+
+/// How many requests went through Frankfurt.
+fn through_fra(planet: &Planet) -> anyhow::Result<f64> {
+    let status = status(planet, "fra").unwrap_or_default();
+    Ok(status["requests_of_others"]["total"].as_f64().unwrap_or_default())
+}
+
+/// Pairs of runs, and requests of each.
+const ROUNDS: usize = 10;
+const COUNT: usize = 41;
