@@ -49,7 +49,8 @@ pub(super) fn judgement(judgement: &Judgement) -> String {
 }
 
 fn bandwidth(found: &Bandwidth) -> String {
-    let rate = found.bps_p90.map_or_else(|| "-".to_owned(), show::rate);
+    // What limited transfers that are too short to have a rate is no news of the line.
+    let Some(rate) = found.bps_p90.map(show::rate) else { return "-".to_owned() };
     match (&found.limited_by, found.limits) {
         (Some(who), Some(limits)) => format!("{rate}, limited by the {who} ({})", shares(limits)),
         _ => rate,

@@ -9,6 +9,7 @@ use std::{
 };
 
 use ::speed::{
+    bandwidth::Bandwidth,
     plan::Plan,
     result::Outcome,
     rubric::{Measured, Score},
@@ -327,13 +328,16 @@ impl SpeedResult {
         let ms = |figure: Option<f64>| figure.map_or_else(absent, |ms| time(ms / 1e3));
         let bps = |figure: Option<f64>| figure.map_or_else(absent, rate);
         let Measured { download_bps, upload_bps, idle_ms, jitter_ms, loss_ratio, .. } = self.measured;
-        let limited = |by: &Option<String>| by.clone().unwrap_or_else(absent);
+        // As the terminal has it: transfers that are too short to have a rate tell of no limit.
+        let limited = |found: &Bandwidth| {
+            found.limited_by.clone().filter(|_| found.bps_p90.is_some()).unwrap_or_else(absent)
+        };
         [
             self.side.clone(),
             bps(download_bps),
-            limited(&self.outcome.download.limited_by),
+            limited(&self.outcome.download),
             bps(upload_bps),
-            limited(&self.outcome.upload.limited_by),
+            limited(&self.outcome.upload),
             ms(idle_ms),
             ms(self.added_ms),
             ms(jitter_ms),

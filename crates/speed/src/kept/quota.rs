@@ -1,38 +1,57 @@
-//! How often somebody may leave a result, so that nobody makes those of all others give way. Given the time, it reads no clock.
+//! How much somebody may leave, in results and in bytes, so that nobody makes the results of all others give way. Given the time, it reads no
+//! clock.
 
 use std::{collections::BTreeMap, net::IpAddr, time::Duration};
 
 use crate::household::household;
 
-/// Counts results by household, hour by hour. Its memory is bounded.
+/// Counts results and their bytes by household, hour by hour. Its memory is bounded.
 #[derive(Debug, Default)]
 pub struct Quota {
     since: Duration,
-    of: BTreeMap<IpAddr, u32>,
-    total: u32,
+    of: BTreeMap<IpAddr, Left>,
+    total: Left,
+}
+
+/// What was left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Left {
+    results: u32,
+    bytes: u64,
+}
+
+impl Left {
+    fn and(self, bytes: u64) -> Self {
+        Self { results: self.results + 1, bytes: self.bytes.saturating_add(bytes) }
+    }
+
+    fn is_within(self, most: Self) -> bool {
+        self.results <= most.results && self.bytes <= most.bytes
+    }
 }
 
 impl Quota {
-    /// Whether one more may be kept; if so, it counts.
-    pub fn take(&mut self, now: Duration, address: IpAddr) -> bool {
+    /// Whether one more of so many bytes may be kept; if so, it counts.
+    pub fn take(&mut self, now: Duration, address: IpAddr, bytes: u64) -> bool {
         if now.saturating_sub(self.since) >= HOUR {
             *self = Self { since: now, ..Self::default() };
         }
-        let own = self.of.get(&household(address)).copied().unwrap_or(0);
-        let may = own < MOST_OF_ONE && self.total < MOST;
+        let own = self.of.get(&household(address)).copied().unwrap_or_default().and(bytes);
+        let total = self.total.and(bytes);
+        let may = own.is_within(MOST_OF_ONE) && total.is_within(MOST);
         if may {
-            self.of.insert(household(address), own + 1);
-            self.total += 1;
+            self.of.insert(household(address), own);
+            self.total = total;
         }
         may
     }
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// A household that tests all the time has a result a minute.
-const MOST_OF_ONE: u32 = 60;
+/// A household that tests all the time has a result a minute, of some 50 KB each.
+const MOST_OF_ONE: Left = Left { results: 60, bytes: 3_000_000 };
 /// An hour's results of everybody: some megabytes of memory, and a tenth of what is kept at most.
-const MOST: u32 = 10_000;
+const MOST: Left = Left { results: 10_000, bytes: 100_000_000 };
 
 #[cfg(test)]
 mod tests {
@@ -43,12 +62,27 @@ mod tests {
         let mut quota = Quota::default();
         let address = |number: u32| IpAddr::from(std::net::Ipv4Addr::from_bits(number));
         let now = Duration::from_secs(9);
-        assert_eq!((0..100).filter(|_| quota.take(now, address(1))).count(), 60);
-        assert!(quota.take(now, address(2)));
+        assert_eq!((0..100).filter(|_| quota.take(now, address(1), 1000)).count(), 60);
+        assert!(quota.take(now, address(2), 1000));
         // 60 and 1 are taken already.
-        assert_eq!((10..20_000).filter(|number| quota.take(now, address(*number))).count(), 10_000 - 61);
+        let of_others = (10..20_000).filter(|number| quota.take(now, address(*number), 1000)).count();
+        assert_eq!(of_others, 10_000 - 61);
         assert_eq!(quota.of.len(), 10_000 - 61 + 2);
-        assert!(!quota.take(now, address(3)));
-        assert!(quota.take(now + HOUR, address(1)) && quota.of.len() == 1);
+        assert!(!quota.take(now, address(3), 1000));
+        assert!(quota.take(now + HOUR, address(1), 1000) && quota.of.len() == 1);
+    }
+
+    #[test]
+    fn few_that_are_large_are_a_share_as_well() {
+        let mut quota = Quota::default();
+        let address = |number: u32| IpAddr::from(std::net::Ipv4Addr::from_bits(number));
+        let now = Duration::from_secs(9);
+        // The largest that there are: 11 of these are 2.9 MB.
+        let large = crate::result::LARGEST as u64;
+        assert_eq!((0..60).filter(|_| quota.take(now, address(1), large)).count(), 11);
+        assert!(quota.take(now, address(1), 1000), "a small one has room yet");
+        // 100 MB are 381 of these; the 11 that are there are of them.
+        let of_others = (10..2000).filter(|number| quota.take(now, address(*number), large)).count();
+        assert_eq!(of_others, 381 - 11);
     }
 }

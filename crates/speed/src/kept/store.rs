@@ -1,7 +1,10 @@
 //! The file of results, and when they go: after their time, or when newer ones need their room.
 //!
 //! How old a result is does not come from the clock on the wall, which may be set. The file has an age of its own: it goes on with the
-//! steady clock while a server runs, and by the time of day only over the time between two servers, never back.
+//! steady clock while a server runs, and by the time of day only over the time between two servers, never back. What that time is counted
+//! from is in [`seen`].
+
+mod seen;
 
 use std::{
     path::PathBuf,
@@ -12,6 +15,7 @@ use std::{
 use redb::{ReadableTable as _, ReadableTableMetadata as _, TableDefinition, WriteTransaction};
 use vault::{Error, File, opening};
 
+use self::seen::Seen;
 use super::Row;
 use crate::wire::Token;
 
@@ -60,6 +64,8 @@ enum State {
 pub(crate) struct Most {
     pub(crate) results: u64,
     pub(crate) bytes: u64,
+    /// Results that go in one write.
+    pub(crate) at_once: usize,
 }
 
 /// How old the file was when it was opened, and when that was.
@@ -90,13 +96,8 @@ impl Store {
             file.check_format(work, NUMBERS, VERSION)?;
             tables(work).map_err(|error| file.failed("write to", error))?;
             let numbers = work.open_table(NUMBERS).map_err(|error| file.failed("write to", error))?;
-            let number = |name| -> Result<u64, Error> {
-                let number = numbers.get(name).map_err(|error| file.failed("read", error))?;
-                Ok(number.map_or(0, |number| number.value()))
-            };
-            let between = now.wall_s.saturating_sub(number(WALL)?);
-            // A new file has been nowhere.
-            Ok(number(AGE)?.saturating_add(if number(WALL)? == 0 { 0 } else { between }))
+            let seen = Seen::read(&numbers).map_err(|error| file.failed("read", error))?;
+            Ok(seen.age(now.wall_s))
         })?;
         let age = Age { then_s, opened: now.steady };
         Ok(Self { file, keep_for_s: config.keep_for.as_secs(), most, age, writing: Mutex::new(State::Open) })
@@ -122,19 +123,26 @@ impl Store {
             drop(numbers);
             self.make_room(work, age)?;
             note(work, age, now)
-        })
+        })?;
+        Ok(())
     }
 
-    /// Removes what is over; to be called now and then.
+    /// Removes all that is over; to be called now and then. Between two writes of it others have their turn.
     ///
     /// # Errors
     /// When that cannot be stored.
     pub fn sweep(&self, now: Moment) -> Result<(), Error> {
         let age = self.age.now(now);
-        self.durably(|work| {
-            self.make_room(work, age)?;
-            note(work, age, now)
-        })
+        loop {
+            let removed = self.durably(|work| {
+                let removed = self.make_room(work, age)?;
+                note(work, age, now)?;
+                Ok(removed)
+            })?;
+            if removed < self.most.at_once {
+                return Ok(());
+            }
+        }
     }
 
     /// Notes how old the file is, and leaves it to whoever opens it next. What is asked for later fails.
@@ -189,12 +197,13 @@ impl Store {
         self.file.begin_read().unwrap().open_table(OUTCOMES).unwrap().len().unwrap()
     }
 
-    /// Removes what is over, and the oldest as long as there is too much.
-    fn make_room(&self, work: &WriteTransaction, age: u64) -> Result<(), redb::Error> {
+    /// Removes what is over, and the oldest as long as there is too much: so many at most, and how many that were.
+    fn make_room(&self, work: &WriteTransaction, age: u64) -> Result<usize, redb::Error> {
         let (mut rows, mut outcomes) = (work.open_table(ROWS)?, work.open_table(OUTCOMES)?);
         let (mut ids, mut numbers) = (work.open_table(IDS)?, work.open_table(NUMBERS)?);
         let mut bytes = numbers.get(BYTES)?.map_or(0, |bytes| bytes.value());
-        for _ in 0..AT_ONCE {
+        let mut removed = 0;
+        while removed < self.most.at_once {
             let is_too_much = rows.len()? > self.most.results || bytes > self.most.bytes;
             let Some((number, row)) = rows.first()?.map(|(number, row)| {
                 let (kept_at, encoded) = row.value();
@@ -210,9 +219,10 @@ impl Store {
                 ids.remove(u128::from_be_bytes(row.id.0))?;
             }
             bytes = bytes.saturating_sub(length + outcome);
+            removed += 1;
         }
         numbers.insert(BYTES, bytes)?;
-        Ok(())
+        Ok(removed)
     }
 
     fn is_over(&self, kept_at: u64, age: u64) -> bool {
@@ -223,7 +233,7 @@ impl Store {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn durably(&self, work: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>) -> Result<(), Error> {
+    fn durably<T>(&self, work: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>) -> Result<T, Error> {
         let state = self.turn();
         if *state == State::Closed {
             return Err(Error::Released);
@@ -244,9 +254,9 @@ fn tables(work: &WriteTransaction) -> Result<(), redb::Error> {
 /// Notes how old the file is, and the time of day, for whoever opens it next.
 fn note(work: &WriteTransaction, age: u64, now: Moment) -> Result<(), redb::Error> {
     let mut numbers = work.open_table(NUMBERS)?;
-    numbers.insert(AGE, age)?;
-    numbers.insert(WALL, now.wall_s)?;
-    Ok(())
+    let mut seen = Seen::read(&numbers)?;
+    seen.note(age, now.wall_s);
+    seen.write(&mut numbers)
 }
 
 /// Results in the order in which they came: the file's age then, and a [`Row`].
@@ -258,18 +268,14 @@ const IDS: TableDefinition<u128, u64> = TableDefinition::new("ids");
 /// A few numbers about all.
 const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers of results");
 
-/// In [`NUMBERS`]: the number of the next result; bytes of all; how old the file was when it was written last, and the time of day then.
+/// In [`NUMBERS`]: the number of the next result, and the bytes of all.
 const NEXT: &str = "next";
 const BYTES: &str = "bytes";
-const AGE: &str = "age";
-const WALL: &str = "wall";
 
 /// The version of this layout.
 const VERSION: u64 = 1;
 
 /// A result has some 10 to 50 KB.
-const MOST: Most = Most { results: 100_000, bytes: 1_000_000_000 };
+const MOST: Most = Most { results: 100_000, bytes: 1_000_000_000, at_once: 1000 };
 /// What is read often: the upper pages of the trees.
 const MEMORY: usize = 4 << 20;
-/// Results that go in one write.
-const AT_ONCE: usize = 1000;

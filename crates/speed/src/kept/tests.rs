@@ -76,8 +76,35 @@ fn a_clock_that_is_set_makes_nothing_older_or_younger() {
     store_is_as_old_as_before(&directory, 28 * 86_400, &[2, 3]);
 }
 
+#[test]
+fn a_start_in_1970_and_a_crash_remove_nothing() {
+    let directory = TempDir::new().unwrap();
+    let right = at(Duration::ZERO, SPRING);
+    Store::open(&config(&directory), right).unwrap().keep(right, &row(1), b"one").unwrap();
+    // Its clock was not set yet; it swept, and was gone before it could be.
+    let unset = at(Duration::ZERO, 30);
+    Store::open(&config(&directory), unset).unwrap().sweep(unset).unwrap();
+    for (days, expected) in [(29, vec![1]), (30, vec![])] {
+        let now = at(Duration::ZERO, SPRING + days * 86_400);
+        assert_eq!(ids(&Store::open(&config(&directory), now).unwrap(), now), expected, "{days} days on");
+    }
+}
+
+#[test]
+fn a_sweep_removes_all_that_is_over() {
+    let directory = TempDir::new().unwrap();
+    let start = at(Duration::ZERO, SPRING);
+    let most = Most { results: 100, bytes: 1 << 20, at_once: 2 };
+    let store = Store::with_most(&config(&directory), start, most).unwrap();
+    for number in 1..=5 {
+        store.keep(start, &row(number), b"one").unwrap();
+    }
+    store.sweep(at(30 * DAY, SPRING)).unwrap();
+    assert_eq!(store.held(), 0);
+}
+
 fn store_is_as_old_as_before(directory: &TempDir, between_s: u64, expected: &[u8]) {
-    // The last time of day that was noted is 0, which is none; so it is noted first.
+    // The last time of day that was noted is ten years ahead, and 0, which is none; so it is noted first.
     let copy = TempDir::new().unwrap();
     fs::copy(config(directory).path, config(&copy).path).unwrap();
     let now = at(Duration::ZERO, SPRING);
@@ -95,14 +122,18 @@ fn the_oldest_give_way() {
     let directory = TempDir::new().unwrap();
     let start = at(Duration::ZERO, SPRING);
     let length = row(1).encode().len() as u64 + 100;
-    let few = Store::with_most(&config(&directory), start, Most { results: 3, bytes: 10 * length }).unwrap();
+    let few =
+        Store::with_most(&config(&directory), start, Most { results: 3, bytes: 10 * length, at_once: 9 })
+            .unwrap();
     for number in 1..=5 {
         few.keep(start, &row(number), &[b'x'; 100]).unwrap();
     }
     assert_eq!(ids(&few, start), [3, 4, 5]);
     assert_eq!(few.outcome(start, Token([1; 16])).unwrap(), None);
     drop(few);
-    let small = Store::with_most(&config(&directory), start, Most { results: 9, bytes: 2 * length }).unwrap();
+    let small =
+        Store::with_most(&config(&directory), start, Most { results: 9, bytes: 2 * length, at_once: 9 })
+            .unwrap();
     small.keep(start, &row(6), &[b'x'; 100]).unwrap();
     assert_eq!((ids(&small, start), small.held()), (vec![5, 6], 2));
 }

@@ -24,10 +24,10 @@ impl Refusal {
         Self { field: Some((name, value)), ..self }
     }
 
-    /// To a request of another method than the one that is taken.
-    pub(crate) fn not_allowed(method: &'static str) -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {method}\n"))
-            .with(header::ALLOW, method)
+    /// To a request of another method than those that are taken, as `Allow` lists them.
+    pub(crate) fn not_allowed(methods: &'static str) -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {methods}\n"))
+            .with(header::ALLOW, methods)
     }
 }
 

@@ -68,6 +68,20 @@ pub struct Limits {
     pub largest: Bytes,
 }
 
+impl Limits {
+    /// For telling, leaving and reading results, which is over at once on any line that a test is worth while on: a few of these at a time,
+    /// and what all of their bodies come to bounds the memory.
+    pub(crate) fn of_documents(self) -> Self {
+        let transfers_per_address = self.transfers_per_address.min(DOCUMENTS_OF_ONE);
+        Self { transfers: self.transfers.min(DOCUMENTS), transfers_per_address, ..self }
+    }
+}
+
+/// Of at most 1 MiB each.
+const DOCUMENTS: usize = 256;
+/// As many visitors behind one address end their tests in the same moment.
+const DOCUMENTS_OF_ONE: usize = 16;
+
 impl Default for Limits {
     fn default() -> Self {
         Self { transfers: 4096, transfers_per_address: 64, largest: Bytes(8_000_000_000) }

@@ -49,7 +49,7 @@ impl Counts {
             ("uploads", "Uploads that began.", &self.uploads),
             ("sent_bytes", "Bytes of downloads that connections took.", &self.bytes_down),
             ("received_bytes", "Bytes of uploads that came.", &self.bytes_up),
-            ("refused", "Transfers that were refused because of a limit.", &self.refused),
+            ("refused", "Requests that were refused because of a limit.", &self.refused),
             ("kept", "Results that were kept.", &self.kept),
             ("not_kept", "Results that were to be kept and were not.", &self.not_kept),
             ("datagrams_sent_back", "Datagrams of loss tests that were sent back.", &self.datagrams_back),

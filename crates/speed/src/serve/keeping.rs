@@ -53,18 +53,20 @@ impl Keeping {
         now: Moment,
         base: &str,
     ) -> Answer {
-        if !self.quota.lock().unwrap_or_else(PoisonError::into_inner).take(now.steady, address) {
+        let row = Row::of(id, now.wall_s, Network::of(address), &outcome);
+        let text = serde_json::to_vec(&outcome).unwrap_or_default();
+        if !self.may_keep(now, address, text.len() as u64) {
             let why = "enough results were kept for this hour; try again in the next\n";
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, why).with(header::RETRY_AFTER, "3600"));
         }
-        let row = Row::of(id, now.wall_s, Network::of(address), &outcome);
         let store = Arc::clone(&self.store);
-        let keeps = move || {
-            let text = serde_json::to_vec(&outcome).unwrap_or_default();
-            store.keep(now, &row, &text)
-        };
-        self.on_disk(keeps).await?;
+        self.on_disk(move || store.keep(now, &row, &text)).await?;
         Ok(json(&Left { link: format!("{base}/#k={id}") }))
+    }
+
+    fn may_keep(&self, now: Moment, address: IpAddr, bytes: u64) -> bool {
+        let mut quota = self.quota.lock().unwrap_or_else(PoisonError::into_inner);
+        quota.take(now.steady, address, bytes)
     }
 
     /// A result by its name.

@@ -38,6 +38,8 @@ pub(crate) struct Responder {
     clock: Clock,
     limits: Limits,
     admission: Arc<Admission>,
+    /// Of those who tell, leave or read results.
+    documents: Arc<Admission>,
     book: Mutex<Book>,
     kernel: Kernel,
     loss_port: Option<u16>,
@@ -58,6 +60,7 @@ impl Responder {
             clock,
             limits,
             admission: Arc::new(Admission::new(limits)),
+            documents: Arc::new(Admission::new(limits.of_documents())),
             book: Mutex::default(),
             kernel,
             loss_port,
@@ -84,19 +87,25 @@ impl Responder {
             (&Method::POST, wire::KEEP) => self.keep(&head, body).await,
             (&Method::GET, wire::KEPT) => self.kept(&head).await,
             (&Method::GET, wire::OVERVIEW) => self.overview(&head).await,
-            (_, wire::BEGIN | wire::UP | browser::RESULT) => Err(Refusal::not_allowed("POST")),
-            (&Method::GET | &Method::HEAD, path) => {
-                let scheme = peer(&head).map_or(Scheme::Http, |peer| peer.scheme);
-                page::file(path, self.operator(), scheme).ok_or_else(nothing)
-            }
-            (_, wire::DOWN | wire::LIMITS | wire::NQ | browser::PLAN | "/") => {
-                Err(Refusal::not_allowed("GET"))
-            }
-            _ => Err(nothing()),
+            (_, path) => self.file(&head, path),
         };
         let mut response = answer.unwrap_or_else(Response::from);
         self.say_own_time(&mut response, began);
         response
+    }
+
+    /// A file of the pages; or that there is none, or what is there for another method.
+    fn file(&self, head: &Parts, path: &str) -> Answer {
+        if let Some(methods) = methods(path, self.operator()) {
+            return Err(Refusal::not_allowed(methods));
+        }
+        let scheme = peer(head).map_or(Scheme::Http, |peer| peer.scheme);
+        let file = page::file(path, self.operator(), scheme).ok_or_else(nothing)?;
+        if matches!(head.method, Method::GET | Method::HEAD) {
+            Ok(file)
+        } else {
+            Err(Refusal::not_allowed("GET, HEAD"))
+        }
     }
 
     /// Whether a datagram is to be sent back.
@@ -153,7 +162,7 @@ impl Responder {
         if bytes == 0 || head.method == Method::HEAD {
             return Ok(response);
         }
-        let leave = self.enter(&peer)?;
+        let leave = self.enter(&self.admission, &peer)?;
         if let Some(test) = wire::parameter(query, "test").and_then(Token::parse) {
             self.see(test, &peer, head.version);
         }
@@ -173,7 +182,7 @@ impl Responder {
 
     /// Takes a body as it comes, and says when what of it came.
     async fn upload(&self, head: &Parts, mut body: Body) -> Answer {
-        let leave = self.enter(&peer(head)?)?;
+        let leave = self.enter(&self.admission, &peer(head)?)?;
         Counts::add(&self.counts.uploads, 1);
         let mut bytes = 0;
         let mut taken = |more: u64| {
@@ -229,6 +238,7 @@ impl Responder {
     /// Makes of what a page saw what the client makes of what it sees.
     async fn result(&self, head: &Parts, body: Body) -> Answer {
         let peer = peer(head)?;
+        let _leave = self.enter(&self.documents, &peer)?;
         let refused = |why: String| Refusal::new(StatusCode::BAD_REQUEST, format!("{why}\n"));
         let told = body.collect(browser::MOST_TOLD).await.map_err(|failure| refused(failure.to_string()))?;
         let told: browser::Told =
@@ -251,8 +261,10 @@ impl Responder {
 
     /// Keeps what a test came to, as its client tells it.
     async fn keep(&self, head: &Parts, body: Body) -> Answer {
-        let (keeping, address) = (self.keeping()?, peer(head)?.address.ip());
-        let base = base(head, peer(head)?.scheme)?;
+        let (keeping, peer) = (self.keeping()?, peer(head)?);
+        let _leave = self.enter(&self.documents, &peer)?;
+        let address = peer.address.ip();
+        let base = base(head, peer.scheme)?;
         let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
         let test = test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))?;
         let outcome = keeping::reported(body).await?;
@@ -269,7 +281,9 @@ impl Responder {
 
     /// A result that was kept.
     async fn kept(&self, head: &Parts) -> Answer {
-        self.keeping()?.outcome(head, self.moment()).await
+        let keeping = self.keeping()?;
+        let _leave = self.enter(&self.documents, &peer(head)?)?;
+        keeping.outcome(head, self.moment()).await
     }
 
     /// All results, for the operator.
@@ -320,14 +334,14 @@ impl Responder {
         }
     }
 
-    fn enter(&self, peer: &Peer) -> Result<Leave, Refusal> {
-        self.admission.enter(peer.address.ip()).map_err(|full| {
+    fn enter(&self, admission: &Arc<Admission>, peer: &Peer) -> Result<Leave, Refusal> {
+        admission.enter(peer.address.ip()).map_err(|full| {
             Counts::add(&self.counts.refused, 1);
             let refusal = match full {
                 Full::Address => {
-                    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many transfers from your address\n")
+                    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too much at once from your address\n")
                 }
-                Full::Total => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many transfers at once\n"),
+                Full::Total => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too much at once\n"),
             };
             refusal.with(header::RETRY_AFTER, "1")
         })
@@ -391,6 +405,18 @@ fn plan(head: &Parts) -> Answer {
         None | Some("quick") => Ok(json(&browser::Written::of(&Plan::quick()))),
         Some("full") => Ok(json(&browser::Written::of(&Plan::full()))),
         Some(_) => Err(Refusal::new(StatusCode::NOT_FOUND, "plans are quick and full\n")),
+    }
+}
+
+/// What can be asked at a path that is no file; none if nothing can.
+fn methods(path: &str, operator: Operator) -> Option<&'static str> {
+    match path {
+        wire::BEGIN | wire::UP | browser::RESULT => Some("POST"),
+        wire::DOWN => Some("GET, HEAD"),
+        wire::KEEP => Some("GET, POST"),
+        wire::LIMITS | wire::NQ | browser::PLAN | wire::KEPT => Some("GET"),
+        wire::OVERVIEW if operator == Operator::Known => Some("GET"),
+        _ => None,
     }
 }
 

@@ -7,6 +7,10 @@ use http::{
     client::{Config as ClientConfig, Protocol, Trace, Trust},
 };
 use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 use super::*;
 use crate::{
@@ -128,8 +132,27 @@ async fn mistakes_are_answered_in_words() {
         (Method::GET, "/favicon.ico", 404),
         (Method::POST, "/", 405),
         (Method::GET, "/__result", 405),
+        (Method::PUT, "/__nothing", 404),
+        (Method::GET, "/operator.json", 404),
     ] {
         assert_eq!(status(&asking, method.clone(), path).await, expected, "{method} {path}");
+    }
+    for (path, methods) in [
+        ("/", "GET, HEAD"),
+        ("/speed.js", "GET, HEAD"),
+        ("/__down", "GET, HEAD"),
+        ("/__test", "POST"),
+        ("/__up", "POST"),
+        ("/__result", "POST"),
+        ("/__keep", "GET, POST"),
+        ("/__kept", "GET"),
+        ("/__limits", "GET"),
+        ("/__plan", "GET"),
+        ("/.well-known/nq", "GET"),
+    ] {
+        let refused = asking.ask(Method::PUT, path, Body::empty()).await;
+        let allowed = refused.headers().get("allow").and_then(|allowed| allowed.to_str().ok());
+        assert_eq!((refused.status().as_u16(), allowed), (405, Some(methods)), "{path}");
     }
     let too_large = asking.ask(Method::POST, wire::UP, Body::whole(vec![0; 100_000])).await;
     assert_eq!(too_large.status(), StatusCode::PAYLOAD_TOO_LARGE);
@@ -308,6 +331,37 @@ async fn who_has_too_many_transfers_is_told_so_and_metrics_count_it() {
         "{told}"
     );
     drop(first);
+}
+
+#[tokio::test]
+async fn who_tells_leaves_or_reads_results_has_a_share_of_these_as_well() {
+    let directory = tempfile::tempdir().unwrap();
+    let limits = Limits { transfers_per_address: 1, ..Limits::default() };
+    let served = Served::with(Config { limits, ..keeping(&directory) });
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let known = "/__kept?id=0123456789abcdef0123456789abcdef";
+    let each = [(Method::POST, "/__result"), (Method::POST, "/__keep?test=0"), (Method::GET, known)];
+    // This one's body does not come: that it is waited for is what 100 (Continue) says.
+    let mut first = TcpStream::connect(served.ready.addresses[0]).await.unwrap();
+    let head =
+        "POST /__result HTTP/1.1\r\nHost: a.example\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+    first.write_all(head.as_bytes()).await.unwrap();
+    let mut room = [0; 12];
+    first.read_exact(&mut room).await.unwrap();
+    assert_eq!(&room, b"HTTP/1.1 100");
+    for (method, path) in each.clone() {
+        assert_eq!(status(&asking, method, path).await, 429, "{path}");
+    }
+    // A test is not what is too much.
+    assert_eq!(status(&asking, Method::GET, "/__down?bytes=1").await, 200);
+    first.write_all(b"{}").await.unwrap();
+    let mut rest = Vec::new();
+    while !rest.windows(4).any(|end| end == b"400 ") {
+        assert_ne!(first.read_buf(&mut rest).await.unwrap(), 0, "it is answered");
+    }
+    for ((method, path), expected) in each.into_iter().zip([400, 400, 404]) {
+        assert_eq!(status(&asking, method, path).await, expected, "{path}");
+    }
 }
 
 #[tokio::test]
