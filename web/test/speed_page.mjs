@@ -24,6 +24,9 @@ try {
   for (const [width, scheme] of [[1100, "light"], [360, "dark"]]) await visit(url, width, scheme);
   await stopped(url);
   await linked(url);
+  await foreign(url);
+  await unfolded(url);
+  await overtaken(url);
   const keeping = await serve("--keep", join(folder, "results"), "--operator", sha256);
   const left = await kept(keeping);
   await operator(keeping, left);
@@ -112,11 +115,11 @@ async function linked(url) {
   assert.equal(await shown(other.page), first, "what was shown is what the link shows");
   assert.match(await other.page.locator("[role=status]").first().textContent(), /^A result of .* may have changed it/);
   assert.ok(!asked.some((address) => address.includes("__result") || address.includes("__kept")), "nothing is told to the server");
-  const boasting = { schema: "longhaul.speed/1", sentence: "<img src=x onerror=alert(1)>" };
+  const incomplete = { schema: "longhaul.speed/1", sentence: "The best line there is." };
   for (const [hash, words] of [
     [link.slice(0, -40), /only a part of one/],
     ["#r=%%%", /holds no result/],
-    [`#r=${packed(JSON.stringify(boasting))}`, /something else than a result/],
+    [`#r=${packed(JSON.stringify(incomplete))}`, /something else than a result/],
     [`#r=${packed("0".repeat(4_000_000))}`, /holds no result/],
     [`#r=${"A".repeat(400_000)}`, /longer than one/],
     ["#k=0123456789abcdef0123456789abcdef", /keeps no results/],
@@ -130,6 +133,129 @@ async function linked(url) {
   await other.page.context().close();
 }
 
+/** What a link brings along is shown as text, whatever is written in it. */
+async function foreign(url) {
+  const markup = '<img src="x" alt="injected">';
+  const link = `${url}#r=${packed(JSON.stringify(result(markup)))}`;
+  // A page that took texts for markup would be found out: the same one, with that as the only difference.
+  const naive = await browser.newPage();
+  await naive.addInitScript(() => {
+    const { append } = Element.prototype;
+    Element.prototype.append = function (...children) {
+      for (const child of children) typeof child === "string" ? this.insertAdjacentHTML("beforeend", child) : append.call(this, child);
+    };
+  });
+  await naive.goto(link);
+  await naive.waitForSelector("#share");
+  assert.ok((await naive.locator("img[alt=injected]").count()) > 10, "it is seen where a text becomes an element");
+  await naive.close();
+  const { page, problems } = await open(link, {});
+  await page.waitForSelector("#share");
+  assert.equal(await page.locator("img").count(), 0, "no text becomes an element");
+  for (const [part, times] of [["#meaning", 1], ["#scores", 3], ["#about", 6]]) {
+    assert.equal((await page.locator(part).textContent()).split(markup).length - 1, times, `${part} shows its texts as they are`);
+  }
+  // Without a rate nobody limited it.
+  assert.match(await page.locator("#meaning").textContent(), /Downloadnot measuredUpload50\.0\u00a0Mbit\/slimited by the network/);
+  assert.deepEqual(problems, []);
+  await page.context().close();
+}
+
+/** A result of a test, as the server makes them, with a text of somebody else's wherever there is one. */
+function result(text) {
+  const spread = { n: 1, min: 5e7, p25: 5e7, p50: 5e7, p75: 5e7, max: 5e7 };
+  const score = { points: 5, points_at_best: 5, max: 50, class: "poor", class_at_best: "poor", missing: [], why: [{ text }] };
+  const samples = [{ at_s: 1, during: "idle", on: "same", ms: 20 }];
+  return {
+    schema: "longhaul.speed/1",
+    url: text,
+    started: text,
+    took_s: 9,
+    plan: text,
+    protocol: text,
+    streams: 1,
+    download: { bps_p90: null, sets: [{ ...spread, bytes: 1000, bps: [], min: null, p25: null, p50: null, p75: null, max: null }], limited_by: "network" },
+    upload: { bps_p90: 5e7, sets: [{ ...spread, bytes: 1e6, bps: [5e7] }], limited_by: "network" },
+    latency: { idle_ms: { n: 1, min: 20, p25: 20, p50: 20, p75: 20, max: 20 }, loaded_down_ms: null, loaded_up_ms: null, jitter_ms: null, loaded: [], samples },
+    loss: null,
+    scores: { streaming: score, gaming: score, rtc: score },
+    rubric: text,
+    rpm: { value: null, method: text },
+    sentence: text,
+    missing: [{ what: text, why: text }],
+    interrupted: false,
+  };
+}
+
+/** Of a link that unfolds to a thousand times its length, no more is unfolded than it takes to see that. */
+async function unfolded(url) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    globalThis.taken = 0;
+    const { write } = WritableStreamDefaultWriter.prototype;
+    WritableStreamDefaultWriter.prototype.write = function (piece) {
+      globalThis.taken += piece.byteLength;
+      return write.call(this, piece);
+    };
+  });
+  const hash = `#r=${packed("0".repeat(200_000_000))}`;
+  assert.ok(hash.length > 250_000 && hash.length < 350_000, `${hash.length}: it is not refused for its length`);
+  await page.goto(`${url}${hash}`);
+  await page.getByText("holds no result").waitFor();
+  // Of 2 KiB come 2 MiB at most.
+  const taken = await page.evaluate(() => globalThis.taken);
+  assert.ok(taken > 0 && taken <= 2048, `${taken} bytes were unfolded`);
+  await context.close();
+}
+
+/** A result is shown before its link is made; and what comes after something else was asked for is not shown. */
+async function overtaken(url) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    // At first a link takes for ever.
+    globalThis.isHeld = true;
+    globalThis.CompressionStream = class extends CompressionStream {
+      get readable() {
+        return globalThis.isHeld ? new ReadableStream() : super.readable;
+      }
+    };
+  });
+  const link = `#r=${packed(JSON.stringify({ ...result("text"), sentence: "from a link" }))}`;
+  await page.goto(`${url}${link}`);
+  await page.waitForSelector("#meaning");
+  assert.equal(await page.locator("#share").count(), 0, "its link is not there yet");
+  await page.evaluate(() => (globalThis.isHeld = false));
+  // Two links that are asked for at the server, the first of which comes last.
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route("**/__kept?id=*", async (route) => {
+    const isFirst = route.request().url().endsWith("=1");
+    if (isFirst) await released;
+    const sentence = isFirst ? "the first" : "the second";
+    await route.fulfill({ json: { ...result("text"), sentence } });
+  });
+  await Promise.all([page.waitForRequest(/__kept\?id=1$/), page.evaluate(() => (location.hash = "#k=1"))]);
+  await page.evaluate(() => (location.hash = "#k=2"));
+  await page.getByText("the second").waitFor();
+  await Promise.all([page.waitForResponse(/__kept\?id=1$/), release()]);
+  // What the page does about that is done before the next task.
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  assert.equal(await page.locator(".verdict").textContent(), "the second");
+  // A test that is under way when a link is followed gives way to it, with all that it says.
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.waitForSelector(".curve svg");
+  const concluded = page.waitForResponse(/__result/);
+  await page.evaluate((hash) => (location.hash = hash), link);
+  await page.getByText("from a link").waitFor();
+  await concluded;
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  assert.equal(await page.locator(".verdict").textContent(), "from a link");
+  assert.match(await page.locator("[role=status]").first().textContent(), /whoever made the link/);
+  await context.close();
+}
+
 function packed(text) {
   return deflateRawSync(text).toString("base64url");
 }
@@ -137,6 +263,7 @@ function packed(text) {
 /** A result is kept if its visitor says so, and only then; its link leads to it. */
 async function kept(url) {
   const { page, problems } = await open(url, {});
+  await page.waitForSelector(".lead:not(:empty)");
   assert.match(await page.locator(".lead").textContent(), /nothing is kept unless you say so .* 30 days, with your network, 127\.0\.0\.0\/24/);
   const posted = [];
   page.on("request", (request) => request.method() === "POST" && posted.push(new URL(request.url()).pathname));
@@ -184,6 +311,49 @@ async function operator(url, link) {
   await page.getByLabel("Network", { exact: true }).fill("192.0.2.0/24");
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByText("0 results of the 1 that are kept").waitFor();
+  assert.deepEqual(problems, []);
+  await page.context().close();
+  await crowded(url);
+}
+
+/** Networks of IPv6 and each figure have room on a page that is wide, and a median says of how many results it is. */
+async function crowded(url) {
+  const { page, problems } = await open(`${url}operator`, { viewport: { width: 1200, height: 900 } });
+  const spread = (n, value) => ({ n, min: value / 2, p25: value * 0.8, p50: value, p75: value * 1.2, max: value * 2 });
+  const figures = {
+    download_bps: spread(12_345, 123.4e6),
+    upload_bps: spread(12_344, 123.4e6),
+    idle_ms: spread(12_345, 123.4),
+    loaded_ms: spread(2000, 1234),
+    jitter_ms: spread(12_345, 12.34),
+    loss_ratio: spread(7, 0.0123),
+  };
+  const name = "2001:db8:1234::/48";
+  const measured = { download_bps: 123.4e6, upload_bps: 123.4e6, idle_ms: 123.4, loaded_up_ms: 1234, jitter_ms: 12.34, loss_ratio: 0.0123 };
+  const row = { id: "0123456789abcdef0123456789abcdef", kept_s: 1_777_852_800, network: name, plan: "quick", protocol: "h2", measured };
+  const group = { name, n: 12_345, figures };
+  const overview = {
+    schema: "longhaul.speed.kept/1",
+    keep_for_s: 86_400,
+    kept: 12_345,
+    all: { ...group, name: "all" },
+    period: "hour",
+    by_time: [{ ...group, name: "2026-05-04 00:00" }],
+    by_network: [group],
+    networks: 1,
+    latest: [row],
+  };
+  await page.route(/\/operator\.json/, (route) => route.fulfill({ json: overview }));
+  await page.getByLabel("Token", { exact: true }).fill("any");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForSelector("#latest");
+  const cells = await page.locator("#networks tbody td").allTextContents();
+  assert.deepEqual(cells.slice(-3), ["1\u202f234 n 2\u202f000", "12.3 n 12\u202f345", "1.23 n 7"]);
+  const cut = await page.locator(".wide").evaluateAll((all) =>
+    all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => `${one.ariaLabel}: ${one.scrollWidth} px in ${one.clientWidth}`),
+  );
+  assert.deepEqual(cut, []);
+  if (options.shots !== undefined) await page.screenshot({ path: join(options.shots, "operator-crowded-1200.png"), fullPage: true });
   assert.deepEqual(problems, []);
   await page.context().close();
 }

@@ -35,11 +35,13 @@ export async function unpack(fragment: string): Promise<Outcome> {
 /** What a link's part with a result in it begins with. */
 export const HELD = "#r=";
 
-/** What comes out of a stream when this goes in; not more than `most` bytes, whatever it unfolds to. */
+/**
+ * What comes out of a stream when this goes in; not more than `most` bytes, whatever it unfolds to. All that a piece unfolds to is there at
+ * once, and may be a thousand times as much: so a small one goes in when what came out of the one before has been read.
+ */
 async function through(bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream, most: number): Promise<Uint8Array> {
-  const writer = stream.writable.getWriter();
   // What is wrong with it is found where it is read.
-  writer.write(bytes).then(() => writer.close()).catch(() => undefined);
+  void feed(bytes, stream.writable.getWriter()).catch(() => undefined);
   const reader = stream.readable.getReader();
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -61,6 +63,17 @@ async function through(bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream
   }
   return all;
 }
+
+async function feed(bytes: Uint8Array<ArrayBuffer>, writer: WritableStreamDefaultWriter<BufferSource>): Promise<void> {
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    await writer.ready;
+    await writer.write(bytes.subarray(at, at + PIECE));
+  }
+  await writer.close();
+}
+
+/** Of 1 KiB comes 1 MiB at most. */
+const PIECE = 1024;
 
 /** As many as a server keeps of one result, and what they come to at worst. */
 const MOST_BYTES = 256 * 1024;

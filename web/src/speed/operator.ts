@@ -97,7 +97,7 @@ const HEADS = FIGURES.map(({ name, unit }) => `${name}, ${unit}`);
 
 function ofAll({ key, name, unit, scale }: Figure, { figures }: Group): (string | Node)[] {
   const spread = figures[key];
-  if (spread === null) return [`${name}, ${unit}`, "0", "\u2013", "\u2013", "\u2013", "\u2013", "\u2013"];
+  if (spread === null) return [`${name}, ${unit}`, "0", ...SPREAD.slice(1).map(() => NONE)];
   const { n, min, p25, p50, p75, max } = spread;
   return [`${name}, ${unit}`, count(n), ...[min, p25, p50, p75, max].map((value) => figure(value * scale))];
 }
@@ -119,8 +119,12 @@ const groups = (what: string, all: Group[]): HTMLElement =>
   table(what, ["", "results", ...HEADS], all.map(({ name, n, figures }) => [
     name,
     count(n),
-    ...FIGURES.map(({ key, scale }) => cell(figures[key]?.p50, scale)),
+    ...FIGURES.map(({ key, scale }) => median(figures[key], scale)),
   ]));
+
+/** A median, and of how many results it is: not each has each figure. */
+const median = (spread: Spread | null, scale: number): string | Node =>
+  spread === null ? NONE : el("span", {}, figure(spread.p50 * scale), " ", el("small", {}, `n ${count(spread.n)}`));
 
 /** One result: its time leads to it. */
 function one({ id, kept_s, network: from, measured }: Row): (string | Node)[] {
@@ -139,7 +143,9 @@ function one({ id, kept_s, network: from, measured }: Row): (string | Node)[] {
 }
 
 const cell = (value: number | null | undefined, scale: number): string =>
-  value === null || value === undefined ? "\u2013" : figure(value * scale);
+  value === null || value === undefined ? NONE : figure(value * scale);
+
+const NONE = "\u2013";
 
 function table(what: string, head: string[], rows: (string | Node)[][]): HTMLElement {
   return el(

@@ -23,9 +23,21 @@ const lead = el("p", { class: "lead" });
 /** Whether the server keeps results: none, as long as it has not said so. */
 let offered: Offer = { keep_for_s: null, network: null };
 let stop: AbortController | undefined;
+/** What is shown belongs to the latest of these: a test, or a link that was followed. */
+let turn = 0;
+
+/** Whether nothing else was begun since, asked after each wait. */
+type IsLatest = () => boolean;
+
+function begins(): IsLatest {
+  const own = ++turn;
+  return () => own === turn;
+}
 
 async function test(): Promise<void> {
-  stop = new AbortController();
+  const isLatest = begins();
+  const own = new AbortController();
+  stop = own;
   start.textContent = "Stop";
   found.replaceChildren();
   const curve = new Curve();
@@ -33,32 +45,40 @@ async function test(): Promise<void> {
   const began = performance.now();
   let latest: Live | undefined;
   const drawing = setInterval(() => {
-    if (latest === undefined) return;
+    if (latest === undefined || !isLatest()) return;
     curve.add((performance.now() - began) / 1e3, latest.moved);
     const { moved, latency } = latest;
     now.textContent = `${bytes(moved.download)} down, ${bytes(moved.upload)} up so far; latency ${ms(latency)}`;
     bar.value = latest.done / latest.of;
   }, 250);
   try {
-    const { outcome, test: name } = await run(thorough.checked ? "full" : "quick", stop.signal, (seen) => {
+    const { outcome, test: name } = await run(thorough.checked ? "full" : "quick", own.signal, (seen) => {
       latest = seen;
       // Said once a step, not at each byte: a screen reader reads it out.
-      if (status.textContent !== seen.doing) status.textContent = seen.doing;
+      if (isLatest() && status.textContent !== seen.doing) status.textContent = seen.doing;
     });
-    await show(outcome, name);
+    if (!isLatest()) return;
     status.textContent = outcome.interrupted ? "stopped; this is what there was" : "done";
     bar.value = 1;
+    await show(outcome, name, isLatest);
   } catch (error) {
-    complain(error, "The test ended because of a mistake in the page.");
+    if (isLatest()) complain(error, "The test ended because of a mistake in the page.");
   } finally {
     clearInterval(drawing);
-    start.textContent = "Start again";
-    stop = undefined;
+    if (stop === own) {
+      start.textContent = "Start again";
+      stop = undefined;
+    }
   }
 }
 
-async function show(outcome: Outcome, name: string): Promise<void> {
-  found.replaceChildren(...results(outcome), await share(outcome, offered, name));
+/** The result at once, and then what can be done with it: that takes a while, and may fail where the result does not. */
+async function show(outcome: Outcome, name: string, isLatest: IsLatest): Promise<void> {
+  found.replaceChildren(...results(outcome));
+  const further = await share(outcome, offered, name).catch(() =>
+    el("p", { class: "problem" }, "This browser cannot make a link of the result; it can be saved."),
+  );
+  if (isLatest()) found.append(further);
 }
 
 /** Shows the result that the address leads to, if it leads to one. */
@@ -66,21 +86,27 @@ async function linked(): Promise<void> {
   const { hash } = location;
   const id = hash.startsWith("#k=") ? hash.slice(3) : undefined;
   if (id === undefined && !hash.startsWith(HELD)) return;
-  stop?.abort();
+  const isLatest = begins();
+  if (stop !== undefined) {
+    stop.abort();
+    stop = undefined;
+    start.textContent = "Start";
+  }
   live.replaceChildren();
   found.replaceChildren();
   status.classList.remove("problem");
   try {
     const outcome = id === undefined ? await unpack(hash) : await kept(id);
+    if (!isLatest()) return;
     const from = `A result of ${moment(outcome.started)}`;
     status.textContent =
       id === undefined
         ? `${from}, as the link has it: whoever made the link may have changed it.`
         : `${from}, which was left here to be kept.`;
     bar.hidden = true;
-    await show(outcome, "");
+    await show(outcome, "", isLatest);
   } catch (error) {
-    complain(error, "This link leads to nothing that can be shown.");
+    if (isLatest()) complain(error, "This link leads to nothing that can be shown.");
   }
 }
 
@@ -106,10 +132,13 @@ async function introduce(): Promise<void> {
 }
 
 start.addEventListener("click", () => {
+  if (stop !== undefined) {
+    stop.abort();
+    return;
+  }
   status.classList.remove("problem");
   bar.hidden = false;
-  if (stop === undefined) void test();
-  else stop.abort();
+  void test();
 });
 window.addEventListener("hashchange", () => void linked());
 

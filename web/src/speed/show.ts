@@ -35,8 +35,9 @@ function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement
   );
 }
 
-const limited = ({ limited_by }: Bandwidth): string | undefined =>
-  limited_by === null ? undefined : `limited by the ${limited_by}`;
+/** What limited transfers that are too short to have a rate is no news of the line. */
+const limited = ({ bps_p90, limited_by }: Bandwidth): string | undefined =>
+  bps_p90 === null || limited_by === null ? undefined : `limited by the ${limited_by}`;
 
 const scores = ({ scores: { streaming, gaming, rtc } }: Outcome): HTMLElement[] => [
   card("Streaming", streaming),
