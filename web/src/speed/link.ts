@@ -4,12 +4,15 @@ import { Refusal } from "./api";
 import { isOutcome } from "./shape";
 import type { Outcome } from "./types";
 
+/** A result as a link holds it: with nine digits of each figure. No clock has more, and what is shown has three or four of these, whoever shows it. */
+export const shortened = (outcome: Outcome): Outcome =>
+  JSON.parse(JSON.stringify(outcome), (_: string, value: unknown): unknown =>
+    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(9)) : value,
+  ) as Outcome;
+
 /** The part of an address behind its # that holds this result. */
 export async function pack(outcome: Outcome): Promise<string> {
-  // Three or four digits are shown; with nine, what is shown of a link is what was shown of the test.
-  const short = (_: string, value: unknown): unknown =>
-    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(9)) : value;
-  const text = new TextEncoder().encode(JSON.stringify(outcome, short));
+  const text = new TextEncoder().encode(JSON.stringify(outcome));
   const packed = await through(text, new CompressionStream("deflate-raw"), MOST_BYTES);
   let letters = "";
   for (const byte of packed) letters += String.fromCharCode(byte);

@@ -4,7 +4,7 @@ import { el } from "../dom";
 import { bytes, moment, ms, span } from "../format";
 import { kept, type Offer, offer, Refusal } from "./api";
 import { Curve } from "./curve";
-import { HELD, unpack } from "./link";
+import { HELD, shortened, unpack } from "./link";
 import { type Live, run } from "./run";
 import { ofNetwork, share } from "./share";
 import { results } from "./show";
@@ -73,7 +73,8 @@ async function test(): Promise<void> {
 }
 
 /** The result at once, and then what can be done with it: that takes a while, and may fail where the result does not. */
-async function show(outcome: Outcome, name: string, isLatest: IsLatest): Promise<void> {
+async function show(made: Outcome, name: string, isLatest: IsLatest): Promise<void> {
+  const outcome = shortened(made);
   found.replaceChildren(...results(outcome));
   const further = await share(outcome, offered, name).catch(() =>
     el("p", { class: "problem" }, "This browser cannot make a link of the result; it can be saved."),
