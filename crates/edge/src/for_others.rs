@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{
     Body, Caller, Failure, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header,
-    server::Handler,
+    server::{Handler, Peer},
 };
 
 use crate::{
@@ -123,6 +123,9 @@ impl Core {
         };
         if hello.network != others.network_name() {
             return denied(&format!("this data centre is of the network \"{}\"", others.network_name()));
+        }
+        if let Some(peer) = request.extensions().get::<Peer>() {
+            others.see(node, peer.address);
         }
         let text = serde_json::to_vec(&others.told(&hello)).unwrap_or_default();
         let mut response = Response::new(Body::whole(text));

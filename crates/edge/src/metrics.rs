@@ -167,6 +167,22 @@ impl Page<'_> {
         for (link, rtt) in links.iter().filter_map(|link| Some((link, link.rtt_ms?))) {
             self.value("link_rtt_seconds", &[("to", &link.to)], rtt / 1e3);
         }
+        self.family(
+            "link_loss",
+            "gauge",
+            "The share of segments to another data centre that were sent again.",
+        );
+        for (link, loss) in links.iter().filter_map(|link| Some((link, link.loss?))) {
+            self.value("link_loss", &[("to", &link.to)], loss);
+        }
+        self.family(
+            "link_throughput_bits_per_second",
+            "gauge",
+            "The latest rate at which another data centre acknowledged what was sent to it.",
+        );
+        for (link, rate) in links.iter().filter_map(|link| Some((link, link.throughput_bps?))) {
+            self.value("link_throughput_bits_per_second", &[("to", &link.to)], rate);
+        }
         self.family("link_requests_total", "counter", "Requests to another data centre.");
         for link in links {
             self.value("link_requests_total", &[("to", &link.to)], link.requests);
@@ -280,6 +296,8 @@ mod tests {
             links: vec![LinkStatus {
                 to: "fra".into(),
                 rtt_ms: Some(12.5),
+                loss: Some(0.02),
+                throughput_bps: Some(8_000_000),
                 up: true,
                 since_s: 60,
                 error: None,
@@ -320,6 +338,8 @@ mod tests {
             "longhaul_edge_data_centre_requests_total{data_centre=\"lhr\",cache=\"miss\"} 2",
             "longhaul_edge_link_up{data_centre=\"lhr\",to=\"fra\"} 1",
             "longhaul_edge_link_rtt_seconds{data_centre=\"lhr\",to=\"fra\"} 0.0125",
+            "longhaul_edge_link_loss{data_centre=\"lhr\",to=\"fra\"} 0.02",
+            "longhaul_edge_link_throughput_bits_per_second{data_centre=\"lhr\",to=\"fra\"} 8000000",
             "longhaul_edge_link_failures_total{data_centre=\"lhr\",to=\"fra\"} 1",
             "longhaul_edge_purges_cut_off{data_centre=\"lhr\"} 1",
             "longhaul_edge_purges_behind{data_centre=\"lhr\",to=\"fra\"} 3",

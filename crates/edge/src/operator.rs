@@ -129,6 +129,14 @@ pub struct LinkStatus {
     /// The round trip to it; absent if it was not measured yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
+    /// The share of segments to it that were sent again, on the connections on which it asks: what was lost, and at times what was only
+    /// late. Absent if the kernel does not tell, or nothing was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// The latest rate at which it acknowledged what was sent to it on one of these, bits a second: the path may carry more, if there was less to
+    /// send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_bps: Option<u64>,
     /// Whether it can be asked.
     pub up: bool,
     /// For how long that has been so.

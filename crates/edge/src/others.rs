@@ -1,6 +1,7 @@
 //! The other data centres of a network, as one of them sees them: which can be asked, who is next for a key, and what all of them
 //! measured of the ways to origins.
 
+mod carried;
 mod gone;
 mod hello;
 mod lanes;

@@ -11,6 +11,8 @@ use std::{
 use http::Origin;
 use tokio::sync::watch;
 
+use super::carried::Connections;
+
 /// Another data centre.
 #[derive(Debug)]
 pub(crate) struct Peer {
@@ -19,6 +21,8 @@ pub(crate) struct Peer {
     pub(crate) origin: Origin,
     /// For whoever tells it what was purged: two at once, so that a purge does not wait for the end of an exchange that began before it.
     pub(crate) turns: tokio::sync::Semaphore,
+    /// Those on which it asks this data centre.
+    pub(super) connections: Connections,
     /// Whether it does not answer.
     is_lost: watch::Sender<bool>,
     state: Mutex<State>,
@@ -55,6 +59,7 @@ impl Peer {
             name,
             origin,
             turns: tokio::sync::Semaphore::new(2),
+            connections: Connections::default(),
             is_lost: watch::channel(false).0,
             state: Mutex::default(),
             round_trip: AtomicU64::new(0),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ::tiers::{Basis, Fault, Listed, Route, Topology, Zone as TiersOf};
 
-use super::{peer::Peer, view::Others, ways::Around};
+use super::{carried::Carried, peer::Peer, view::Others, ways::Around};
 use crate::{
     network::{Detours, Network, Zone},
     operator::{Candidate, LinkStatus, RouteStatus, TierStatus},
@@ -61,10 +61,13 @@ impl Others {
     pub(crate) fn report_links(&self) -> Vec<LinkStatus> {
         let of = |(_, peer): (_, &Peer)| {
             let seen = peer.seen();
+            let carried = self.kernel.carried(&peer.connections);
             let since = self.now().saturating_sub(Duration::from_nanos(seen.since));
             LinkStatus {
                 to: peer.name.clone(),
                 rtt_ms: seen.round_trip.map(ms),
+                loss: carried.map(Carried::loss),
+                throughput_bps: carried.and_then(Carried::throughput),
                 up: !seen.is_lost,
                 since_s: since.as_secs(),
                 error: seen.why,

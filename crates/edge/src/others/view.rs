@@ -20,7 +20,7 @@ use http::{
 use kv::Places;
 use tokio::task::AbortHandle;
 
-use super::{hello::MOST_ORIGINS, lanes::Lanes, peer::Peer, ways::Ways};
+use super::{carried::Kernel, hello::MOST_ORIGINS, lanes::Lanes, peer::Peer, ways::Ways};
 use crate::{
     Error,
     network::{Detours, Network, Tiers},
@@ -43,6 +43,7 @@ pub(crate) struct Others {
     peers: Vec<Peer>,
     pub(crate) membership: Membership,
     pub(crate) lanes: Lanes,
+    pub(super) kernel: Kernel,
     zones: RwLock<HashMap<String, TiersOf>>,
     /// Origins that are worth a measurement.
     pub(super) origins: RwLock<Vec<Origin>>,
@@ -90,6 +91,7 @@ impl Others {
             here,
             peers: peers.collect(),
             lanes: Lanes::new(&membership, &addresses)?,
+            kernel: Kernel::new(link.address),
             membership,
             zones: RwLock::default(),
             origins: RwLock::default(),

@@ -204,6 +204,13 @@ async fn what_is_large_comes_on_a_connection_of_its_own_and_is_fetched_once() {
     let client =
         |lane| world.others(LHR).lanes.of(lane).connections(&world.others(LHR).peer(CentreId(1)).origin);
     assert_eq!([crate::others::Lane::Small, crate::others::Lane::Bulk].map(client), [1, 1]);
+    // Who sent it knows from its kernel how that went.
+    let to_lhr = || world.others(FRA).report_links().into_iter().find(|link| link.to == "lhr").unwrap();
+    while to_lhr().throughput_bps.is_none() {
+        tokio::task::yield_now().await;
+    }
+    let loss = to_lhr().loss.unwrap();
+    assert!((0.0..1.0).contains(&loss), "{loss}");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use edge::operator::{
     TraceStatus, Usage,
 };
 use report::terminal::table::table;
-use units::show::{bytes, count, latency, plural, share};
+use units::show::{bytes, count, latency, plural, rate, share};
 
 use super::Admin;
 use crate::output;
@@ -78,6 +78,8 @@ fn network(status: &operator::Status) -> String {
             link.to.clone(),
             if link.up { "up".to_owned() } else { link.error.clone().unwrap_or_else(|| "down".to_owned()) },
             link.rtt_ms.map_or_else(|| "-".to_owned(), latency),
+            link.loss.map_or_else(|| "-".to_owned(), share),
+            link.throughput_bps.map_or_else(|| "-".to_owned(), |bits| rate(bits as f64)),
             count(link.requests),
             count(link.failures),
         ]
@@ -131,7 +133,7 @@ fn purges_lines(purges: &PurgesStatus) -> String {
     purges.data_centres.iter().filter_map(line).chain([cut_off.to_owned()]).collect()
 }
 
-const LINKS: [&str; 5] = ["link", "state", "rtt ms", "requests", "failed"];
+const LINKS: [&str; 7] = ["link", "state", "rtt ms", "sent again", "rate", "requests", "failed"];
 const ROUTES: [&str; 7] = ["origin", "way", "error", "since", "requests", "tried again at", "instead"];
 
 /// A line about the connections of visitors.

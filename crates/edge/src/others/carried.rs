@@ -1,0 +1,125 @@
+//! What connections of other data centres carried to them, as the kernel adds it up: how fast, and what had to be sent again.
+//!
+//! A link's bodies go out on connections that the other end has opened. Each end knows what it sent, and not what it would have
+//! received, so the two ends of a link say different things, each of its own direction.
+
+use std::{
+    net::SocketAddr,
+    sync::{Mutex, PoisonError},
+};
+
+use tcp::{Info, diag::Diag};
+use tracing::debug;
+
+use super::view::Others;
+
+/// Where the kernel is asked.
+pub(super) struct Kernel {
+    diag: Option<Mutex<Diag>>,
+    /// Where this data centre listens for others.
+    local: SocketAddr,
+}
+
+/// The connections of one other data centre, by their other ends: the latest, as it has a few at a time.
+#[derive(Debug, Default)]
+pub(super) struct Connections(Mutex<Vec<SocketAddr>>);
+
+/// What those that are still there carried since they were opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Carried {
+    /// Segments with data that were sent.
+    segments: u64,
+    /// Those of them that were sent again.
+    again: u64,
+    /// The latest rate at which what was sent was acknowledged, bytes a second.
+    rate: u64,
+}
+
+impl Others {
+    /// Another data centre asks over a connection from there.
+    pub(crate) fn see(&self, name: &str, from: SocketAddr) {
+        if let Some(centre) = self.id(name) {
+            self.peer(centre).connections.see(from);
+        }
+    }
+}
+
+impl Kernel {
+    pub(super) fn new(local: SocketAddr) -> Self {
+        let diag =
+            Diag::open().inspect_err(|error| debug!(%error, "the kernel does not tell of connections"));
+        Self { diag: diag.ok().map(Mutex::new), local }
+    }
+
+    /// What connections carried; `None` if the kernel does not tell, or nothing was sent.
+    pub(super) fn carried(&self, connections: &Connections) -> Option<Carried> {
+        let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let remotes = connections.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let found = remotes.into_iter().filter_map(|remote| diag.between(self.local, remote).ok().flatten());
+        let carried = found.filter_map(|socket| Some(Carried::of(&socket.info?))).reduce(Carried::and);
+        carried.filter(|carried| carried.segments > 0)
+    }
+}
+
+impl Connections {
+    /// A request came over one.
+    fn see(&self, remote: SocketAddr) {
+        let mut remotes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        remotes.retain(|known| *known != remote);
+        if remotes.len() == MOST {
+            remotes.remove(0);
+        }
+        remotes.push(remote);
+    }
+}
+
+impl Carried {
+    fn of(info: &Info) -> Self {
+        let (segments, again) = (info.data_segs_out.into(), info.total_retrans.into());
+        Self { segments, again, rate: info.delivery_rate }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            segments: self.segments + other.segments,
+            again: self.again + other.again,
+            rate: self.rate.max(other.rate),
+        }
+    }
+
+    /// The share of segments that were sent again: what was lost, and at times what was only late.
+    #[expect(clippy::cast_precision_loss, reason = "counts of segments are far below 2^53")]
+    pub(super) fn loss(self) -> f64 {
+        self.again as f64 / self.segments as f64
+    }
+
+    /// Bits a second; `None` before there was enough to tell.
+    pub(super) fn throughput(self) -> Option<u64> {
+        Some(self.rate.saturating_mul(8)).filter(|&rate| rate > 0)
+    }
+}
+
+/// Three at a time, and those that they take the place of.
+const MOST: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_connections_count() {
+        let connections = Connections::default();
+        let from = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        [1, 2, 3, 4, 5, 6, 1, 7].into_iter().for_each(|port| connections.see(from(port)));
+        assert_eq!(*connections.0.lock().unwrap(), [3, 4, 5, 6, 1, 7].map(from));
+    }
+
+    #[test]
+    fn losses_are_of_all_segments_and_the_rate_is_the_best() {
+        let one = Info { data_segs_out: 90, total_retrans: 3, delivery_rate: 1000, ..Info::default() };
+        let other = Info { data_segs_out: 30, total_retrans: 0, delivery_rate: 9000, ..Info::default() };
+        let both = Carried::of(&one).and(Carried::of(&other));
+        assert_eq!((both.loss(), both.throughput()), (0.025, Some(72_000)));
+        assert_eq!(Carried::of(&Info { data_segs_out: 1, ..Info::default() }).throughput(), None);
+    }
+}
