@@ -14,6 +14,7 @@ mod edge_handover;
 mod edge_kv;
 mod edge_simulate;
 mod edge_simulated;
+mod edge_three;
 mod faults;
 mod flagship;
 mod full_disk;
