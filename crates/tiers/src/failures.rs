@@ -125,7 +125,7 @@ impl Failures {
 
     /// A route failed, on which a request was made or, as its fault says, not even a connection.
     pub fn failed(&mut self, now: Duration, address: SocketAddr, route: Route, fault: Fault) {
-        if fault.is_of_connection() {
+        if fault.is_of_connection() && route == Route::Direct {
             // When there is a connection again, that is news of all that was wrong.
             self.of(address, route).for_each(|entry| entry.hint = Hint::None);
         }
@@ -158,6 +158,15 @@ impl Failures {
             self.entries.remove(&(address, route, fault));
         }
         for entry in self.of(address, route).filter(|entry| entry.hint == Hint::None) {
+            entry.hint = Hint::Due;
+        }
+    }
+
+    /// Another data centre has told that it connected to the origin at that time: a request finds out whether the way through it leads there again,
+    /// once.
+    pub fn told(&mut self, at: Duration, address: SocketAddr, centre: CentreId) {
+        let is_news = |entry: &&mut Entry| entry.hint == Hint::None && entry.at < at;
+        for entry in self.of(address, Route::Through(centre)).filter(is_news) {
             entry.hint = Hint::Due;
         }
     }
@@ -277,6 +286,21 @@ mod tests {
         failures.failed(s(30), origin(), DIRECT, Fault::NoSynAck);
         failures.connected(origin(), DIRECT);
         assert_eq!(meet(&mut failures, 40), Met::Test);
+    }
+
+    #[test]
+    fn what_another_data_centre_tells_is_found_out_once() {
+        let mut failures = Failures::default();
+        let through = Route::Through(CentreId(7));
+        failures.failed(s(10), origin(), through, Fault::Refused);
+        failures.told(s(10), origin(), CentreId(7));
+        failures.told(s(11), origin(), CentreId(6));
+        assert_eq!(failures.meet(s(11), origin(), through), Met::Failed, "that was before, and another one");
+        failures.told(s(11), origin(), CentreId(7));
+        assert_eq!([12, 12].map(|at| failures.meet(s(at), origin(), through)), [Met::Test, Met::Failed]);
+        failures.failed(s(12), origin(), through, Fault::Refused);
+        failures.told(s(20), origin(), CentreId(7));
+        assert_eq!(failures.meet(s(20), origin(), through), Met::Failed, "it connects, and is no help");
     }
 
     #[test]

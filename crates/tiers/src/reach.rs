@@ -163,6 +163,11 @@ impl Reach {
         }
     }
 
+    /// Another data centre has told that it connected to the origin at that time.
+    pub fn told(&mut self, at: Duration, address: SocketAddr, centre: CentreId) {
+        self.failures.told(at, address, centre);
+    }
+
     /// The detour that would be taken now, for the operator.
     pub fn detour(&self, now: Duration, address: SocketAddr, around: &Surroundings<'_>) -> Option<Route> {
         self.clean_detour(now, address, &[], around)

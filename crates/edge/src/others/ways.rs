@@ -142,6 +142,9 @@ impl Ways {
             for Sample { age_ms, connect_us } in samples.iter().take(MOST_TOLD) {
                 let at = now.saturating_sub(Duration::from_millis(*age_ms));
                 known.measured.add(at, centre, Duration::from_micros(*connect_us));
+                if let Some(address) = known.address {
+                    self.reach.told(at, address, centre);
+                }
             }
         }
     }
@@ -173,6 +176,8 @@ const MOST_TRIES: usize = 3;
 
 #[cfg(test)]
 mod tests {
+    use ::tiers::{Replay, Route};
+
     use super::*;
 
     fn ms(ms: u64) -> Duration {
@@ -196,6 +201,27 @@ mod tests {
         assert!(lhr.told(ms(100), next).0.is_empty(), "nothing is new");
         lhr.connected(ms(101), &origin, ms(30));
         assert_eq!(lhr.told(ms(101), next).0[0].samples, [Sample { age_ms: 0, connect_us: 30_000 }]);
+        // The way through it failed before it connected: the next request finds out.
+        let address = SocketAddr::from(([192, 0, 2, 1], 443));
+        fra.found(&origin, address);
+        let (network, health) = (Network::new(Vec::new(), |_, _| ms(0)), Health::default());
+        let around = Around {
+            network: &network,
+            health: &health,
+            through: &[],
+            round_trips: &[],
+            allows_detours: false,
+        };
+        fra.search(&origin, &around, |reach, around| {
+            let (mut tries, _) = reach.begin(ms(4950), address, around);
+            let failed = (Route::Through(CentreId(0)), Some(Fault::Refused));
+            reach.failed(ms(4950), &mut tries, failed, Replay::Forbidden, around);
+        });
+        let is_due = |fra: &Ways| fra.reach.failures().listed(ms(5000)).next().map(|listed| listed.is_due);
+        fra.take(ms(5000), CentreId(0), &told);
+        assert_eq!(is_due(&fra), Some(false), "that was before");
+        fra.take(ms(5000), CentreId(0), &lhr.told(ms(101), next).0);
+        assert_eq!(is_due(&fra), Some(true));
         // What it does not ask, it does not remember.
         fra.keep(&[]);
         fra.take(ms(5000), CentreId(0), &told);
