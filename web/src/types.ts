@@ -2178,9 +2178,17 @@ export interface Sample {
  */
 export interface Loss {
   /**
+   * Nor above this.
+   */
+  high: number;
+  /**
    * How many did not come back in time.
    */
   lost: number;
+  /**
+   * The share of this line is not below this with a confidence of 95 %, if losses are independent of each other.
+   */
+  low: number;
   /**
    * Their share.
    */

@@ -23,6 +23,7 @@ try {
   const url = await serve();
   for (const [width, scheme] of [[1100, "light"], [360, "dark"]]) await visit(url, width, scheme);
   await stopped(url);
+  await refused(url);
   await linked(url);
   await foreign(url);
   await unfolded(url);
@@ -58,9 +59,10 @@ async function visit(url, width, colorScheme) {
   assert.equal(await page.locator(".card").count(), 3);
   assert.match(await page.locator(".lead").textContent(), /Nothing is kept, and nothing goes anywhere else/);
   assert.equal(await page.getByRole("button", { name: "Keep it" }).count(), 0, "what nobody keeps is not offered");
-  // A page sends no datagrams: what was not measured is named, and no score is the best that there is.
-  assert.match(await page.locator("#about").textContent(), /loss: a page sends no datagrams/);
-  assert.match(await page.locator(".card .class").first().textContent(), / to /);
+  // What was not measured is named: a page cannot see handshakes.
+  assert.match(await page.locator("#about").textContent(), /rpm: there was no probe/);
+  // 0 of 200, of which Wilson's interval goes to z² / (200 + z²).
+  assert.match(await page.locator("#meaning").textContent(), /Packet loss0\u00a0%0 of 200; 0\u00a0% to 1\.9\u00a0% of this line's/);
   assert.equal(await page.locator("#latency svg .dot").count(), await samples(page));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it fits");
   const first = page.locator("#sizes details").first();
@@ -98,6 +100,31 @@ async function stopped(url) {
   await page.waitForSelector("#meaning");
   assert.match(await page.locator("[role=status]").textContent(), /^stopped/);
   await page.context().close();
+}
+
+/** Where there is no WebRTC, or nothing comes through, loss is missing and says so, and no score is the best that there is. */
+async function refused(url) {
+  for (const [without, words] of [
+    [() => delete globalThis.RTCPeerConnection, /loss: this browser has no WebRTC/],
+    [() => (globalThis.RTCPeerConnection = class { constructor() { throw new Error("switched off"); } }), /loss: WebRTC was refused: Error: switched off/],
+    [() => {
+      // An answer with the address of somebody who is not there.
+      const { setRemoteDescription } = RTCPeerConnection.prototype;
+      RTCPeerConnection.prototype.setRemoteDescription = function (answer) {
+        return setRemoteDescription.call(this, { ...answer, sdp: answer.sdp.replaceAll(/(udp \d+) \S+ \d+/g, "$1 192.0.2.1 9") });
+      };
+    }, /loss: no WebRTC connection came about/],
+  ]) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.addInitScript(without);
+    await page.goto(url);
+    await made(page);
+    assert.match(await page.locator("#about").textContent(), words);
+    assert.match(await page.locator("#meaning").textContent(), /Packet lossnot measured/);
+    assert.match(await page.locator(".card .class").first().textContent(), / to /);
+    await context.close();
+  }
 }
 
 /** A link holds a whole result, and what is no such link is said to be none. */
@@ -147,7 +174,8 @@ async function foreign(url) {
   });
   await naive.goto(link);
   await naive.waitForSelector("#share");
-  assert.ok((await naive.locator("img[alt=injected]").count()) > 10, "it is seen where a text becomes an element");
+  // The sentence, a reason of each score, and six in what is said about the test.
+  assert.equal(await naive.locator("img[alt=injected]").count(), 10, "it is seen where a text becomes an element");
   await naive.close();
   const { page, problems } = await open(link, {});
   await page.waitForSelector("#share");

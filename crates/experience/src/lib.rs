@@ -73,6 +73,7 @@ mod over_time;
 mod page;
 mod page_views;
 mod phase_stack;
+mod proportion;
 mod qq;
 mod resample;
 mod shift;
@@ -104,6 +105,7 @@ pub use page_views::{FailedRequest, PageViews, page_views};
 pub use phase_stack::{
     Part, PhaseDifference, PhaseMix, phase_difference, phase_mix, phase_shares, phase_stack,
 };
+pub use proportion::share_interval;
 pub use qq::{Point, effective_qq, qq};
 pub use resample::{
     BandPoint, Certainty, ConfidenceInterval, Difference, DifferencePoint, FEWEST_MAXIMA, LIKELY, Pair,

@@ -2,6 +2,7 @@
 
 mod reported;
 
+use experience::share_interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,12 @@ pub struct Loss {
     pub lost: u32,
     /// Their share.
     pub ratio: f64,
+    /// The share of this line is not below this with a confidence of 95 %, if losses are independent of each other.
+    #[serde(default)]
+    pub low: f64,
+    /// Nor above this.
+    #[serde(default)]
+    pub high: f64,
 }
 
 /// Something that a test did not measure.
@@ -93,7 +100,8 @@ impl Loss {
             return Err("no datagram came back: something between lets no UDP through to this port");
         }
         let lost = sent.saturating_sub(came_back);
-        Ok(Self { sent, lost, ratio: f64::from(lost) / f64::from(sent.max(1)) })
+        let (low, high) = share_interval(lost.into(), sent.into());
+        Ok(Self { sent, lost, ratio: f64::from(lost) / f64::from(sent.max(1)), low, high })
     }
 }
 
@@ -242,7 +250,10 @@ mod tests {
 
     #[test]
     fn silence_is_no_loss_of_all() {
-        assert_eq!(Loss::of(200, 150), Ok(Loss { sent: 200, lost: 50, ratio: 0.25 }));
+        let loss = Loss::of(200, 150).unwrap();
+        assert_eq!((loss.sent, loss.lost, loss.ratio), (200, 50, 0.25));
+        // From scipy: binomtest(50, 200).proportion_ci(method="wilson").
+        assert!((loss.low - 0.195_081_7).abs() < 1e-6 && (loss.high - 0.314_341_0).abs() < 1e-6, "{loss:?}");
         assert!(Loss::of(200, 0).unwrap_err().contains("UDP"));
     }
 }

@@ -13,6 +13,7 @@ mod page;
 mod respond;
 #[cfg(test)]
 pub(crate) mod tests;
+mod webrtc;
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
@@ -35,10 +36,12 @@ use self::{
     keeping::Keeping,
     kernel::Kernel,
     respond::{Responder, moment},
+    webrtc::Webrtc,
 };
 pub use self::{
     config::{Config, Limits, LossPort, Tls},
     counts::Totals,
+    webrtc::offer,
 };
 use crate::{Error, kept::Store};
 
@@ -80,9 +83,11 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     let served_at = metrics.addresses()?;
     let (kernel, clock) = (Kernel::new(addresses.clone()), Clock::start());
     let keeping = keeping(config, clock)?;
-    let responder = Arc::new(Responder::new(config.limits, kernel, loss_port, clock, keeping));
-    for socket in sockets {
-        tokio::spawn(loss::send_back(socket, Arc::clone(&responder)));
+    let webrtc = Webrtc::of(&sockets, &config.loss_addresses)?;
+    let channels = webrtc.clone();
+    let responder = Arc::new(Responder::new(config.limits, kernel, (loss_port, channels), clock, keeping));
+    for (socket, webrtc) in sockets.into_iter().zip(webrtc) {
+        tokio::spawn(loss::send_back(socket, webrtc, Arc::clone(&responder)));
     }
     let (told, ended) = (Arc::clone(&responder), stop.clone());
     tokio::spawn(async move { metrics.serve(for_prometheus(told), &ended).await });

@@ -14,6 +14,8 @@ pub const BEGIN: &str = "/__test";
 pub const DOWN: &str = "/__down";
 /// Takes a body and says what came when: POST. The answer is a [`Received`].
 pub const UP: &str = "/__up";
+/// Takes a browser's offer of a data channel for the datagrams of a test: POST. The answer is the other half of it (SDP, as JSON).
+pub const CHANNEL: &str = "/__channel";
 /// What the server's kernel says of a test's connections: GET. The answer is [`Told`].
 pub const LIMITS: &str = "/__limits";
 /// Whether and how the server keeps results: GET. Keeps one: POST.

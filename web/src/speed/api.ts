@@ -5,7 +5,8 @@ import type { Outcome, Sample } from "./types";
 export type Step =
   | { kind: "warm_up"; bytes: number }
   | { kind: "latency"; samples: number }
-  | { kind: Direction; bytes: number; count: number };
+  | { kind: Direction; bytes: number; count: number }
+  | { kind: "loss"; messages: number };
 
 export type Direction = "download" | "upload";
 
@@ -38,7 +39,12 @@ export interface Seen {
   download: Body[];
   upload: Body[];
   latencies: Sample[];
+  /** Null as long as it was not looked at. */
+  loss: Loss | null;
 }
+
+/** Datagrams that were sent and came back; or why nobody knows. */
+export type Loss = { sent: number; came_back: number } | { why: string };
 
 /** A look at the latency. */
 export interface Look {
@@ -62,6 +68,10 @@ export async function begin(signal: AbortSignal): Promise<string> {
 
 export const conclude = (seen: Seen, test: string): Promise<Outcome> =>
   json<Outcome>(`/__result?test=${test}`, { method: "POST", body: JSON.stringify(seen) });
+
+/** Asks the server for the other half of a WebRTC connection. */
+export const negotiate = (offer: RTCSessionDescription, test: string, signal: AbortSignal): Promise<RTCSessionDescriptionInit> =>
+  json<RTCSessionDescriptionInit>(`/__channel?test=${test}`, { method: "POST", body: JSON.stringify(offer), signal });
 
 /** Whether and how the server keeps results (`crates/speed/src/wire.rs`). */
 export interface Offer {

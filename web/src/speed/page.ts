@@ -1,7 +1,7 @@
 // The page of the speed test: a button, what goes on, and what it came to; or a result that a link leads to.
 import "./speed.css";
 import { el } from "../dom";
-import { bytes, moment, ms, span } from "../format";
+import { bytes, moment, ms, plural, span } from "../format";
 import { kept, type Offer, offer, Refusal } from "./api";
 import { Curve } from "./curve";
 import { HELD, shortened, unpack } from "./link";
@@ -47,8 +47,9 @@ async function test(): Promise<void> {
   const drawing = setInterval(() => {
     if (latest === undefined || !isLatest()) return;
     curve.add((performance.now() - began) / 1e3, latest.moved);
-    const { moved, latency } = latest;
-    now.textContent = `${bytes(moved.download)} down, ${bytes(moved.upload)} up so far; latency ${ms(latency)}`;
+    const { moved, latency, back } = latest;
+    const datagrams = back === 0 ? "" : `; ${plural(back, "datagram")} came back`;
+    now.textContent = `${bytes(moved.download)} down, ${bytes(moved.upload)} up so far; latency ${ms(latency)}${datagrams}`;
     bar.value = latest.done / latest.of;
   }, 250);
   try {

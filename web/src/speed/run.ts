@@ -1,5 +1,6 @@
 // Walks through a plan: what comes next, what is looked at meanwhile, and when it is enough.
 import { begin, type Body, conclude, type Direction, download, look, type Plan, plan, type Seen, upload } from "./api";
+import { loss } from "./channel";
 import type { During, Outcome } from "./types";
 
 /** What can be seen of a test while it runs. */
@@ -11,6 +12,8 @@ export interface Live {
   /** Bytes so far. */
   moved: Record<Direction, number>;
   latency: number | null;
+  /** Datagrams of the loss test that came back. */
+  back: number;
 }
 
 /** A test that was made: its name, and what it came to. */
@@ -47,8 +50,8 @@ class Walk {
     private readonly told: (live: Live) => void,
   ) {
     const nothing = { download: [], upload: [], latencies: [] };
-    this.seen = { plan: plan.name, protocol: "", took_ms: 0, interrupted: false, ...nothing };
-    this.live = { doing: "", done: 0, of: plan.steps.length, moved: { download: 0, upload: 0 }, latency: null };
+    this.seen = { plan: plan.name, protocol: "", took_ms: 0, interrupted: false, loss: null, ...nothing };
+    this.live = { doing: "", done: 0, of: plan.steps.length, moved: { download: 0, upload: 0 }, latency: null, back: 0 };
   }
 
   now = (): number => performance.now() - this.began;
@@ -64,6 +67,13 @@ class Walk {
         case "latency":
           this.does("latency with the line idle");
           for (let n = 0; n < step.samples; n++) await this.look("idle");
+          break;
+        case "loss":
+          this.does("packet loss");
+          this.seen.loss = await loss(step.messages, this.test, this.signal, (back) => {
+            this.live.back = back;
+            this.told(this.live);
+          });
           break;
         default:
           if (!this.enough.has(step.kind)) await this.set(step.kind, step.bytes, step.count);

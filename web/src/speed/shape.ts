@@ -68,7 +68,7 @@ const outcome = object({
   download: bandwidth,
   upload: bandwidth,
   latency,
-  loss: maybe(object({ sent: amount, lost: amount, ratio: amount })),
+  loss: maybe(object({ sent: amount, lost: amount, ratio: amount, low: maybe(amount), high: maybe(amount) })),
   scores: object({ streaming: score, gaming: score, rtc: score }),
   rubric: text,
   rpm: object({ value: maybe(amount), method: text }),

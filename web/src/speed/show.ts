@@ -1,8 +1,8 @@
 // What a test came to. Every figure and every sentence was computed by the server; here they are put on the page.
 import { el, section } from "../dom";
-import { figure, ms, rate, share } from "../format";
+import { count, figure, ms, rate, share } from "../format";
 import { boxes } from "./boxes";
-import type { Bandwidth, Outcome, Score, Set } from "./types";
+import type { Bandwidth, Loss, Outcome, Score, Set } from "./types";
 
 export function results(outcome: Outcome): HTMLElement[] {
   return [
@@ -23,7 +23,7 @@ function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement
     ["downloading", ms(loaded_down_ms)],
     ["uploading", ms(loaded_up_ms)],
     ["Jitter", ms(jitter_ms)],
-    ["Packet loss", share(loss?.ratio)],
+    ["Packet loss", share(loss?.ratio), loss === null ? undefined : lost(loss)],
     ["Round trips a minute", rpm.value === null ? "not measured" : rpm.value.toFixed(0)],
   ];
   return el(
@@ -34,6 +34,10 @@ function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement
     ),
   );
 }
+
+/** Of how many, and how sure that is. */
+const lost = ({ sent, lost, low, high }: Loss): string =>
+  `${count(lost)} of ${count(sent)}${high === undefined ? "" : `; ${share(low)} to ${share(high)} of this line's`}`;
 
 /** What limited transfers that are too short to have a rate is no news of the line. */
 const limited = ({ bps_p90, limited_by }: Bandwidth): string | undefined =>

@@ -1,6 +1,11 @@
 //! `longhaul speed serve`: the server of speed tests.
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
 
 use clap::Args;
 use probe::Stop;
@@ -23,9 +28,12 @@ pub(crate) struct Serve {
     /// Where to listen; may be given several times [default: 127.0.0.1:8090]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<SocketAddr>,
-    /// The UDP port of the loss test [default: the one after that of --listen]
+    /// The UDP port of the loss test [default: the one after that of --listen; below 1024, where browsers send nothing to, 10000 further]
     #[arg(long, value_name = "PORT")]
     loss_port: Option<u16>,
+    /// An address at which browsers reach the loss test's port, if it is not this machine's own; may be given several times
+    #[arg(long, value_name = "IP")]
+    loss_address: Vec<IpAddr>,
     /// Speak TLS, with a certificate made on the spot
     #[arg(long)]
     tls: bool,
@@ -77,6 +85,7 @@ impl Serve {
         let config = Config {
             listen: if self.listen.is_empty() { defaults.listen } else { self.listen },
             loss: self.loss_port.map_or(LossPort::Next, LossPort::At),
+            loss_addresses: self.loss_address,
             tls,
             metrics: self.metrics,
             limits: Limits {

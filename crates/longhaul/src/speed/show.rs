@@ -93,7 +93,10 @@ fn latency(outcome: &Outcome) -> String {
 fn loss(outcome: &Outcome) -> String {
     outcome.loss.map_or_else(
         || "-".to_owned(),
-        |loss| format!("{}, {} of {} datagrams", show::share(loss.ratio), loss.lost, loss.sent),
+        |loss| {
+            let [share, low, high] = [loss.ratio, loss.low, loss.high].map(show::share);
+            format!("{share}, {} of {} datagrams ({low} to {high} of this line's)", loss.lost, loss.sent)
+        },
     )
 }
 

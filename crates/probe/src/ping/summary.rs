@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::IpAddr};
 
-use experience::{Distribution, thin_above};
+use experience::{Distribution, share_interval, thin_above};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -156,22 +156,12 @@ fn jitter(rtts_ms: &[f64]) -> Option<f64> {
 }
 
 impl Loss {
-    /// Wilson's interval of the share of `lost` in `all` (Wilson 1927): it is right for few pings and for none lost, where the
-    /// usual one has no width.
     #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 pings")]
     fn of(lost: u64, all: u64) -> Self {
-        let (n, z2) = (all.max(1) as f64, Z * Z);
-        let share = lost as f64 / n;
-        let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
-        let half = Z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-        let low = if lost == 0 { 0.0 } else { middle - half };
-        let high = if lost == all { 1.0 } else { middle + half };
-        Self { share, low, high }
+        let (low, high) = share_interval(lost, all);
+        Self { share: lost as f64 / all.max(1) as f64, low, high }
     }
 }
-
-/// 97.5 % of a normal distribution are below.
-const Z: f64 = 1.959_963_984_540_054;
 
 impl RoundTrips {
     fn of(rtts: &Distribution) -> Self {
@@ -211,17 +201,6 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_interval_of_a_share() {
-        // From scipy: binomtest(3, 100).proportion_ci(method="wilson"), and so on.
-        let is_about = |loss: Loss, low: f64, high: f64| {
-            assert!((loss.low - low).abs() < 1e-6 && (loss.high - high).abs() < 1e-6, "{loss:?}");
-        };
-        is_about(Loss::of(3, 100), 0.010_254_4, 0.084_519_6);
-        is_about(Loss::of(0, 20), 0.0, 0.161_125_2);
-        is_about(Loss::of(20, 20), 0.838_874_8, 1.0);
-    }
 
     #[test]
     fn jitter_is_the_mean_difference_of_neighbours() {

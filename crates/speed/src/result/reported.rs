@@ -141,7 +141,7 @@ mod tests {
             took_s: 12.0,
             transfers: [vec![transfer; 3], vec![]],
             latencies: vec![sample(20.0), sample(22.0)],
-            loss: Some(Ok(Loss { sent: 200, lost: 1, ratio: 0.005 })),
+            loss: Some(Ok(Loss::of(200, 199).unwrap())),
             ..Seen::default()
         };
         seen.conclude()
@@ -166,7 +166,7 @@ mod tests {
         boasted.download.bps_p90 = Some(1e12);
         boasted.scores.gaming = boasted.scores.streaming.clone();
         boasted.latency.jitter_ms = Some(0.0);
-        boasted.loss = Some(Loss { sent: 200, lost: 1, ratio: 0.0 });
+        boasted.loss = boasted.loss.map(|loss| Loss { ratio: 0.0, high: 0.0, ..loss });
         let read = reported(&boasted).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), serde_json::to_value(&honest).unwrap());
     }
@@ -189,7 +189,7 @@ mod tests {
             ("download", |outcome| outcome.download.sets[0].bps[0] = 1e14),
             ("download", |outcome| outcome.download.sets[0].n = 2),
             ("latency", |outcome| outcome.latency.samples[0].ms = -1.0),
-            ("loss", |outcome| outcome.loss = Some(Loss { sent: 5, lost: 5, ratio: 1.0 })),
+            ("loss", |outcome| outcome.loss = Loss::of(5, 4).ok().map(|loss| Loss { lost: 5, ..loss })),
             ("rpm", |outcome| outcome.rpm.value = Some(1e9)),
         ] {
             assert_eq!(wrong(change), format!("{part} of a result cannot be what it is"));

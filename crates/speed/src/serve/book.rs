@@ -80,13 +80,19 @@ impl Book {
 
     /// Whether a datagram of this test that came from there is sent back.
     pub(crate) fn sends_back(&mut self, now: Duration, test: Token, from: IpAddr) -> bool {
-        let Some(test) = self.tests.get_mut(&test) else { return false };
-        if test.address != plain(from) || now.saturating_sub(test.begun) >= LIFE {
+        if !self.is_of(now, test, from) {
             return false;
         }
+        let Some(test) = self.tests.get_mut(&test) else { return false };
         let is_left = test.datagrams_left > 0;
         test.datagrams_left = test.datagrams_left.saturating_sub(1);
         is_left
+    }
+
+    /// Whether there is such a test of this address.
+    pub(crate) fn is_of(&self, now: Duration, test: Token, of: IpAddr) -> bool {
+        let test = self.tests.get(&test);
+        test.is_some_and(|test| test.address == plain(of) && now.saturating_sub(test.begun) < LIFE)
     }
 
     /// Whether a connection of a test was not seen yet and has room.
@@ -113,8 +119,8 @@ impl Book {
 
     /// Whether a result of this test may be kept, if it is of that address: once.
     pub(crate) fn may_keep(&mut self, now: Duration, test: Token, of: IpAddr) -> bool {
-        let is_own = |test: &&mut Test| test.address == plain(of) && now.saturating_sub(test.begun) < LIFE;
-        let test = self.tests.get_mut(&test).filter(is_own);
+        let is_own = self.is_of(now, test, of);
+        let test = self.tests.get_mut(&test).filter(|_| is_own);
         test.is_some_and(|test| !std::mem::replace(&mut test.is_kept, true))
     }
 

@@ -11,7 +11,7 @@ use crate::{
     latency::Sample,
     limited::{Limits, Times},
     plan::{Direction, Plan, Step},
-    result::{Outcome, Seen},
+    result::{Loss, Outcome, Seen},
     stop,
 };
 
@@ -35,7 +35,7 @@ pub(crate) struct Written {
     steps: Vec<WrittenStep>,
 }
 
-/// A step. What only the command line can do is left out.
+/// A step.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum WrittenStep {
@@ -43,23 +43,22 @@ enum WrittenStep {
     Latency { samples: u32 },
     Download { bytes: u64, count: u32 },
     Upload { bytes: u64, count: u32 },
+    Loss { messages: u32 },
 }
 
 impl Written {
     pub(crate) fn of(plan: &Plan) -> Self {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        let steps = plan.steps.iter().filter_map(|step| {
-            Some(match *step {
-                Step::WarmUp { bytes } => WrittenStep::WarmUp { bytes },
-                Step::Latency { samples } => WrittenStep::Latency { samples },
-                Step::Transfer { direction: Direction::Download, bytes, count } => {
-                    WrittenStep::Download { bytes, count }
-                }
-                Step::Transfer { direction: Direction::Upload, bytes, count } => {
-                    WrittenStep::Upload { bytes, count }
-                }
-                Step::Loss { .. } => return None,
-            })
+        let steps = plan.steps.iter().map(|step| match *step {
+            Step::WarmUp { bytes } => WrittenStep::WarmUp { bytes },
+            Step::Latency { samples } => WrittenStep::Latency { samples },
+            Step::Transfer { direction: Direction::Download, bytes, count } => {
+                WrittenStep::Download { bytes, count }
+            }
+            Step::Transfer { direction: Direction::Upload, bytes, count } => {
+                WrittenStep::Upload { bytes, count }
+            }
+            Step::Loss { messages } => WrittenStep::Loss { messages },
         });
         Self {
             name: plan.name.clone(),
@@ -84,6 +83,17 @@ pub(crate) struct Told {
     download: Vec<Body>,
     upload: Vec<Body>,
     latencies: Vec<Sample>,
+    /// Null: the test ended before.
+    #[serde(default)]
+    loss: Option<Counted>,
+}
+
+/// Datagrams, as a page counted them; or why it could not.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Counted {
+    Came { sent: u32, came_back: u32 },
+    Not { why: String },
 }
 
 /// A body, as its receiver saw it.
@@ -119,6 +129,7 @@ impl Told {
         let (Some(download), Some(upload)) = (transfers(&self.download), transfers(&self.upload)) else {
             return Err("a transfer that cannot be");
         };
+        let loss = self.loss.map(Counted::loss).transpose()?;
         let downloading = download.iter().map(|transfer| transfer.over).sum();
         let seen = Seen {
             url,
@@ -130,11 +141,25 @@ impl Told {
             limits: [times.and_then(|times| Limits::of(times, downloading)), None],
             transfers: [download, upload],
             latencies: self.latencies,
-            loss: Some(Err("a page sends no datagrams; `longhaul speed test` does".to_owned())),
+            loss,
             interrupted: self.interrupted,
             ..Seen::default()
         };
         Ok(seen.conclude())
+    }
+}
+
+impl Counted {
+    /// The same of it as the command line's client makes.
+    fn loss(self) -> Result<Result<Loss, String>, &'static str> {
+        match self {
+            Self::Came { sent, came_back } if came_back <= sent && sent <= MOST_DATAGRAMS => {
+                Ok(Loss::of(sent, came_back).map_err(str::to_owned))
+            }
+            Self::Came { .. } => Err("datagrams that cannot be"),
+            Self::Not { why } if why.len() <= 200 && !why.chars().any(char::is_control) => Ok(Err(why)),
+            Self::Not { .. } => Err("a reason that is too long"),
+        }
     }
 }
 
@@ -147,6 +172,8 @@ impl Body {
     }
 }
 
+/// A plan has no more.
+const MOST_DATAGRAMS: u32 = 10_000;
 /// No body of a plan is as large.
 const MOST_BYTES: u64 = 1 << 40;
 
@@ -155,8 +182,12 @@ mod tests {
     use super::*;
 
     fn told(body: &str) -> Result<Outcome, String> {
+        told_with(body, "null")
+    }
+
+    fn told_with(body: &str, loss: &str) -> Result<Outcome, String> {
         let text = format!(
-            r#"{{"plan": "quick", "protocol": "h2", "took_ms": 5000, "interrupted": false, "upload": [],
+            r#"{{"plan": "quick", "protocol": "h2", "took_ms": 5000, "interrupted": false, "upload": [], "loss": {loss},
                 "latencies": [{{"at_s": 0.1, "during": "idle", "on": "same", "ms": 20}}], "download": [{body}]}}"#
         );
         let told: Told = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -177,6 +208,30 @@ mod tests {
     }
 
     #[test]
+    fn datagrams_that_a_page_counted_are_loss_and_a_reason_is_none() {
+        let counted = told_with("", r#"{"sent": 1000, "came_back": 990}"#).unwrap();
+        assert_eq!(counted.loss, Loss::of(1000, 990).ok());
+        assert_eq!(counted.loss.map(|loss| loss.ratio), Some(0.01));
+        let why = |loss: &str| {
+            let outcome = told_with("", loss).unwrap();
+            assert_eq!(outcome.loss, None);
+            outcome.missing.into_iter().find(|missing| missing.what == "loss").unwrap().why
+        };
+        assert_eq!(why(r#"{"why": "WebRTC is switched off"}"#), "WebRTC is switched off");
+        assert!(why(r#"{"sent": 1000, "came_back": 0}"#).contains("lets no UDP through"));
+        assert!(why("null").contains("ended before"));
+        for loss in [
+            r#"{"sent": 10, "came_back": 11}"#.to_owned(),
+            r#"{"sent": 10001, "came_back": 1}"#.to_owned(),
+            r#"{"sent": -1, "came_back": 1}"#.to_owned(),
+            format!(r#"{{"why": "{}"}}"#, "x".repeat(201)),
+            r#"{"why": "a\nb"}"#.to_owned(),
+        ] {
+            assert!(told_with("", &loss).is_err(), "{loss}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_is_not_taken() {
         for body in [
             r#"{"bytes": 1, "behind_first": 2, "over_ms": 1, "took_ms": 1}"#,
@@ -193,7 +248,7 @@ mod tests {
         let written = serde_json::to_value(Written::of(&Plan::quick())).unwrap();
         assert_eq!(written["steps"][0], serde_json::json!({"kind": "warm_up", "bytes": 100_000}));
         assert_eq!(written["steps"][2]["kind"], "download");
-        assert_eq!(written["steps"].as_array().unwrap().len(), Plan::quick().steps.len() - 1);
+        assert_eq!(written["steps"].as_array().unwrap().len(), Plan::quick().steps.len());
         assert_eq!(written["probe_every_ms"], 200.0);
     }
 }

@@ -1,7 +1,7 @@
 //! What a server listens on and what its clients may cost. The only home of its defaults.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::PathBuf,
 };
 
@@ -17,6 +17,8 @@ pub struct Config {
     pub listen: Vec<SocketAddr>,
     /// The UDP port at which datagrams of the loss test are sent back: of each address that is listened on.
     pub loss: LossPort,
+    /// Where browsers are told to send these, if this machine's own address is not it: behind an address translation.
+    pub loss_addresses: Vec<IpAddr>,
     /// Speak TLS, HTTP/2 and HTTP/3. Without it, clear text.
     pub tls: Option<Tls>,
     /// Where metrics are served.
@@ -32,7 +34,8 @@ pub struct Config {
 /// Where datagrams are sent back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossPort {
-    /// At the port after the one that is listened on; any free one if that is any, too. HTTP/3 has the UDP port of the same number.
+    /// At the port after the one that is listened on; any free one if that is any, too. HTTP/3 has the UDP port of the same number. Below 1024,
+    /// where browsers send nothing to, 10000 further.
     Next,
     /// At this one.
     At(u16),
@@ -93,6 +96,7 @@ impl Default for Config {
         Self {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8090))],
             loss: LossPort::Next,
+            loss_addresses: Vec::new(),
             tls: None,
             metrics: Vec::new(),
             limits: Limits::default(),

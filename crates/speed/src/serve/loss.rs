@@ -1,11 +1,12 @@
-//! Datagrams of the loss test: sent back to whoever has begun a test over HTTP from the same address, and to nobody else.
+//! Datagrams of the loss test: sent back to whoever has begun a test over HTTP from the same address, and to nobody else. They come as they are
+//! from the command line, and over WebRTC from browsers.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Instant};
 
-use tokio::net::UdpSocket;
+use tokio::{net::UdpSocket, time::sleep_until};
 use tracing::warn;
 
-use super::{config::LossPort, counts::Counts, respond::Responder};
+use super::{config::LossPort, counts::Counts, respond::Responder, webrtc::Webrtc};
 use crate::{
     Error,
     wire::{Datagram, Way},
@@ -18,7 +19,7 @@ pub(crate) async fn bind(listens: &[SocketAddr], port: LossPort) -> Result<Vec<U
         let wanted = match (port, sockets.first()) {
             (_, Some(first)) => first.local_addr().map_or(0, |address| address.port()),
             (LossPort::At(port), None) => port,
-            (LossPort::Next, None) => listen.port().checked_add(1).unwrap_or(0),
+            (LossPort::Next, None) => next(listen.port()),
         };
         let address = SocketAddr::new(listen.ip(), wanted);
         let bound = UdpSocket::bind(address).await;
@@ -27,35 +28,111 @@ pub(crate) async fn bind(listens: &[SocketAddr], port: LossPort) -> Result<Vec<U
     Ok(sockets)
 }
 
+/// The port after one, or any if there is none; and where browsers send nothing to, one further up.
+fn next(listen: u16) -> u16 {
+    match listen.checked_add(1) {
+        Some(next) if !is_for_browsers(next) => next + FURTHER,
+        Some(next) => next,
+        None => 0,
+    }
+}
+
+/// Whether browsers send to this port: of those below 1024, to 80 and 443 only.
+pub(crate) fn is_for_browsers(port: u16) -> bool {
+    port >= 1024 || port == 80 || port == 443
+}
+
+const FURTHER: u16 = 10_000;
+
 /// The port of these sockets.
 pub(crate) fn port(sockets: &[UdpSocket]) -> Option<u16> {
     Some(sockets.first()?.local_addr().ok()?.port())
 }
 
 /// Sends back what is to be sent back, for ever.
-pub(crate) async fn send_back(socket: UdpSocket, responder: Arc<Responder>) {
-    let counts = &responder.counts;
-    // One byte more than a datagram has: what is longer is none.
-    let mut room = [0; Datagram::BYTES + 1];
+pub(crate) async fn send_back(socket: UdpSocket, webrtc: Arc<Webrtc>, responder: Arc<Responder>) {
+    let mut room = [0; LONGEST];
+    let mut next: Option<Instant> = None;
     loop {
-        let (length, from) = match socket.recv_from(&mut room).await {
-            Ok(received) => received,
+        let due = async {
+            match next {
+                Some(at) => sleep_until(at.into()).await,
+                None => pending().await,
+            }
+        };
+        let received = tokio::select! {
+            received = socket.recv_from(&mut room) => received.map(Some),
+            () = due => Ok(None),
+            () = webrtc.begun.notified() => Ok(None),
+        };
+        let goes_on = match received {
+            Ok(Some((length, from))) => take(&socket, &webrtc, &responder, &room[..length], from),
+            Ok(None) => true,
             // Somebody could not be reached; it is told at the next receive.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => false,
             Err(error) => {
                 warn!(%error, "the loss test has no socket any more");
                 return;
             }
         };
-        let asked = Datagram::decode(&room[..length]).filter(|datagram| datagram.way == Way::There);
-        match asked.filter(|datagram| responder.sends_back(datagram.test, from.ip())) {
-            Some(datagram) => {
-                let back = Datagram { way: Way::Back, ..datagram };
-                // Without room in the socket it is lost, as on any other line.
-                let _ = socket.try_send_to(&back.encode(), from);
-                Counts::add(&counts.datagrams_back, 1);
-            }
-            None => Counts::add(&counts.datagrams_ignored, 1),
+        if goes_on {
+            next = advance(&socket, &webrtc, &responder);
+        }
+    }
+}
+
+/// Takes what came; whether it was for a connection of a browser, which goes on then.
+fn take(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder, bytes: &[u8], from: SocketAddr) -> bool {
+    let counts = &responder.counts;
+    let asked = Datagram::decode(bytes).filter(|datagram| datagram.way == Way::There);
+    let Some(datagram) = asked.filter(|datagram| responder.sends_back(datagram.test, from.ip())) else {
+        // None of ours begins as one of these: the first byte of STUN and of DTLS is below 64 (RFC 7983).
+        let is_for_one = webrtc.take(instant(), from, bytes);
+        if !is_for_one {
+            Counts::add(&counts.datagrams_ignored, 1);
+        }
+        return is_for_one;
+    };
+    let back = Datagram { way: Way::Back, ..datagram };
+    // Without room in the socket it is lost, as on any other line.
+    let _ = socket.try_send_to(&back.encode(), from);
+    Counts::add(&counts.datagrams_back, 1);
+    false
+}
+
+/// Lets connections go on, and says when they want to again.
+fn advance(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder) -> Option<Instant> {
+    let may = |test, from| {
+        let may = responder.sends_back(test, from);
+        let counts = &responder.counts;
+        Counts::add(if may { &counts.datagrams_back } else { &counts.datagrams_ignored }, 1);
+        may
+    };
+    let (sending, next) = webrtc.advance(instant(), may);
+    for (to, bytes) in sending {
+        let _ = socket.try_send_to(&bytes, to);
+    }
+    next
+}
+
+/// As the library for WebRTC wants it.
+pub(crate) fn instant() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+/// More than a packet of Ethernet carries: what is longer is for nobody.
+const LONGEST: usize = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_one_that_browsers_send_to() {
+        for (listen, expected) in
+            [(8090, 8091), (443, 10_444), (80, 10_081), (442, 443), (1023, 1024), (65_535, 0)]
+        {
+            assert_eq!(next(listen), expected, "{listen}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What the server answers to each request.
 
+mod channel;
+
 use std::{
     net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -24,6 +26,7 @@ use super::{
     keeping::{self, Keeping},
     kernel::Kernel,
     page::{self, Operator},
+    webrtc::Webrtc,
 };
 use crate::{
     kept::Moment,
@@ -43,6 +46,8 @@ pub(crate) struct Responder {
     book: Mutex<Book>,
     kernel: Kernel,
     loss_port: Option<u16>,
+    /// Of each socket of that port.
+    channels: Vec<Arc<Webrtc>>,
     keeping: Option<Keeping>,
     random: SystemRandom,
 }
@@ -51,7 +56,7 @@ impl Responder {
     pub(crate) fn new(
         limits: Limits,
         kernel: Kernel,
-        loss_port: Option<u16>,
+        (loss_port, channels): (Option<u16>, Vec<Arc<Webrtc>>),
         clock: Clock,
         keeping: Option<Keeping>,
     ) -> Self {
@@ -64,6 +69,7 @@ impl Responder {
             book: Mutex::default(),
             kernel,
             loss_port,
+            channels,
             keeping,
             random: SystemRandom::new(),
         }
@@ -83,6 +89,7 @@ impl Responder {
             (&Method::GET, wire::NQ) => nq(&head),
             (&Method::GET, browser::PLAN) => plan(&head),
             (&Method::POST, browser::RESULT) => self.result(&head, body).await,
+            (&Method::POST, wire::CHANNEL) => self.channel(&head, body).await,
             (&Method::GET, wire::KEEP) => self.offer(&head),
             (&Method::POST, wire::KEEP) => self.keep(&head, body).await,
             (&Method::GET, wire::KEPT) => self.kept(&head).await,
@@ -229,8 +236,7 @@ impl Responder {
     /// What the kernel says of a test's connections.
     fn limits(&self, head: &Parts) -> Answer {
         let peer = peer(head)?;
-        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
-        let test = test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))?;
+        let test = test(head)?;
         let connections = self.book().connections(test, peer.address.ip());
         Ok(json(&Told { times: self.kernel.since(&connections) }))
     }
@@ -243,8 +249,7 @@ impl Responder {
         let told = body.collect(browser::MOST_TOLD).await.map_err(|failure| refused(failure.to_string()))?;
         let told: browser::Told =
             serde_json::from_slice(&told).map_err(|error| refused(error.to_string()))?;
-        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
-        let connections = test.map(|test| self.book().connections(test, peer.address.ip()));
+        let connections = test(head).ok().map(|test| self.book().connections(test, peer.address.ip()));
         let times = connections.and_then(|connections| self.kernel.since(&connections));
         let url = base(head, peer.scheme)?;
         let now = Duration::from_nanos(u64::try_from(http::clock::wall_ns()).unwrap_or(0));
@@ -265,8 +270,7 @@ impl Responder {
         let _leave = self.enter(&self.documents, &peer)?;
         let address = peer.address.ip();
         let base = base(head, peer.scheme)?;
-        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
-        let test = test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))?;
+        let test = test(head)?;
         let outcome = keeping::reported(body).await?;
         let id = self.random_token()?;
         if !self.book().may_keep(self.now(), test, address) {
@@ -389,6 +393,12 @@ fn peer(head: &Parts) -> Result<Peer, Refusal> {
         .ok_or_else(|| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no peer\n"))
 }
 
+/// The test that a request belongs to.
+fn test(head: &Parts) -> Result<Token, Refusal> {
+    let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
+    test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))
+}
+
 /// Scheme, host and port by which a client knows this server.
 fn base(head: &Parts, scheme: Scheme) -> Result<String, Refusal> {
     let host = head.uri.authority().map(ToString::to_string);
@@ -411,7 +421,7 @@ fn plan(head: &Parts) -> Answer {
 /// What can be asked at a path that is no file; none if nothing can.
 fn methods(path: &str, operator: Operator) -> Option<&'static str> {
     match path {
-        wire::BEGIN | wire::UP | browser::RESULT => Some("POST"),
+        wire::BEGIN | wire::UP | wire::CHANNEL | browser::RESULT => Some("POST"),
         wire::DOWN => Some("GET, HEAD"),
         wire::KEEP => Some("GET, POST"),
         wire::LIMITS | wire::NQ | browser::PLAN | wire::KEPT => Some("GET"),

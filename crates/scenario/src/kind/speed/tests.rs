@@ -33,7 +33,7 @@ fn seen() -> Seen {
     let mut seen = Seen { took_s: 10.0, protocol: "http/1.1".to_owned(), ..Seen::default() };
     seen.transfers[Direction::Download as usize].push(transfer);
     seen.latencies = vec![idle(20.0), idle(20.0), sample(During::Download, 320.0)];
-    seen.loss = Some(Ok(Loss { sent: 200, lost: 3, ratio: 0.015 }));
+    seen.loss = Some(Ok(Loss::of(200, 197).unwrap()));
     seen
 }
 
