@@ -78,7 +78,7 @@ cargo xtask judge kv         workerd, its emulator, wrangler and both SDKs ask a
 cargo xtask judge kill [KILLS]  a data centre with a disk is killed under load, 100 times if nothing else is said: no visitor may see a wrong byte
 cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions
-cargo xtask picture          make README's picture of a report anew";
+cargo xtask picture          make the pictures of a report and of a speed test in a browser anew";
 
 /// The top folder of the project.
 fn root() -> PathBuf {

@@ -1,10 +1,11 @@
-//! README's picture of a report: the tutorial's comparison, as a browser shows it.
+//! Pictures of what a browser shows: README's of a report, which is the tutorial's comparison, and that of a speed test.
 
 use anyhow::Context;
 
 use crate::{root, run};
 
-/// Makes `docs/pictures/report.png` anew. The page must have been built (`make web`), and Chromium be there.
+/// Makes `docs/pictures/report.png` and `speed.png` anew. The pages must have been built (`make web`), Chromium be there, and planets be
+/// possible here.
 pub(crate) fn picture() -> anyhow::Result<()> {
     run(".", "cargo", &["build", "--quiet", "--package", "longhaul"])?;
     let folder = tempfile::tempdir()?;
@@ -17,5 +18,26 @@ pub(crate) fn picture() -> anyhow::Result<()> {
     run(within, program, &[&sides[..], &["--html", "report.html"]].concat())?;
     let page = folder.path().join("report.html");
     let page = page.to_str().context("the folder for temporary files has no plain name")?;
-    run("web", "node", &["scripts/picture.mjs", page, "../docs/pictures/report.png"])
+    run("web", "node", &["scripts/picture.mjs", page, "../docs/pictures/report.png"])?;
+    speed(within, program)
+}
+
+/// A test over the line of `docs/speed.md`, from a browser in its planet.
+fn speed(within: &str, program: &str) -> anyhow::Result<()> {
+    let docs = std::fs::read_to_string(root().join("docs/speed.md"))?;
+    let world = docs.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("```"));
+    let (world, _) = world.context("docs/speed.md has no world in it")?;
+    std::fs::write(std::path::Path::new(within).join("line.toml"), world)?;
+    run(within, program, &["lab", "up", "line.toml", "--detach"])?;
+    let drawn = drawn(within, program);
+    run(within, program, &["lab", "down", "--planet", "line"])?;
+    drawn
+}
+
+fn drawn(within: &str, program: &str) -> anyhow::Result<()> {
+    let at = |host| ["lab", "exec", host, "--planet", "line"];
+    let serve = ["speed", "serve", "--listen", "0.0.0.0:443", "--tls"];
+    run(within, program, &[&at("server")[..], &["--detach", "--", program], &serve].concat())?;
+    let draw = ["node", "scripts/speed_picture.mjs", "https://server/", "../docs/pictures/speed.png"];
+    run("web", program, &[&at("home")[..], &["--"], &draw].concat())
 }

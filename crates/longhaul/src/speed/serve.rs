@@ -28,7 +28,7 @@ pub(crate) struct Serve {
     /// Where to listen; may be given several times [default: 127.0.0.1:8090]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<SocketAddr>,
-    /// The UDP port of the loss test [default: the one after that of --listen; below 1024, where browsers send nothing to, 10000 further]
+    /// The UDP port of the loss test; below 1024, where browsers send nothing to, 10000 further if not said [default: the one after that of --listen]
     #[arg(long, value_name = "PORT")]
     loss_port: Option<u16>,
     /// An address at which browsers reach the loss test's port, if it is not this machine's own; may be given several times
