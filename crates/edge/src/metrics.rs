@@ -355,6 +355,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 46, "{page}");
+        assert_eq!(names.len(), 48, "{page}");
     }
 }
