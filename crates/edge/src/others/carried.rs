@@ -11,8 +11,6 @@ use std::{
 use tcp::{Info, diag::Diag};
 use tracing::debug;
 
-use super::view::Others;
-
 /// Where the kernel is asked.
 pub(super) struct Kernel {
     diag: Option<Mutex<Diag>>,
@@ -35,15 +33,6 @@ pub(super) struct Carried {
     rate: u64,
 }
 
-impl Others {
-    /// Another data centre asks over a connection from there.
-    pub(crate) fn see(&self, name: &str, from: SocketAddr) {
-        if let Some(centre) = self.id(name) {
-            self.peer(centre).connections.see(from);
-        }
-    }
-}
-
 impl Kernel {
     pub(super) fn new(local: SocketAddr) -> Self {
         let diag =
@@ -63,7 +52,7 @@ impl Kernel {
 
 impl Connections {
     /// A request came over one.
-    fn see(&self, remote: SocketAddr) {
+    pub(super) fn see(&self, remote: SocketAddr) {
         let mut remotes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         remotes.retain(|known| *known != remote);
         if remotes.len() == MOST {

@@ -34,6 +34,13 @@ impl Others {
         lock(&self.watching).extend(tasks);
     }
 
+    /// Another data centre asks over a connection from there.
+    pub(crate) fn see(&self, name: &str, from: SocketAddr) {
+        if let Some(centre) = self.id(name) {
+            self.peer(centre).connections.see(from);
+        }
+    }
+
     /// What is answered to another data centre.
     pub(crate) fn told(&self, hello: &Hello) -> Told {
         // Whoever knew another process knows nothing of this one.
