@@ -62,7 +62,7 @@ async function visit(url, width, colorScheme) {
   // What was not measured is named: a page cannot see handshakes.
   assert.match(await page.locator("#about").textContent(), /rpm: there was no probe/);
   // 0 of 200, of which Wilson's interval goes to z² / (200 + z²).
-  assert.match(await page.locator("#meaning").textContent(), /Packet loss0\u00a0%0 of 200; 0\u00a0% to 1\.9\u00a0% of this line's/);
+  assert.match(await page.locator("#meaning").textContent(), /Packet loss0\u00a0%0 of 200; 95 % interval 0\u00a0% to 1\.9\u00a0%/);
   assert.equal(await page.locator("#latency svg .dot").count(), await samples(page));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it fits");
   const first = page.locator("#sizes details").first();

@@ -37,7 +37,7 @@ function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement
 
 /** Of how many, and how sure that is. */
 const lost = ({ sent, lost, low, high }: Loss): string =>
-  `${count(lost)} of ${count(sent)}${high === undefined ? "" : `; ${share(low)} to ${share(high)} of this line's`}`;
+  `${count(lost)} of ${count(sent)}${high === undefined ? "" : `; 95 % interval ${share(low)} to ${share(high)}`}`;
 
 /** What limited transfers that are too short to have a rate is no news of the line. */
 const limited = ({ bps_p90, limited_by }: Bandwidth): string | undefined =>

@@ -95,7 +95,7 @@ fn loss(outcome: &Outcome) -> String {
         || "-".to_owned(),
         |loss| {
             let [share, low, high] = [loss.ratio, loss.low, loss.high].map(show::share);
-            format!("{share}, {} of {} datagrams ({low} to {high} of this line's)", loss.lost, loss.sent)
+            format!("{share}, {} of {} datagrams (95 % interval {low} to {high})", loss.lost, loss.sent)
         },
     )
 }

@@ -58,7 +58,7 @@ async fn connections_are_few_and_end() {
     for number in 2..=200 {
         for _ in 0..2 {
             let begun = webrtc.begin(offer(), test(number), from(number), now);
-            assert_eq!(begun.is_err(), webrtc.held() == MOST && number > 125, "{number}");
+            assert_eq!(begun.is_err(), webrtc.held() == MOST && number > 61, "{number}");
         }
     }
     assert_eq!(webrtc.held(), MOST);
