@@ -11,6 +11,7 @@
 //! | pages of keys, and where the next one begins | [`Cursor`], [`Page`] |
 //! | in which data centres a key has copies, and who is told of a write | [`Places`], [`Tier`] |
 //! | two stores that are asked and written to at once, and what has to be repaired then | [`Race`], [`Write`] |
+//! | how stale a read was, and which acknowledged writes are lost | [`History`] |
 //!
 //! Nothing here has a clock or a socket. Two kinds of time come from the caller: milliseconds since 1970 for what travels between machines
 //! ([`Millis`]), and for ages the time since any beginning, which does not run backwards.
@@ -24,6 +25,7 @@ mod page;
 mod places;
 mod race;
 mod record;
+mod staleness;
 mod version;
 mod write;
 
@@ -37,6 +39,7 @@ pub use self::{
     places::{Places, Tier},
     race::{Answer, Heard, Race, Repair, Side},
     record::{About, Content, Damaged, Record, Sweep, TOMBSTONE},
+    staleness::History,
     version::{Clock, NoVersion, StoreName, Version},
     write::{Acknowledgement, Write},
 };
