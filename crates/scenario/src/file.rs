@@ -5,7 +5,7 @@ use toml::Spanned;
 use units::{Bytes, Probability};
 use world::file::{Access, Anycast, City, Fault, Host, Link, Settings, Visitors};
 
-use crate::kind::{Tables, command, ping, probe, speed, transfer};
+use crate::kind::{Tables, command, kv, ping, probe, speed, transfer};
 
 /// A scenario file.
 #[derive(Debug, Deserialize)]
@@ -40,6 +40,8 @@ pub(crate) struct File {
     #[serde(default)]
     pub speed: Vec<speed::Table>,
     #[serde(default)]
+    pub kv: Vec<kv::Table>,
+    #[serde(default)]
     pub command: Vec<command::Table>,
     #[serde(default)]
     pub fault: Vec<Spanned<Fault>>,
@@ -55,6 +57,7 @@ impl File {
             transfer: std::mem::take(&mut self.transfer),
             ping: std::mem::take(&mut self.ping),
             speed: std::mem::take(&mut self.speed),
+            kv: std::mem::take(&mut self.kv),
             command: std::mem::take(&mut self.command),
         }
     }

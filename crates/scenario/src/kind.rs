@@ -17,6 +17,7 @@ use crate::{
 };
 
 pub(crate) mod command;
+pub(crate) mod kv;
 pub(crate) mod ping;
 pub(crate) mod probe;
 pub(crate) mod speed;
@@ -34,6 +35,8 @@ pub enum Measurement {
     Ping(ping::Ping),
     /// A speed test between two hosts.
     Speed(speed::Speed),
+    /// A writer or a reader of a key-value store.
+    Kv(kv::Kv),
     /// A program that prints one JSON value.
     Command(command::Command),
 }
@@ -45,6 +48,7 @@ pub(crate) struct Tables {
     pub transfer: Vec<transfer::Table>,
     pub ping: Vec<ping::Table>,
     pub speed: Vec<speed::Table>,
+    pub kv: Vec<kv::Table>,
     pub command: Vec<command::Table>,
 }
 
@@ -56,6 +60,7 @@ impl Measurement {
             Self::Transfer(_) => transfer::SOURCE,
             Self::Ping(_) => ping::SOURCE,
             Self::Speed(_) => speed::SOURCE,
+            Self::Kv(_) => kv::SOURCE,
             Self::Command(_) => command::SOURCE,
         }
     }
@@ -67,6 +72,7 @@ impl Measurement {
             Self::Transfer(transfer) => transfer,
             Self::Ping(ping) => ping,
             Self::Speed(speed) => speed,
+            Self::Kv(kv) => kv,
             Self::Command(command) => command,
         }
     }
@@ -79,6 +85,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measuremen
     all.extend(transfer::check(check, &tables.transfer)?.into_iter().map(Measurement::Transfer));
     all.extend(ping::check(check, &tables.ping)?.into_iter().map(Measurement::Ping));
     all.extend(speed::check(check, &tables.speed)?.into_iter().map(Measurement::Speed));
+    all.extend(kv::check(check, &tables.kv)?.into_iter().map(Measurement::Kv));
     all.extend(command::check(check, &tables.command)?.into_iter().map(Measurement::Command));
     Ok(all)
 }
@@ -90,9 +97,11 @@ pub(crate) fn programs(all: &[Measurement]) -> Vec<Program> {
 
 /// The subject of this name: "transfer.stall".
 pub(crate) fn subject(name: &str) -> Result<Subject, String> {
-    let kinds = [probe::subject, transfer::subject, ping::subject, speed::subject, command::subject];
+    let kinds =
+        [probe::subject, transfer::subject, ping::subject, speed::subject, kv::subject, command::subject];
     kinds.into_iter().find_map(|kind| kind(name)).unwrap_or_else(|| {
-        let names = [probe::NAMES, transfer::NAMES, ping::NAMES, speed::NAMES, command::NAMES].join(", ");
+        let names =
+            [probe::NAMES, transfer::NAMES, ping::NAMES, speed::NAMES, kv::NAMES, command::NAMES].join(", ");
         Err(format!("\"{name}\" is not a measure; expected {names}"))
     })
 }
@@ -108,6 +117,7 @@ pub(crate) fn read(
         (transfer::SOURCE, transfer::read(&transfers(all), reading, gaps)?),
         (ping::SOURCE, ping::read(&pings(all), reading, gaps)?),
         (speed::SOURCE, speed::read(&speeds(all), reading, gaps)?),
+        (kv::SOURCE, kv::read(&kvs(all), reading, gaps)?),
         (command::SOURCE, command::read(&commands(all), reading, gaps)?),
     ])
 }
@@ -160,6 +170,10 @@ pub(crate) fn pings(all: &[Measurement]) -> Vec<&ping::Ping> {
 
 pub(crate) fn speeds(all: &[Measurement]) -> Vec<&speed::Speed> {
     of(all, |one| if let Measurement::Speed(speed) = one { Some(speed) } else { None })
+}
+
+pub(crate) fn kvs(all: &[Measurement]) -> Vec<&kv::Kv> {
+    of(all, |one| if let Measurement::Kv(kv) = one { Some(kv) } else { None })
 }
 
 pub(crate) fn commands(all: &[Measurement]) -> Vec<&command::Command> {

@@ -33,6 +33,7 @@ pub use folder::OUT;
 pub use kind::{
     List, Measurement,
     command::{Command, CommandResult, Figure},
+    kv::{Kv, Role},
     lists,
     ping::{Pair, Ping, PingResult, RoundTripError, Target},
     probe::{Outage, Outages, Probe},

@@ -85,7 +85,7 @@ impl Plan {
         let measurements = kind::check(&check, &file.take_tables())?;
         programs.extend(kind::programs(&measurements));
         if measurements.is_empty() {
-            let message = "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]], a [[speed]] or a [[command]]";
+            let message = "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]], a [[speed]], a [[kv]] or a [[command]]";
             return Err(document.mistake(0..0, message).into());
         }
         let duration = order::check(&measurements, &document)?;

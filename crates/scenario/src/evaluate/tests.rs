@@ -322,7 +322,7 @@ fn figures_of_a_command_are_those_of_its_claims() {
     let folder = tempfile::tempdir().unwrap();
     let plan = run(folder.path());
     let (found, evidence, _) = read(&plan, folder.path(), None).unwrap();
-    let [printed] = details(&found, 4)[..] else { panic!("one command") };
+    let [printed] = details(&found, 5)[..] else { panic!("one command") };
     // Two claims are about one number.
     assert_eq!(
         printed["figures"],

@@ -148,7 +148,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (swap("title = \"Two hosts\"", "title = \"x\"\nworld = \"w.toml\""), "expected one of them"),
         (
             SCENARIO.split("[[probe]]").next().unwrap().to_owned(),
-            "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]], a [[speed]] or a [[command]]",
+            "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]], a [[speed]], a [[kv]] or a [[command]]",
         ),
     ] {
         let said = read(&text).unwrap_err();
@@ -398,5 +398,43 @@ fn a_speed_test_brings_its_server_and_its_plan() {
     ] {
         let said = with(&tables).unwrap_err();
         assert!(said.contains(expected), "expected {expected}\n  but got {said}");
+    }
+}
+
+#[test]
+fn writers_and_readers_of_keys_are_checked_and_what_they_wrote_is_read_at_the_end() {
+    let kv = |more: &str| {
+        let table = "[[kv]]\nside = 'keys'\nwriters = ['origin']\nreaders = ['visitor']\nstore = 'origin'\ntoken = 't'\n";
+        with(&format!("{table}{more}\n"))
+    };
+    let plan = kv("keys = 3\nduration = '10s'").unwrap();
+    let steps: Vec<_> = plan.measurements.iter().map(|one| one.measures().side()).collect();
+    assert_eq!(steps, ["keys", "keys", "keys.last"]);
+    // 10 s, and 1 s for the reads at the end, which wait for the others.
+    assert_eq!(plan.duration, Duration::from_secs(11));
+    for (more, expected) in [
+        ("keys = 0", "24:8: expected 1 to 1000 keys"),
+        ("zipf = 11.0", "24:8: expected an exponent from 0, all alike, to 10"),
+        ("write_rate = '5'", "24:14: \"5\" has no unit"),
+        ("after = 'others'", "24:9: nothing measures the side \"others\""),
+        (
+            "[[kv]]\nside = 'keys'\nwriters = ['origin']\nreaders = ['origin']\nstore = 'origin'\ntoken = 't'",
+            "25:8: another [[kv]] measures this side",
+        ),
+        (
+            "[[kv]]\nside = 'b'\nwriters = ['origin', 'origin']\nreaders = ['origin']\nstore = 'origin'\ntoken = 't'",
+            "26:22: \"origin\" is named twice",
+        ),
+        (
+            "[[kv]]\nside = 'b'\nwriters = ['origin']\nreaders = ['orign']\nstore = 'origin'\ntoken = 't'",
+            "27:12: unknown host \"orign\"; did you mean \"origin\"?",
+        ),
+        (
+            "[[kv]]\nside = 'b'\nwriters = ['origin']\nreaders = ['origin']\nstore = 'origin'\ntoken = 'a b'",
+            "29:9: expected a token",
+        ),
+    ] {
+        let said = kv(more).unwrap_err();
+        assert!(said.contains(&format!("two.toml:{expected}")), "expected {expected}\n  but got {said}");
     }
 }

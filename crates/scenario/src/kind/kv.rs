@@ -1,0 +1,291 @@
+//! `[[kv]]`: writers and readers of a key-value store in hosts, and how stale each read was. They are open loops of `longhaul probe`, which records
+//! the version of each answer; what was written is asked for once more at the end.
+
+use std::{num::NonZero, time::Duration};
+
+use claim::{Fold, Measure, Number, Query, Source, Statistic, Subject, Tempo, Unit};
+use serde::Deserialize;
+use toml::Spanned;
+use units::{Bytes, Frequency};
+use world::Mistake;
+
+pub(crate) use self::read::read;
+use crate::{
+    check::Check,
+    folder::{Folder, words},
+    measurement::{Measures, Task},
+    program::Job,
+};
+
+mod join;
+mod read;
+
+/// The source that subjects of claims name.
+pub(crate) const SOURCE: Source = Source::new("kv");
+
+/// Subjects of claims, for error messages.
+pub(crate) const NAMES: &str =
+    "kv.staleness. or kv.latency. with mean, max or a percentile, kv.errors, kv.lost";
+
+/// Writers and readers of the same keys.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    /// The side of the comparison. No other table has it.
+    pub side: Spanned<String>,
+    /// Hosts that write, each through the data centre in it.
+    pub writers: Spanned<Vec<Spanned<String>>>,
+    /// Hosts that read, each from the data centre in it.
+    pub readers: Spanned<Vec<Spanned<String>>>,
+    /// The host with the store, where all keys are read at the end.
+    pub store: Spanned<String>,
+    /// A token for the namespace.
+    pub token: Spanned<String>,
+    #[serde(default = "default_port")]
+    pub port: NonZero<u16>,
+    /// How many keys there are.
+    #[serde(default = "default_keys")]
+    pub keys: Spanned<u32>,
+    /// How their popularity falls.
+    #[serde(default = "default_zipf")]
+    pub zipf: Spanned<f64>,
+    /// Writes of each writer.
+    #[serde(default = "default_write_rate")]
+    pub write_rate: Frequency,
+    /// Reads of each reader.
+    #[serde(default = "default_read_rate")]
+    pub read_rate: Frequency,
+    #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
+    pub duration: Duration,
+    /// Starts when this side has been measured.
+    pub after: Option<Spanned<String>>,
+}
+
+fn default_port() -> NonZero<u16> {
+    NonZero::new(4490).expect("4490 is not 0")
+}
+
+fn default_keys() -> Spanned<u32> {
+    Spanned::new(0..0, 1)
+}
+
+fn default_zipf() -> Spanned<f64> {
+    Spanned::new(0..0, 0.0)
+}
+
+fn default_write_rate() -> Frequency {
+    "1/s".parse().expect("this is a rate")
+}
+
+fn default_read_rate() -> Frequency {
+    "10/s".parse().expect("this is a rate")
+}
+
+/// What one host does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It writes.
+    Writer,
+    /// It reads.
+    Reader,
+    /// It reads all keys when the others have ended.
+    Last,
+}
+
+/// The part of one host.
+#[derive(Debug, Clone)]
+pub struct Kv {
+    /// The side of claims, and the beginning of its keys.
+    pub name: String,
+    /// What the runner knows it as: the side, or a name of its own for what comes last, as others may wait for the side.
+    pub side: String,
+    /// What it does.
+    pub role: Role,
+    /// The host.
+    pub host: String,
+    token: String,
+    port: u16,
+    /// How many keys there are.
+    pub keys: u32,
+    zipf: f64,
+    /// Requests of this host.
+    pub rate: Frequency,
+    /// How long it makes them.
+    pub duration: Duration,
+    seed: u64,
+    /// The side whose measurements must end before this one begins.
+    pub after: Option<Spanned<String>>,
+}
+
+/// Checks hosts, keys and tokens.
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mistake> {
+    let mut checked: Vec<Kv> = Vec::new();
+    for table in tables {
+        let mistake = |span, message: String| Err(check.document.mistake(span, message));
+        let side = check.side(&table.side)?;
+        check.lasts(table.duration, &table.side)?;
+        if checked.iter().any(|other| other.name == side) {
+            let message = "another [[kv]] measures this side; give each a side of its own".to_owned();
+            return mistake(table.side.span(), message);
+        }
+        if !(1..=MOST_KEYS).contains(table.keys.get_ref()) {
+            return mistake(table.keys.span(), format!("expected 1 to {MOST_KEYS} keys"));
+        }
+        if !(0.0..=10.0).contains(table.zipf.get_ref()) {
+            return mistake(table.zipf.span(), "expected an exponent from 0, all alike, to 10".to_owned());
+        }
+        let is_plain = |byte: u8| byte.is_ascii_graphic();
+        if table.token.get_ref().is_empty() || !table.token.get_ref().bytes().all(is_plain) {
+            let message = "expected a token: letters, digits and signs, without spaces".to_owned();
+            return mistake(table.token.span(), message);
+        }
+        check.host(&table.store)?;
+        let name = |host: usize| check.layout.hosts[host].name.clone();
+        let mut parts = Vec::new();
+        for (role, list) in [(Role::Writer, &table.writers), (Role::Reader, &table.readers)] {
+            for (host, span) in check.hosts(list)? {
+                if parts.contains(&(role, name(host))) {
+                    return mistake(span, format!("\"{}\" is named twice", name(host)));
+                }
+                parts.push((role, name(host)));
+            }
+        }
+        parts.push((Role::Last, table.store.get_ref().clone()));
+        for (role, host) in parts {
+            let (step, after) = match role {
+                Role::Last => (format!("{side}.last"), Some(table.side.clone())),
+                Role::Writer | Role::Reader => (side.clone(), table.after.clone()),
+            };
+            checked.push(Kv {
+                name: side.clone(),
+                side: step,
+                role,
+                host,
+                token: table.token.get_ref().clone(),
+                port: table.port.get(),
+                keys: *table.keys.get_ref(),
+                zipf: *table.zipf.get_ref(),
+                rate: if role == Role::Writer { table.write_rate } else { table.read_rate },
+                duration: if role == Role::Last { LAST } else { table.duration },
+                // Probes have the first seeds.
+                seed: check.probe_seed(SEEDS_FROM + checked.len()),
+                after,
+            });
+        }
+    }
+    Ok(checked)
+}
+
+impl Kv {
+    /// The recording.
+    pub(crate) fn file(&self) -> String {
+        let role = match self.role {
+            Role::Writer => "writes",
+            Role::Reader => "reads",
+            Role::Last => "last",
+        };
+        format!("kv-{}-{role}-{}.jsonl", self.name, self.host)
+    }
+
+    /// How often all keys are asked for at the end, when each request draws one of them: a key is left out with a probability of
+    /// keys * e^-(ln keys + 20), which is e^-20.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 27 000")]
+    fn last_requests(&self) -> u64 {
+        let keys = f64::from(self.keys);
+        if self.keys == 1 { 1 } else { (keys * (keys.ln() + 20.0)).ceil() as u64 }
+    }
+}
+
+impl Measures for Kv {
+    fn side(&self) -> &str {
+        &self.side
+    }
+
+    fn hosts(&self) -> Vec<&str> {
+        vec![&self.host]
+    }
+
+    fn after(&self) -> Option<&Spanned<String>> {
+        self.after.as_ref()
+    }
+
+    fn lasts(&self) -> Duration {
+        self.duration
+    }
+
+    fn task(&self, folder: &Folder<'_>, _: Duration, log_limit: Bytes) -> Task {
+        let url = format!("http://127.0.0.1:{}/{}-{{}}?urlencoded=true", self.port, self.name);
+        let mut command = words(&["longhaul", "probe", &url, "--quiet", "--label", &self.name]);
+        command.extend(words(&["--output", &folder.file(&self.file()).to_string_lossy()]));
+        command.extend(words(&["--header", &format!("Authorization: Bearer {}", self.token)]));
+        command.extend(words(&["--record", "kv-version", "--record", "kv-source", "--record", "kv-age"]));
+        let zipf = if self.role == Role::Last { 0.0 } else { self.zipf };
+        command.extend(words(&["--objects", &self.keys.to_string(), "--zipf", &zipf.to_string()]));
+        command.extend(words(&["--connections", "reuse", "--seed", &self.seed.to_string()]));
+        let (rate, duration) = (self.rate.to_string(), units::duration::show(self.duration));
+        command.extend(match self.role {
+            Role::Last => words(&["--concurrency", "1", "--count", &self.last_requests().to_string()]),
+            Role::Reader | Role::Writer => {
+                words(&["--rate", &rate, "--arrival", "poisson", "--duration", &duration])
+            }
+        });
+        if self.role == Role::Writer {
+            command.extend(words(&["--method", "PUT", "--body", VALUE]));
+        }
+        let log = folder.log(self.file().trim_end_matches(".jsonl"));
+        let job = Job { host: self.host.clone(), command, log, log_limit, result: None };
+        let after = self.after.as_ref().map(|after| after.get_ref().clone());
+        Task { after, ..Task::ours(&self.side, job) }
+    }
+}
+
+/// The subject of a claim about keys and values.
+pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
+    if let Some(subject) = Subject::of_table(SOURCE, &NUMBERS, name) {
+        return Some(Ok(subject));
+    }
+    let (of, statistic) = name.strip_prefix("kv.")?.split_once('.')?;
+    let of = [STALENESS, LATENCY].into_iter().find(|known| *known == of)?;
+    let query = Query::Samples { of, measure: Measure::of_samples(Statistic::parse(statistic)?) };
+    let tempo = if of == LATENCY { Tempo::Faster } else { Tempo::Shorter };
+    let subject = Subject::new(SOURCE, name, query, Unit::Time).tempo(tempo);
+    Some(Ok(subject.without("no read of SIDE was answered")))
+}
+
+/// Numbers that claims can be about.
+const NUMBERS: [Number; 2] = [number("kv.errors", &["json.errors"]), number("kv.lost", &["json.lost"])];
+
+const fn number(name: &'static str, paths: &'static [&'static str]) -> Number {
+    Number { name, paths, fold: Fold::First, unit: Unit::Number, tempo: Tempo::Shorter, without: "" }
+}
+
+/// Names of distributions.
+const STALENESS: &str = "staleness";
+const LATENCY: &str = "latency";
+
+/// All of them are read at the end, which takes some 27 000 requests.
+const MOST_KEYS: u32 = 1000;
+
+/// What reading them at the end takes at most, for the progress display.
+const LAST: Duration = Duration::from_secs(1);
+
+/// More than a scenario has probes.
+const SEEDS_FROM: usize = 100_000;
+
+/// 64 bytes: as much as a session or a flag has.
+const VALUE: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_are_about_distributions_and_counts() {
+        for name in ["kv.staleness.p50", "kv.staleness.max", "kv.latency.p99.9", "kv.errors", "kv.lost"] {
+            assert_eq!(subject(name).unwrap().unwrap().to_string(), name);
+        }
+        for name in ["kv.staleness", "kv.age.p50", "kv.latency.p100", "kv.", "staleness.p50"] {
+            assert!(subject(name).is_none(), "{name}");
+        }
+    }
+}
