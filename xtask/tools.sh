@@ -27,6 +27,7 @@ if [ "$1" = test ]; then
     want zsh zsh
     want fish fish
     want nginx nginx-light
+    want nats-server nats-server
     want python3 python3
     python3 -c 'import ensurepip' 2>/dev/null || packages="$packages python3-venv"
     if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
@@ -34,10 +35,14 @@ if [ "$1" = test ]; then
         export DEBIAN_FRONTEND=noninteractive
         # A service that a package brings along is neither started nor enabled: the tests start their own.
         had_nginx=$(command -v nginx)
+        had_nats=$(command -v nats-server)
         # shellcheck disable=SC2086 # a list of packages
         { apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $packages; } >/dev/null || exit 1
         if [ -z "$had_nginx" ] && [ -d /run/systemd/system ]; then
             systemctl --quiet disable --now nginx.service
+        fi
+        if [ -z "$had_nats" ] && [ -d /run/systemd/system ]; then
+            systemctl --quiet disable --now nats-server.service
         fi
     elif [ -n "$packages" ]; then
         missing="$missing

@@ -20,8 +20,8 @@ pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Op
     // A data centre's name has the letters of a store's, and may be longer.
     let start = centre.get(..centre.len().min(64)).unwrap_or("store");
     let name = StoreName::new(start).expect("a data centre's name has no other letters");
-    let path = kv.file_of(centre).cloned();
-    let config = Config { path, name, memory: kv.memory, largest: kv.largest };
+    let place = kv.place_of(centre).cloned();
+    let config = Config { place, name, memory: kv.memory, largest: kv.largest };
     let service = Service::open(config, access(network))?;
     let is_alone = network.data_centres.len() < 2;
     Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(OverLinks(linked))) })))

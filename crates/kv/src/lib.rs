@@ -5,6 +5,7 @@
 //! | what a key may be, in a URL and as bytes | [`Key`], [`KeyError`] |
 //! | which of two values counts: hybrid logical clocks, ties by the store's name | [`Version`], [`Clock`] |
 //! | what is known of a key: a value with its expiration and metadata, or that it was deleted | [`Record`], [`About`] |
+//! | the same as named fields, for a store of messages | `fields.rs` |
 //! | how long a value is there, and how long it is remembered that it is not | [`Expiration`], [`Sweep`] |
 //! | JSON beside a value | [`Metadata`] |
 //! | whether a copy may be the answer, and when it is asked for again | [`Copy`], [`Terms`], [`Wanted`], [`Use`] |
@@ -19,6 +20,7 @@
 mod copy;
 mod cursor;
 mod expiration;
+mod fields;
 mod key;
 mod metadata;
 mod page;

@@ -154,13 +154,13 @@ const VALUE: u8 = 1;
 const DELETED: u8 = 2;
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::version::tests::version;
 
-    fn record() -> impl Strategy<Value = Record> {
+    pub(crate) fn record() -> impl Strategy<Value = Record> {
         let about = (any::<u64>(), prop::option::of(1..u64::MAX), prop::option::of("[a-z ]{0,20}"));
         let value = about.prop_map(|(bytes, at, text)| {
             let metadata = text.map(|text| Metadata::new(format!("\"{text}\"").as_bytes()).unwrap());

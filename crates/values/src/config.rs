@@ -2,13 +2,23 @@
 
 use std::path::PathBuf;
 
+use jetstream::Address;
 use kv::{MOST_VALUE_BYTES, StoreName};
+
+/// Where a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In a file, made if it is not there.
+    File(PathBuf),
+    /// In a stream of NATS.
+    Nats(Address),
+}
 
 /// What a store is told when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The store's file, made if it is not there; `None` where the store is in another data centre.
-    pub path: Option<PathBuf>,
+    /// Where the store is; `None` where it is in another data centre.
+    pub place: Option<Place>,
     /// The name that a new store gets; its versions end with it.
     pub name: StoreName,
     /// Bytes of memory: half of them for values that are asked for again and again, half for pages of the file. Without a file, all of them

@@ -29,7 +29,7 @@ pub struct Status {
     /// Bytes of those values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Bytes of the store's file.
+    /// Bytes of the store's file; absent where it is in NATS, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<u64>,
     /// Bytes of copies in memory.

@@ -8,6 +8,9 @@ pub enum Error {
     /// The store's file.
     #[error(transparent)]
     Store(#[from] vault::Error),
+    /// The store in NATS.
+    #[error(transparent)]
+    Nats(#[from] jetstream::Error),
     /// Nobody answers there.
     #[error("no answer from {address}: {failure}")]
     Unreachable {

@@ -4,6 +4,7 @@
 //! | to see | look into |
 //! | --- | --- |
 //! | what is served, and who may use it | [`Config`], [`Access`], [`Namespace`] |
+//! | the store: a file or a stream of NATS | [`Place`], `store.rs` |
 //! | what all requests share: opened, left to another process, closed | [`Service`] |
 //! | what answers requests, and the reads that take no more than a look | [`Door`] |
 //! | requests that come while another process takes this one's place | `elsewhere.rs` |
@@ -19,7 +20,7 @@
 //! | what is counted, and what the operator is told | [`Status`] |
 //! | the store from outside: one command, one request | [`Remote`]; a line of an export: [`Line`] |
 //!
-//! What a key, a version and a page are says the engine, `kv`; what is on disk is the crate `vault`'s.
+//! What a key, a version and a page are says the engine, `kv`; what is on disk is the crate `vault`'s, what is in NATS `jetstream`'s.
 
 mod access;
 mod binding;
@@ -44,11 +45,12 @@ mod remote;
 mod rest;
 mod service;
 mod several;
+mod store;
 mod value;
 
 pub use self::{
     access::{Access, Namespace},
-    config::Config,
+    config::{Config, Place},
     counts::{FromOthers, InNetwork, Status},
     door::Door,
     error::Error,
@@ -59,6 +61,8 @@ pub use self::{
     remote::{Came, Got, Listed, ListedKey, Moved, Put, Remote, Written},
     service::Service,
 };
+
+pub use jetstream::{Address, NoAddress};
 
 #[cfg(test)]
 mod tests;

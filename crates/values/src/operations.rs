@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kv::{Expiration, Key, Metadata, Page, Tier, Version, Wanted};
-use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
+use tokio::sync::OwnedSemaphorePermit;
 use vault::Listed;
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     linked::Question,
     problem::{Problem, ended},
     service::{Service, now},
+    store::Bytes,
     value::{Absent, Content, Found, Held},
 };
 
@@ -120,22 +121,19 @@ impl Service {
         namespace: &str,
         key: &str,
     ) -> Result<Result<Found, Absent>, Problem> {
-        let vault = self.vault()?;
-        let (namespace, key) = (namespace.to_owned(), key.to_owned());
-        let looked_at = Arc::clone(&vault);
-        let look = move || looked_at.look(&namespace, &key);
-        let found = spawn_blocking(look).await.map_err(|error| ended(&error))??;
+        let store = self.store()?;
+        let found = store.look(namespace, key).await?;
         let (age, source) = (Duration::ZERO, Tier::Store);
-        let Some(vault::Found { record, value }) = found else {
+        let Some((record, bytes)) = found else {
             return Ok(Err(Absent { version: None, age, source }));
         };
         let version = record.version.to_string();
         let Some(about) = record.value(now()).cloned() else {
             return Ok(Err(Absent { version: Some(version), age, source }));
         };
-        let content = match value.whole() {
-            Some(whole) => Content::Whole(whole),
-            None => Content::Pieces(Box::new(value), vault),
+        let content = match bytes {
+            Bytes::Whole(whole) => Content::Whole(whole),
+            Bytes::Pieces(reading) => Content::Pieces(reading, store),
         };
         Ok(Ok(Found { about, version, age, source, content }))
     }
@@ -164,11 +162,7 @@ impl Service {
 
     /// Refuses a value that says that it is too long.
     pub(crate) fn refuse_long(&self, beside: &Beside) -> Result<(), Problem> {
-        let largest = self.largest();
-        match beside.length {
-            Some(length) if length > largest => Err(Problem::too_large(length, largest)),
-            _ => Ok(()),
-        }
+        beside.length.map_or(Ok(()), |length| self.check_length(length))
     }
 
     async fn put_now(
@@ -178,14 +172,14 @@ impl Service {
         beside: Beside,
         mut incoming: Incoming,
     ) -> Result<Version, Problem> {
-        let vault = self.vault()?;
-        let mut upload = vault.upload();
+        let store = self.store()?;
+        let mut upload = store.upload();
         while let Some(data) = incoming.data().await? {
             let bytes = upload.bytes() + data.len() as u64;
-            if bytes > self.largest() {
+            if self.check_length(bytes).is_err() {
                 drop(upload);
-                let rest = incoming.throw_away().await;
-                return Err(Problem::too_large(bytes + rest, self.largest()));
+                let all = bytes + incoming.throw_away().await;
+                return self.check_length(all).and(Err(Problem::too_large(all, self.largest())));
             }
             upload.add(&data).await?;
         }
@@ -210,7 +204,7 @@ impl Service {
             // Whatever becomes of the client, its values are in memory until they are written.
             let _place = place;
             let keys: Vec<_> = puts.iter().map(|put| put.key.clone()).collect();
-            let versions = service.vault()?.put(&namespace, puts).await?;
+            let versions = service.store()?.put(&namespace, puts).await?;
             service.wrote(&namespace, keys.iter().map(String::as_str).zip(&versions));
             Ok(versions.into_iter().min())
         };
@@ -226,7 +220,7 @@ impl Service {
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
             let names: Vec<_> = keys.iter().map(Key::as_str).collect();
-            let versions = service.vault()?.delete(&namespace, &names).await?;
+            let versions = service.store()?.delete(&namespace, &names).await?;
             service.wrote(&namespace, names.iter().copied().zip(&versions));
             Ok(versions)
         };
@@ -235,10 +229,9 @@ impl Service {
 
     /// A page of keys.
     pub(crate) async fn page(&self, namespace: &str, page: Page) -> Result<Listed, Problem> {
-        let (vault, namespace) = (self.vault()?, namespace.to_owned());
+        let store = self.store()?;
         self.counts.lists.add(1);
-        let list = move || vault.list(&namespace, &page);
-        Ok(spawn_blocking(list).await.map_err(|error| ended(&error))??)
+        store.list(namespace, page).await
     }
 
     /// No copy here is older than what was written, and other data centres are told.

@@ -127,6 +127,44 @@ impl From<vault::Error> for Problem {
     }
 }
 
+impl From<jetstream::Error> for Problem {
+    fn from(error: jetstream::Error) -> Self {
+        let status = match &error {
+            jetstream::Error::TooLarge { .. } => {
+                return Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string());
+            }
+            // Where its servers are concerns the operator alone, whose log has said it.
+            jetstream::Error::NotReady(_) => {
+                let message =
+                    "the store's NATS cannot be used now, and nothing was done; its operator's log says why";
+                return Self::new(StatusCode::SERVICE_UNAVAILABLE, message);
+            }
+            jetstream::Error::Partly { written, of, why } => {
+                let mut problem = Self::from(jetstream::Error::clone(why));
+                problem.message =
+                    format!("{written} of {of} keys were written, as one was not: {}", problem.message);
+                return problem;
+            }
+            jetstream::Error::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+            jetstream::Error::NotConfirmed(_) | jetstream::Error::NotAnswered(_) | jetstream::Error::Busy => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        tracing::warn!(%error, "the store failed");
+        let message = match &error {
+            jetstream::Error::Full(_) => "the store's stream in NATS is full, and nothing was written",
+            jetstream::Error::NotConfirmed(_) => {
+                "the store's NATS has not confirmed the write: it may have been done"
+            }
+            jetstream::Error::NotAnswered(_) => "the store's NATS does not answer: ask again",
+            jetstream::Error::Busy => "others write the same key all the time: ask again",
+            _ => "the store failed; its operator's log says why",
+        };
+        Self::new(status, message)
+    }
+}
+
 /// A task that did not come to its end.
 pub(crate) fn ended(error: &JoinError) -> Problem {
     tracing::error!(%error, "a task of the store ended");

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering::SeqCst},
@@ -21,24 +20,24 @@ use tokio::{
     task::spawn_blocking,
     time::{sleep, timeout},
 };
-use vault::Vault;
 
 use crate::{
     Error,
     access::Access,
-    config::Config,
+    config::{Config, Place},
     copies::{Copies, Name},
     counts::{Counts, FromOthers, InNetwork, Status},
     linked::{Linked, Links},
     problem::Problem,
+    store::{Store, Usage},
 };
 
 /// A store that is served.
 pub struct Service {
     config: Config,
     access: RwLock<Arc<Access>>,
-    /// `None` while another process has the file, or after the end, or where there is no file.
-    vault: RwLock<Option<Arc<Vault>>>,
+    /// `None` while another process has it, or after the end, or where it is in another data centre.
+    store: RwLock<Option<Store>>,
     /// Whether another process takes this one's place.
     is_left: AtomicBool,
     /// The other data centres, if there are any.
@@ -63,15 +62,15 @@ impl Service {
     /// # Errors
     /// When its file is locked, damaged, something else, from a newer program, or cannot be read and written.
     pub fn open(config: Config, access: Access) -> Result<Self, Error> {
-        let vault = config.path.as_deref().map(|path| open(path, &config)).transpose()?;
-        let copies = match vault {
+        let store = config.place.as_ref().map(|place| Store::open(place, &config, now)).transpose()?;
+        let copies = match store {
             Some(_) => Copies::new(config.memory / 2),
             None => Copies::new(config.memory).of_far_store(),
         };
         Ok(Self {
             config,
             access: RwLock::new(Arc::new(access)),
-            vault: RwLock::new(vault.map(Arc::new)),
+            store: RwLock::new(store),
             is_left: AtomicBool::new(false),
             linked: None,
             error: Mutex::default(),
@@ -99,33 +98,33 @@ impl Service {
     /// Leaves the file to another process, or to nobody. What is asked for later is refused; what has begun may take a few seconds. Blocks;
     /// not to be called in a runtime's own thread.
     pub fn leave(&self) {
-        let vault = self.vault.write().unwrap_or_else(PoisonError::into_inner).take();
+        let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
         self.is_left.store(true, SeqCst);
         self.copies.close();
-        if let Some(vault) = vault {
+        if let Some(store) = store {
             let since = self.elapsed();
-            while Arc::strong_count(&vault) > 1 && self.elapsed().saturating_sub(since) < PATIENCE {
+            while store.is_in_use() && self.elapsed().saturating_sub(since) < PATIENCE {
                 thread::park_timeout(BETWEEN_LOOKS);
             }
-            vault.close();
+            store.close();
         }
     }
 
     /// Goes on, as no other process does. If the file cannot be opened yet, as whoever was to have it has not quite let go of it,
     /// [`Self::sweep`] tries again. Blocks.
     pub fn stay(&self) {
-        let Some(path) = &self.config.path else {
+        let Some(place) = &self.config.place else {
             self.is_left.store(false, SeqCst);
             return self.copies.open();
         };
-        let opened = open(path, &self.config);
+        let opened = Store::open(place, &self.config, now);
         let mut error = self.error();
         match opened {
-            Ok(vault) => {
+            Ok(store) => {
                 *error = None;
                 self.is_left.store(false, SeqCst);
                 self.copies.open();
-                *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(vault));
+                *self.store.write().unwrap_or_else(PoisonError::into_inner) = Some(store);
             }
             Err(why) => {
                 let why = why.to_string();
@@ -140,14 +139,18 @@ impl Service {
     /// Removes values that are over, each second those that ended, in steps of a thousand keys; and opens the file if that failed. Never
     /// returns.
     pub async fn sweep(self: &Arc<Self>) {
+        tokio::join!(self.sweep_values(), self.hear_store());
+    }
+
+    async fn sweep_values(self: &Arc<Self>) {
         loop {
             sleep(BETWEEN_SWEEPS).await;
             if self.error().is_some() {
                 let service = Arc::clone(self);
                 let _ = spawn_blocking(move || service.stay()).await;
             }
-            while let Ok(vault) = self.vault() {
-                match vault.sweep().await {
+            while let Ok(store) = self.store() {
+                match store.sweep().await {
                     Ok((ended, is_more)) => {
                         self.counts.expired.add(ended.len());
                         for (namespace, key) in ended {
@@ -157,9 +160,9 @@ impl Service {
                             break;
                         }
                     }
-                    Err(vault::Error::Released) => break,
                     Err(error) => {
                         tracing::warn!(%error, "values that are over could not be removed");
+                        drop(store);
                         // The file is opened anew after each failure, which nobody who reads should wait for each second.
                         sleep(AFTER_FAILURE).await;
                         break;
@@ -169,13 +172,38 @@ impl Service {
         }
     }
 
+    /// Has no copies that are older than what others write to the store itself, and tells other data centres of that too.
+    async fn hear_store(self: &Arc<Self>) {
+        loop {
+            // Not the store itself, which is waited for before it is left.
+            let ears = self.store().ok().and_then(|store| store.ears());
+            let Some(heard) = (match ears {
+                Some(ears) => ears.heard().await,
+                None => None,
+            }) else {
+                sleep(BETWEEN_SWEEPS).await;
+                continue;
+            };
+            if heard.is_more {
+                self.copies.forget_all();
+            }
+            for (namespace, key, version) in heard.written {
+                self.copies.forget(&Name::of(&namespace, &key));
+                if let Some(version) = version {
+                    self.tell(&namespace, [(key.as_str(), version)]);
+                }
+            }
+        }
+    }
+
     /// What it has done, and what there is.
     pub fn report(&self) -> Status {
-        let path = self.config.path.as_ref();
-        let usage = self.vault().ok().map(|vault| vault.usage());
+        let place = self.config.place.as_ref();
+        let store = self.store().ok();
+        let usage = store.as_ref().map(Store::usage);
         let failed = self.error().clone();
         let closed = || failed.unwrap_or_else(|| "the store is closed".to_owned());
-        let held = |number: fn(&vault::Usage) -> u64| path.map(|_| usage.as_ref().map_or(0, number));
+        let held = |number: fn(&Usage) -> u64| place.map(|_| usage.as_ref().map_or(0, number));
         let Counts { reads, hits, writes, lists, refused, expired, .. } = &self.counts;
         Status {
             reads: reads.get(),
@@ -191,10 +219,13 @@ impl Service {
             expired: expired.get(),
             keys: held(|usage| usage.keys),
             bytes: held(|usage| usage.bytes),
-            file_bytes: path.map(|path| fs::metadata(path).map_or(0, |file| file.len())),
+            file_bytes: match place {
+                Some(Place::File(path)) => Some(fs::metadata(path).map_or(0, |file| file.len())),
+                Some(Place::Nats(_)) | None => None,
+            },
             memory_bytes: self.copies.bytes(),
             network: self.linked.as_ref().map(|linked| self.report_network(linked)),
-            error: if self.is_here() { None } else { Some(closed()) },
+            error: if self.is_here() { store.and_then(|store| store.trouble()) } else { Some(closed()) },
         }
     }
 
@@ -226,9 +257,9 @@ impl Service {
         Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn vault(&self) -> Result<Arc<Vault>, Problem> {
-        let vault = self.vault.read().unwrap_or_else(PoisonError::into_inner).clone();
-        vault.ok_or_else(|| match &*self.error() {
+    pub(crate) fn store(&self) -> Result<Store, Problem> {
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone();
+        store.ok_or_else(|| match &*self.error() {
             Some(why) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, why.clone()),
             None => vault::Error::Released.into(),
         })
@@ -251,19 +282,32 @@ impl Service {
 
     /// Whether this process has the file, or, where there is none, no other process takes its place.
     pub(crate) fn is_here(&self) -> bool {
-        match self.config.path {
-            Some(_) => self.vault.read().unwrap_or_else(PoisonError::into_inner).is_some(),
+        match self.config.place {
+            Some(_) => self.store.read().unwrap_or_else(PoisonError::into_inner).is_some(),
             None => !self.is_left.load(SeqCst),
         }
     }
 
     /// Whether requests that come here are another process's, which has the file.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        self.config.path.is_some() && !self.is_here()
+        self.config.place.is_some() && !self.is_here()
     }
 
+    /// Bytes that a value may have, as the network's file says.
     pub(crate) fn largest(&self) -> u64 {
         self.config.largest
+    }
+
+    /// Refuses a value that is longer than the network's file or the store allows.
+    pub(crate) fn check_length(&self, bytes: u64) -> Result<(), Problem> {
+        if bytes > self.config.largest {
+            return Err(Problem::too_large(bytes, self.config.largest));
+        }
+        let most = self.store().ok().and_then(|store| store.most_bytes());
+        match most.filter(|&most| bytes > most) {
+            Some(most) => Err(jetstream::Error::TooLarge { bytes, most }.into()),
+            None => Ok(()),
+        }
     }
 
     /// Since any beginning.
@@ -277,8 +321,9 @@ impl Service {
 
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.config.path {
-            Some(path) => write!(f, "Service of {}", path.display()),
+        match &self.config.place {
+            Some(Place::File(path)) => write!(f, "Service of {}", path.display()),
+            Some(Place::Nats(address)) => write!(f, "Service of {address}"),
             None => f.write_str("Service of a store elsewhere"),
         }
     }
@@ -287,12 +332,6 @@ impl std::fmt::Debug for Service {
 /// The time of day.
 pub(crate) fn now() -> Millis {
     Millis(u64::try_from(wall_ns() / 1_000_000).unwrap_or(0))
-}
-
-fn open(path: &Path, config: &Config) -> Result<Vault, Error> {
-    let memory = usize::try_from(config.memory / 2).unwrap_or(usize::MAX);
-    let config = vault::Config { path: path.to_owned(), name: config.name.clone(), memory };
-    Ok(Vault::open(&config, now)?)
 }
 
 /// What another data centre said may be older than this process: long before any answer was given.

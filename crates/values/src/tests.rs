@@ -3,6 +3,7 @@
 mod binding;
 mod handover;
 mod large;
+mod nats;
 mod network;
 mod rest;
 
@@ -17,7 +18,7 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use crate::{Access, Config, Door, Namespace, Service};
+use crate::{Access, Config, Door, Namespace, Place, Service};
 
 /// A store with two namespaces, `sessions` and `flags`, whose tokens are `s` and `f`; `root` is the operator's.
 struct Store {
@@ -25,6 +26,8 @@ struct Store {
     address: SocketAddr,
     stop: Stop,
     folder: TempDir,
+    /// The server that it is in, if it is in one.
+    nats: Option<nats::Nats>,
 }
 
 /// What came back.
@@ -68,10 +71,15 @@ impl Store {
     }
 
     async fn with_largest(largest: u64) -> Self {
+        Self::with(None, "lhr", largest).await
+    }
+
+    /// On a file of its own, or where else it is said to be.
+    async fn with(place: Option<Place>, name: &str, largest: u64) -> Self {
         let folder = TempDir::new().unwrap();
         let config = Config {
-            path: Some(folder.path().join("kv.redb")),
-            name: StoreName::new("lhr").unwrap(),
+            place: place.or_else(|| Some(Place::File(folder.path().join("kv.redb")))),
+            name: StoreName::new(name).unwrap(),
             memory: 4 << 20,
             largest,
         };
@@ -82,7 +90,7 @@ impl Store {
         let (door, stop) = (Door::of(&service), Stop::new());
         let ending = stop.clone();
         tokio::spawn(async move { server.serve(door, &ending).await });
-        Self { service, address, stop, folder }
+        Self { service, address, stop, folder, nats: None }
     }
 
     /// Makes a request with a token.

@@ -1,13 +1,13 @@
 //! A value that was found: in memory as a whole, or in pieces that are read from the file at the pace of who takes them.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use http::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use kv::{About, Tier};
 use tokio::task::spawn_blocking;
-use vault::{Reading, Vault};
+use vault::Reading;
 
-use crate::problem::Problem;
+use crate::{problem::Problem, store::Store};
 
 /// A value in memory, with what is said of it.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Absent {
 pub(crate) enum Content {
     Whole(Bytes),
     /// With the store, which waits for them before it leaves its file.
-    Pieces(Box<Reading>, Arc<Vault>),
+    Pieces(Box<Reading>, Store),
     /// On its way from another data centre.
     Passing(Body),
 }
@@ -97,7 +97,7 @@ impl Found {
     pub(crate) fn into_body(self) -> Body {
         match self.content {
             Content::Whole(bytes) => Body::whole(bytes),
-            Content::Pieces(reading, vault) => in_pieces(reading, vault),
+            Content::Pieces(reading, store) => in_pieces(reading, store),
             Content::Passing(body) => body,
         }
     }
@@ -127,10 +127,10 @@ impl Found {
 }
 
 /// A body that is read from the file while it is sent: two pieces of it are in memory.
-fn in_pieces(mut reading: Box<Reading>, vault: Arc<Vault>) -> Body {
+fn in_pieces(mut reading: Box<Reading>, store: Store) -> Body {
     let (sender, body) = Body::channel(1);
     tokio::spawn(async move {
-        let _vault = vault;
+        let _store = store;
         loop {
             let next = spawn_blocking(move || (reading.piece(), reading)).await;
             let Ok((piece, rest)) = next else { return };

@@ -1,6 +1,6 @@
 //! What a network's file says of its key-value store: where it is asked, where it lies, its namespaces and their tokens.
 
-use std::{fmt, net::SocketAddr, path::PathBuf};
+use std::{fmt, net::SocketAddr};
 
 use document::{Document, Mistake, suggestion};
 use http::token::{NoHash, TokenHash};
@@ -10,7 +10,7 @@ use serde::{
 };
 use toml::Spanned;
 use units::Bytes;
-use values::Namespace;
+use values::{Address, Namespace, NoAddress, Place};
 
 use super::{DataCentre, Purpose};
 
@@ -27,19 +27,19 @@ pub struct Kv {
     pub namespaces: Vec<Namespace>,
 }
 
-/// A data centre with a file of keys and values.
+/// A data centre that has the keys and values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     /// Its name.
     pub data_centre: String,
-    /// The file.
-    pub file: PathBuf,
+    /// Where they are.
+    pub place: Place,
 }
 
 impl Kv {
-    /// The file of a data centre, if the store is there.
-    pub fn file_of(&self, data_centre: &str) -> Option<&PathBuf> {
-        self.stores.iter().find(|store| store.data_centre == data_centre).map(|store| &store.file)
+    /// Where a data centre has the store, if it does.
+    pub fn place_of(&self, data_centre: &str) -> Option<&Place> {
+        self.stores.iter().find(|store| store.data_centre == data_centre).map(|store| &store.place)
     }
 }
 
@@ -69,10 +69,10 @@ struct WrittenNamespace {
 /// `kv_listen` of a data centre as it is written.
 pub(super) type Listen = Spanned<Vec<SocketAddr>>;
 
-/// `store` as it is written: a file, or a table of data centres with their files.
+/// `store` as it is written: a file or an address of NATS, or a table of data centres with theirs.
 enum WrittenStore {
-    File(PathBuf),
-    In(Vec<(Spanned<String>, Spanned<PathBuf>)>),
+    Here(String),
+    In(Vec<(Spanned<String>, Spanned<String>)>),
 }
 
 /// Not serde's untagged, which would forget where in the file each name is.
@@ -83,11 +83,13 @@ impl<'de> Deserialize<'de> for WrittenStore {
             type Value = WrittenStore;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a file, or a table such as { lhr = \"kv.redb\" }, whose file is in lhr")
+                f.write_str(
+                    "a file, an address such as \"nats://10.0.0.5:4222\", or a table such as { lhr = \"kv.redb\" }, whose file is in lhr",
+                )
             }
 
-            fn visit_str<E>(self, file: &str) -> Result<WrittenStore, E> {
-                Ok(WrittenStore::File(file.into()))
+            fn visit_str<E>(self, place: &str) -> Result<WrittenStore, E> {
+                Ok(WrittenStore::Here(place.into()))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenStore, A::Error> {
@@ -96,7 +98,7 @@ impl<'de> Deserialize<'de> for WrittenStore {
                     pairs.push(pair);
                 }
                 // As they are written, whatever the reader of TOML makes of that.
-                pairs.sort_by_key(|(name, _): &(Spanned<String>, Spanned<PathBuf>)| name.span().start);
+                pairs.sort_by_key(|(name, _): &(Spanned<String>, Spanned<String>)| name.span().start);
                 Ok(WrittenStore::In(pairs))
             }
         }
@@ -194,31 +196,28 @@ fn stores(
     written: &Spanned<WrittenStore>,
     centres: &[DataCentre],
 ) -> Result<Vec<Store>, Mistake> {
-    const NO_FILE: &str = "the store has no file: store = \"kv.redb\", which is made if it is not there";
-    let wrong = |place, message: String| Err(document.mistake(place, message));
+    let wrong = |place, message: String| document.mistake(place, message);
     let pairs = match written.get_ref() {
-        WrittenStore::File(file) if file.as_os_str().is_empty() => {
-            return wrong(written.span(), NO_FILE.to_owned());
-        }
-        WrittenStore::File(file) => {
+        WrittenStore::Here(text) => {
+            let place = place(text).map_err(|why| wrong(written.span(), why))?;
             let [only] = centres else {
                 let first = centres.first().map_or("lhr", |centre| centre.name.as_str());
                 let message = format!(
                     "the network has {} data centres, and the store is in one of them: store = {{ {first} = \"{}\" }}",
                     centres.len(),
-                    file.display()
+                    if Address::is_meant(text) { "nats://…" } else { text }
                 );
-                return wrong(written.span(), message);
+                return Err(wrong(written.span(), message));
             };
-            return Ok(vec![Store { data_centre: only.name.clone(), file: file.clone() }]);
+            return Ok(vec![Store { data_centre: only.name.clone(), place }]);
         }
         WrittenStore::In(pairs) => pairs,
     };
-    let Some(((name, file), more)) = pairs.split_first() else {
-        return wrong(
+    let Some(((name, text), more)) = pairs.split_first() else {
+        return Err(wrong(
             written.span(),
             "the store is in no data centre: store = { lhr = \"kv.redb\" }".to_owned(),
-        );
+        ));
     };
     if let Some((second, _)) = more.first() {
         let message = format!(
@@ -226,16 +225,28 @@ fn stores(
             name.get_ref(),
             second.get_ref()
         );
-        return wrong(second.span(), message);
+        return Err(wrong(second.span(), message));
     }
     if !centres.iter().any(|centre| centre.name == *name.get_ref()) {
         let similar = suggestion(name.get_ref(), centres.iter().map(|centre| centre.name.as_str()));
-        return wrong(name.span(), format!("the network has no data centre \"{}\"{similar}", name.get_ref()));
+        return Err(wrong(
+            name.span(),
+            format!("the network has no data centre \"{}\"{similar}", name.get_ref()),
+        ));
     }
-    if file.get_ref().as_os_str().is_empty() {
-        return wrong(file.span(), NO_FILE.to_owned());
+    let place = place(text.get_ref()).map_err(|why| wrong(text.span(), why))?;
+    Ok(vec![Store { data_centre: name.get_ref().clone(), place }])
+}
+
+/// A file, or an address of NATS.
+fn place(text: &str) -> Result<Place, String> {
+    if text.is_empty() {
+        return Err("the store has no file: store = \"kv.redb\", which is made if it is not there".to_owned());
     }
-    Ok(vec![Store { data_centre: name.get_ref().clone(), file: file.get_ref().clone() }])
+    if !Address::is_meant(text) {
+        return Ok(Place::File(text.into()));
+    }
+    text.parse().map(Place::Nats).map_err(|why: NoAddress| why.to_string())
 }
 
 fn namespace(document: &Document, written: &WrittenNamespace) -> Result<Namespace, Mistake> {

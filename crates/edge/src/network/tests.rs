@@ -83,6 +83,10 @@ fn a_store_has_namespaces_with_ids_of_their_own() {
     assert_eq!(ids, ["0f2ac74b498b48028cb68387c421e279", "2934fb49d6b38adef036c28fac69f188"]);
     assert_eq!((kv.memory, kv.largest), (64_000_000, 25 << 20));
     assert_eq!(read(NETWORK).unwrap().kv, None);
+    let in_nats = KV.replace("kv.redb", "tls://n1,n2:4223/OWN?replicas=3");
+    let kv = read(&format!("{NETWORK}{in_nats}")).unwrap().kv.unwrap();
+    let Some(values::Place::Nats(address)) = kv.place_of("lhr") else { panic!("{:?}", kv.stores) };
+    assert_eq!((address.to_string().as_str(), address.replicas), ("tls://n1:4222,n2:4223/OWN", 3));
 }
 
 #[test]
@@ -91,6 +95,7 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
     for (from, to, expected) in [
         ("store = ", "stor = ", "n.toml:30:1: unknown field `stor`"),
         ("\"127.0.0.1:4490\"", "", "n.toml:29:10: the store listens nowhere: listen = [\"127.0.0.1:4490\"]"),
+        ("\"kv.redb\"", "\"tls://\"", "n.toml:30:9: the address names no server: nats://10.0.0.5:4222"),
         ("\"kv.redb\"", "\"\"", "n.toml:30:9: the store has no file: store = \"kv.redb\""),
         ("store = ", "largest = \"26MiB\"\nstore = ", "n.toml:30:11: a value may have from 1 byte to 25MiB"),
         ("store = ", "memory = \"1KB\"\nstore = ", "n.toml:30:10: the store needs 1MiB of memory at least"),
@@ -147,7 +152,10 @@ fn a_store_is_in_one_of_several_data_centres_and_each_is_asked_somewhere() {
     let ports: Vec<_> = network.data_centres.iter().map(|centre| centre.kv_listen[0].port()).collect();
     assert_eq!(ports, [4490, 4491]);
     let kv = network.kv.unwrap();
-    assert_eq!((kv.file_of("lhr"), kv.file_of("fra")), (None, Some(&"kv.redb".into())));
+    assert_eq!(
+        (kv.place_of("lhr"), kv.place_of("fra")),
+        (None, Some(&values::Place::File("kv.redb".into())))
+    );
 }
 
 #[test]
@@ -166,8 +174,12 @@ fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
             ":28: there is one store so far, in \"lhr\": a second one in \"fra\"",
         ),
         ("{ lhr = \"\" }", "", ":17: the store has no file"),
+        ("{ lhr = \"http://n1\" }", "", ":17: a store is a file, or in NATS: nats://10.0.0.5:4222"),
+        ("{ lhr = \"nats://n1:port\" }", "", ":17: \"n1:port\" is not a server and its port"),
+        ("{ lhr = \"nats://n1?replica=3\" }", "", ":17: \"replica=3\" is not a setting"),
+        ("\"nats://n1\"", "", ":9: the network has 2 data centres, and the store is in one of them"),
         ("{}", "", ":9: the store is in no data centre: store = { lhr = \"kv.redb\" }"),
-        ("7", "", ":9: invalid type: integer `7`, expected a file, or a table"),
+        ("7", "", ":9: invalid type: integer `7`, expected a file, an address such as"),
         ("{ lhr = \"kv.redb\" }", "kv_listen = []\n", ":13: a data centre is asked for keys somewhere"),
     ] {
         let kv = KV.replace("\"kv.redb\"", store);

@@ -81,7 +81,7 @@ impl Others {
             Peer::new(name.clone(), origin)
         });
         let places = network.kv.as_ref().map(|kv| {
-            let has_store = |id: &CentreId| kv.file_of(&centres.centre(*id).name).is_some();
+            let has_store = |id: &CentreId| kv.place_of(&centres.centre(*id).name).is_some();
             Places::new(centres.clone(), &centres.ids().filter(has_store).collect::<Vec<_>>())
         });
         let others = Self {

@@ -4,47 +4,49 @@ use super::*;
 
 #[tokio::test]
 async fn a_value_comes_back_with_all_that_was_said_of_it() {
-    let store = Store::open().await;
-    let put = store
-        .own(
-            "PUT /a%2Fb%20%C3%A4?urlencoded=true&expiration_ttl=60",
-            "CF-KV-Metadata: {\"z\": 1, \"a\": \"ü\"}\r\n",
-            b"value",
-        )
-        .await;
-    assert_eq!((put.status, put.body.len()), (200, 0));
-    let version = put.field("kv-version").unwrap().to_owned();
-    assert!(version.ends_with("-lhr"), "{version}");
-    // The first read is the file's, the second a copy's: both say the same.
-    for (source, status) in [("store", "MISS"), ("lower", "HIT")] {
-        let got = store.own("GET /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
-        assert_eq!((got.status, got.text()), (200, "value"));
-        assert_eq!((got.field("kv-source"), got.field("cf-cache-status")), (Some(source), Some(status)));
-        assert_eq!((got.field("kv-version"), got.field("kv-age")), (Some(version.as_str()), Some("0")));
-        assert_eq!(got.field("cf-kv-metadata"), Some("{\"z\":1,\"a\":\"ü\"}"));
-        assert_eq!(
-            (got.field("content-length"), got.field("content-type")),
-            (Some("5"), Some("application/octet-stream"))
-        );
-        let expiration: u64 = got.field("cf-expiration").unwrap().parse().unwrap();
-        let now = crate::service::now().seconds();
-        assert!((now + 50..=now + 60).contains(&expiration));
+    for store in Store::each().await {
+        let put = store
+            .own(
+                "PUT /a%2Fb%20%C3%A4?urlencoded=true&expiration_ttl=60",
+                "CF-KV-Metadata: {\"z\": 1, \"a\": \"ü\"}\r\n",
+                b"value",
+            )
+            .await;
+        assert_eq!((put.status, put.body.len()), (200, 0));
+        let version = put.field("kv-version").unwrap().to_owned();
+        assert!(version.ends_with("-lhr"), "{version}");
+        // The first read is the file's, the second a copy's: both say the same.
+        for (source, status) in [("store", "MISS"), ("lower", "HIT")] {
+            let got = store.own("GET /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
+            assert_eq!((got.status, got.text()), (200, "value"));
+            assert_eq!((got.field("kv-source"), got.field("cf-cache-status")), (Some(source), Some(status)));
+            assert_eq!((got.field("kv-version"), got.field("kv-age")), (Some(version.as_str()), Some("0")));
+            assert_eq!(got.field("cf-kv-metadata"), Some("{\"z\":1,\"a\":\"ü\"}"));
+            assert_eq!(
+                (got.field("content-length"), got.field("content-type")),
+                (Some("5"), Some("application/octet-stream"))
+            );
+            let expiration: u64 = got.field("cf-expiration").unwrap().parse().unwrap();
+            let now = crate::service::now().seconds();
+            assert!((now + 50..=now + 60).contains(&expiration));
+        }
+        assert_eq!((store.service.report().reads, store.service.report().hits), (2, 1));
+        let deleted = store.own("DELETE /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
+        assert!(deleted.status == 200 && deleted.field("kv-version").unwrap() > version.as_str());
+        let gone = store.own("GET /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
+        assert_eq!((gone.status, gone.field("cf-cache-status")), (404, Some("MISS")));
     }
-    assert_eq!((store.service.report().reads, store.service.report().hits), (2, 1));
-    let deleted = store.own("DELETE /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
-    assert!(deleted.status == 200 && deleted.field("kv-version").unwrap() > version.as_str());
-    let gone = store.own("GET /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
-    assert_eq!((gone.status, gone.field("cf-cache-status")), (404, Some("MISS")));
 }
 
 #[tokio::test]
 async fn a_write_is_seen_by_the_next_read() {
-    let store = Store::open().await;
-    for number in 0..50 {
-        let value = number.to_string();
-        store.own("PUT /k?urlencoded=true", "", value.as_bytes()).await;
-        assert_eq!(store.own("GET /k?urlencoded=true", "", b"").await.text(), value);
-        assert_eq!(store.own("GET /k?urlencoded=true&cache_ttl=3600", "", b"").await.text(), value);
+    for store in Store::each().await {
+        for number in 0..50 {
+            let value = number.to_string();
+            store.own("PUT /k?urlencoded=true", "", value.as_bytes()).await;
+            assert_eq!(store.own("GET /k?urlencoded=true", "", b"").await.text(), value);
+            assert_eq!(store.own("GET /k?urlencoded=true&cache_ttl=3600", "", b"").await.text(), value);
+        }
     }
 }
 
@@ -143,69 +145,73 @@ async fn what_cannot_be_is_refused_in_the_words_of_the_field() {
 
 #[tokio::test]
 async fn nobody_reads_or_writes_without_a_token_of_the_namespace() {
-    let store = Store::open().await;
-    for (token, named, status) in [
-        ("", "", 401),
-        ("x", "", 401),
-        ("s", "KV-Namespace: flags\r\n", 403),
-        ("s", "KV-Namespace: other\r\n", 404),
-        ("root", "", 400),
-    ] {
-        for line in ["PUT /k", "GET /k", "GET /", "DELETE /k"] {
-            let came = store.ask(token, line, named, if line == "PUT /k" { b"v" } else { b"" }).await;
-            assert_eq!(came.status, status, "{token} {named} {line}");
+    for store in Store::each().await {
+        for (token, named, status) in [
+            ("", "", 401),
+            ("x", "", 401),
+            ("s", "KV-Namespace: flags\r\n", 403),
+            ("s", "KV-Namespace: other\r\n", 404),
+            ("root", "", 400),
+        ] {
+            for line in ["PUT /k", "GET /k", "GET /", "DELETE /k"] {
+                let came = store.ask(token, line, named, if line == "PUT /k" { b"v" } else { b"" }).await;
+                assert_eq!(came.status, status, "{token} {named} {line}");
+            }
         }
+        store.ask("root", "PUT /k", "KV-Namespace: flags\r\n", b"v").await;
+        assert_eq!(store.ask("f", "GET /k", "", b"").await.text(), "v");
+        assert_eq!(store.own("GET /k", "", b"").await.status, 404);
+        // A copy in memory is for nobody else either.
+        assert_eq!(store.ask("f", "GET /k", "", b"").await.field("kv-source"), Some("lower"));
+        assert_eq!(store.ask("x", "GET /k", "", b"").await.status, 401);
+        store.service.allow(Access::default());
+        assert_eq!(store.ask("f", "GET /k", "", b"").await.status, 401);
     }
-    store.ask("root", "PUT /k", "KV-Namespace: flags\r\n", b"v").await;
-    assert_eq!(store.ask("f", "GET /k", "", b"").await.text(), "v");
-    assert_eq!(store.own("GET /k", "", b"").await.status, 404);
-    // A copy in memory is for nobody else either.
-    assert_eq!(store.ask("f", "GET /k", "", b"").await.field("kv-source"), Some("lower"));
-    assert_eq!(store.ask("x", "GET /k", "", b"").await.status, 401);
-    store.service.allow(Access::default());
-    assert_eq!(store.ask("f", "GET /k", "", b"").await.status, 401);
 }
 
 #[tokio::test]
 async fn a_list_has_pages_whose_cursors_are_for_it_alone() {
-    let store = Store::open().await;
-    for key in ["b", "a1", "a3", "a2"] {
-        store.own(&format!("PUT /{key}"), "CF-KV-Metadata: {\"k\":1}\r\n", b"v").await;
+    for store in Store::each().await {
+        for key in ["b", "a1", "a3", "a2"] {
+            store.own(&format!("PUT /{key}"), "CF-KV-Metadata: {\"k\":1}\r\n", b"v").await;
+        }
+        let page = store.own("GET /?key_count_limit=2&prefix=a", "", b"").await.json();
+        assert_eq!(
+            page["keys"],
+            serde_json::json!([
+                { "name": "a1", "metadata": "{\"k\":1}" },
+                { "name": "a2", "metadata": "{\"k\":1}" },
+            ])
+        );
+        assert_eq!(page["list_complete"], false);
+        let cursor = page["cursor"].as_str().unwrap();
+        let next =
+            store.own(&format!("GET /?key_count_limit=2&prefix=a&cursor={cursor}"), "", b"").await.json();
+        assert_eq!((&next["keys"][0]["name"], &next["list_complete"]), (&"a3".into(), &true.into()));
+        let other = store.own(&format!("GET /?prefix=b&cursor={cursor}"), "", b"").await;
+        assert_eq!((other.status, other.reason.starts_with("the cursor is of another list")), (400, true));
     }
-    let page = store.own("GET /?key_count_limit=2&prefix=a", "", b"").await.json();
-    assert_eq!(
-        page["keys"],
-        serde_json::json!([
-            { "name": "a1", "metadata": "{\"k\":1}" },
-            { "name": "a2", "metadata": "{\"k\":1}" },
-        ])
-    );
-    assert_eq!(page["list_complete"], false);
-    let cursor = page["cursor"].as_str().unwrap();
-    let next = store.own(&format!("GET /?key_count_limit=2&prefix=a&cursor={cursor}"), "", b"").await.json();
-    assert_eq!((&next["keys"][0]["name"], &next["list_complete"]), (&"a3".into(), &true.into()));
-    let other = store.own(&format!("GET /?prefix=b&cursor={cursor}"), "", b"").await;
-    assert_eq!((other.status, other.reason.starts_with("the cursor is of another list")), (400, true));
 }
 
 #[tokio::test]
 async fn several_values_come_at_once() {
-    let store = Store::open().await;
-    store.own("PUT /text", "CF-KV-Metadata: [1]\r\n", "ü\"".as_bytes()).await;
-    store.own("PUT /json", "", b"{\"b\": 1, \"a\": [2]}").await;
-    let ask = async |body: &str| store.own("POST /bulk/get", "", body.as_bytes()).await;
-    assert_eq!(ask("{\"keys\":[\"text\",\"none\"]}").await.text(), "{\"text\":\"ü\\\"\",\"none\":null}");
-    assert_eq!(
-        ask("{\"keys\":[\"text\",\"json\"],\"withMetadata\":true,\"cacheTtl\":\"60\"}").await.text(),
-        "{\"text\":{\"value\":\"ü\\\"\",\"metadata\":[1]},\"json\":{\"value\":\"{\\\"b\\\": 1, \\\"a\\\": [2]}\",\"metadata\":null}}"
-    );
-    assert_eq!(
-        ask("{\"keys\":[\"json\"],\"type\":\"json\"}").await.text(),
-        "{\"json\":{\"b\": 1, \"a\": [2]}}"
-    );
-    let wrong = ask("{\"keys\":[\"text\"],\"type\":\"json\"}").await;
-    assert_eq!(wrong.reason, "At least one of the requested keys corresponds to a non-json value");
-    let many: Vec<_> = (0..101).map(|number| number.to_string()).collect();
-    let many = ask(&serde_json::json!({ "keys": many }).to_string()).await;
-    assert_eq!((many.status, many.reason.as_str()), (400, "You can request a maximum of 100 keys"));
+    for store in Store::each().await {
+        store.own("PUT /text", "CF-KV-Metadata: [1]\r\n", "ü\"".as_bytes()).await;
+        store.own("PUT /json", "", b"{\"b\": 1, \"a\": [2]}").await;
+        let ask = async |body: &str| store.own("POST /bulk/get", "", body.as_bytes()).await;
+        assert_eq!(ask("{\"keys\":[\"text\",\"none\"]}").await.text(), "{\"text\":\"ü\\\"\",\"none\":null}");
+        assert_eq!(
+            ask("{\"keys\":[\"text\",\"json\"],\"withMetadata\":true,\"cacheTtl\":\"60\"}").await.text(),
+            "{\"text\":{\"value\":\"ü\\\"\",\"metadata\":[1]},\"json\":{\"value\":\"{\\\"b\\\": 1, \\\"a\\\": [2]}\",\"metadata\":null}}"
+        );
+        assert_eq!(
+            ask("{\"keys\":[\"json\"],\"type\":\"json\"}").await.text(),
+            "{\"json\":{\"b\": 1, \"a\": [2]}}"
+        );
+        let wrong = ask("{\"keys\":[\"text\"],\"type\":\"json\"}").await;
+        assert_eq!(wrong.reason, "At least one of the requested keys corresponds to a non-json value");
+        let many: Vec<_> = (0..101).map(|number| number.to_string()).collect();
+        let many = ask(&serde_json::json!({ "keys": many }).to_string()).await;
+        assert_eq!((many.status, many.reason.as_str()), (400, "You can request a maximum of 100 keys"));
+    }
 }

@@ -15,7 +15,7 @@ async fn what_is_left_is_neither_read_nor_written_and_can_be_taken_back() {
     assert_eq!(store.service.report().error.as_deref(), Some("the store is closed"));
     // Another process has the file, and writes.
     let config = Config {
-        path: Some(store.folder.path().join("kv.redb")),
+        place: Some(Place::File(store.folder.path().join("kv.redb"))),
         name: StoreName::new("fra").unwrap(),
         memory: 1 << 20,
         largest: 100,
@@ -59,7 +59,7 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
         .await
         .unwrap();
     let config = Config {
-        path: Some(old.folder.path().join("kv.redb")),
+        place: Some(Place::File(old.folder.path().join("kv.redb"))),
         name: StoreName::new("lhr").unwrap(),
         memory: 1 << 20,
         largest: 100,
@@ -85,8 +85,12 @@ async fn what_the_file_says_is_told_when_it_cannot_be_the_store() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("kv.redb");
     std::fs::write(&path, "not a store, whatever it is".repeat(1000)).unwrap();
-    let config =
-        Config { path: Some(path), name: StoreName::new("lhr").unwrap(), memory: 1 << 20, largest: 100 };
+    let config = Config {
+        place: Some(Place::File(path)),
+        name: StoreName::new("lhr").unwrap(),
+        memory: 1 << 20,
+        largest: 100,
+    };
     let error = spawn_blocking(|| Service::open(config, access()).unwrap_err().to_string()).await.unwrap();
     assert!(error.contains("is not a store; move it away"), "{error}");
 }

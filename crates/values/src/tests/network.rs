@@ -182,7 +182,7 @@ impl World {
         let mut services = Vec::new();
         for (number, (name, _)) in NAMES.into_iter().enumerate() {
             let config = Config {
-                path: (number == LHR).then(|| folder.path().join("kv.redb")),
+                place: (number == LHR).then(|| Place::File(folder.path().join("kv.redb"))),
                 name: StoreName::new(name).unwrap(),
                 memory: 4 << 20,
                 largest: Config::LARGEST,

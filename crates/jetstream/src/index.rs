@@ -1,0 +1,207 @@
+//! What is known of each key without asking a server: all records in the order of lists, and what time will make of them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Bound,
+    sync::Arc,
+};
+
+use kv::{About, Content, Cursor, Millis, Page, Record, Version};
+
+use crate::layout::joined;
+
+/// A page of a list.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its keys.
+    pub keys: Vec<(String, About)>,
+    /// Where the next page begins; `None` if this was the last one.
+    pub next: Option<Cursor>,
+}
+
+/// All keys of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    entries: BTreeMap<Arc<[u8]>, Entry>,
+    /// In which second time makes something of a record.
+    due: BTreeSet<(u64, Arc<[u8]>)>,
+    keys: u64,
+    bytes: u64,
+}
+
+/// The last message of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its number in the stream.
+    pub(crate) sequence: u64,
+    /// What it says; `None` if that cannot be read.
+    pub(crate) record: Option<Record>,
+}
+
+impl Entry {
+    pub(crate) fn version(&self) -> Option<&Version> {
+        self.record.as_ref().map(|record| &record.version)
+    }
+
+    fn about(&self) -> Option<&About> {
+        match &self.record {
+            Some(Record { content: Content::Value(about), .. }) => Some(about),
+            _ => None,
+        }
+    }
+}
+
+impl Index {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    /// Takes a key's message, unless a newer one is known. Says whether it was taken.
+    pub(crate) fn apply(&mut self, key: &[u8], entry: Entry) -> bool {
+        if self.entries.get(key).is_some_and(|known| known.sequence >= entry.sequence) {
+            return false;
+        }
+        self.remove(key);
+        let key: Arc<[u8]> = key.into();
+        if let Some(about) = entry.about() {
+            self.keys += 1;
+            self.bytes = self.bytes.saturating_add(about.bytes);
+        }
+        if let Some(due) = entry.record.as_ref().and_then(Record::due) {
+            self.due.insert((due, Arc::clone(&key)));
+        }
+        self.entries.insert(key, entry);
+        true
+    }
+
+    /// A key's message with this number is not in the stream any more.
+    pub(crate) fn forget(&mut self, key: &[u8], sequence: u64) {
+        if self.entries.get(key).is_some_and(|known| known.sequence == sequence) {
+            self.remove(key);
+        }
+    }
+
+    fn remove(&mut self, key: &[u8]) {
+        let Some((key, entry)) = self.entries.remove_entry(key) else { return };
+        if let Some(about) = entry.about() {
+            self.keys -= 1;
+            self.bytes = self.bytes.saturating_sub(about.bytes);
+        }
+        if let Some(due) = entry.record.as_ref().and_then(Record::due) {
+            self.due.remove(&(due, key));
+        }
+    }
+
+    /// At most `most` keys of which time has made something.
+    pub(crate) fn due(&self, now: Millis, most: usize) -> Vec<(Arc<[u8]>, Entry)> {
+        let due = self.due.iter().take_while(|(second, _)| *second <= now.seconds()).take(most);
+        due.filter_map(|(_, key)| Some((Arc::clone(key), self.entries.get(key)?.clone()))).collect()
+    }
+
+    /// A page of the keys that have a value.
+    pub(crate) fn list(&self, namespace: &str, page: &Page, now: Millis) -> Listed {
+        let first = joined(namespace, &page.prefix);
+        let after = page.after.as_ref().map(|after| joined(namespace, after));
+        let start = match &after {
+            Some(after) if *after >= first => Bound::Excluded(&after[..]),
+            _ => Bound::Included(&first[..]),
+        };
+        let (mut keys, mut last) = (Vec::new(), None);
+        for (looked, (key, entry)) in self.entries.range::<[u8], _>((start, Bound::Unbounded)).enumerate() {
+            if !key.starts_with(&first) {
+                break;
+            }
+            if keys.len() == page.limit || looked == MOST_LOOKED {
+                return Listed { keys, next: last.map(|last| Cursor { last }) };
+            }
+            // Only keys that are UTF-8 are in the index.
+            let name = String::from_utf8_lossy(&key[namespace.len() + 1..]).into_owned();
+            last = Some(name.clone());
+            if let Some(about) = entry.record.as_ref().and_then(|record| record.value(now)) {
+                keys.push((name, about.clone()));
+            }
+        }
+        Listed { keys, next: None }
+    }
+
+    /// Keys that have a value, and the bytes of those.
+    pub(crate) fn held(&self) -> (u64, u64) {
+        (self.keys, self.bytes)
+    }
+}
+
+/// Keys that one page looks at, with or without a value.
+const MOST_LOOKED: usize = 50_000;
+
+#[cfg(test)]
+mod tests {
+    use kv::{Expiration, StoreName};
+
+    use super::*;
+
+    fn entry(sequence: u64, expiration: Option<u64>) -> Entry {
+        let version = Version::from_parts(sequence, StoreName::new("lhr").unwrap());
+        let about = About { bytes: 10, expiration: expiration.map(Expiration), metadata: None };
+        Entry { sequence, record: Some(Record { version, content: Content::Value(about) }) }
+    }
+
+    fn gone(sequence: u64, since: u64) -> Entry {
+        let version = Version::from_parts(sequence, StoreName::new("lhr").unwrap());
+        Entry { sequence, record: Some(Record { version, content: Content::Deleted { since } }) }
+    }
+
+    fn names(
+        index: &Index,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> (Vec<String>, Option<String>) {
+        let page = Page { prefix: prefix.into(), after: after.map(Into::into), limit };
+        let Listed { keys, next } = index.list("ns", &page, Millis(50_000));
+        (keys.into_iter().map(|(name, _)| name).collect(), next.map(|next| next.last))
+    }
+
+    #[test]
+    fn pages_are_in_the_order_of_bytes_and_pass_over_what_has_no_value() {
+        let mut index = Index::default();
+        for (number, key) in ["b", "a1", "a/", "ä", "a3", "a2"].into_iter().enumerate() {
+            index.apply(&joined("ns", key), entry(number as u64 + 1, None));
+        }
+        index.apply(&joined("ns2", "a0"), entry(7, None));
+        index.apply(&joined("ns", "a1"), gone(8, 1));
+        index.apply(&joined("ns", "a2"), entry(9, Some(50)));
+        assert_eq!(names(&index, "", None, 9), (["a/", "a3", "b", "ä"].map(String::from).into(), None));
+        assert_eq!(names(&index, "a", None, 1), (vec!["a/".into()], Some("a/".into())));
+        assert_eq!(names(&index, "a", Some("a/"), 1), (vec!["a3".into()], None));
+        assert_eq!(names(&index, "c", None, 1), (vec![], None));
+        assert_eq!(index.held(), (6, 60));
+    }
+
+    #[test]
+    fn a_message_that_comes_late_changes_nothing() {
+        let mut index = Index::default();
+        assert!(index.apply(b"k", gone(5, 1)));
+        assert!(!index.apply(b"k", entry(4, None)) && !index.apply(b"k", entry(5, None)));
+        assert_eq!(index.held(), (0, 0));
+        index.forget(b"k", 4);
+        assert_eq!(index.get(b"k"), Some(&gone(5, 1)));
+        index.forget(b"k", 5);
+        assert!(index.get(b"k").is_none() && index.due.is_empty());
+    }
+
+    #[test]
+    fn what_is_due_follows_the_last_message() {
+        let mut index = Index::default();
+        index.apply(b"k", entry(1, Some(100)));
+        index.apply(b"j", entry(2, Some(90)));
+        index.apply(b"k", entry(3, Some(110)));
+        let due = |second: u64| {
+            index
+                .due(Millis(second * 1000), 9)
+                .into_iter()
+                .map(|(_, entry)| entry.sequence)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!((due(89), due(100), due(110)), (vec![], vec![2], vec![2, 3]));
+    }
+}

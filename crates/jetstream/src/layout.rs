@@ -1,0 +1,93 @@
+//! How a key and its value lie in a stream: one subject a key, and on it one message, whose headers say what the value does not.
+//!
+//! A subject is the stream's name, the namespace's id and the key, in the letters of base64 for URLs, as a key has any bytes and a
+//! subject's parts have no dots and spaces. A key of 512 bytes makes one of 683 letters.
+
+use async_nats::HeaderMap;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use kv::{Damaged, Record};
+
+/// The subject of a key.
+pub(crate) fn subject(stream: &str, namespace: &str, key: &str) -> String {
+    format!("{stream}.{namespace}.{}", URL_SAFE_NO_PAD.encode(key))
+}
+
+/// All subjects of a stream.
+pub(crate) fn all(stream: &str) -> String {
+    format!("{stream}.*.*")
+}
+
+/// A namespace and a key, in the order of lists; `None` if a subject is of something else.
+pub(crate) fn full_key(stream: &str, subject: &str) -> Option<Vec<u8>> {
+    let (namespace, key) = subject.strip_prefix(stream)?.strip_prefix('.')?.split_once('.')?;
+    let key = URL_SAFE_NO_PAD.decode(key).ok().filter(|key| !key.is_empty())?;
+    let key = String::from_utf8(key).ok()?;
+    Some(joined(namespace, &key))
+}
+
+/// A key with its namespace in front.
+pub(crate) fn joined(namespace: &str, key: &str) -> Vec<u8> {
+    // No namespace has such a byte in its name.
+    [namespace.as_bytes(), b"\0", key.as_bytes()].concat()
+}
+
+/// The namespace and the key of both.
+pub(crate) fn parts(full_key: &[u8]) -> Option<(&str, &str)> {
+    std::str::from_utf8(full_key).ok()?.split_once('\0')
+}
+
+/// The headers of a record's message, and how many bytes they take of what a message may have.
+pub(crate) fn headers(record: &Record, after: u64) -> (HeaderMap, u64) {
+    let mut headers = HeaderMap::new();
+    let mut bytes = "NATS/1.0\r\n\r\n".len();
+    let mut fields = record.fields();
+    fields.push((EXPECTED, after.to_string()));
+    for (name, value) in fields {
+        bytes += name.len() + value.len() + ": \r\n".len();
+        headers.insert(name, value.as_str());
+    }
+    (headers, bytes as u64)
+}
+
+/// What a message's headers say. `bytes` is the value's length, if it is there; where headers come alone, they say it.
+pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, Damaged> {
+    let field = |name: &str| headers.get(name).map(|value| value.as_str());
+    let said = || field(SIZE).and_then(|text| text.parse().ok());
+    Record::from_fields(field, bytes.or_else(said).unwrap_or(0))
+}
+
+/// A message is taken only after this one of its subject.
+const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
+/// What the server says of a message whose headers it sends alone.
+const SIZE: &str = "Nats-Msg-Size";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_key_comes_back_from_its_subject(key in "\\PC{1,60}") {
+            let subject = subject("S", "00ff", &key);
+            prop_assert!(!subject.contains([' ', '*', '>']) && subject.split('.').count() == 3);
+            let full = full_key("S", &subject).unwrap();
+            prop_assert_eq!(parts(&full), Some(("00ff", key.as_str())));
+        }
+
+        #[test]
+        fn any_subject_is_a_keys_or_not(subject in "(S\\.)?[a-z0-9._-]{0,30}") {
+            let _ = full_key("S", &subject);
+        }
+    }
+
+    #[test]
+    fn the_length_of_headers_is_that_of_the_protocol() {
+        let version = "0199a3f0c2b1-0002-lhr".parse().unwrap();
+        let record = Record { version, content: kv::Content::Deleted { since: 7 } };
+        let (_, bytes) = headers(&record, 12);
+        let text = "NATS/1.0\r\nKV-Version: 0199a3f0c2b1-0002-lhr\r\nKV-Deleted: 7\r\nNats-Expected-Last-Subject-Sequence: 12\r\n\r\n";
+        assert_eq!(bytes, text.len() as u64);
+    }
+}

@@ -1,0 +1,29 @@
+//! Keys with their values and versions in a stream of NATS JetStream: the store of the key-value store for several machines.
+//!
+//! | to see | look into |
+//! | --- | --- |
+//! | what is asked of it | [`Bucket`] |
+//! | where the stream is, as a person writes it | [`Address`] |
+//! | subjects and headers: how a key and its value lie in the stream | `layout.rs` |
+//! | what is known of all keys without asking a server | `index.rs` |
+//! | the connection, the stream, and how the index is kept as new as it | `feed.rs` |
+//! | what both of those share | `shared.rs` |
+//!
+//! A write says behind which message of its key it wants to be, so that of two writers one is late, reads what the other wrote, and makes a
+//! newer version. What a version is, when a value is over and what a page holds says the engine, `kv`.
+
+mod address;
+mod bucket;
+mod error;
+mod feed;
+mod index;
+mod layout;
+mod shared;
+
+pub use self::{
+    address::{Address, NoAddress, User},
+    bucket::{Bucket, Found, Named, Put, Usage},
+    error::Error,
+    index::Listed,
+    shared::{Ears, Heard},
+};

@@ -1,0 +1,206 @@
+//! What the bucket and its feed have in common: the index, the clock, the connection, and what others were heard to have written.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+};
+
+use async_nats::{
+    Client,
+    jetstream::{Context, stream::Stream},
+};
+use kv::{Clock, StoreName, Version};
+use tokio::sync::Notify;
+
+use crate::{
+    Error,
+    index::{Entry, Index},
+    layout::parts,
+};
+
+/// What the bucket and its feed have in common.
+pub(crate) struct Shared {
+    pub(crate) index: RwLock<Index>,
+    clock: Mutex<Clock>,
+    state: RwLock<State>,
+    /// Versions whose writes are under way here.
+    under_way: Mutex<HashSet<Version>>,
+    heard: Mutex<Heard>,
+    is_heard: Notify,
+    /// The connection is lost or there again, or the end has come.
+    pub(crate) turn: Notify,
+    is_closed: AtomicBool,
+}
+
+/// What others wrote.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Namespaces, keys and, if it is known, versions.
+    pub written: Vec<(String, String, Option<String>)>,
+    /// Whether there was so much that not all of it is named.
+    pub is_more: bool,
+}
+
+/// Whether the stream can be used.
+enum State {
+    Ready(Box<Ready>),
+    Trouble(String),
+}
+
+/// A connection, and the stream.
+#[derive(Clone)]
+pub(crate) struct Ready {
+    pub(crate) client: Client,
+    pub(crate) context: Context,
+    pub(crate) stream: Stream<()>,
+}
+
+impl Shared {
+    pub(crate) fn new(name: StoreName, trouble: String) -> Self {
+        Self {
+            index: RwLock::default(),
+            clock: Mutex::new(Clock::resume(name, 0)),
+            state: RwLock::new(State::Trouble(trouble)),
+            under_way: Mutex::default(),
+            heard: Mutex::default(),
+            is_heard: Notify::new(),
+            turn: Notify::new(),
+            is_closed: AtomicBool::new(false),
+        }
+    }
+
+    /// The stream, if all that it holds is known and it can be used.
+    pub(crate) fn ready(&self) -> Result<Ready, Error> {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Ready(ready) => Ok(Ready::clone(ready)),
+            State::Trouble(why) => Err(Error::NotReady(why.clone())),
+        }
+    }
+
+    pub(crate) fn is_ready(&self, ready: Ready) {
+        self.set(State::Ready(Box::new(ready)));
+    }
+
+    /// Says in the log and to all who ask why the stream cannot be used.
+    pub(crate) fn trouble(&self, why: String) {
+        let is_known = self.ready().err() == Some(Error::NotReady(why.clone()));
+        if !is_known && !self.is_closed() {
+            tracing::warn!(error = %why, "the store in NATS cannot be used");
+        }
+        self.set(State::Trouble(why));
+    }
+
+    fn set(&self, state: State) {
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+
+    pub(crate) fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last message of a key, as far as is known.
+    pub(crate) fn known(&self, key: &[u8]) -> Option<Entry> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    /// A message that was written here.
+    pub(crate) fn wrote(&self, key: &[u8], entry: Entry) {
+        self.index.write().unwrap_or_else(PoisonError::into_inner).apply(key, entry);
+    }
+
+    pub(crate) fn forget(&self, key: &[u8], sequence: u64) {
+        self.index.write().unwrap_or_else(PoisonError::into_inner).forget(key, sequence);
+    }
+
+    /// A message that was read. If it is news, and not what is being written here, it is noted for who has copies.
+    pub(crate) fn read(&self, key: &[u8], entry: Entry, is_first: bool) {
+        let version = entry.version().cloned();
+        if let Some(version) = &version {
+            self.clock().hear(version);
+        }
+        if !self.index.write().unwrap_or_else(PoisonError::into_inner).apply(key, entry) || is_first {
+            return;
+        }
+        if version.as_ref().is_some_and(|version| self.under_way().contains(version)) {
+            return;
+        }
+        self.note(key, version.as_ref());
+    }
+
+    /// Notes a key for who has copies.
+    pub(crate) fn note(&self, key: &[u8], version: Option<&Version>) {
+        if let Some((namespace, key)) = parts(key) {
+            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            if heard.written.len() < MOST_HEARD {
+                let version = version.map(ToString::to_string);
+                heard.written.push((namespace.to_owned(), key.to_owned(), version));
+            } else {
+                heard.is_more = true;
+            }
+            self.is_heard.notify_one();
+        }
+    }
+
+    /// Forgets all keys, as the stream is another one.
+    pub(crate) fn start_anew(&self) {
+        *self.index.write().unwrap_or_else(PoisonError::into_inner) = Index::default();
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).is_more = true;
+        self.is_heard.notify_one();
+    }
+
+    /// What others wrote since this was asked for the last time.
+    fn take_heard(&self) -> Heard {
+        std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says that a version is being written here, until what is returned is dropped.
+    pub(crate) fn writing(&self, version: Version) -> Writing<'_> {
+        self.under_way().insert(version.clone());
+        Writing { shared: self, version }
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, HashSet<Version>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, SeqCst);
+        self.set(State::Trouble(CLOSED.to_owned()));
+        self.turn.notify_one();
+        self.is_heard.notify_one();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(SeqCst)
+    }
+}
+
+/// Hears what others write, beside the store.
+pub struct Ears(pub(crate) Arc<Shared>);
+
+impl Ears {
+    /// Waits until others have written, and says what; `None` when the store is closed.
+    pub async fn heard(&self) -> Option<Heard> {
+        self.0.is_heard.notified().await;
+        (!self.0.is_closed()).then(|| self.0.take_heard())
+    }
+}
+
+/// A write under way.
+pub(crate) struct Writing<'s> {
+    shared: &'s Shared,
+    version: Version,
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.shared.under_way().remove(&self.version);
+    }
+}
+
+/// Keys that are named to who has copies; who has not asked for so long has few copies that are worth naming.
+const MOST_HEARD: usize = 10_000;
+pub(crate) const CLOSED: &str = "the store was closed: another process takes this one's place";

@@ -1,0 +1,226 @@
+//! The store that a service has: a file here, or a stream of NATS. What a service asks of either is here, and nothing else.
+
+use std::sync::Arc;
+
+use jetstream::{Bucket, Ears};
+use kv::{Expiration, Metadata, Millis, Page, Record, Version};
+use tokio::task::spawn_blocking;
+use vault::{Listed, ListedKey, Put, Reading, Vault};
+
+use crate::{
+    Error,
+    config::{Config, Place},
+    problem::{Problem, ended},
+};
+
+/// A store that is open.
+#[derive(Debug, Clone)]
+pub(crate) enum Store {
+    File(Arc<Vault>),
+    Nats(Arc<Bucket>),
+}
+
+/// The bytes of a value that was found.
+pub(crate) enum Bytes {
+    Whole(http::Bytes),
+    Pieces(Box<Reading>),
+}
+
+/// What a store holds.
+pub(crate) struct Usage {
+    pub(crate) keys: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A value that is not whole yet.
+pub(crate) enum Upload<'s> {
+    File(vault::Upload<'s>),
+    /// All of it so far: a message comes as a whole.
+    Nats(&'s Bucket, Vec<u8>),
+}
+
+impl Store {
+    /// Opens one. `now` is the time of day. Blocks.
+    pub(crate) fn open(place: &Place, config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
+        let name = config.name.clone();
+        Ok(match place {
+            Place::File(path) => {
+                let memory = usize::try_from(config.memory / 2).unwrap_or(usize::MAX);
+                let config = vault::Config { path: path.clone(), name, memory };
+                Self::File(Arc::new(Vault::open(&config, now)?))
+            }
+            Place::Nats(address) => Self::Nats(Arc::new(Bucket::open(address.clone(), name, now)?)),
+        })
+    }
+
+    /// What is known of a key, and its value.
+    pub(crate) async fn look(&self, namespace: &str, key: &str) -> Result<Option<(Record, Bytes)>, Problem> {
+        let vault = match self {
+            Self::File(vault) => Arc::clone(vault),
+            Self::Nats(bucket) => {
+                let found = bucket.look(namespace, key).await?;
+                return Ok(found.map(|found| (found.record, Bytes::Whole(found.value))));
+            }
+        };
+        let (namespace, key) = (namespace.to_owned(), key.to_owned());
+        let look = move || vault.look(&namespace, &key);
+        let found = spawn_blocking(look).await.map_err(|error| ended(&error))??;
+        Ok(found.map(|vault::Found { record, value }| {
+            let bytes = match value.whole() {
+                Some(whole) => Bytes::Whole(whole),
+                None => Bytes::Pieces(Box::new(value)),
+            };
+            (record, bytes)
+        }))
+    }
+
+    pub(crate) async fn list(&self, namespace: &str, page: Page) -> Result<Listed, Problem> {
+        let (store, namespace) = (self.clone(), namespace.to_owned());
+        let list = move || match store {
+            Self::File(vault) => Ok::<_, Problem>(vault.list(&namespace, &page)?),
+            Self::Nats(bucket) => {
+                let listed = bucket.list(&namespace, &page)?;
+                let key = |(name, about): (String, kv::About)| ListedKey {
+                    name,
+                    expiration: about.expiration,
+                    metadata: about.metadata,
+                };
+                Ok(Listed { keys: listed.keys.into_iter().map(key).collect(), next: listed.next })
+            }
+        };
+        spawn_blocking(list).await.map_err(|error| ended(&error))?
+    }
+
+    /// Begins to take a value in pieces.
+    pub(crate) fn upload(&self) -> Upload<'_> {
+        match self {
+            Self::File(vault) => Upload::File(vault.upload()),
+            Self::Nats(bucket) => Upload::Nats(bucket, Vec::new()),
+        }
+    }
+
+    /// Sets several keys, durably. In a file that is all of them or none.
+    pub(crate) async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Problem> {
+        match self {
+            Self::File(vault) => Ok(vault.put(namespace, puts).await?),
+            Self::Nats(bucket) => {
+                let put = |put: Put| {
+                    let Put { key, value, expiration, metadata } = put;
+                    jetstream::Put { key, value, expiration, metadata }
+                };
+                Ok(bucket.put(namespace, puts.into_iter().map(put).collect()).await?)
+            }
+        }
+    }
+
+    /// Says that keys have no value any more, durably. In a file that is all of them or none.
+    pub(crate) async fn delete(&self, namespace: &str, keys: &[&str]) -> Result<Vec<Version>, Problem> {
+        match self {
+            Self::File(vault) => Ok(vault.delete(namespace, keys).await?),
+            Self::Nats(bucket) => Ok(bucket.delete(namespace, keys).await?),
+        }
+    }
+
+    /// Removes values that are over. Returns their keys, with namespaces, and whether there is more to do at once.
+    pub(crate) async fn sweep(&self) -> Result<(Vec<(String, String)>, bool), Error> {
+        match self {
+            Self::File(vault) => match vault.sweep().await {
+                Err(vault::Error::Released) => Ok((Vec::new(), false)),
+                swept => Ok(swept?),
+            },
+            Self::Nats(bucket) => Ok(bucket.sweep().await?),
+        }
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        match self {
+            Self::File(vault) => {
+                let vault::Usage { keys, bytes, .. } = vault.usage();
+                Usage { keys, bytes }
+            }
+            Self::Nats(bucket) => {
+                let jetstream::Usage { keys, bytes, .. } = bucket.usage();
+                Usage { keys, bytes }
+            }
+        }
+    }
+
+    /// Why it cannot be used now, if it is open and cannot.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        match self {
+            Self::File(_) => None,
+            Self::Nats(bucket) => bucket.trouble(),
+        }
+    }
+
+    /// Bytes that no value may have more than, if the store says so itself.
+    pub(crate) fn most_bytes(&self) -> Option<u64> {
+        match self {
+            Self::File(_) => None,
+            Self::Nats(bucket) => bucket.most_bytes(),
+        }
+    }
+
+    /// What hears of keys that others write, if others can.
+    pub(crate) fn ears(&self) -> Option<Ears> {
+        match self {
+            Self::File(_) => None,
+            Self::Nats(bucket) => Some(bucket.ears()),
+        }
+    }
+
+    /// Whether a request still has it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        let owners = match self {
+            Self::File(vault) => Arc::strong_count(vault),
+            Self::Nats(bucket) => Arc::strong_count(bucket),
+        };
+        owners > 1
+    }
+
+    /// Leaves it to whoever opens it next. Blocks; not to be called in a runtime.
+    pub(crate) fn close(&self) {
+        match self {
+            Self::File(vault) => vault.close(),
+            Self::Nats(bucket) => bucket.close(),
+        }
+    }
+}
+
+impl Upload<'_> {
+    /// How many bytes it has so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::File(upload) => upload.bytes(),
+            Self::Nats(_, bytes) => bytes.len() as u64,
+        }
+    }
+
+    pub(crate) async fn add(&mut self, more: &[u8]) -> Result<(), Problem> {
+        match self {
+            Self::File(upload) => Ok(upload.add(more).await?),
+            Self::Nats(_, bytes) => {
+                bytes.extend_from_slice(more);
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes it the value of a key, durably.
+    pub(crate) async fn finish(
+        self,
+        namespace: &str,
+        key: &str,
+        expiration: Option<Expiration>,
+        metadata: Option<Metadata>,
+    ) -> Result<Version, Problem> {
+        match self {
+            Self::File(upload) => Ok(upload.finish(namespace, key, expiration, metadata).await?),
+            Self::Nats(bucket, bytes) => {
+                let put = jetstream::Put { key: key.to_owned(), value: bytes.into(), expiration, metadata };
+                let versions = bucket.put(namespace, vec![put]).await?;
+                versions.into_iter().next().ok_or_else(|| jetstream::Error::Busy.into())
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! A store in NATS: a server of the distribution's package, started by the test in its own folder, killed, full, and of other minds.
+
+use std::{
+    fs,
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use tokio::time::sleep;
+
+use super::*;
+
+/// A server on a port of its own. It is killed when it is dropped.
+pub(super) struct Nats {
+    folder: TempDir,
+    port: u16,
+    process: Child,
+}
+
+impl Nats {
+    pub(super) fn start() -> Self {
+        Self::with("jetstream { store_dir: \"DIR\" }")
+    }
+
+    /// With these settings, whose `DIR` is its folder.
+    fn with(settings: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let settings = settings.replace("DIR", folder.path().to_str().unwrap());
+        let all = format!("listen: \"127.0.0.1:{port}\"\n{settings}\n");
+        fs::write(folder.path().join("nats.conf"), all).unwrap();
+        let process = run(&folder);
+        Self { folder, port, process }
+    }
+
+    /// As `kill -9` does.
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    fn start_again(&mut self) {
+        self.process = run(&self.folder);
+    }
+
+    fn place(&self) -> Place {
+        self.place_of("")
+    }
+
+    fn place_of(&self, user: &str) -> Place {
+        Place::Nats(format!("nats://{user}127.0.0.1:{}", self.port).parse().unwrap())
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn run(folder: &TempDir) -> Child {
+    let program = std::env::var("NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
+    let log = fs::File::create(folder.path().join("log")).unwrap();
+    let mut server = Command::new(program);
+    server.arg("-c").arg(folder.path().join("nats.conf")).stdout(Stdio::null()).stderr(log);
+    server.spawn().expect("nats-server is installed: sh xtask/tools.sh test")
+}
+
+impl Store {
+    /// The same on a file, and in NATS.
+    pub(super) async fn each() -> [Self; 2] {
+        let nats = Nats::start();
+        let place = nats.place();
+        let mut second = Self::at(place, "lhr").await;
+        second.nats = Some(nats);
+        [Self::open().await, second]
+    }
+
+    /// In NATS, as the data centre of this name, once it can be used.
+    async fn at(place: Place, name: &str) -> Self {
+        let store = Self::begun(place, name).await;
+        store.usable().await;
+        store
+    }
+
+    async fn begun(place: Place, name: &str) -> Self {
+        let store = Self::with(Some(place), name, Config::LARGEST).await;
+        let service = Arc::clone(&store.service);
+        tokio::spawn(async move { service.sweep().await });
+        store
+    }
+
+    async fn usable(&self) {
+        while self.service.report().error.is_some() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Why it cannot be used, once that is known.
+    async fn why(&self, part: &str) -> String {
+        loop {
+            let why = self.service.report().error;
+            if let Some(why) = why.filter(|why| why.contains(part)) {
+                return why;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_is_there_after_a_server_was_killed() {
+    let mut nats = Nats::start();
+    let store = Store::at(nats.place(), "lhr").await;
+    let mut versions = Vec::new();
+    for number in 0..100 {
+        let put = store.own(&format!("PUT /k{number}"), "", format!("v{number}").as_bytes()).await;
+        assert_eq!(put.status, 200);
+        versions.push(put.field("kv-version").unwrap().to_owned());
+    }
+    assert_eq!(store.own("GET /k1", "", b"").await.text(), "v1");
+    store.own("DELETE /k7", "", b"").await;
+    nats.kill();
+    store.why("cannot be used").await;
+    // A copy in memory is the answer, and all else says why it is none.
+    assert_eq!(store.own("GET /k1", "", b"").await.field("kv-source"), Some("lower"));
+    for (line, body) in [("PUT /k1", &b"w"[..]), ("DELETE /k1", b""), ("GET /k2", b""), ("GET /", b"")] {
+        let came = store.own(line, "", body).await;
+        assert_eq!(came.status, 503, "{line}");
+        assert!(came.text().contains("the store's NATS cannot be used now"), "{line}: {}", came.text());
+    }
+    nats.start_again();
+    store.usable().await;
+    for (number, version) in versions.iter().enumerate() {
+        let got = store.own(&format!("GET /k{number}"), "", b"").await;
+        if number == 7 {
+            assert_eq!(got.status, 404);
+        } else {
+            assert_eq!(
+                (got.text(), got.field("kv-version")),
+                (&*format!("v{number}"), Some(version.as_str()))
+            );
+        }
+    }
+    // Nor is anything of it known to a new process that was not there before.
+    let other = Store::at(nats.place(), "fra").await;
+    assert_eq!(other.own("GET /k99", "", b"").await.text(), "v99");
+    assert_eq!(other.service.report().keys, Some(99));
+    let put = other.own("PUT /k99", "", b"new").await;
+    assert!(put.field("kv-version").unwrap() > versions[99].as_str());
+}
+
+#[tokio::test]
+async fn a_server_that_comes_later_is_used_then() {
+    let mut nats = Nats::start();
+    nats.kill();
+    let store = Store::begun(nats.place(), "lhr").await;
+    let why = store.why("cannot be used").await;
+    assert!(why.starts_with(&format!("NATS at nats://127.0.0.1:{}/LONGHAUL_KV", nats.port)), "{why}");
+    assert_eq!(store.own("PUT /k", "", b"v").await.status, 503);
+    nats.start_again();
+    store.usable().await;
+    assert_eq!(store.own("PUT /k", "", b"v").await.status, 200);
+}
+
+#[tokio::test]
+async fn two_writers_of_one_key_make_versions_that_only_grow() {
+    let nats = Nats::start();
+    let stores = [Store::at(nats.place(), "lhr").await, Store::at(nats.place(), "fra").await];
+    let write = async |store: &Store| {
+        let mut versions = Vec::new();
+        for number in 0..50 {
+            let put = store.own("PUT /k", "", format!("{number}").as_bytes()).await;
+            assert_eq!(put.status, 200, "{}", put.text());
+            versions.push(put.field("kv-version").unwrap().to_owned());
+        }
+        versions
+    };
+    let (a, b) = tokio::join!(write(&stores[0]), write(&stores[1]));
+    assert!(a.is_sorted() && b.is_sorted());
+    let newest = a.last().max(b.last()).unwrap();
+    let all: std::collections::BTreeSet<_> = a.iter().chain(&b).collect();
+    assert_eq!(all.len(), 100);
+    for store in &stores {
+        // What the other one wrote is heard of, and ends copies of what was there before.
+        loop {
+            let got = store.own("GET /k", "", b"").await;
+            assert!(got.field("kv-version").unwrap() <= newest.as_str());
+            if got.field("kv-version") == Some(newest) {
+                break;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+    // Again with a copy that has just been made.
+    assert_eq!(stores[1].own("GET /k", "", b"").await.field("kv-source"), Some("lower"));
+    stores[0].own("DELETE /k", "", b"").await;
+    while stores[1].own("GET /k", "", b"").await.status != 404 {
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn what_another_program_writes_in_its_own_way_is_no_value() {
+    let nats = Nats::start();
+    let store = Store::at(nats.place(), "lhr").await;
+    store.own("PUT /k", "", b"v").await;
+    assert_eq!(store.own("GET /k", "", b"").await.text(), "v");
+    // "aw" is "k" in base64.
+    let publish = format!("CONNECT {{}}\r\nPUB LONGHAUL_KV.{}.aw 1\r\nx\r\n", Namespace::id_of("sessions"));
+    let mut stream = TcpStream::connect(("127.0.0.1", nats.port)).await.unwrap();
+    stream.write_all(publish.as_bytes()).await.unwrap();
+    while store.own("GET /k", "", b"").await.status != 404 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(store.own("GET /", "", b"").await.text(), "{\"keys\":[],\"list_complete\":true}");
+    assert_eq!(store.own("PUT /k", "", b"w").await.status, 200);
+    assert_eq!(store.own("GET /k", "", b"").await.text(), "w");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_refused() {
+    let nats = Nats::with("max_payload: 100000\njetstream { store_dir: \"DIR\", max_file_store: 400000 }");
+    let store = Store::at(nats.place(), "lhr").await;
+    let long = store.own("PUT /long", "", &vec![1; 100_001]).await;
+    assert_eq!(
+        (long.status, long.text()),
+        (
+            413,
+            "Value length of 100001 exceeds what the store's NATS takes in one message: its max_payload of 100000 is for the value and what is said of it"
+        )
+    );
+    // With its headers it is too long.
+    assert_eq!(store.own("PUT /long", "", &vec![1; 99_990]).await.status, 413);
+    let mut written = 0;
+    let full = loop {
+        let put = store.own(&format!("PUT /k{written}"), "", &vec![1; 90_000]).await;
+        if put.status != 200 {
+            break put;
+        }
+        written += 1;
+        assert!(written < 9, "400 000 bytes hold no more than four of these");
+    };
+    assert_eq!(
+        (full.status, full.text()),
+        (507, "the store's stream in NATS is full, and nothing was written")
+    );
+    assert!(written > 0);
+    assert_eq!(store.own("GET /k0", "", b"").await.body, vec![1; 90_000]);
+    assert_eq!(store.own(&format!("GET /k{written}"), "", b"").await.status, 404);
+}
+
+#[tokio::test]
+async fn why_a_server_cannot_be_used_is_said() {
+    let plain = Nats::with("");
+    let store = Store::begun(plain.place(), "lhr").await;
+    store.why("JetStream is not enabled there: start nats-server with -js").await;
+    let closed = "authorization { user: a, password: \"b c\" }\njetstream { store_dir: \"DIR\" }";
+    let closed = Nats::with(closed);
+    let store = Store::begun(closed.place_of("a:wrong@"), "lhr").await;
+    let why = store.why("authorization violation").await;
+    assert!(!why.contains("wrong"), "{why}");
+    Store::at(closed.place_of("a:b%20c@"), "lhr").await;
+}
