@@ -5,6 +5,7 @@ mod beside;
 mod centres;
 mod choice;
 mod detour;
+mod network;
 mod simulated;
 
 pub(super) use self::{

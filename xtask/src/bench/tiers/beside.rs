@@ -4,15 +4,15 @@
 //! and what programs take, which the simulation leaves out. That hits are equal is asserted in `crates/longhaul/tests/commands/edge_simulated.rs`,
 //! and here again.
 
-use std::{fmt::Write as _, fs, path::Path, process::Stdio, thread, time::Duration};
+use std::{fmt::Write as _, fs, path::Path, process::Stdio};
 
 use anyhow::{Context, bail, ensure};
 use recording::{Metric, Reader, Sample};
 use serde_json::Value;
 
+use super::network::{run, start, tables};
 use crate::bench::{
     lab::{Planet, binary, longhaul},
-    program::Running,
     row,
 };
 
@@ -70,18 +70,7 @@ fn is_hit(sample: &Sample) -> bool {
 
 /// The network, on the planet and in the simulation. Without detours, which a connection that takes long would be given.
 fn network(folder: &Path) -> anyhow::Result<String> {
-    let authority = folder.join("authority").display().to_string();
-    longhaul(&["edge", "ca", "new", &authority])?;
-    let mut text = format!("[network]\nname = \"small\"\nauthority = \"{authority}/ca.pem\"\n");
-    for ((name, city), last) in CENTRES.into_iter().zip(2..) {
-        longhaul(&["edge", "ca", "issue", &authority, name])?;
-        write!(
-            text,
-            "[[data_centre]]\nname = \"{name}\"\ncity = \"{city}\"\nlisten = [\"0.0.0.0:80\"]\n\
-             admin = \"127.0.0.1:4480\"\naddress = \"10.0.0.{last}:4400\"\n\
-             link_certificate = \"{authority}/{name}.pem\"\nlink_key = \"{authority}/{name}-key.pem\"\n"
-        )?;
-    }
+    let mut text = tables(folder, "small", &CENTRES)?;
     text += "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://origin:80\"]\n\
              tiers = { lhr = \"nyc\", fra = \"nyc\" }\ndetours = \"off\"\n[[zone.rule]]\npath = \"/*\"\nedge_ttl = \"1h\"\n";
     let file = folder.join("network.toml");
@@ -103,22 +92,8 @@ fn planet(round: usize) -> anyhow::Result<Planet> {
 
 /// Starts the data centres and asks them; who asked, and what came of it.
 fn ask(planet: &Planet, network: &str, folder: &Path) -> anyhow::Result<Vec<(usize, Sample)>> {
-    let start = |host: &str, words: &[&str]| {
-        let mut command = planet.exec(host);
-        command.arg(binary()).args(words);
-        Running::start(&mut command)
-    };
-    let _origin = start("origin", &["serve", "--listen", "0.0.0.0:80", "--body", "1KB"])?;
-    let mut running = Vec::new();
-    for (name, _) in CENTRES {
-        running.push(start(&format!("edge-{name}"), &["edge", "run", network, "--data-centre", name])?);
-    }
-    for _ in 0..100 {
-        if CENTRES.iter().all(|(name, _)| is_linked(planet, name)) {
-            break;
-        }
-        thread::park_timeout(Duration::from_millis(100));
-    }
+    let _origin = start(planet, "origin", &["serve", "--listen", "0.0.0.0:80", "--body", "1KB"])?;
+    let _running = run(planet, &CENTRES, &CENTRES.map(|_| network.to_owned()))?;
     let mut asked = Vec::new();
     for (turn, (at, count, seed)) in TURNS.into_iter().enumerate() {
         let file = folder.join(format!("{turn}.jsonl"));
@@ -133,16 +108,6 @@ fn ask(planet: &Planet, network: &str, folder: &Path) -> anyhow::Result<Vec<(usi
     }
     ensure!(asked.iter().all(|(_, sample)| sample.status == Some(200)), "not all requests went well");
     Ok(asked)
-}
-
-fn is_linked(planet: &Planet, name: &str) -> bool {
-    let mut command = planet.exec(&format!("edge-{name}"));
-    let output = command.arg(binary()).args(["edge", "status", "--json"]).output();
-    let status = output.ok().and_then(|output| serde_json::from_slice::<Value>(&output.stdout).ok());
-    status.is_some_and(|status| {
-        let up = status["links"].as_array().into_iter().flatten().filter(|link| link["up"] == true);
-        up.count() + 1 == CENTRES.len()
-    })
 }
 
 /// What the simulation says of the same requests.

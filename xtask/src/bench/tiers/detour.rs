@@ -5,15 +5,14 @@
 //! requests go through Frankfurt, whose file has the right one: nothing is cut, and both ways are the same all the time. Where the other data centre is
 //! nearer to the origin than this one, a detour costs less than that.
 
-use std::{fmt::Write as _, fs, path::Path, process::Stdio, thread, time::Duration};
+use std::{fmt::Write as _, fs, path::Path, process::Stdio};
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 use recording::{Metric, Reader, Sample};
-use serde_json::Value;
 
+use super::network::{run, start, status, tables};
 use crate::bench::{
-    lab::{Planet, binary, longhaul},
-    program::Running,
+    lab::{Planet, binary},
     row,
 };
 
@@ -27,12 +26,7 @@ pub(crate) fn bench() -> anyhow::Result<()> {
     let serve = ["serve", "--listen", "0.0.0.0:80", "--body", "1KB"];
     let _origin = start(&planet, "origin", &serve)?;
     let networks = networks(folder.path())?;
-    let mut running = Vec::new();
-    for ((name, _), network) in CENTRES.into_iter().zip(&networks) {
-        let words = ["edge", "run", network, "--data-centre", name];
-        running.push(start(&planet, &format!("edge-{name}"), &words)?);
-    }
-    await_links(&planet)?;
+    let _running = run(&planet, &CENTRES, &networks)?;
     // The first requests open connections, and find out that one way leads nowhere.
     let _ = (ask(&planet, "direct", folder.path())?, ask(&planet, "round", folder.path())?);
     let [mut direct, mut round, mut ratios, mut differences, mut trips] = [const { Vec::new() }; 5];
@@ -90,18 +84,7 @@ fn planet() -> anyhow::Result<Planet> {
 
 /// The network's file as each data centre has it: for the first one, one of the origins is where nobody is.
 fn networks(folder: &Path) -> anyhow::Result<Vec<String>> {
-    let authority = folder.join("authority").display().to_string();
-    longhaul(&["edge", "ca", "new", &authority])?;
-    let mut text = format!("[network]\nname = \"round\"\nauthority = \"{authority}/ca.pem\"\n");
-    for ((name, city), last) in CENTRES.into_iter().zip(2..) {
-        longhaul(&["edge", "ca", "issue", &authority, name])?;
-        write!(
-            text,
-            "[[data_centre]]\nname = \"{name}\"\ncity = \"{city}\"\nlisten = [\"0.0.0.0:80\"]\n\
-             admin = \"127.0.0.1:4480\"\naddress = \"10.0.0.{last}:4400\"\n\
-             link_certificate = \"{authority}/{name}.pem\"\nlink_key = \"{authority}/{name}-key.pem\"\n"
-        )?;
-    }
+    let text = tables(folder, "round", &CENTRES)?;
     let zone = |name: &str, port: u16| {
         format!(
             "[[zone]]\nname = \"{name}\"\nhosts = [\"{name}\"]\norigin = [\"http://origin:{port}\"]\n\
@@ -114,12 +97,6 @@ fn networks(folder: &Path) -> anyhow::Result<Vec<String>> {
         Ok(file.display().to_string())
     };
     [("lhr", 81), ("fra", 80)].into_iter().map(of).collect()
-}
-
-fn start(planet: &Planet, host: &str, words: &[&str]) -> anyhow::Result<Running> {
-    let mut command = planet.exec(host);
-    command.arg(binary()).args(words);
-    Running::start(&mut command)
 }
 
 /// The median of what requests waited for their first byte, ms.
@@ -138,27 +115,6 @@ fn ask(planet: &Planet, zone: &str, folder: &Path) -> anyhow::Result<f64> {
     ensure!(waits.len() == COUNT, "{} of {COUNT} requests were made", waits.len());
     waits.sort_by(f64::total_cmp);
     Ok(waits[COUNT / 2])
-}
-
-fn status(planet: &Planet, name: &str) -> Option<Value> {
-    let mut command = planet.exec(&format!("edge-{name}"));
-    let output = command.arg(binary()).args(["edge", "status", "--json"]).output().ok()?;
-    serde_json::from_slice(&output.stdout).ok()
-}
-
-fn await_links(planet: &Planet) -> anyhow::Result<()> {
-    let is_linked = |name: &str| {
-        status(planet, name).is_some_and(|status| {
-            status["links"].as_array().is_some_and(|links| links.iter().all(|link| link["up"] == true))
-        })
-    };
-    for _ in 0..100 {
-        if CENTRES.iter().all(|(name, _)| is_linked(name)) {
-            return Ok(());
-        }
-        thread::park_timeout(Duration::from_millis(100));
-    }
-    bail!("the data centres have no links to one another after 10 s")
 }
 
 /// How many requests went through Frankfurt.
