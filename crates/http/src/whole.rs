@@ -58,13 +58,13 @@ impl Whole {
     /// # Errors
     /// When the file cannot be read, or is shorter.
     pub(crate) fn in_memory(&mut self) -> io::Result<&[u8]> {
-        if let Self::File(part) = self {
-            *self = Self::Bytes(part.read()?);
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::File(part) => {
+                *self = Self::Bytes(part.read()?);
+                self.in_memory()
+            }
         }
-        Ok(match self {
-            Self::Bytes(bytes) => bytes,
-            Self::File(_) => &[],
-        })
     }
 
     /// So many of its first bytes are not needed any more.
