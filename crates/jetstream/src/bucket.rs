@@ -3,10 +3,7 @@
 use std::{
     fmt, fs,
     hash::{BuildHasher as _, RandomState},
-    sync::{
-        Arc, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Arc, PoisonError},
     thread,
 };
 
@@ -17,13 +14,13 @@ use async_nats::jetstream::{
 };
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use kv::{About, Content, Expiration, Metadata, Millis, Page, Record, StoreName, Sweep, Version};
+use kv::{About, Content, Expiration, Listed, Metadata, Millis, Page, Record, StoreName, Sweep, Version};
 use tokio::{runtime, sync::Mutex};
 
 use crate::{
     Address, Error,
     feed::{self, Secrets},
-    index::{Entry, Listed},
+    index::Entry,
     layout::{headers, joined, parts, record, subject},
     shared::{Ears, Ready, Shared},
 };
@@ -35,7 +32,6 @@ pub struct Bucket {
     /// Writes of one key go one after the other: at the server all but one of them would be in vain.
     turns: Vec<Mutex<()>>,
     hasher: RandomState,
-    writes: AtomicU64,
     now: fn() -> Millis,
 }
 
@@ -61,11 +57,9 @@ pub struct Put {
     pub metadata: Option<Metadata>,
 }
 
-/// What a store has done since it was opened, and what it holds.
+/// What a store holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Writes that were asked for.
-    pub writes: u64,
     /// Keys that have a value, those among them that are over and not removed yet.
     pub keys: u64,
     /// Bytes of those values.
@@ -100,7 +94,7 @@ impl Bucket {
         let started = thread::Builder::new().name("store".into()).spawn(move || runtime.block_on(feeding));
         started.map_err(|why| Error::Thread(why.kind()))?;
         let turns = (0..TURNS).map(|_| Mutex::default()).collect();
-        Ok(Self { shared, address, turns, hasher: RandomState::new(), writes: AtomicU64::new(0), now })
+        Ok(Self { shared, address, turns, hasher: RandomState::new(), now })
     }
 
     /// Why it cannot be used now; `None` if it can.
@@ -183,7 +177,6 @@ impl Bucket {
         all: Vec<(String, Content, Bytes)>,
     ) -> Result<Vec<Version>, Error> {
         let (ready, of) = (self.shared.ready()?, all.len());
-        self.writes.fetch_add(1, Relaxed);
         let most = ready.client.max_payload() as u64;
         if let Some(bytes) = all.iter().map(|(_, _, value)| value.len() as u64).find(|&bytes| bytes > most) {
             return Err(Error::TooLarge { bytes, most });
@@ -294,10 +287,10 @@ impl Bucket {
         Ears(Arc::clone(&self.shared))
     }
 
-    /// What it has done.
+    /// What it holds.
     pub fn usage(&self) -> Usage {
         let (keys, bytes) = self.shared.index.read().unwrap_or_else(PoisonError::into_inner).held();
-        Usage { writes: self.writes.load(Relaxed), keys, bytes }
+        Usage { keys, bytes }
     }
 
     /// Ends the connection. What is asked for later fails.

@@ -6,18 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use kv::{About, Content, Cursor, Millis, Page, Record, Version};
+use kv::{About, Content, Cursor, Listed, ListedKey, Millis, Page, Record, Version};
 
 use crate::layout::joined;
-
-/// A page of a list.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// Its keys.
-    pub keys: Vec<(String, About)>,
-    /// Where the next page begins; `None` if this was the last one.
-    pub next: Option<Cursor>,
-}
 
 /// All keys of a stream.
 #[derive(Debug, Default)]
@@ -118,7 +109,7 @@ impl Index {
             let name = String::from_utf8_lossy(&key[namespace.len() + 1..]).into_owned();
             last = Some(name.clone());
             if let Some(about) = entry.record.as_ref().and_then(|record| record.value(now)) {
-                keys.push((name, about.clone()));
+                keys.push(ListedKey::new(name, about));
             }
         }
         Listed { keys, next: None }
@@ -158,7 +149,7 @@ mod tests {
     ) -> (Vec<String>, Option<String>) {
         let page = Page { prefix: prefix.into(), after: after.map(Into::into), limit };
         let Listed { keys, next } = index.list("ns", &page, Millis(50_000));
-        (keys.into_iter().map(|(name, _)| name).collect(), next.map(|next| next.last))
+        (keys.into_iter().map(|key| key.name).collect(), next.map(|next| next.last))
     }
 
     #[test]

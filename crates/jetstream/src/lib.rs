@@ -24,6 +24,5 @@ pub use self::{
     address::{Address, NoAddress, User},
     bucket::{Bucket, Found, Named, Put, Usage},
     error::Error,
-    index::Listed,
     shared::{Ears, Heard},
 };

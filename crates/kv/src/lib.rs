@@ -37,7 +37,7 @@ pub use self::{
     expiration::{Expiration, ExpirationError, LEAST_TTL},
     key::{Key, KeyError, MOST_KEY_BYTES, decoded},
     metadata::{MOST_METADATA_BYTES, Metadata, MetadataError},
-    page::{MOST_KEYS, Page, PageError},
+    page::{Listed, ListedKey, MOST_KEYS, Page, PageError},
     places::{Places, Tier},
     race::{Answer, Heard, Race, Repair, Side},
     record::{About, Content, Damaged, Record, Sweep, TOMBSTONE},

@@ -1,6 +1,6 @@
 //! What a reader asks of a list: which keys, how many, and from where on.
 
-use crate::{Cursor, CursorError, KeyError, MOST_KEY_BYTES};
+use crate::{About, Cursor, CursorError, Expiration, KeyError, MOST_KEY_BYTES, Metadata};
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,34 @@ pub struct Page {
     pub after: Option<String>,
     /// How many keys it has at most.
     pub limit: usize,
+}
+
+/// The keys of a page that have a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its keys.
+    pub keys: Vec<ListedKey>,
+    /// Where the next page begins; `None` if this was the last one. There may be one behind a page with few keys or none: keys without a
+    /// value are passed over, and a page ends after many of them.
+    pub next: Option<Cursor>,
+}
+
+/// A key in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedKey {
+    /// The key.
+    pub name: String,
+    /// When its value is over.
+    pub expiration: Option<Expiration>,
+    /// What was said of its value.
+    pub metadata: Option<Metadata>,
+}
+
+impl ListedKey {
+    /// A key, and what is said of its value.
+    pub fn new(name: String, about: &About) -> Self {
+        Self { name, expiration: about.expiration, metadata: about.metadata.clone() }
+    }
 }
 
 /// Why there is no such page.

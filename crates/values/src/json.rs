@@ -1,6 +1,6 @@
 //! JSON that is put together of texts which are JSON already: metadata and values stay as their writers wrote them.
 
-use vault::ListedKey;
+use kv::ListedKey;
 
 /// Adds a text as JSON.
 pub(crate) fn text(to: &mut String, text: &str) {

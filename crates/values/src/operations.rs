@@ -3,9 +3,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kv::{Expiration, Key, Metadata, Page, Tier, Version, Wanted};
+use kv::{Expiration, Key, Listed, Metadata, Page, Tier, Version, Wanted};
 use tokio::sync::OwnedSemaphorePermit;
-use vault::Listed;
 
 use crate::{
     copies::Name,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use jetstream::{Bucket, Ears};
-use kv::{Expiration, Metadata, Millis, Page, Record, Version};
+use kv::{Expiration, Listed, Metadata, Millis, Page, Record, Version};
 use tokio::task::spawn_blocking;
-use vault::{Listed, ListedKey, Put, Reading, Vault};
+use vault::{Put, Reading, Vault};
 
 use crate::{
     Error,
@@ -78,15 +78,7 @@ impl Store {
         let (store, namespace) = (self.clone(), namespace.to_owned());
         let list = move || match store {
             Self::File(vault) => Ok::<_, Problem>(vault.list(&namespace, &page)?),
-            Self::Nats(bucket) => {
-                let listed = bucket.list(&namespace, &page)?;
-                let key = |(name, about): (String, kv::About)| ListedKey {
-                    name,
-                    expiration: about.expiration,
-                    metadata: about.metadata,
-                };
-                Ok(Listed { keys: listed.keys.into_iter().map(key).collect(), next: listed.next })
-            }
+            Self::Nats(bucket) => Ok(bucket.list(&namespace, &page)?),
         };
         spawn_blocking(list).await.map_err(|error| ended(&error))?
     }
@@ -139,7 +131,7 @@ impl Store {
                 Usage { keys, bytes }
             }
             Self::Nats(bucket) => {
-                let jetstream::Usage { keys, bytes, .. } = bucket.usage();
+                let jetstream::Usage { keys, bytes } = bucket.usage();
                 Usage { keys, bytes }
             }
         }

@@ -9,7 +9,7 @@
 //! | what a write does to the tables | `change.rs` |
 //! | a value that comes in pieces | [`Upload`] |
 //! | a value that is read in pieces | [`Reading`] |
-//! | pages of keys | [`Listed`] |
+//! | pages of keys | `listed.rs` |
 //!
 //! The file is redb's: B-trees that are never written over, so that a crash leaves the last state that was made durable. What a
 //! version is, when a value is over and what a page holds says the engine, `kv`.
@@ -28,7 +28,6 @@ mod writer;
 pub use self::{
     error::Error,
     file::{File, Opening, opening},
-    listed::{Listed, ListedKey},
     reading::{Found, Reading},
     upload::Upload,
     vault::{Config, Put, Usage, Vault},

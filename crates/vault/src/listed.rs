@@ -2,34 +2,13 @@
 
 use std::ops::Bound;
 
-use kv::{Cursor, Expiration, Metadata, Millis, Page};
+use kv::{Cursor, Listed, ListedKey, Millis, Page};
 
 use crate::{
     Error,
     file::File,
     layout::{HEADS, Head, full_key},
 };
-
-/// A page of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Its keys.
-    pub keys: Vec<ListedKey>,
-    /// Where the next page begins; `None` if this was the last one. There may be one behind a page with few keys or none: keys without a
-    /// value are passed over, and a page ends after many of them.
-    pub next: Option<Cursor>,
-}
-
-/// A key in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedKey {
-    /// The key.
-    pub name: String,
-    /// When its value is over.
-    pub expiration: Option<Expiration>,
-    /// What was said of its value.
-    pub metadata: Option<Metadata>,
-}
 
 /// Reads a page.
 pub(crate) fn list(file: &File, namespace: &str, page: &Page, now: Millis) -> Result<Listed, Error> {
@@ -58,11 +37,7 @@ pub(crate) fn list(file: &File, namespace: &str, page: &Page, now: Millis) -> Re
         let Head { record, .. } = Head::decode(head.value()).map_err(|damaged| file.damaged(damaged))?;
         last = Some(name.to_owned());
         if let Some(about) = record.value(now) {
-            keys.push(ListedKey {
-                name: name.to_owned(),
-                expiration: about.expiration,
-                metadata: about.metadata.clone(),
-            });
+            keys.push(ListedKey::new(name.to_owned(), about));
         }
     }
     Ok(Listed { keys, next: None })

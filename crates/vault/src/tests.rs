@@ -5,7 +5,7 @@ mod trouble;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use bytes::Bytes;
-use kv::{About, Content, Expiration, Metadata, Millis, Page, StoreName, Version};
+use kv::{About, Content, Expiration, Listed, Metadata, Millis, Page, StoreName, Version};
 use tempfile::TempDir;
 
 use super::*;

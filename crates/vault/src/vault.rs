@@ -11,12 +11,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use kv::{About, Clock, Expiration, Metadata, Millis, Page, StoreName, Version};
+use kv::{About, Clock, Expiration, Listed, Metadata, Millis, Page, StoreName, Version};
 use redb::ReadableTable as _;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Error, Found, Listed, Upload,
+    Error, Found, Upload,
     change::Change,
     file::{File, Opening, opening},
     layout::{DUE, full_key},
