@@ -2,23 +2,38 @@
 
 use std::{
     io,
-    net::{SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener, UdpSocket},
 };
 
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::Error;
 
-/// Listens on all `addresses`. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0 has that port as well.
+/// Listens on all `addresses`. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0 has that port as well. A port that the kernel
+/// chooses is free for UDP too, so that QUIC may have it.
 ///
 /// # Errors
 /// When an address cannot be listened on.
 pub fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
     let open = |&address: &SocketAddr| {
         let only_v6 = is_taken_by_v4(addresses, address.port());
-        open(address, only_v6, false).map_err(|source| refused(address, source))
+        let opened = if address.port() == 0 { choose(address) } else { open(address, only_v6, false) };
+        opened.map_err(|source| refused(address, source))
     };
     addresses.iter().map(open).collect()
+}
+
+/// Listens where the kernel finds a port that is free, and asks again when somebody uses it for UDP.
+fn choose(address: SocketAddr) -> io::Result<TcpListener> {
+    // Each is kept until one fits, so that the kernel does not offer it twice.
+    let mut taken = Vec::new();
+    loop {
+        let socket = open(address, false, false)?;
+        if taken.len() == CHOICES || UdpSocket::bind(socket.local_addr()?).is_ok() {
+            return Ok(socket);
+        }
+        taken.push(socket);
+    }
 }
 
 /// Listens on each of the `addresses` with so many sockets, among which the kernel shares the connections out (SO_REUSEPORT).
@@ -65,6 +80,9 @@ fn open(address: SocketAddr, only_v6: bool, is_shared: bool) -> io::Result<TcpLi
     socket.set_nonblocking(true)?;
     Ok(socket.into())
 }
+
+/// Ports that are refused before one is taken as it is.
+const CHOICES: usize = 16;
 
 /// Connections that the kernel may hold for us: as many as it allows by default (net.core.somaxconn).
 const BACKLOG: i32 = 4096;

@@ -259,3 +259,14 @@ async fn a_server_that_stops_finishes_what_is_in_flight() {
     assert_eq!(response.unwrap().into_body().collect(1 << 20).await.unwrap().len(), 100_000);
     assert_eq!(server.ended.await.unwrap(), server::End::Complete);
 }
+
+#[test]
+fn a_port_that_the_kernel_chooses_is_free_for_quic() {
+    // One port of fifteen is taken for UDP, at an address that nothing else here uses.
+    let anywhere = "127.0.0.77:0".parse().unwrap();
+    let _taken: Vec<_> = (0..2000).map(|_| UdpSocket::bind(anywhere).unwrap()).collect();
+    for _ in 0..200 {
+        let listening = server::listen(&[anywhere]).unwrap();
+        server::bind_udp(&[listening[0].local_addr().unwrap()]).unwrap();
+    }
+}
