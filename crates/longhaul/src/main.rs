@@ -1,5 +1,6 @@
 //! The `longhaul` command: subcommands, and nothing else.
 
+mod allocator;
 mod compare;
 mod complete;
 mod completions;
@@ -29,9 +30,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use tracing::{error, info};
 
-/// The C library's allocator keeps far more memory than an edge uses, as objects of all sizes come and go on several threads; musl's is slow too.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// Measure, compare and emulate networks: what people experience over the distances of a planet
 ///

@@ -1,0 +1,117 @@
+//! Where memory comes from: mimalloc. The C library's allocator keeps far more memory than an edge uses, as objects of all sizes come and
+//! go on several threads; musl's is slow too.
+
+#![expect(unsafe_code, reason = "an allocator is unsafe to write")]
+
+use std::{
+    alloc::{GlobalAlloc, Layout},
+    ptr::NonNull,
+};
+
+use mimalloc::MiMalloc;
+use nix::{
+    libc::c_void,
+    sys::mman::{MmapAdvise, madvise},
+};
+
+/// mimalloc, but for large memory that must be zero: its pages are not there until they are written.
+///
+/// mimalloc writes zeros wherever something else was before. So a buffer of 3 MB for datagrams, which most data centres never fill, takes 3 MB
+/// or nothing, as chance has it.
+pub(crate) struct Allocator;
+
+// SAFETY: all that differs from mimalloc, which keeps the promises, is how memory becomes zero.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are the same.
+        unsafe { MiMalloc.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are the same.
+        unsafe { MiMalloc.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promises are the same.
+        unsafe { MiMalloc.realloc(memory, layout, size) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if layout.size() < LARGE {
+            // SAFETY: the caller's promises are the same.
+            return unsafe { MiMalloc.alloc_zeroed(layout) };
+        }
+        // SAFETY: the caller's promises are the same.
+        let memory = unsafe { MiMalloc.alloc(layout) };
+        if !memory.is_null() {
+            // SAFETY: so many bytes were just given to us, and nobody else knows of them.
+            unsafe { make_zero(memory, layout.size()) }
+        }
+        memory
+    }
+}
+
+/// Makes this memory zero, and gives the pages that it has to itself back to the kernel, which fills them with zeros when they are next used.
+///
+/// # Safety
+/// It must be valid for writes, and of private mappings of no file.
+unsafe fn make_zero(memory: *mut u8, size: usize) {
+    let head = memory.align_offset(PAGE).min(size);
+    let pages = (size - head) / PAGE * PAGE;
+    // SAFETY: it is within the memory.
+    let first = unsafe { memory.add(head) };
+    let first_page = NonNull::new(first.cast::<c_void>()).filter(|_| pages > 0);
+    // SAFETY: these pages hold nothing that anybody knows of.
+    let is_given =
+        first_page.is_some_and(|page| unsafe { madvise(page, pages, MmapAdvise::MADV_DONTNEED) }.is_ok());
+    let zero = if is_given { pages } else { 0 };
+    // SAFETY: what is before these pages and what is after them is within the memory.
+    unsafe {
+        memory.write_bytes(0, head);
+        first.add(zero).write_bytes(0, size - head - zero);
+    }
+}
+
+/// From here on writing zeros costs more than a system call.
+const LARGE: usize = 1 << 20;
+
+/// A multiple of the size of a page on all machines that we are built for.
+const PAGE: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_memory_that_was_used_before_comes_back_as_zero() {
+        for size in [LARGE - 1, LARGE, LARGE + 1, 3 * LARGE + 4321] {
+            for align in [1, 64, 1 << 13] {
+                let layout = Layout::from_size_align(size, align).unwrap();
+                for _ in 0..4 {
+                    // SAFETY: the layout is not empty; all of it is written and read within its bounds, and given back with the same layout.
+                    unsafe {
+                        let memory = Allocator.alloc_zeroed(layout);
+                        let bytes = std::slice::from_raw_parts_mut(memory, size);
+                        assert!(bytes.iter().all(|&byte| byte == 0), "{layout:?}");
+                        bytes.fill(7);
+                        Allocator.dealloc(memory, layout);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_around_the_pages_is_made_zero_and_nothing_else() {
+        let mut memory = vec![7_u8; 5 * PAGE];
+        for (from, size) in [(1, 3 * PAGE), (PAGE, 2 * PAGE), (100, 50), (0, 5 * PAGE)] {
+            memory.fill(7);
+            // SAFETY: this part of the vector is ours, and of no file.
+            unsafe { make_zero(memory.as_mut_ptr().add(from), size) };
+            let zeros = memory.iter().filter(|&&byte| byte == 0).count();
+            assert!(memory[from..from + size].iter().all(|&byte| byte == 0));
+            assert_eq!(zeros, size);
+        }
+    }
+}
