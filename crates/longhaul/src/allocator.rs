@@ -61,15 +61,14 @@ unsafe fn make_zero(memory: *mut u8, size: usize) {
     let pages = (size - head) / PAGE * PAGE;
     // SAFETY: it is within the memory.
     let first = unsafe { memory.add(head) };
-    let first_page = NonNull::new(first.cast::<c_void>()).filter(|_| pages > 0);
     // SAFETY: these pages hold nothing that anybody knows of.
-    let is_given =
-        first_page.is_some_and(|page| unsafe { madvise(page, pages, MmapAdvise::MADV_DONTNEED) }.is_ok());
-    let zero = if is_given { pages } else { 0 };
-    // SAFETY: what is before these pages and what is after them is within the memory.
+    let is_given = NonNull::new(first.cast::<c_void>())
+        .is_some_and(|page| pages > 0 && unsafe { madvise(page, pages, MmapAdvise::MADV_DONTNEED) }.is_ok());
+    let given = if is_given { pages } else { 0 };
+    // SAFETY: what is before the pages that were given back and what is after them is within the memory.
     unsafe {
         memory.write_bytes(0, head);
-        first.add(zero).write_bytes(0, size - head - zero);
+        first.add(given).write_bytes(0, size - head - given);
     }
 }
 
