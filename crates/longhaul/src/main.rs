@@ -1,6 +1,5 @@
 //! The `longhaul` command: subcommands, and nothing else.
 
-mod allocator;
 mod compare;
 mod complete;
 mod completions;
@@ -21,6 +20,7 @@ mod run;
 mod serve;
 mod shell;
 mod speed;
+mod sys;
 mod tcp;
 mod transfer;
 mod wrong_file;
@@ -31,7 +31,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use tracing::{error, info};
 
 #[global_allocator]
-static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+static ALLOCATOR: sys::Allocator = sys::Allocator;
 
 /// Measure, compare and emulate networks: what people experience over the distances of a planet
 ///

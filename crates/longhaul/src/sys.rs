@@ -1,5 +1,5 @@
 //! Where memory comes from: mimalloc. The C library's allocator keeps far more memory than an edge uses, as objects of all sizes come and
-//! go on several threads; musl's is slow too.
+//! go on several threads; musl's is slow too. All unsafe code of the crate is here.
 
 #![expect(unsafe_code, reason = "an allocator is unsafe to write")]
 
