@@ -81,12 +81,12 @@ impl Limits {
     /// Of connections that together had so long for their transfers. None if nothing was sent.
     #[expect(clippy::cast_precision_loss, reason = "microseconds of a test, and its segments")]
     pub fn of(times: Times, transferring: Duration) -> Option<Self> {
-        let all = transferring.as_secs_f64() * 1e6;
+        // Data is acknowledged after the last piece is there: up to a round trip more than the transfers is busy. A transfer of which all is
+        // there when its head is read takes no time.
+        let all = (transferring.as_secs_f64() * 1e6).max(times.busy_us as f64);
         if all <= 0.0 || times.sent == 0 {
             return None;
         }
-        // Data is acknowledged after the last piece is there: up to a round trip more than the transfers is busy.
-        let all = all.max(times.busy_us as f64);
         let share = |us: u64| us as f64 / all;
         let (receiver_window, send_buffer) = (share(times.rwnd_limited_us), share(times.sndbuf_limited_us));
         let busy = share(times.busy_us);
@@ -133,6 +133,7 @@ mod tests {
         assert_eq!(limits.most(), "receiver window");
         // Busy for longer than the transfers: nobody had nothing to send.
         assert_eq!(Limits::of(TIMES, Duration::from_micros(800)).unwrap().application, 0.0);
+        assert_eq!(Limits::of(TIMES, Duration::ZERO).unwrap().application, 0.0);
         assert_eq!(Limits::of(Times::default(), Duration::from_micros(800)), None);
     }
 
