@@ -5,6 +5,7 @@
 //! must pass its failure on too, and everything in this crate does.
 
 mod channel;
+pub(crate) mod counted;
 mod patient;
 
 use std::{
@@ -21,12 +22,15 @@ pub use hyper::body::Body as Frames;
 pub use hyper::body::{Frame, SizeHint};
 
 pub use self::channel::{Gone, Sender};
+use self::counted::Counted;
 pub(crate) use self::patient::Patient;
 use crate::Failure;
 
 /// A body, whole or in pieces.
 pub struct Body {
     pieces: Pieces,
+    /// Whoever brings the pieces, if it can do without copying them.
+    counted: Option<Counted>,
 }
 
 enum Pieces {
@@ -38,17 +42,30 @@ enum Pieces {
 impl Body {
     /// One without a byte.
     pub const fn empty() -> Self {
-        Self { pieces: Pieces::Whole(Bytes::new()) }
+        Self { pieces: Pieces::Whole(Bytes::new()), counted: None }
     }
 
     /// One that is in memory as a whole; its length is announced.
     pub fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { pieces: Pieces::Whole(bytes.into()) }
+        Self { pieces: Pieces::Whole(bytes.into()), counted: None }
     }
 
     /// One that comes from elsewhere: asked for its next frame when there is room for it, and not before.
     pub fn stream(frames: impl Frames<Data = Bytes, Error = Failure> + Send + 'static) -> Self {
-        Self { pieces: Pieces::Stream(Box::pin(frames)) }
+        Self { pieces: Pieces::Stream(Box::pin(frames)), counted: None }
+    }
+
+    /// The same body, whose source can do without copying.
+    pub(crate) fn countable(self, counted: Counted) -> Self {
+        Self { counted: Some(counted), ..self }
+    }
+
+    /// From here on only the lengths of pieces count: what is in those that come may be anything. A connection in clear text leaves the bytes
+    /// of a request's body where they are then, where the body's length was announced; others go on as before.
+    pub fn only_count(&self) {
+        if let Some(counted) = &self.counted {
+            counted.begin();
+        }
     }
 
     /// One that is written while it is read. At most `room` pieces (at least 1) wait to be read, and [`Sender::send`]

@@ -4,7 +4,7 @@ use std::{
     io,
     num::NonZeroUsize,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
-    ptr::NonNull,
+    ptr::{self, NonNull},
     slice,
 };
 
@@ -104,6 +104,16 @@ pub(crate) fn send_first(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     let more = MsgFlags::from_bits_retain(libc::MSG_MORE);
     let how = more | MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
     Ok(send(socket.as_fd().as_raw_fd(), bytes, how)?)
+}
+
+/// Throws away what has come on a socket of TCP, `most` bytes at most; how many these were, 0 at the end. Nothing is copied
+/// (`MSG_TRUNC`, man 7 tcp).
+#[expect(unsafe_code, reason = "no safe function takes a length without a place")]
+pub(crate) fn discard(socket: impl AsFd, most: usize) -> io::Result<usize> {
+    let how = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
+    // SAFETY: with MSG_TRUNC the kernel writes nothing for a socket of TCP; for another one there is no place, and it says EFAULT.
+    let discarded = unsafe { libc::recv(socket.as_fd().as_raw_fd(), ptr::null_mut(), most, how) };
+    usize::try_from(discarded).map_err(|_| io::Error::last_os_error())
 }
 
 fn offset(at: u64) -> io::Result<i64> {

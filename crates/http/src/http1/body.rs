@@ -54,6 +54,16 @@ impl Incoming {
         }
     }
 
+    /// So many bytes of a body whose length is known, and not more than it has, came and were not looked at.
+    pub fn pass_over(&mut self, bytes: u64) {
+        if let Self::Length(left) = self {
+            *left = left.saturating_sub(bytes);
+            if *left == 0 {
+                *self = Self::Done;
+            }
+        }
+    }
+
     /// The connection has ended: whether the body is whole.
     pub fn close(&mut self) -> bool {
         let is_whole = matches!(self, Self::Done | Self::UntilClose);
@@ -99,6 +109,11 @@ mod tests {
             let mut body = Incoming::new(framing);
             assert_eq!((body.close(), body.is_done()), (is_whole, is_whole), "{framing:?}");
         }
+        let mut body = Incoming::new(Framing::Length(4));
+        body.pass_over(3);
+        assert_eq!(body.left(), Some(1));
+        body.pass_over(1);
+        assert!(body.is_done());
         let mut body = Incoming::new(Framing::UntilClose);
         assert_eq!(body.next(&mut bytes), Ok(Piece::Data("ef".into())));
         assert_eq!((body.next(&mut bytes), body.left()), (Ok(Piece::Wanting), None));

@@ -1,14 +1,36 @@
 //! The stream under HTTP/1.1 and HTTP/2: TCP, or TLS over it.
 
-use tokio::net::TcpStream;
+use std::{
+    io,
+    task::{Context, Poll, ready},
+};
+
+use tokio::{io::Interest, net::TcpStream};
 use tokio_rustls::server::TlsStream;
 
-use crate::{http1::Outlet, tunnel::Bytestream};
+use crate::{http1::Outlet, sys, tunnel::Bytestream};
 
 /// The stream of a connection, in clear text or under TLS.
-pub(super) trait Wire: Bytestream + Outlet + 'static {}
+pub(super) trait Wire: Bytestream + Outlet + 'static {
+    /// Throws away what has come, `most` bytes at most, and says how many these were, 0 at the end. `None` if it has to be read.
+    fn poll_discard(&mut self, _cx: &mut Context<'_>, _most: usize) -> Option<Poll<io::Result<usize>>> {
+        None
+    }
+}
 
-impl Wire for TcpStream {}
+impl Wire for TcpStream {
+    fn poll_discard(&mut self, cx: &mut Context<'_>, most: usize) -> Option<Poll<io::Result<usize>>> {
+        let mut discarding = || loop {
+            ready!(self.poll_read_ready(cx))?;
+            match self.try_io(Interest::READABLE, || sys::discard(&*self, most)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                discarded => return Poll::Ready(discarded),
+            }
+        };
+        Some(discarding())
+    }
+}
 
 /// What is encrypted is another copy.
 impl Outlet for TlsStream<TcpStream> {}

@@ -263,6 +263,51 @@ async fn a_body_that_nobody_reads_is_in_nobodys_way_unless_it_is_large() {
     assert_eq!(statuses(&said(&serving, upload(600_000)).await), [200], "and the answer is not lost");
 }
 
+/// Says how many bytes a body has, without looking at them, and whether one of those it was given was not from the client.
+async fn counts(request: Request<Body>) -> Result<Response<Body>, Failure> {
+    let mut body = request.into_body();
+    body.only_count();
+    let (mut bytes, mut is_copied) = (0, true);
+    while let Some(piece) = body.data().await? {
+        bytes += piece.len();
+        is_copied &= piece.iter().all(|&byte| byte == b'y');
+    }
+    Ok(Response::new(Body::whole(format!("{bytes} {is_copied};"))))
+}
+
+#[tokio::test]
+async fn a_body_of_which_only_the_length_counts_is_not_copied() {
+    let serving = serve_clear(counts);
+    let upload = |bytes: usize| {
+        let head = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {bytes}\r\n\r\n");
+        [head, "y".repeat(bytes)].concat()
+    };
+    let last = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nyyy\r\n0\r\n\r\n";
+    let said = said(&serving, [upload(3_000_000), upload(1), last.to_owned()].concat()).await;
+    assert_eq!(statuses(&said), [200, 200, 200], "{said}");
+    assert!(said.contains("3000000 false;") && said.contains("1 true;"), "{said}");
+    assert!(said.ends_with("3 true;"), "chunks have to be read: {said}");
+}
+
+#[tokio::test]
+async fn a_counted_body_that_breaks_off_fails() {
+    let (sender, failed) = std::sync::mpsc::channel();
+    let serving = serve_clear(move |request: Request<Body>| {
+        let sender = sender.clone();
+        async move {
+            let response = counts(request).await;
+            sender.send(response.as_ref().err().copied()).unwrap();
+            response
+        }
+    });
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n";
+    stream.write_all([head.to_owned(), "y".repeat(400_000)].concat().as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    stream.read_to_end(&mut Vec::new()).await.unwrap();
+    assert_eq!(failed.try_recv(), Ok(Some(Failure::Closed(http::Stage::Body))));
+}
+
 #[tokio::test]
 async fn trailers_are_for_those_who_ask() {
     let serving = serve_clear(async |_: Request<Body>| {

@@ -1,6 +1,7 @@
 //! A request's body while it comes in: read when its handler wants it, and thrown away when nobody does.
 
 use std::{
+    io,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -10,6 +11,7 @@ use hyper::{HeaderMap, Version, body::Frame, header};
 use super::Http1;
 use crate::{
     Body, Failure,
+    body::counted::{self, Counted},
     http1::{Framing, Incoming, Piece, framing},
     server::{
         handover::{self, Giver, Wish},
@@ -22,6 +24,8 @@ use crate::{
 pub(super) struct Arrival {
     incoming: Incoming,
     giver: Giver,
+    /// Whether its handler only wants to know how much comes.
+    counted: Counted,
     /// The client waits to be told that somebody wants it (RFC 9110 section 10.1.1).
     is_held_back: bool,
 }
@@ -42,8 +46,9 @@ impl<S: Wire> Http1<S> {
         let (giver, taker) = handover::open(incoming.left());
         let is_held_back =
             version == Version::HTTP_11 && framing::has_token(headers, &header::EXPECT, "100-continue");
-        self.arrival = Some(Arrival { incoming, giver, is_held_back });
-        patient(taker, patience)
+        let counted = Counted::default();
+        self.arrival = Some(Arrival { incoming, giver, counted: counted.clone(), is_held_back });
+        patient(taker, patience).countable(counted)
     }
 
     /// Reads what is wanted of the body; once it is whole, whether the client is still there. `false` if it is not.
@@ -83,8 +88,30 @@ impl<S: Wire> Http1<S> {
                 Ok(Piece::Wanting) => {}
                 Err(_) => return Poll::Ready(Err(Failure::Garbled)),
             }
+            if arrival.counted.has_begun()
+                && let Some(left) = arrival.incoming.left()
+            {
+                let most = usize::try_from(left).unwrap_or(usize::MAX).min(counted::MOST);
+                if let Some(discarded) = self.stream.poll_discard(cx, most) {
+                    return self.passed_over(ready!(discarded)).into();
+                }
+            }
             if !ready!(self.poll_read(cx)) {
                 return Poll::Ready(Err(Failure::Closed(crate::Stage::Body)));
+            }
+        }
+    }
+
+    /// Bytes of the body came and were thrown away by the kernel.
+    fn passed_over(&mut self, discarded: io::Result<usize>) -> Result<Option<Frame<bytes::Bytes>>, Failure> {
+        match (discarded, &mut self.arrival) {
+            (Ok(bytes @ 1..), Some(arrival)) => {
+                arrival.incoming.pass_over(bytes as u64);
+                Ok(Some(Frame::data(counted::stand_in(bytes))))
+            }
+            _ => {
+                self.is_over = true;
+                Err(Failure::Closed(crate::Stage::Body))
             }
         }
     }
