@@ -9,7 +9,7 @@ use std::{
 };
 
 use http::{
-    Membership, Server,
+    Membership, Scheme, Server,
     server::{Config, Identity, PerAddress, bind_udp, share},
 };
 
@@ -24,6 +24,7 @@ pub(crate) struct Doors {
     links: Vec<Vec<TcpListener>>,
     /// For those who use the key-value store.
     kv: Vec<Vec<TcpListener>>,
+    kv_tls: Vec<Vec<TcpListener>>,
     identity: Option<Identity>,
     /// What visitors of one core may cost.
     config: Config,
@@ -36,8 +37,8 @@ pub(crate) struct Served {
     pub(crate) servers: Vec<Server>,
     /// For other data centres.
     pub(crate) links: Option<Server>,
-    /// For those who use the key-value store.
-    pub(crate) kv: Option<Server>,
+    /// For those who use the key-value store, and how they speak.
+    pub(crate) kv: Vec<(Server, Scheme)>,
     /// HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
     pub(crate) quic: Option<Quic>,
 }
@@ -61,14 +62,17 @@ impl Quic {
 impl Doors {
     /// Opens what a data centre listens on, apart from what is there already.
     pub(crate) fn open(centre: &DataCentre, cores: usize, there: &mut Sockets) -> Result<Self, Error> {
-        let identity = centre.identity.as_ref().filter(|_| !centre.listen_tls.is_empty());
+        let has_tls = !centre.listen_tls.is_empty() || !centre.kv_listen_tls.is_empty();
+        let identity = centre.identity.as_ref().filter(|_| has_tls);
         let identity = identity.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
         let clear = tcp(&centre.listen, cores, there)?;
-        let tls = if identity.is_some() { tcp(&centre.listen_tls, cores, there)? } else { Vec::new() };
+        let tls =
+            if centre.listen_tls.is_empty() { Vec::new() } else { tcp(&centre.listen_tls, cores, there)? };
         let udp = udp(&addresses(&tls), there)?;
         let link: Vec<_> = centre.link.iter().map(|link| link.address).collect();
         let links = tcp(&link, cores, there)?;
         let kv = tcp(&centre.kv_listen, cores, there)?;
+        let kv_tls = tcp(&centre.kv_listen_tls, cores, there)?;
         let all = Config::default();
         let connections = centre.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
         let config = Config {
@@ -79,7 +83,7 @@ impl Doors {
             ..all
         };
         let per_address = PerAddress::at_most(centre.connections_per_address);
-        Ok(Self { clear, tls, udp, links, kv, identity, config, per_address })
+        Ok(Self { clear, tls, udp, links, kv, kv_tls, identity, config, per_address })
     }
 
     /// What visitors see over TLS.
@@ -102,14 +106,15 @@ impl Doors {
         addresses(&self.links)
     }
 
-    /// Where the key-value store is asked.
-    pub(crate) fn kv_addresses(&self) -> Vec<SocketAddr> {
-        addresses(&self.kv)
+    /// Where the key-value store is asked, without and with TLS.
+    pub(crate) fn kv_addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
+        (addresses(&self.kv), addresses(&self.kv_tls))
     }
 
     /// Copies of all sockets, and of the operator's, in the order in which a process with the same file looks for them.
     pub(crate) fn copies(&self, operator: Option<&TcpListener>) -> io::Result<Vec<OwnedFd>> {
-        let tcp = self.clear.iter().chain(&self.tls).chain(&self.kv).flatten().chain(operator);
+        let tcp =
+            self.clear.iter().chain(&self.tls).chain(&self.kv).chain(&self.kv_tls).flatten().chain(operator);
         let tcp = tcp.map(|socket| socket.try_clone().map(OwnedFd::from));
         let udp = self.udp.iter().map(|socket| socket.try_clone().map(OwnedFd::from));
         let links = self.links.iter().flatten().map(|socket| socket.try_clone().map(OwnedFd::from));
@@ -144,10 +149,21 @@ impl Doors {
             }
             _ => None,
         };
-        let kv = self.kv.pop().filter(|sockets| !sockets.is_empty());
+        Ok(Served { servers, links, kv: self.kv_of_next_core()?, quic })
+    }
+
+    fn kv_of_next_core(&mut self) -> Result<Vec<(Server, Scheme)>, Error> {
         let own = Config { proxy_protocol: false, ..self.config };
-        let kv = kv.map(|sockets| Ok::<_, Error>(Server::on(sockets)?.with_config(own))).transpose()?;
-        Ok(Served { servers, links, kv, quic })
+        let mut servers = Vec::new();
+        if let Some(sockets) = self.kv.pop().filter(|sockets| !sockets.is_empty()) {
+            servers.push((Server::on(sockets)?.with_config(own), Scheme::Http));
+        }
+        if let (Some(sockets), Some(identity)) = (self.kv_tls.pop(), &self.identity)
+            && !sockets.is_empty()
+        {
+            servers.push((Server::on(sockets)?.with_tls(identity).with_config(own), Scheme::Https));
+        }
+        Ok(servers)
     }
 }
 

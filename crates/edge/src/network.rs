@@ -92,6 +92,8 @@ pub struct DataCentre {
     pub link: Option<Link>,
     /// Where it is asked for keys and values, in clear text; nowhere if the network has no store.
     pub kv_listen: Vec<SocketAddr>,
+    /// The same over TLS, with the certificate that visitors see.
+    pub kv_listen_tls: Vec<SocketAddr>,
 }
 
 /// What a network's file is read for.

@@ -63,6 +63,8 @@ pub struct Ready {
     pub links: Vec<SocketAddr>,
     /// For those who use the key-value store.
     pub kv: Vec<SocketAddr>,
+    /// The same over TLS.
+    pub kv_tls: Vec<SocketAddr>,
     /// For the operator.
     pub admin: Option<SocketAddr>,
     /// Whether it took the place of a process that ran.
@@ -113,7 +115,8 @@ pub fn run(
         let operator = operator.map(|socket| Server::on(vec![socket])).transpose()?;
         (operator, signal(SignalKind::hangup()).map_err(Error::Runtime)?)
     };
-    let ((clear, tls), links, kv) = (doors.addresses(), doors.link_addresses(), doors.kv_addresses());
+    let ((clear, tls), links) = (doors.addresses(), doors.link_addresses());
+    let (kv, kv_tls) = doors.kv_addresses();
     let identity = doors.identity();
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
     let core = |number| Core::new(Arc::clone(&edge), number, clients.fresh());
@@ -140,7 +143,7 @@ pub fn run(
         .collect::<Result<_, _>>()
         .map_err(Error::Runtime)?;
     drop(ended);
-    ready(&Ready { clear, tls, links, kv, admin, took_over });
+    ready(&Ready { clear, tls, links, kv, kv_tls, admin, took_over });
     let sending = runtime.spawn(sender.run(is_over));
     let (end, successor) = runtime.block_on(async {
         let reloading =

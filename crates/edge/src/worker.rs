@@ -55,9 +55,10 @@ impl Worker {
                 let (others, stop) = (ForOthers(Arc::new(self.core.for_others())), stop.clone());
                 serving.spawn(async move { links.serve(others, &stop).await });
             }
-            if let Some((server, kv)) = self.served.kv.zip(self.core.kv.as_ref()) {
+            for (server, scheme) in self.served.kv {
+                let Some(kv) = &self.core.kv else { break };
                 let address = server.addresses().ok().and_then(|all| all.first().copied());
-                let (door, stop) = (Door::of(kv).on(address), stop.clone());
+                let (door, stop) = (Door::of(kv).on(scheme, address), stop.clone());
                 serving.spawn(async move { server.serve(door, &stop).await });
             }
             if let Some(quic) = self.served.quic {

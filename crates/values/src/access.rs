@@ -1,7 +1,7 @@
 //! Who may use which namespace: tokens, of which only hashes are known here.
 
 use http::{
-    HeaderMap, HeaderName, StatusCode, header,
+    HeaderMap, HeaderName, Method, StatusCode, header,
     token::{TokenHash, bearer, digest, hexadecimal},
 };
 
@@ -25,6 +25,23 @@ pub struct Namespace {
     pub id: String,
     /// Tokens that may read and write here.
     pub tokens: Vec<TokenHash>,
+    /// Tokens that may only read here.
+    pub read_tokens: Vec<TokenHash>,
+}
+
+/// What a request is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    Reading,
+    Writing,
+}
+
+impl Use {
+    /// Of a request with this method; a bulk read is posted.
+    pub(crate) fn of(method: &Method, is_bulk_get: bool) -> Self {
+        let is_reading = matches!(*method, Method::GET | Method::HEAD) || is_bulk_get;
+        if is_reading { Self::Reading } else { Self::Writing }
+    }
 }
 
 impl Namespace {
@@ -69,15 +86,16 @@ impl Access {
         &self,
         authorization: Option<&[u8]>,
         named: Option<&[u8]>,
+        wanted: Use,
     ) -> Result<&Namespace, Problem> {
         let caller = self.caller(authorization)?;
         if let Some(name) = named {
             let found = self.namespaces.iter().find(|namespace| namespace.is_called(name));
-            return caller.checked(found, &String::from_utf8_lossy(name));
+            return caller.checked(found, &String::from_utf8_lossy(name), wanted);
         }
         let mut own = caller.namespaces();
         match (own.next(), own.next()) {
-            (Some(only), None) => Ok(only),
+            (Some(only), None) => caller.checked(Some(only), &only.name, wanted),
             (None, _) => Err(Problem::new(StatusCode::NOT_FOUND, "there is no namespace for this token")),
             _ => Err(Problem::new(
                 StatusCode::BAD_REQUEST,
@@ -92,23 +110,33 @@ impl<'a> Caller<'a> {
         self.access.operators.contains(&self.token)
     }
 
-    fn may_use(&self, namespace: &Namespace) -> bool {
-        self.is_operator() || namespace.tokens.contains(&self.token)
+    fn may(&self, wanted: Use, namespace: &Namespace) -> bool {
+        let is_for_reading = wanted == Use::Reading && namespace.read_tokens.contains(&self.token);
+        self.is_operator() || is_for_reading || namespace.tokens.contains(&self.token)
     }
 
     /// The namespaces that the token is for.
     pub(crate) fn namespaces(self) -> impl Iterator<Item = &'a Namespace> {
-        self.access.namespaces.iter().filter(move |namespace| self.may_use(namespace))
+        self.access.namespaces.iter().filter(move |namespace| self.may(Use::Reading, namespace))
     }
 
-    /// The namespace of this name or id, if the token is for it.
-    pub(crate) fn namespace(&self, name: &str) -> Result<&'a Namespace, Problem> {
-        self.checked(self.access.named(name), name)
+    /// The namespace of this name or id, if the token is for that use of it.
+    pub(crate) fn namespace(&self, name: &str, wanted: Use) -> Result<&'a Namespace, Problem> {
+        self.checked(self.access.named(name), name, wanted)
     }
 
-    fn checked(&self, found: Option<&'a Namespace>, name: &str) -> Result<&'a Namespace, Problem> {
+    fn checked(
+        &self,
+        found: Option<&'a Namespace>,
+        name: &str,
+        wanted: Use,
+    ) -> Result<&'a Namespace, Problem> {
         match found {
-            Some(namespace) if self.may_use(namespace) => Ok(namespace),
+            Some(namespace) if self.may(wanted, namespace) => Ok(namespace),
+            Some(namespace) if self.may(Use::Reading, namespace) => {
+                let message = format!("this token is for reading namespace \"{}\" only", namespace.name);
+                Err(Problem::of(Kind::OtherNamespace, message))
+            }
             Some(namespace) => {
                 let message = format!("this token is not for namespace \"{}\"", namespace.name);
                 Err(Problem::of(Kind::OtherNamespace, message))
@@ -141,6 +169,7 @@ mod tests {
             name: name.into(),
             id: Namespace::id_of(name),
             tokens: tokens.iter().map(|token| TokenHash::of(token.as_bytes())).collect(),
+            read_tokens: vec![TokenHash::of(format!("{name} reader").as_bytes())],
         };
         Access {
             namespaces: vec![namespace("sessions", &["a", "both"]), namespace("flags", &["b", "both"])],
@@ -151,10 +180,11 @@ mod tests {
     #[test]
     fn a_token_chooses_its_namespace_and_no_other() {
         let access = access();
-        let of = |field: &str, named: Option<&str>| {
-            let found = access.of_binding(Some(field.as_bytes()), named.map(str::as_bytes));
+        let using = |wanted, field: &str, named: Option<&str>| {
+            let found = access.of_binding(Some(field.as_bytes()), named.map(str::as_bytes), wanted);
             found.map(|namespace| namespace.name.as_str()).map_err(|problem| problem.status.as_u16())
         };
+        let of = |field: &str, named: Option<&str>| using(Use::Writing, field, named);
         assert_eq!(of("Bearer a", None), Ok("sessions"));
         assert_eq!(of("bearer b", Some("flags")), Ok("flags"));
         assert_eq!(of("Bearer b", Some(&Namespace::id_of("flags").to_uppercase())), Ok("flags"));
@@ -166,6 +196,10 @@ mod tests {
         assert_eq!(of("Bearer a", Some("flag")), Err(404));
         assert_eq!(of("Bearer c", None), Err(401));
         assert_eq!(of("Basic a", None), Err(401));
-        assert!(access.of_binding(None, None).is_err());
+        assert!(access.of_binding(None, None, Use::Reading).is_err());
+        let reader = "Bearer sessions reader";
+        assert_eq!(using(Use::Reading, reader, None), Ok("sessions"));
+        assert_eq!(using(Use::Reading, reader, Some("flags")), Err(403));
+        assert_eq!((of(reader, None), of(reader, Some("sessions"))), (Err(403), Err(403)));
     }
 }

@@ -16,7 +16,7 @@ use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, 
 use kv::{Expiration, Key, Metadata, Page, Tier};
 
 use crate::{
-    access::{NAMESPACE, Namespace, authorization},
+    access::{NAMESPACE, Namespace, Use, authorization},
     envelope,
     incoming::Incoming,
     json,
@@ -38,7 +38,8 @@ pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Re
 async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<Response<Body>, Problem> {
     let access = service.access();
     let named = parts.headers.get(NAMESPACE).map(HeaderValue::as_bytes);
-    let namespace = access.of_binding(authorization(&parts.headers), named)?;
+    let wanted = Use::of(&parts.method, parts.uri.path() == "/bulk/get");
+    let namespace = access.of_binding(authorization(&parts.headers), named, wanted)?;
     inside(service, namespace, parts, body).await
 }
 

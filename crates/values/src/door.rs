@@ -3,14 +3,14 @@
 use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use http::{
-    Body, Failure, Request, Response, StatusCode, Whole,
+    Body, Failure, Request, Response, Scheme, StatusCode, Whole,
     clock::http_date,
     server::{Glance, Handler},
 };
 use kv::{Key, Tier};
 
 use crate::{
-    access::NAMESPACE,
+    access::{NAMESPACE, Use},
     binding, elsewhere,
     parameters::Parameters,
     rest,
@@ -24,19 +24,19 @@ use crate::{
 pub struct Door {
     service: Arc<Service>,
     /// Where the process that takes this one's place is asked.
-    address: Option<SocketAddr>,
+    successor: Option<(Scheme, SocketAddr)>,
 }
 
 impl Door {
     /// The door of this store.
     pub fn of(service: &Arc<Service>) -> Self {
-        Self { service: Arc::clone(service), address: None }
+        Self { service: Arc::clone(service), successor: None }
     }
 
     /// The same on a socket that a process which takes this one's place has too: while that one has the file, it is asked there.
     #[must_use]
-    pub fn on(self, address: Option<SocketAddr>) -> Self {
-        Self { address, ..self }
+    pub fn on(self, scheme: Scheme, address: Option<SocketAddr>) -> Self {
+        Self { successor: address.map(|address| (scheme, address)), ..self }
     }
 
     /// Answers a request here.
@@ -65,7 +65,7 @@ impl Door {
             }
         }
         let access = self.service.access();
-        let namespace = access.of_binding(authorization, named).ok()?;
+        let namespace = access.of_binding(authorization, named, Use::Reading).ok()?;
         let (key, ttl) = if query == "urlencoded=true" {
             (Key::from_path(path).ok()?, None)
         } else {
@@ -88,13 +88,13 @@ impl Handler for Door {
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
-        let Self { service, address } = self;
+        let Self { service, successor } = self;
         if elsewhere::is_question(&request) {
             return Ok(elsewhere::answer(service));
         }
-        let response = match address {
-            Some(address) if service.is_elsewhere() => {
-                match Box::pin(elsewhere::ask(service, *address, request)).await {
+        let response = match successor {
+            Some(successor) if service.is_elsewhere() => {
+                match Box::pin(elsewhere::ask(service, *successor, request)).await {
                     Ok(response) => response,
                     Err(request) => self.answer(request).await,
                 }

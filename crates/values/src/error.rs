@@ -1,6 +1,6 @@
 //! Why a store could not be opened, or did not do what it was asked to.
 
-use std::{io, net::SocketAddr};
+use std::io;
 
 /// Why something failed, for whoever started it.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Error {
     #[error("no answer from {address}: {failure}")]
     Unreachable {
         /// Where the store is asked.
-        address: SocketAddr,
+        address: String,
         /// Why.
         failure: http::Failure,
     },
@@ -23,7 +23,7 @@ pub enum Error {
     #[error("{address}: {why}")]
     Refused {
         /// Where the store is asked.
-        address: SocketAddr,
+        address: String,
         /// What it said.
         why: String,
     },
@@ -44,6 +44,9 @@ pub enum Error {
     /// It has to be said which namespace is meant.
     #[error("which namespace is meant? The token is for {0}; --namespace names one")]
     Namespace(String),
+    /// It is reached over TLS, which needs certificates.
+    #[error(transparent)]
+    Client(#[from] http::Error),
     /// The runtime could not be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),

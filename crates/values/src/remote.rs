@@ -2,9 +2,7 @@
 
 mod exchange;
 
-use std::net::SocketAddr;
-
-use http::{Body, HeaderMap, Method, StatusCode};
+use http::{Body, HeaderMap, Method, Origin, StatusCode, client::Trust};
 use kv::{Key, MOST_VALUE_BYTES, Metadata};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -142,8 +140,8 @@ impl Remote {
     ///
     /// # Errors
     /// When no runtime can be started.
-    pub fn at(address: SocketAddr, namespace: Option<&str>, token: &str) -> Result<Self, Error> {
-        Ok(Self { exchange: Exchange::with(address, namespace, token)? })
+    pub fn at(place: Origin, trust: Trust, namespace: Option<&str>, token: &str) -> Result<Self, Error> {
+        Ok(Self { exchange: Exchange::with(place, trust, namespace, token)? })
     }
 
     /// The value of a key; `None` if there is none.

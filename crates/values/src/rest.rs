@@ -12,7 +12,7 @@ use kv::{Key, Version};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
-    access::{Namespace, authorization},
+    access::{Namespace, Use, authorization},
     envelope,
     incoming::collected,
     pairs,
@@ -50,8 +50,10 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
             _ => Err(namespaces::in_the_file()),
         };
     };
-    let namespace = caller.namespace(name)?;
-    inside(service, namespace, (segments.next(), segments.next()), (parts, &parameters), body).await
+    let below = (segments.next(), segments.next());
+    let wanted = Use::of(&parts.method, below == (Some("bulk"), Some("get")));
+    let namespace = caller.namespace(name, wanted)?;
+    inside(service, namespace, below, (parts, &parameters), body).await
 }
 
 /// Answers a request of another data centre, about a namespace that it has looked up.

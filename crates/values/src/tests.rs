@@ -58,6 +58,7 @@ fn access() -> Access {
         name: name.into(),
         id: Namespace::id_of(name),
         tokens: vec![TokenHash::of(token.as_bytes())],
+        read_tokens: Vec::new(),
     };
     Access {
         namespaces: vec![namespace("sessions", "s"), namespace("flags", "f")],

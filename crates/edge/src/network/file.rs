@@ -73,6 +73,7 @@ struct Centre {
     link_certificate: Option<PathBuf>,
     link_key: Option<PathBuf>,
     kv_listen: Option<kv::Listen>,
+    kv_listen_tls: Option<kv::Listen>,
 }
 
 #[derive(Deserialize)]
@@ -216,7 +217,9 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
     let tokens = token_hashes(document, &file.admin.tokens)?;
     let traces = file.traces.as_ref().map(|written| traces::read(document, written)).transpose()?;
-    let kv_listen: Vec<_> = file.data_centre.iter().map(|centre| centre.kv_listen.as_ref()).collect();
+    let centres = file.data_centre.iter();
+    let kv_listen: Vec<_> =
+        centres.map(|centre| [centre.kv_listen.as_ref(), centre.kv_listen_tls.as_ref()]).collect();
     let kv = kv::read(document, purpose, file.kv.as_ref(), (&mut data_centres, &kv_listen))?;
     Ok(Network {
         name: checked.token_name(&file.network.name)?,
@@ -299,6 +302,7 @@ impl Checks<'_> {
             drain: centre.drain,
             link,
             kv_listen: Vec::new(),
+            kv_listen_tls: Vec::new(),
             name,
         })
     }

@@ -1,6 +1,6 @@
 //! What a network's file says of its key-value store: where it is asked, where it lies, its namespaces and their tokens.
 
-use std::{fmt, net::SocketAddr};
+use std::{fmt, net::SocketAddr, ops::Range};
 
 use document::{Document, Mistake, suggestion};
 use http::token::{NoHash, TokenHash};
@@ -47,7 +47,8 @@ impl Kv {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
-    listen: Option<Spanned<Vec<SocketAddr>>>,
+    listen: Option<Listen>,
+    listen_tls: Option<Listen>,
     store: Spanned<WrittenStore>,
     #[serde(default = "memory")]
     memory: Spanned<Bytes>,
@@ -64,9 +65,11 @@ struct WrittenNamespace {
     id: Option<Spanned<String>>,
     #[serde(default)]
     tokens: Vec<Spanned<String>>,
+    #[serde(default)]
+    read_tokens: Vec<Spanned<String>>,
 }
 
-/// `kv_listen` of a data centre as it is written.
+/// Addresses at which keys and values are asked for, as they are written.
 pub(super) type Listen = Spanned<Vec<SocketAddr>>;
 
 /// `store` as it is written: a file or an address of NATS, or a table of data centres with theirs.
@@ -114,15 +117,15 @@ fn largest() -> Spanned<Bytes> {
     Spanned::new(0..0, Bytes(values::Config::LARGEST))
 }
 
-/// Checks it, and has all data centres listen. `listen` is what each one's table says of that.
+/// Checks it, and has all data centres listen. `listen` is what each one's table says of that: in clear text, and over TLS.
 pub(super) fn read(
     document: &Document,
     purpose: Purpose,
     written: Option<&Spanned<Written>>,
-    (centres, listen): (&mut [DataCentre], &[Option<&Listen>]),
+    (centres, listen): (&mut [DataCentre], &[[Option<&Listen>; 2]]),
 ) -> Result<Option<Kv>, Mistake> {
     let Some(written) = written else {
-        return match listen.iter().flatten().next() {
+        return match listen.iter().flatten().flatten().next() {
             None => Ok(None),
             Some(listen) => {
                 let message = "kv_listen is where keys and values are asked for, and the network has no [kv]";
@@ -132,24 +135,7 @@ pub(super) fn read(
     };
     let place = written.span();
     let written = written.get_ref();
-    if let Some(listen) = written.listen.as_ref().filter(|listen| listen.get_ref().is_empty()) {
-        let message = "the store listens nowhere: listen = [\"127.0.0.1:4490\"]";
-        return Err(document.mistake(listen.span(), message));
-    }
-    for (centre, own) in centres.iter_mut().zip(listen) {
-        if let Some(own) = own.filter(|own| own.get_ref().is_empty()) {
-            let message = "a data centre is asked for keys somewhere: kv_listen = [\"127.0.0.1:4490\"], or leave it out";
-            return Err(document.mistake(own.span(), message));
-        }
-        let Some(listen) = own.or(written.listen.as_ref()) else {
-            let message = format!(
-                "data centre \"{}\" is asked for keys nowhere: [kv] listen = [\"127.0.0.1:4490\"] is for all, kv_listen in its own table for it",
-                centre.name
-            );
-            return Err(document.mistake(place, message));
-        };
-        centre.kv_listen.clone_from(listen.get_ref());
-    }
+    doors(document, place.clone(), written, (&mut *centres, listen))?;
     let stores = stores(document, &written.store, centres)?;
     let are_linked = centres.len() < 2 || centres.iter().all(|centre| centre.link.is_some());
     if purpose == Purpose::Run && !are_linked {
@@ -188,6 +174,45 @@ pub(super) fn read(
         namespaces.push(read);
     }
     Ok(Some(Kv { stores, memory, largest, namespaces }))
+}
+
+/// Has each data centre listen: where its own table says, or else where `[kv]` says for all.
+fn doors(
+    document: &Document,
+    place: Range<usize>,
+    written: &Written,
+    (centres, own): (&mut [DataCentre], &[[Option<&Listen>; 2]]),
+) -> Result<(), Mistake> {
+    let for_all = [written.listen.as_ref(), written.listen_tls.as_ref()];
+    if let Some(empty) = for_all.into_iter().flatten().find(|listen| listen.get_ref().is_empty()) {
+        let message = "the store listens nowhere: listen = [\"127.0.0.1:4490\"]";
+        return Err(document.mistake(empty.span(), message));
+    }
+    for (centre, own) in centres.iter_mut().zip(own) {
+        if let Some(empty) = own.iter().flatten().find(|listen| listen.get_ref().is_empty()) {
+            let message = "a data centre is asked for keys somewhere: kv_listen = [\"127.0.0.1:4490\"], or leave it out";
+            return Err(document.mistake(empty.span(), message));
+        }
+        let [clear, tls] = if own.iter().any(Option::is_some) { *own } else { for_all };
+        if clear.or(tls).is_none() {
+            let message = format!(
+                "data centre \"{}\" is asked for keys nowhere: [kv] listen = [\"127.0.0.1:4490\"] is for all, kv_listen in its own table for it",
+                centre.name
+            );
+            return Err(document.mistake(place, message));
+        }
+        if let Some(tls) = tls.filter(|_| centre.identity.is_none()) {
+            let message = format!(
+                "data centre \"{}\" is asked for keys over TLS, and needs certificate and key for it, both files in PEM",
+                centre.name
+            );
+            return Err(document.mistake(tls.span(), message));
+        }
+        let addresses =
+            |listen: Option<&Listen>| listen.map_or_else(Vec::new, |listen| listen.get_ref().clone());
+        (centre.kv_listen, centre.kv_listen_tls) = (addresses(clear), addresses(tls));
+    }
+    Ok(())
 }
 
 /// Where the store is.
@@ -272,14 +297,15 @@ fn namespace(document: &Document, written: &WrittenNamespace) -> Result<Namespac
             digits
         }
     };
-    if written.tokens.is_empty() {
+    if written.tokens.is_empty() && written.read_tokens.is_empty() {
         let message = format!(
             "namespace \"{name}\" has no tokens, so that nobody can use it: `longhaul edge token` makes one, and tokens = [\"…\"] has its SHA-256"
         );
         return Err(document.mistake(written.name.span(), message));
     }
     let tokens = token_hashes(document, &written.tokens)?;
-    Ok(Namespace { name: name.clone(), id, tokens })
+    let read_tokens = token_hashes(document, &written.read_tokens)?;
+    Ok(Namespace { name: name.clone(), id, tokens, read_tokens })
 }
 
 /// Hashes of tokens, as `longhaul edge token` prints them.

@@ -101,6 +101,16 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
         ("store = ", "memory = \"1KB\"\nstore = ", "n.toml:30:10: the store needs 1MiB of memory at least"),
         (name, "name = \"a b\"", "n.toml:33:8: \"a b\" is not a namespace's name"),
         (
+            "store = ",
+            "listen_tls = [\"127.0.0.1:4491\"]\nstore = ",
+            "n.toml:30:14: data centre \"lhr\" is asked for keys over TLS, and needs certificate and key for it",
+        ),
+        (
+            "tokens = [\"4813",
+            "read_tokens = [\"4813\"]\ntokens = [\"4813",
+            "n.toml:35:16: not the SHA-256 of a token",
+        ),
+        (
             name,
             "name = \"flags\"",
             "n.toml:38:8: namespace \"flags\" has the name or the id of namespace \"flags\"",

@@ -8,10 +8,11 @@ mod list;
 mod put;
 mod watch;
 
-use std::{net::SocketAddr, process::ExitCode};
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use http::{Origin, Scheme, client::Trust};
 use values::Remote;
 
 /// Read and write the key-value store of a network, list, export and import its keys, and see how old they are where
@@ -48,9 +49,12 @@ struct Store {
     /// The namespace, by its name or id; not needed if the token is for one
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
-    /// Where the store is asked: `listen` of [kv], or `kv_listen` of a data centre, in the network's file
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4490")]
-    at: SocketAddr,
+    /// Where the store is asked: `listen` of [kv], or `kv_listen` of a data centre, in the network's file; over TLS https://NAME:PORT
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4490", value_parser = place)]
+    at: Origin,
+    /// Over TLS, trust only certificates that are in this file or signed by one of them (PEM)
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
 }
 
 impl Store {
@@ -58,6 +62,18 @@ impl Store {
         let token = std::env::var("LONGHAUL_TOKEN").context(
             "LONGHAUL_TOKEN has no token; `longhaul edge token` makes one, and tokens of a [[kv.namespace]] lists its SHA-256",
         )?;
-        Ok(Remote::at(self.at, self.namespace.as_deref(), &token)?)
+        let trust = self.ca.clone().map_or(Trust::System, Trust::File);
+        Ok(Remote::at(self.at.clone(), trust, self.namespace.as_deref(), &token)?)
     }
+}
+
+/// An address in clear text, or a URL with nothing behind the port.
+fn place(text: &str) -> Result<Origin, String> {
+    if text.contains("://") {
+        return text.parse().map_err(|error: http::OriginError| error.to_string());
+    }
+    let address: SocketAddr = text
+        .parse()
+        .map_err(|_| "expected an address such as 127.0.0.1:4490, or https://kv.example:4491".to_owned())?;
+    Ok(Origin { scheme: Scheme::Http, host: address.ip().to_string(), port: address.port() })
 }

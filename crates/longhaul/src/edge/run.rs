@@ -129,8 +129,10 @@ fn announce(ready: &Ready) {
             say(&format!("listening on {scheme}://{address}/"));
         }
     }
-    for address in &ready.kv {
-        say(&format!("keys and values at http://{address}/"));
+    for (scheme, addresses) in [("https", &ready.kv_tls), ("http", &ready.kv)] {
+        for address in addresses {
+            say(&format!("keys and values at {scheme}://{address}/"));
+        }
     }
     for address in &ready.links {
         say(&format!("other data centres at {address}"));

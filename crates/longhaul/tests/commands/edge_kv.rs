@@ -109,6 +109,61 @@ fn values_are_there_until_they_are_deleted_and_after_a_restart() {
     assert!(longhaul(&["edge", "status", "--admin", &store.admin]).ok().contains("\nkeys: 2 with 1.00 MB, "));
 }
 
+/// A data centre whose store is asked over TLS alone, with a token that may write and one that may only read.
+#[test]
+fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
+    let tokens = ["writer", "reader"].map(|_| {
+        let token = longhaul(&["edge", "token", "--json"]).json();
+        ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned())
+    });
+    let [[writer, writers], [reader, readers]] = &tokens;
+    let (folder, at) = (Folder::new(), free_address());
+    let place = folder.path("ca").display().to_string();
+    longhaul(&["edge", "ca", "new", &place]).ok();
+    longhaul(&["edge", "ca", "issue", &place, "lhr", "--for", "localhost"]).ok();
+    let text = format!(
+        "[network]\nname = \"n\"\n\
+         [[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:0\"]\nhandover = \"{}\"\n\
+         certificate = \"{place}/lhr.pem\"\nkey = \"{place}/lhr-key.pem\"\n\
+         [[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
+         [kv]\nlisten_tls = [\"{at}\"]\nstore = \"{}\"\n\
+         [[kv.namespace]]\nname = \"sessions\"\ntokens = [\"{writers}\"]\nread_tokens = [\"{readers}\"]\n",
+        folder.path("handover").display(),
+        folder.path("kv.redb").display(),
+    );
+    let file = folder.file("network.toml", text);
+    let url = format!("https://localhost:{}", at.rsplit(':').next().unwrap());
+    let ca = format!("{place}/ca.pem");
+    let kv = |token: &str, words: &[&str]| {
+        let mut command = Command::new(LONGHAUL);
+        command.args(["edge", "kv"]).args(words).args(["--at", &url]).env("LONGHAUL_TOKEN", token);
+        Ended::of(command.output().unwrap())
+    };
+    let trusting = |token: &str, words: &[&str]| kv(token, &[words, &["--ca", &ca]].concat());
+    let old = run(&file, &[]);
+    trusting(writer, &["put", "greeting", "hello"]).ok();
+    assert_eq!(trusting(reader, &["get", "greeting"]).ok(), "hello");
+    assert!(trusting(reader, &["list"]).ok().contains(" greeting "));
+    for words in [&["put", "greeting", "other"][..], &["delete", "greeting"], &["import", &file]] {
+        let said = trusting(reader, words).refused();
+        assert!(
+            said.contains("this token is for reading namespace \"sessions\" only") || words[0] == "import",
+            "{said}"
+        );
+    }
+    let stranger = kv(writer, &["get", "greeting"]).refused();
+    assert!(
+        stranger.contains("no answer from https://localhost:") && stranger.contains("certificate"),
+        "{stranger}"
+    );
+    // The process that takes this one's place is asked over TLS too.
+    let new = run(&file, &["--take-over"]);
+    trusting(writer, &["put", "greeting", "again"]).ok();
+    assert_eq!(old.wait(), Some(0));
+    assert_eq!(trusting(reader, &["get", "greeting"]).ok(), "again");
+    drop(new);
+}
+
 #[test]
 fn a_store_is_used_in_another_data_centre() {
     let token = longhaul(&["edge", "token", "--json"]).json();

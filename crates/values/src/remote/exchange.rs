@@ -1,9 +1,11 @@
 //! One request to a store and its answer.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use http::{
-    Body, Bytes, Client, Failure, HeaderMap, HeaderValue, Method, Origin, Request, Scheme, StatusCode, header,
+    Body, Bytes, Client, Failure, HeaderMap, HeaderValue, Method, Origin, Request, Scheme, StatusCode,
+    client::{Config, Trust},
+    header,
 };
 use serde::Deserialize;
 use tokio::runtime::{Builder, Runtime};
@@ -14,25 +16,32 @@ use crate::{Error, access::NAMESPACE};
 pub(super) struct Exchange {
     runtime: Runtime,
     client: Client,
-    address: SocketAddr,
+    place: Origin,
     headers: HeaderMap,
 }
 
 impl Exchange {
-    pub(super) fn with(address: SocketAddr, namespace: Option<&str>, token: &str) -> Result<Self, Error> {
+    pub(super) fn with(
+        place: Origin,
+        trust: Trust,
+        namespace: Option<&str>,
+        token: &str,
+    ) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
-        let client = Client::new(&http::client::Config::default());
-        let client = client.map_err(|error| Error::Runtime(std::io::Error::other(error)))?;
+        let client = Client::new(&Config { trust, ..Config::default() })?;
+        if place.scheme == Scheme::Https {
+            client.prepare()?;
+        }
         let field = |text: &str, what: &str| {
             let why = format!("the {what} has characters that cannot be sent");
-            HeaderValue::from_str(text).map_err(|_| Error::Refused { address, why })
+            HeaderValue::from_str(text).map_err(|_| Error::Refused { address: place.to_string(), why })
         };
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, field(&format!("Bearer {token}"), "token")?);
         if let Some(namespace) = namespace {
             headers.insert(NAMESPACE, field(namespace, "namespace")?);
         }
-        Ok(Self { runtime, client, address, headers })
+        Ok(Self { runtime, client, place, headers })
     }
 
     /// Makes a request; returns the answer as a whole.
@@ -46,7 +55,7 @@ impl Exchange {
         let asking =
             async { tokio::time::timeout(PATIENCE, self.exchange(method, target, more, body)).await };
         let asked = self.runtime.block_on(asking).unwrap_or(Err(Failure::Timeout));
-        asked.map_err(|failure| Error::Unreachable { address: self.address, failure })
+        asked.map_err(|failure| Error::Unreachable { address: self.place.to_string(), failure })
     }
 
     async fn exchange(
@@ -56,15 +65,13 @@ impl Exchange {
         more: HeaderMap,
         body: Body,
     ) -> Result<(StatusCode, HeaderMap, Bytes), Failure> {
-        let origin =
-            Origin { scheme: Scheme::Http, host: self.address.ip().to_string(), port: self.address.port() };
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = target.parse().map_err(|_| Failure::Source)?;
         request.headers_mut().clone_from(&self.headers);
         request.headers_mut().extend(more);
         let mut trace = http::client::Trace::start(self.client.clock().now());
-        let response = self.client.send(&origin, request, &mut trace).await?;
+        let response = self.client.send(&self.place, request, &mut trace).await?;
         let (parts, body) = response.into_parts();
         Ok((parts.status, parts.headers, body.collect(LARGEST_ANSWER).await?))
     }
@@ -89,13 +96,13 @@ impl Exchange {
     }
 
     pub(super) fn refused(&self, why: &str) -> Error {
-        Error::Refused { address: self.address, why: why.to_owned() }
+        Error::Refused { address: self.place.to_string(), why: why.to_owned() }
     }
 }
 
 impl std::fmt::Debug for Exchange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Exchange with {}", self.address)
+        write!(f, "Exchange with {}", self.place)
     }
 }
 

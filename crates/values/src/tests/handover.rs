@@ -44,7 +44,7 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
     let address = socket.local_addr().unwrap();
     let serve = |service: &Arc<Service>, stop: &Stop| {
         let server = Server::on(vec![socket.try_clone().unwrap()]).unwrap();
-        let (door, stop) = (Door::of(service).on(Some(address)), stop.clone());
+        let (door, stop) = (Door::of(service).on(http::Scheme::Http, Some(address)), stop.clone());
         tokio::spawn(async move { server.serve(door, &stop).await })
     };
     serve(&old.service, &old.stop);
