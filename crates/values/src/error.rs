@@ -56,6 +56,9 @@ impl Error {
     /// What would help.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::Unreachable { failure: http::Failure::Tls(_), .. } => Some(
+                "--ca FILE names the certificate of the authority that signed the store's; its name has to be in the store's certificate".to_owned(),
+            ),
             Self::Unreachable { .. } => Some(
                 "is a data centre running whose network's file has this address as `listen` of [kv]? --at names another".to_owned(),
             ),

@@ -153,7 +153,7 @@ fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
     }
     let stranger = kv(writer, &["get", "greeting"]).refused();
     assert!(
-        stranger.contains("no answer from https://localhost:") && stranger.contains("certificate"),
+        stranger.contains("no answer from https://localhost:") && stranger.contains("hint: --ca FILE"),
         "{stranger}"
     );
     // The process that takes this one's place is asked over TLS too.
