@@ -9,7 +9,7 @@ mod grid;
 mod headers;
 mod iperf;
 mod kv;
-mod lab;
+pub(crate) mod lab;
 mod planet;
 mod probe;
 mod program;
@@ -96,7 +96,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page), speed (bulk, clients, idle), \
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page, nats), speed (bulk, clients, idle), \
                  tiers (choice, upper, purges, detour, simulated, beside); edge or sure alone"
             );
         }
@@ -113,7 +113,7 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("tcp", &["loopback", "telemetry", "explain", "ports", "forms"]),
     ("probe", &["load", "added", "stall"]),
     ("headers", &["headers"]),
-    ("kv", &["read", "write", "page"]),
+    ("kv", &["read", "write", "page", "nats"]),
     ("speed", &["bulk", "clients", "idle"]),
     ("tiers", &["choice", "upper", "purges", "detour", "simulated", "beside"]),
 ];
@@ -138,6 +138,7 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "read" => kv::read(),
         "write" => kv::write(),
         "page" => kv::page(),
+        "nats" => kv::nats(),
         "bulk" => speed::bulk(),
         "clients" => speed::clients(),
         "idle" => speed::idle(),

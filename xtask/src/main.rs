@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         ["judge", "kv"] => judge::kv::judge(),
         ["judge", "kill", kills @ ..] => judge::kill::judge(kills),
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
+        ["judge", "speed", words @ ..] => judge::speed::judge(words),
         ["dist"] => dist::dist(),
         ["picture"] => picture::picture(),
         _ => {
@@ -77,6 +78,7 @@ cargo xtask judge smuggling  messages that two readers take for different ones: 
 cargo xtask judge kv         workerd, its emulator, wrangler and both SDKs ask a key-value store: what differs from what they are used to
 cargo xtask judge kill [KILLS]  a data centre with a disk is killed under load, 100 times if nothing else is said: no visitor may see a wrong byte
 cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is
+cargo xtask judge speed [PART...] [--only TEXT]  the speed test over links that are known: rate, bloat, loss, browser; of links with TEXT in their name
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions
 cargo xtask picture          make the pictures of a report and of a speed test in a browser anew";
 

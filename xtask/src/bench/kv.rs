@@ -1,5 +1,7 @@
 //! What the key-value store costs: a read that a copy in memory answers beside a hit of the cache of the same edge, writes that are durable
-//! when they are answered, and a page of a long list.
+//! when they are answered, a page of a long list, and a store in NATS.
+
+mod nats;
 
 use std::{
     fmt::Write as _,
@@ -19,6 +21,8 @@ use super::{
     program::{Running, is_installed, longhaul, run},
     row,
 };
+
+pub(super) use self::nats::bench as nats;
 
 /// A data centre with a store, in front of an origin.
 struct Edge {
@@ -102,6 +106,11 @@ pub(super) fn page() -> anyhow::Result<()> {
 
 impl Edge {
     fn start() -> anyhow::Result<Self> {
+        Self::with_store("\"kv.redb\"")
+    }
+
+    /// With this store, as the network's file has it.
+    fn with_store(kept: &str) -> anyhow::Result<Self> {
         ensure!(is_installed("wrk"), "wrk is not installed");
         let folder = tempfile::tempdir()?;
         let [origin, front, store] = [free()?, free()?, free()?];
@@ -116,13 +125,12 @@ impl Edge {
             "[network]\nname = \"bench\"\n[[data_centre]]\nname = \"lhr\"\nlisten = [\"{front}\"]\n\
              [[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://{origin}\"]\n\
              [[zone.rule]]\npath = \"/kept/*\"\nedge_ttl = \"1h\"\n\
-             [kv]\nlisten = [\"{store}\"]\nstore = \"{}\"\n\
-             [[kv.namespace]]\nname = \"bench\"\ntokens = [\"{hash}\"]\n",
-            folder.path().join("kv.redb").display()
+             [kv]\nlisten = [\"{store}\"]\nstore = {kept}\n\
+             [[kv.namespace]]\nname = \"bench\"\ntokens = [\"{hash}\"]\n"
         );
         let file = folder.path().join("network.toml");
         fs::write(&file, network)?;
-        let server = Running::start(longhaul().args(["edge", "run"]).arg(&file))?;
+        let server = Running::start(longhaul().args(["edge", "run"]).arg(&file).current_dir(folder.path()))?;
         for _ in 0..200 {
             if TcpStream::connect(store).is_ok() && TcpStream::connect(front).is_ok() {
                 return Ok(Self { server, _origin: serving, front, store, token, folder });

@@ -14,14 +14,14 @@ use tempfile::TempDir;
 use crate::root;
 
 /// A planet that is up.
-pub(super) struct Planet {
+pub(crate) struct Planet {
     name: String,
     /// Its world file and those that it names.
     _folder: TempDir,
 }
 
 impl Planet {
-    pub(super) fn up(name: &str, world: &str) -> anyhow::Result<Self> {
+    pub(crate) fn up(name: &str, world: &str) -> anyhow::Result<Self> {
         Self::up_with(name, world, &[])
     }
 
@@ -38,9 +38,16 @@ impl Planet {
     }
 
     /// A command that leads into a host; the program and its arguments are to be added.
-    pub(super) fn exec(&self, host: &str) -> Command {
+    pub(crate) fn exec(&self, host: &str) -> Command {
         let mut command = Command::new(binary());
         command.args(["lab", "exec", "--planet", &self.name, host, "--"]);
+        command
+    }
+
+    /// A command that leads into a host, and leaves the program running there.
+    pub(crate) fn exec_detached(&self, host: &str) -> Command {
+        let mut command = Command::new(binary());
+        command.args(["lab", "exec", "--planet", &self.name, host, "--detach", "--"]);
         command
     }
 
@@ -50,7 +57,7 @@ impl Planet {
     }
 
     /// How faithful it has been so far.
-    pub(super) fn fidelity(&self) -> anyhow::Result<Fidelity> {
+    pub(crate) fn fidelity(&self) -> anyhow::Result<Fidelity> {
         Ok(Fidelity(self.status()?["fidelity"].take()))
     }
 
@@ -77,11 +84,11 @@ impl Drop for Planet {
 }
 
 /// The judgement of a planet about itself, as `lab status` has it.
-pub(super) struct Fidelity(Value);
+pub(crate) struct Fidelity(Value);
 
 impl Fidelity {
     /// Why it is not valid; none if it is.
-    pub(super) fn reasons(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<String> {
         let reasons = self.0["reasons"].as_array().into_iter().flatten();
         reasons.filter_map(|reason| reason.as_str().map(str::to_owned)).collect()
     }

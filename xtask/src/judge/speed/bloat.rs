@@ -1,0 +1,125 @@
+//! What a full queue adds to the latency, beside what pings of the same moments see.
+
+use std::process::Stdio;
+
+use anyhow::{Context, ensure};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use speed::{
+    latency::{During, On},
+    result::Outcome,
+};
+
+use super::{
+    line::{Line, Link},
+    rate::round_trip,
+    verdict::{Truth, Verdicts},
+};
+
+/// What the queue adds is found within 10 %, in both directions.
+pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
+    let line = Line::up(link)?;
+    // The bodies take some 8 s, whatever the rate, so that the queue is filled several times.
+    let megabytes = link.mbits;
+    let plan = line.plan(&format!(
+        "probe_every = \"200ms\"\n[[step]]\nlatency = 20\n[[step]]\ndownload = \"{megabytes}MB\"\n[[step]]\nupload = \"{megabytes}MB\"\n"
+    ))?;
+    let idle = round_trip(&line)?;
+    let pings = Pings::start(&line)?;
+    let outcome = line.test(&plan)?;
+    let pings = pings.end()?;
+    let doubts = line.doubts()?;
+    let idle_found = outcome.latency.idle_ms.map(|ms| ms.p50).context("no idle latency was measured")?;
+    for (during, what) in
+        [(During::Download, "added while downloading"), (During::Upload, "added while uploading")]
+    {
+        let (found, pinged) = pairs(&outcome, &pings, during)?;
+        ensure!(found.len() >= 5, "only {} looks at the latency have a ping beside them", found.len());
+        let added = median(pinged) - idle;
+        let truth = Truth { what, unit: "ms", is: added, within: 0.1 * added.abs() };
+        verdicts.judge(&link.name(), &truth, Some(median(found) - idle_found), &doubts, "");
+    }
+    Ok(())
+}
+
+/// Each look at the latency on a connection of its own, and the ping that was sent next to it.
+fn pairs(outcome: &Outcome, pings: &[Ping], during: During) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+    let started = second_of_day(&outcome.started).context("a test does not say when it began")?;
+    let looks =
+        outcome.latency.samples.iter().filter(|look| look.during == during && look.on == On::Separate);
+    let pairs = looks.filter_map(|look| {
+        let sent = (started + look.at_s) % DAY;
+        let nearest = pings.iter().min_by(|a, b| (a.sent - sent).abs().total_cmp(&(b.sent - sent).abs()))?;
+        ((nearest.sent - sent).abs() < 2.0 * EVERY).then_some((look.ms, nearest.ms))
+    });
+    Ok(pairs.unzip())
+}
+
+/// Seconds since midnight of a time in RFC 3339's form.
+fn second_of_day(time: &str) -> Option<f64> {
+    let clock = time.split_once('T')?.1.strip_suffix('Z')?;
+    clock.split(':').try_fold(0.0, |seconds, part| Some(seconds * 60.0 + part.parse::<f64>().ok()?))
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+/// A ping that runs.
+struct Pings(std::process::Child);
+
+/// When it was sent, in seconds since midnight, and how long it took.
+struct Ping {
+    sent: f64,
+    ms: f64,
+}
+
+impl Pings {
+    fn start(line: &Line) -> anyhow::Result<Self> {
+        let mut ping = line.at_home();
+        ping.args(["ping", "-4", "-n", "-D", "-i", &EVERY.to_string(), "server"]);
+        Ok(Self(ping.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("ping cannot be run")?))
+    }
+
+    /// Ends it, and returns what it saw.
+    fn end(self) -> anyhow::Result<Vec<Ping>> {
+        kill(Pid::from_raw(i32::try_from(self.0.id())?), Signal::SIGINT)?;
+        let text = String::from_utf8(self.0.wait_with_output()?.stdout)?;
+        Ok(text.lines().filter_map(Ping::of).collect())
+    }
+}
+
+impl Ping {
+    /// Of a line such as `[1764149009.123456] 64 bytes from 10.1.0.1: icmp_seq=3 ttl=63 time=20.4 ms`, whose time is that of the answer.
+    fn of(line: &str) -> Option<Self> {
+        let (stamp, rest) = line.strip_prefix('[')?.split_once(']')?;
+        let ms: f64 = rest.split_once("time=")?.1.split(' ').next()?.parse().ok()?;
+        let answered: f64 = stamp.parse().ok()?;
+        Some(Self { sent: (answered - ms / 1e3) % DAY, ms })
+    }
+}
+
+const EVERY: f64 = 0.1;
+const DAY: f64 = 86_400.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ping_was_sent_as_long_before_its_line_as_it_took() {
+        let ping =
+            Ping::of("[1764149009.500000] 64 bytes from 10.1.0.1: icmp_seq=3 ttl=63 time=250 ms").unwrap();
+        // 1764149009 is 9 h 23 min 29 s after midnight, UTC.
+        let midnight = 9.0 * 3600.0 + 23.0 * 60.0 + 29.0;
+        assert!((ping.sent - (midnight + 0.25)).abs() < 1e-3, "{}", ping.sent);
+        assert!(
+            second_of_day("2025-11-26T09:23:29.500Z")
+                .is_some_and(|second| (second - midnight - 0.5).abs() < 1e-6)
+        );
+        assert!(Ping::of("PING server (10.1.0.1) 56(84) bytes of data.").is_none());
+    }
+}

@@ -1,0 +1,32 @@
+//! How many packets a link loses: the interval that a test tells has to hold the truth as often as it says.
+
+use anyhow::Context;
+
+use super::{
+    line::{Line, Link},
+    verdict::{Truth, Verdicts},
+};
+
+/// Tests so many times; of 95 % intervals, at most one in five may miss.
+pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
+    let line = Line::up(link)?;
+    let plan = line.plan("[[step]]\nloss = 1000\n")?;
+    let kept = 1.0 - link.loss_percent / 100.0;
+    let lost = 1.0 - kept * kept;
+    let mut holds = 0;
+    for _ in 0..TIMES {
+        let loss = line.test(&plan)?.loss.context("loss was not measured")?;
+        holds += u32::from((loss.low..=loss.high).contains(&lost));
+    }
+    let truth = Truth {
+        what: "intervals that hold the loss",
+        unit: "of 10",
+        is: f64::from(TIMES),
+        // Ten of them hold it in eight cases or more with a probability of 98.8 %.
+        within: 2.0,
+    };
+    verdicts.judge(&link.name(), &truth, Some(f64::from(holds)), &line.doubts()?, "");
+    Ok(())
+}
+
+const TIMES: u32 = 10;
