@@ -13,10 +13,12 @@
 //! | in which data centres a key has copies, and who is told of a write | [`Places`], [`Tier`] |
 //! | two stores that are asked and written to at once, and what has to be repaired then | [`Race`], [`Write`] |
 //! | how stale a read was, and which acknowledged writes are lost | [`History`] |
+//! | whether a history of reads and writes keeps what is promised | [`audit::audit`] |
 //!
 //! Nothing here has a clock or a socket. Two kinds of time come from the caller: milliseconds since 1970 for what travels between machines
 //! ([`Millis`]), and for ages the time since any beginning, which does not run backwards.
 
+pub mod audit;
 mod copy;
 mod cursor;
 mod expiration;

@@ -1,0 +1,280 @@
+//! Histories that a store as it should be makes, of which none is found fault with; and each fault, put into them.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::version::tests::version;
+
+const SECOND: u64 = 1_000_000_000;
+const STORE: usize = 0;
+
+/// The stamp of the last write, and its value; 0 before the first.
+type Known = (u64, Option<u64>);
+
+/// A store that does what it promises, in virtual time, with copies in two more data centres.
+struct Model {
+    now: u64,
+    known: Known,
+    /// Which of that each data centre has, and when it was read from the store.
+    copies: [Option<(Known, u64)>; 3],
+    lives: [u32; 3],
+    /// When processes ended.
+    kills: Vec<(usize, u64)>,
+    history: Vec<Operation>,
+}
+
+/// What happens next: numbers of which each decides something.
+type Draw = (u8, u8, u16, u16, u16);
+
+impl Model {
+    fn run(draws: &[Draw]) -> Self {
+        let mut model = Self {
+            now: 100 * SECOND,
+            known: (0, None),
+            copies: [None; 3],
+            lives: [0; 3],
+            kills: Vec::new(),
+            history: Vec::new(),
+        };
+        draws.iter().for_each(|draw| model.step(*draw));
+        model.forget_lives();
+        model
+    }
+
+    /// An operation takes effect now; it was sent before, and its answer comes later, so that operations overlap.
+    fn step(&mut self, (what, which, gap, before, after): Draw) {
+        self.now += 1 + u64::from(gap) * 60_000;
+        let centre = usize::from(which) % 3;
+        let sent = self.now - u64::from(before) * 10_000;
+        let mut answered = self.now + u64::from(after) * 10_000;
+        let did = match what % 20 {
+            0 => {
+                self.lives[centre] += 1;
+                self.kills.push((centre, self.now));
+                self.copies[centre] = None;
+                return;
+            }
+            1 => Did::Put(self.number(), Outcome::Refused),
+            2 => {
+                // Done later than somebody gave it up, or never.
+                answered = self.now - u64::from(before) * 5_000;
+                let number = self.number();
+                if after % 2 == 0 {
+                    self.write(Some(number));
+                }
+                Did::Put(number, Outcome::Unknown)
+            }
+            3 | 4 => Did::Delete(self.acknowledged(None, centre)),
+            5..8 => {
+                let number = self.number();
+                Did::Put(number, self.acknowledged(Some(number), centre))
+            }
+            _ => Did::Read(self.read(centre, after)),
+        };
+        let life = Some(self.lives[centre]);
+        self.history.push(Operation { key: 7, centre, life, sent, answered, did });
+    }
+
+    fn number(&self) -> u64 {
+        self.history.len() as u64 + 1
+    }
+
+    fn write(&mut self, value: Option<u64>) {
+        self.known = (self.known.0 + 1, value);
+    }
+
+    fn acknowledged(&mut self, value: Option<u64>, centre: usize) -> Outcome {
+        self.write(value);
+        self.copies[centre] = None;
+        Outcome::Acknowledged(version(self.known.0, "lhr"))
+    }
+
+    fn read(&mut self, centre: usize, draw: u16) -> Seen {
+        let is_young = |&(_, asked): &(_, u64)| self.now - asked < 20 * SECOND && !draw.is_multiple_of(3);
+        let copy = self.copies[centre].filter(|copy| centre != STORE && is_young(copy));
+        let (known, asked) = copy.unwrap_or((self.known, self.now));
+        self.copies[centre] = Some((known, asked));
+        Seen {
+            value: known.1,
+            version: (known.0 > 0).then(|| version(known.0, "lhr")),
+            age: Duration::from_secs((self.now - asked) / SECOND),
+            cache_ttl: None,
+        }
+    }
+
+    /// Whose process ended while it waited for an answer is of no life.
+    fn forget_lives(&mut self) {
+        for operation in &mut self.history {
+            let has_ended = self.kills.iter().any(|(centre, at)| {
+                *centre == operation.centre && (operation.sent..=operation.answered).contains(at)
+            });
+            if has_ended {
+                operation.life = None;
+            }
+        }
+    }
+}
+
+fn draws() -> impl Strategy<Value = Vec<Draw>> {
+    prop::collection::vec(any::<Draw>(), 20..200)
+}
+
+/// A history of key 7: each operation takes a second, and begins two after the one before.
+fn history(did: impl IntoIterator<Item = (usize, Did)>) -> Vec<Operation> {
+    let at = (1..).step_by(2).map(|second| second * SECOND);
+    let operation = |((centre, did), sent)| Operation {
+        key: 7,
+        centre,
+        life: Some(0),
+        sent,
+        answered: sent + SECOND,
+        did,
+    };
+    did.into_iter().zip(at).map(operation).collect()
+}
+
+fn put(value: u64) -> Did {
+    Did::Put(value, Outcome::Acknowledged(version(value, "lhr")))
+}
+
+fn delete(stamp: u64) -> Did {
+    Did::Delete(Outcome::Acknowledged(version(stamp, "lhr")))
+}
+
+/// A value whose number is its version's.
+fn read(value: u64, age: u64) -> Did {
+    seen(Some(value), Some(value), age)
+}
+
+fn seen(value: Option<u64>, stamp: Option<u64>, age: u64) -> Did {
+    let version = stamp.map(|stamp| version(stamp, "lhr"));
+    Did::Read(Seen { value, version, age: Duration::from_secs(age), cache_ttl: None })
+}
+
+fn kinds(history: &[Operation]) -> Vec<(Kind, usize, Option<usize>)> {
+    audit(history, STORE).into_iter().map(|found| (found.kind, found.at, found.against)).collect()
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_found_where_all_is_kept(draws in draws()) {
+        prop_assert_eq!(kinds(&Model::run(&draws).history), []);
+    }
+
+    /// What is acknowledged and not known at the end is lost; if it was a deletion, the value is back.
+    #[test]
+    fn a_write_that_is_lost_is_found_in_any_history(draws in draws(), is_deletion in any::<bool>()) {
+        let mut model = Model::run(&draws);
+        model.step((5, 0, 0, 0, 0));
+        let before = model.known;
+        model.now += 10 * SECOND;
+        model.step((if is_deletion { 3 } else { 5 }, 1, 0, 0, 0));
+        let write = model.history.len() - 1;
+        model.now += 10 * SECOND;
+        model.known = before;
+        model.step((10, 0, 0, 0, 0));
+        let kind = if is_deletion { Kind::Resurrected } else { Kind::Lost };
+        prop_assert_eq!(kinds(&model.history), [(kind, write + 1, Some(write))]);
+    }
+
+    /// Any answer of a data centre without the store, made older than it says.
+    #[test]
+    fn a_stale_read_is_found_in_any_history(draws in draws()) {
+        let mut model = Model::run(&draws);
+        model.step((5, 0, 0, 0, 0));
+        let first = model.known;
+        model.now += 10 * SECOND;
+        model.step((5, 0, 0, 0, 0));
+        let write = model.history.len() - 1;
+        model.now += 10 * SECOND;
+        // Read before the second write, and said to have been read after it.
+        model.lives[1] += 1;
+        model.copies[1] = Some((first, model.now));
+        model.step((10, 1, 0, 0, 1));
+        prop_assert_eq!(kinds(&model.history), [(Kind::Stale, write + 1, Some(write))]);
+    }
+}
+
+#[test]
+fn what_was_current_at_any_time_that_the_age_allows_is_right() {
+    // Acknowledged at 4 s; the read is sent at 5 s: that it is a second old, and less than two, is true.
+    assert_eq!(kinds(&history([(0, put(1)), (0, put(2)), (1, read(1, 1))])), []);
+    // Sent at 9 s, it would have to be five seconds old.
+    let later =
+        |age| history([(0, put(1)), (0, put(2)), (0, read(2, 0)), (0, read(2, 0)), (1, read(1, age))]);
+    assert_eq!(kinds(&later(3)), [(Kind::Stale, 4, Some(1))]);
+    assert_eq!(kinds(&later(4)), []);
+    assert_eq!(kinds(&later(61)), [(Kind::TooOld, 4, None)]);
+}
+
+#[test]
+fn where_the_store_is_a_read_sees_what_was_acknowledged() {
+    let lost = history([(1, put(1)), (2, put(2)), (0, read(1, 5))]);
+    assert_eq!(kinds(&lost), [(Kind::Lost, 2, Some(1))]);
+    let stale = history([(1, put(1)), (2, put(2)), (0, read(1, 5)), (0, read(2, 0))]);
+    assert_eq!(kinds(&stale), [(Kind::Stale, 2, Some(1))]);
+    let none = history([(1, put(1)), (0, seen(None, None, 0))]);
+    assert_eq!(kinds(&none), [(Kind::Lost, 1, Some(0))]);
+    // A write that is acknowledged while the read is under way may be seen or not.
+    let mut beside = stale;
+    beside[2].sent = beside[1].answered;
+    assert_eq!(kinds(&beside), []);
+}
+
+#[test]
+fn a_deleted_value_is_not_there_again() {
+    let back = |last| history([(0, put(1)), (0, delete(2)), (0, last)]);
+    assert_eq!(kinds(&back(read(1, 0))), [(Kind::Resurrected, 2, Some(1))]);
+    assert_eq!(kinds(&back(seen(None, Some(2), 0))), []);
+    // A day later nothing is known of it.
+    assert_eq!(kinds(&back(seen(None, None, 0))), []);
+    let unsure = history([(0, put(1)), (0, Did::Delete(Outcome::Unknown)), (0, seen(None, None, 0))]);
+    assert_eq!(kinds(&unsure), []);
+    let refused = history([(0, put(1)), (0, Did::Delete(Outcome::Refused)), (0, seen(None, None, 0))]);
+    assert_eq!(kinds(&refused), [(Kind::Lost, 2, Some(0))]);
+}
+
+#[test]
+fn a_value_that_was_read_was_written() {
+    let of = |write, last| kinds(&history([(0, put(1)), (0, write), (1, last)]));
+    assert_eq!(of(put(2), read(3, 0)), [(Kind::Unwritten, 2, None)]);
+    assert_eq!(of(Did::Put(2, Outcome::Refused), read(2, 0)), [(Kind::Refused, 2, Some(1))]);
+    assert_eq!(of(Did::Put(2, Outcome::Unknown), read(2, 0)), []);
+    assert_eq!(of(put(2), seen(Some(2), Some(3), 0)), [(Kind::Mixed, 2, Some(1))]);
+    assert_eq!(of(put(2), seen(None, Some(2), 0)), [(Kind::Mixed, 2, Some(1))]);
+    assert_eq!(of(Did::Put(2, Outcome::Unknown), seen(Some(2), Some(1), 0)), [(Kind::Mixed, 2, Some(0))]);
+    let early = history([(1, read(1, 0)), (0, put(1))]);
+    assert_eq!(kinds(&early), [(Kind::Unwritten, 0, Some(1))]);
+    let mut other_key = history([(0, put(1)), (0, read(1, 0))]);
+    other_key[1].key = 8;
+    assert_eq!(kinds(&other_key), [(Kind::Unwritten, 1, None)]);
+}
+
+#[test]
+fn in_one_data_centre_versions_do_not_go_back_in_one_life() {
+    let mut back = history([(0, put(1)), (0, put(2)), (1, read(2, 0)), (1, read(1, 20))]);
+    assert_eq!(kinds(&back), [(Kind::WentBack, 3, Some(2))]);
+    back[3].centre = 2;
+    assert_eq!(kinds(&back), []);
+    back[3] = Operation { centre: 1, life: Some(1), ..back[3].clone() };
+    assert_eq!(kinds(&back), []);
+    back[3].life = None;
+    assert_eq!(kinds(&back), []);
+    // Nor behind what was written there.
+    let own = history([(0, put(1)), (1, put(2)), (1, read(1, 20))]);
+    assert_eq!(kinds(&own), [(Kind::WentBack, 2, Some(1))]);
+    // The store's file outlives processes, also with what nobody was told of.
+    let unsure = Did::Put(2, Outcome::Unknown);
+    let mut file = history([(0, put(1)), (1, unsure), (0, read(2, 0)), (0, read(1, 0))]);
+    file[3].life = Some(1);
+    assert_eq!(kinds(&file), [(Kind::WentBack, 3, Some(2))]);
+}
+
+#[test]
+fn of_two_writes_the_later_one_is_the_newer_one() {
+    let late = history([(0, put(2)), (1, put(1))]);
+    assert_eq!(kinds(&late), [(Kind::Disordered, 1, Some(0))]);
+    let mut beside = late;
+    beside[1].sent = beside[0].sent;
+    assert_eq!(kinds(&beside), []);
+}
