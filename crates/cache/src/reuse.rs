@@ -51,8 +51,7 @@ impl Stored {
                 Reuse::Fresh
             };
         }
-        let staleness = self.terms.staleness(now);
-        let is_within = |window: Option<Duration>| window.is_some_and(|window| staleness <= window);
+        let is_within = |window: Option<Duration>| window.is_some_and(|window| self.is_within(window, now));
         if wishes.max_age.is_none() && wishes.min_fresh.is_none() && is_within(control.stale_while_revalidate)
         {
             return Reuse::WhileRevalidated;
@@ -69,7 +68,13 @@ impl Stored {
         let window = control.stale_if_error.unwrap_or(operators);
         let may_be_stale =
             !control.no_cache && (!control.must_revalidate || control.stale_if_error.is_some());
-        may_be_stale && self.terms.staleness(now) <= window
+        may_be_stale && (self.terms.is_fresh(now) || self.is_within(window, now))
+    }
+
+    /// Whether it has been stale for no longer than that. No time is none, also in the very millisecond of a purge, and while a clock that was
+    /// set back has not reached that again.
+    fn is_within(&self, window: Duration, now: Time) -> bool {
+        !window.is_zero() && self.terms.staleness(now) <= window
     }
 
     /// The header for a client: without the fields that may not be used unasked, and with its age.
@@ -146,6 +151,20 @@ mod tests {
         assert!(!stored("max-age=10, must-revalidate").stands_in(minute, at(11)));
         assert!(!stored("max-age=10, no-cache").stands_in(minute, at(11)));
         assert!(!stored("s-maxage=10").stands_in(minute, at(11)));
+    }
+
+    #[test]
+    fn what_was_purged_this_moment_needs_leave_as_well() {
+        let mut object = stored("max-age=10, stale-while-revalidate=0");
+        assert!(object.stands_in(Duration::ZERO, at(4)), "it is fresh");
+        object.terms.outdated = Some(at(5));
+        // Also by a clock that was set back.
+        for now in [at(5), at(3)] {
+            assert_eq!(object.terms.staleness(now), Duration::ZERO);
+            assert_eq!(object.reuse(Wishes::default(), now), Reuse::Validate);
+            assert!(!object.stands_in(Duration::ZERO, now));
+            assert!(object.stands_in(Duration::from_secs(1), now));
+        }
     }
 
     #[test]
