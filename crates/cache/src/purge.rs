@@ -53,18 +53,28 @@ impl Subject {
     }
 
     fn is_named(&self, purge: &Purge) -> bool {
-        let without_scheme = self.url.split_once("://").map_or(&self.url[..], |(_, rest)| rest);
-        match purge {
-            Purge::Url(url) => self.url == *url,
+        let is_labelled = match purge {
             Purge::Tag(tag) => self.tags.contains(tag),
-            Purge::Host(host) => without_scheme.split(['/', '?', ':']).next() == Some(host),
-            Purge::Prefix(prefix) => without_scheme.starts_with(prefix.as_str()),
-            Purge::Group(origin, group) => {
-                let rest = self.url.strip_prefix(origin.as_str());
+            Purge::Group(_, group) => self.groups.contains(group),
+            _ => true,
+        };
+        is_labelled && purge.may_mean(&self.url)
+    }
+}
+
+impl Purge {
+    /// Whether it means the object of this URL, as in its key, or may mean it: tags and groups are known from a response only.
+    pub fn may_mean(&self, of: &str) -> bool {
+        let without_scheme = of.split_once("://").map_or(of, |(_, rest)| rest);
+        match self {
+            Self::Url(url) => of == url,
+            Self::Host(host) => without_scheme.split(['/', '?', ':']).next() == Some(host),
+            Self::Prefix(prefix) => without_scheme.starts_with(prefix.as_str()),
+            Self::Group(origin, _) => {
+                let rest = of.strip_prefix(origin.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
-                    && self.groups.contains(group)
             }
-            Purge::Everything => true,
+            Self::Tag(_) | Self::Everything => true,
         }
     }
 }

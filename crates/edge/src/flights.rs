@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use cache::Key;
+use cache::{Key, purge::Purge};
 use tokio::sync::watch;
 
 use crate::{store::Object, visit::Refusal};
@@ -66,9 +66,12 @@ impl Flights {
         Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, landing })
     }
 
-    /// Lets nobody join the flights that are open: after a purge, what they bring may be what was purged.
-    pub(crate) fn close(&self) {
-        self.lock().open.clear();
+    /// Lets nobody join the flights that may bring what is purged; those for other URLs go on as they are.
+    pub(crate) fn close<'p>(&self, purges: impl IntoIterator<Item = &'p Purge>) {
+        let mut table = self.lock();
+        for purge in purges {
+            table.open.retain(|key, _| !purge.may_mean(key.url()));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -138,10 +141,21 @@ mod tests {
     async fn nobody_joins_a_flight_after_a_purge() {
         let flights = Arc::new(Flights::default());
         let Part::Leads(old) = flights.join(&key("/")) else { panic!("nobody was there before") };
-        flights.close();
+        flights.close([&Purge::Url("http://a/".to_owned())]);
         let Part::Leads(_new) = flights.join(&key("/")) else { panic!("the old one is closed") };
         // The end of the old one does not end the new one.
         drop(old);
         assert!(matches!(flights.join(&key("/")), Part::Follows(_)));
+    }
+
+    #[tokio::test]
+    async fn a_purge_of_something_else_leaves_a_flight_open() {
+        let flights = Arc::new(Flights::default());
+        let Part::Leads(_flight) = flights.join(&key("/a")) else { panic!("nobody was there before") };
+        flights.close([&Purge::Url("http://a/".to_owned()), &Purge::Prefix("a/b".to_owned())]);
+        assert!(matches!(flights.join(&key("/a")), Part::Follows(_)));
+        // Only the response will say which tags it has.
+        flights.close([&Purge::Tag("red".to_owned())]);
+        assert!(matches!(flights.join(&key("/a")), Part::Leads(_)));
     }
 }

@@ -30,7 +30,7 @@ impl Edge {
         let count = purges.len() as u64;
         let purge = || {
             let purged = self.store.purge(zone, purges.clone(), depth, self.now());
-            self.flights.close();
+            self.flights.close(&purges);
             purged
         };
         // Where there are no others, nobody is to be told.
@@ -87,9 +87,7 @@ impl Edge {
                         .map(|(noted, new)| Noted { place: Some((new.log, new.number)), ..noted }),
                 );
             }
-            if !done.is_empty() {
-                self.flights.close();
-            }
+            self.flights.close(done.iter().map(|noted| &noted.purge));
             done
         });
         if !noted.is_empty() {
@@ -116,7 +114,7 @@ impl Edge {
     /// Purges softly what a response makes invalid, here alone; as [`crate::store::Store::invalidate`] says.
     pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
         let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());
-        self.flights.close();
+        self.flights.close(&purges);
         if let Some(on_disk) = &self.on_disk {
             on_disk.note(noted(epoch, &subject.zone, purges, Depth::Soft));
         }
