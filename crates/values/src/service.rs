@@ -149,7 +149,7 @@ impl Service {
                 let service = Arc::clone(self);
                 let _ = spawn_blocking(move || service.stay()).await;
             }
-            while let Ok(store) = self.store() {
+            while let Some(store) = self.opened() {
                 match store.sweep().await {
                     Ok((ended, is_more)) => {
                         self.counts.expired.add(ended.len());
@@ -176,7 +176,7 @@ impl Service {
     async fn hear_store(self: &Arc<Self>) {
         loop {
             // Not the store itself, which is waited for before it is left.
-            let ears = self.store().ok().and_then(|store| store.ears());
+            let ears = self.opened().and_then(|store| store.ears());
             let Some(heard) = (match ears {
                 Some(ears) => ears.heard().await,
                 None => None,
@@ -199,7 +199,7 @@ impl Service {
     /// What it has done, and what there is.
     pub fn report(&self) -> Status {
         let place = self.config.place.as_ref();
-        let store = self.store().ok();
+        let store = self.opened();
         let usage = store.as_ref().map(Store::usage);
         let failed = self.error().clone();
         let closed = || failed.unwrap_or_else(|| "the store is closed".to_owned());
@@ -257,12 +257,17 @@ impl Service {
         Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The store, for a request that cannot be answered without it.
     pub(crate) fn store(&self) -> Result<Store, Problem> {
-        let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone();
-        store.ok_or_else(|| match &*self.error() {
+        self.opened().ok_or_else(|| match &*self.error() {
             Some(why) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, why.clone()),
             None => vault::Error::Released.into(),
         })
+    }
+
+    /// The store, if it is here and can be used.
+    fn opened(&self) -> Option<Store> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A place among those who have many values in memory.
@@ -303,7 +308,7 @@ impl Service {
         if bytes > self.config.largest {
             return Err(Problem::too_large(bytes, self.config.largest));
         }
-        let most = self.store().ok().and_then(|store| store.most_bytes());
+        let most = self.opened().and_then(|store| store.most_bytes());
         match most.filter(|&most| bytes > most) {
             Some(most) => Err(jetstream::Error::TooLarge { bytes, most }.into()),
             None => Ok(()),
