@@ -8,7 +8,9 @@
 //! percent, either way. So the rate of such a request is that of all of it, the round trip included: what somebody gets who asks for so
 //! little, and never more than the line carries. What took less than 10 ms has no rate.
 //!
-//! The line's figure is the 90th percentile (type 7) of all rates: what is slower than most was small, or disturbed by somebody else.
+//! The line's figure is the 90th percentile (type 7) of the rates of those sizes whose fastest body took ten round trips or more, by which
+//! time its sender's window has opened ([`ROUNDS`]): smaller ones tell of the window, and on a long line there are more of them than large
+//! ones. Where no body took so long, all rates count. What is slower than most was disturbed by somebody else.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     limited::Limits,
     spread::{Spread, quantile},
+    stop::ROUNDS,
 };
 
 /// A body that has moved, as its receiver saw it. With several streams, all of them together.
@@ -36,7 +39,8 @@ pub struct Transfer {
 /// What a direction carries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bandwidth {
-    /// Bits a second: the 90th percentile of all requests that have a rate. Null if none has.
+    /// Bits a second: the 90th percentile of the requests of all sizes whose fastest took ten round trips or more; of all requests if none
+    /// took so long. Null if none has a rate.
     pub bps_p90: Option<f64>,
     /// One for each size.
     pub sets: Vec<Set>,
@@ -83,8 +87,8 @@ impl Transfer {
 }
 
 impl Bandwidth {
-    /// Of all requests of a direction, in the order of the test.
-    pub fn of(transfers: &[Transfer]) -> Self {
+    /// Of all requests of a direction, in the order of the test, on a line with this round trip, if it is known.
+    pub fn of(transfers: &[Transfer], round_trip: Option<Duration>) -> Self {
         let mut sizes: BTreeMap<u64, Vec<&Transfer>> = BTreeMap::new();
         for transfer in transfers {
             sizes.entry(transfer.bytes).or_default().push(transfer);
@@ -93,12 +97,17 @@ impl Bandwidth {
             let rates = of_size.iter().filter_map(|transfer| transfer.rate()).collect();
             Set::of(bytes, of_size.len(), rates)
         };
-        Self::of_sets(sizes.into_iter().map(set).collect())
+        Self::of_sets(sizes.into_iter().map(set).collect(), round_trip)
     }
 
     /// Of the requests of all sizes.
-    pub(crate) fn of_sets(sets: Vec<Set>) -> Self {
-        let rates: Vec<f64> = sets.iter().flat_map(|set| set.bps.iter().copied()).collect();
+    pub(crate) fn of_sets(sets: Vec<Set>, round_trip: Option<Duration>) -> Self {
+        let opened = round_trip.unwrap_or_default().saturating_mul(ROUNDS).as_secs_f64();
+        let rates = |least: f64| -> Vec<f64> {
+            let counts = sets.iter().filter(|set| set.fastest().is_some_and(|took| took >= least));
+            counts.flat_map(|set| set.bps.iter().copied()).collect()
+        };
+        let rates = Some(rates(opened)).filter(|rates| !rates.is_empty()).unwrap_or_else(|| rates(0.0));
         let bps_p90 = quantile(&rates, 0.9);
         let missing = match bps_p90 {
             _ if sets.is_empty() => Some("nothing was transferred"),
@@ -125,6 +134,12 @@ impl Set {
             bps,
         }
     }
+
+    /// How long the fastest body took, s.
+    #[expect(clippy::cast_precision_loss, reason = "the largest body is far below 2^53 bytes")]
+    fn fastest(&self) -> Option<f64> {
+        self.max.map(|bps| self.bytes as f64 * 8.0 / bps)
+    }
 }
 
 /// What took less time says more about the clocks than about the line.
@@ -146,7 +161,7 @@ mod tests {
         // 1 to 6 Mbit/s: 0.9 of the way from the first to the sixth is 5.5.
         let over = |mbits: u32| Duration::from_secs_f64(8.0 / f64::from(mbits));
         let all: Vec<_> = (1..=6).map(|mbits| transfer(1_001_000, over(mbits))).collect();
-        let bandwidth = Bandwidth::of(&all);
+        let bandwidth = Bandwidth::of(&all, None);
         assert!((bandwidth.bps_p90.unwrap() - 5.5e6).abs() < 1.0, "{:?}", bandwidth.bps_p90);
         let set = &bandwidth.sets[0];
         assert_eq!((set.bytes, set.n, set.bps.len()), (1_001_000, 6, 6));
@@ -162,9 +177,24 @@ mod tests {
         assert_eq!(transfer(1_001_000, ms(800)).rate(), Some(10e6));
         let at_once = Transfer { took: ms(9), ..transfer(100_000, ms(5)) };
         assert_eq!(at_once.rate(), None);
-        let bandwidth = Bandwidth::of(&[at_once]);
+        let bandwidth = Bandwidth::of(&[at_once], None);
         assert_eq!((bandwidth.bps_p90, bandwidth.sets[0].n, bandwidth.sets[0].p50), (None, 1, None));
         assert!(bandwidth.missing.unwrap().contains("10 ms"));
-        assert!(Bandwidth::of(&[]).missing.is_some());
+        assert!(Bandwidth::of(&[], None).missing.is_some());
+    }
+
+    #[test]
+    fn on_a_long_line_sizes_that_the_window_held_back_do_not_count() {
+        let ms = Duration::from_millis;
+        // Nine small ones at 2 Mbit/s, and one of 10 MB at 10 Mbit/s, which takes 8 s.
+        let mut all = vec![transfer(500_000, ms(2000)); 9];
+        all.push(transfer(10_000_000, ms(8000)));
+        let of = |round_trip| Bandwidth::of(&all, round_trip).bps_p90.unwrap().round();
+        let [small, large] = [all[0], all[9]].map(|transfer| transfer.rate().unwrap());
+        assert_eq!(of(Some(ms(300))), large.round());
+        // Of ten the 90th percentile is a tenth of the way from the ninth to the tenth. In 2 s are ten round trips of 200 ms, and in 8 s
+        // not ten of 900.
+        let all_ten = (small + 0.1 * (large - small)).round();
+        assert_eq!([None, Some(ms(200)), Some(ms(900))].map(of), [all_ten; 3]);
     }
 }

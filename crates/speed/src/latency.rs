@@ -101,6 +101,11 @@ impl Latency {
             samples,
         }
     }
+
+    /// The shortest round trip with the line idle.
+    pub fn round_trip(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.idle_ms?.min / 1e3).ok()
+    }
 }
 
 /// The mean difference of two samples that follow each other.

@@ -2,6 +2,8 @@
 
 mod reported;
 
+use std::time::Duration;
+
 use experience::share_interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -174,10 +176,12 @@ pub struct Seen {
 
 impl Seen {
     /// What it comes to.
-    pub fn conclude(self) -> Outcome {
+    pub fn conclude(mut self) -> Outcome {
         let mut missing = Vec::new();
-        let [download, upload] = Direction::BOTH.map(|direction| self.bandwidth(direction, &mut missing));
-        let latency = Latency::of(self.latencies);
+        let latency = Latency::of(std::mem::take(&mut self.latencies));
+        let round_trip = latency.round_trip();
+        let [download, upload] =
+            Direction::BOTH.map(|direction| self.bandwidth(direction, round_trip, &mut missing));
         let loaded = [(latency.loaded_down_ms, "loaded_down_ms"), (latency.loaded_up_ms, "loaded_up_ms")];
         for (_, name) in loaded.into_iter().filter(|(figure, _)| figure.is_none()) {
             let why = "no transfer took long enough for a look at the latency beside it";
@@ -214,9 +218,14 @@ impl Seen {
     }
 
     /// What a direction carries, and who limited it.
-    fn bandwidth(&self, direction: Direction, missing: &mut Vec<Missing>) -> Bandwidth {
+    fn bandwidth(
+        &self,
+        direction: Direction,
+        round_trip: Option<Duration>,
+        missing: &mut Vec<Missing>,
+    ) -> Bandwidth {
         let transfers = &self.transfers[direction as usize];
-        let found = Bandwidth::of(transfers);
+        let found = Bandwidth::of(transfers, round_trip);
         missing.extend(found.missing.map(|why| Missing::new(direction.name(), why)));
         let limits = self.limits[direction as usize];
         if limits.is_none() && !transfers.is_empty() {

@@ -1,6 +1,8 @@
 //! A result that somebody reports: bounded, possible, and with all that follows from its figures computed here. Whether they were measured
 //! nobody can tell who was not there.
 
+use std::time::Duration;
+
 use http::Origin;
 
 use super::{Loss, Missing, Outcome, SCHEMA, measured};
@@ -50,9 +52,11 @@ impl Outcome {
         holds(matches!(&*told.protocol, "" | "http/1.1" | "h2" | "h3"), "protocol")?;
         holds(told.server.as_deref().is_none_or(|server| is_word(server, 100)), "server")?;
         holds(told.missing.len() <= 20 && told.missing.iter().all(is_reason), "missing")?;
-        let (download, upload) = (bandwidth(told.download, "download")?, bandwidth(told.upload, "upload")?);
         holds(told.latency.samples.len() <= 5000 && told.latency.samples.iter().all(is_look), "latency")?;
         let latency = Latency::of(told.latency.samples);
+        let round_trip = latency.round_trip();
+        let download = bandwidth(told.download, round_trip, "download")?;
+        let upload = bandwidth(told.upload, round_trip, "upload")?;
         let loss = told.loss.map(counted).transpose()?;
         let rpm = responsiveness(told.rpm)?;
         let figures = measured(&download, &upload, &latency, loss);
@@ -65,7 +69,11 @@ impl Outcome {
     }
 }
 
-fn bandwidth(told: Bandwidth, part: &'static str) -> Result<Bandwidth, Implausible> {
+fn bandwidth(
+    told: Bandwidth,
+    round_trip: Option<Duration>,
+    part: &'static str,
+) -> Result<Bandwidth, Implausible> {
     let Bandwidth { sets, limits, .. } = told;
     let is_rate = |bps: &f64| (1e-3..1e13).contains(bps);
     let is_set = |set: &Set| {
@@ -73,7 +81,8 @@ fn bandwidth(told: Bandwidth, part: &'static str) -> Result<Bandwidth, Implausib
     };
     holds(sets.len() <= 100 && sets.iter().all(is_set), part)?;
     holds(limits.as_ref().is_none_or(are_shares), part)?;
-    let found = Bandwidth::of_sets(sets.into_iter().map(|set| Set::of(set.bytes, set.n, set.bps)).collect());
+    let sets = sets.into_iter().map(|set| Set::of(set.bytes, set.n, set.bps)).collect();
+    let found = Bandwidth::of_sets(sets, round_trip);
     Ok(Bandwidth { limits, limited_by: limits.map(|limits| limits.most().to_owned()), ..found })
 }
 
@@ -126,7 +135,6 @@ mod tests {
         latency::{During, On},
         result::Seen,
     };
-    use std::time::Duration;
 
     fn honest() -> Outcome {
         let sample = |ms| Sample { at_s: 0.5, during: During::Idle, on: On::Same, ms };

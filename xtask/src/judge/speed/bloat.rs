@@ -1,19 +1,15 @@
 //! What a full queue adds to the latency, beside what pings of the same moments see.
 
-use std::process::Stdio;
+use std::fs;
 
 use anyhow::{Context, ensure};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
 use speed::{
     latency::{During, On},
     result::Outcome,
 };
 
 use super::{
-    line::{Line, Link},
+    line::{Line, Link, arguments, outcome, program},
     rate::round_trip,
     verdict::{Truth, Verdicts},
 };
@@ -27,9 +23,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
         "probe_every = \"200ms\"\n[[step]]\nlatency = 20\n[[step]]\ndownload = \"{megabytes}MB\"\n[[step]]\nupload = \"{megabytes}MB\"\n"
     ))?;
     let idle = round_trip(&line)?;
-    let pings = Pings::start(&line)?;
-    let outcome = line.test(&plan)?;
-    let pings = pings.end()?;
+    let (outcome, pings) = beside_pings(&line, &plan)?;
     let doubts = line.doubts()?;
     let idle_found = outcome.latency.idle_ms.map(|ms| ms.p50).context("no idle latency was measured")?;
     for (during, what) in
@@ -42,6 +36,19 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
         verdicts.judge(&link.name(), &truth, Some(median(found) - idle_found), &doubts, "");
     }
     Ok(())
+}
+
+/// A test with this plan, and the pings that ran beside it.
+fn beside_pings(line: &Line, plan: &str) -> anyhow::Result<(Outcome, Vec<Ping>)> {
+    let pings = tempfile::NamedTempFile::new()?;
+    let script = format!(
+        "ping -4 -n -D -i {EVERY} server >{} & \"$@\"; code=$?; kill -INT $!; exit $code",
+        pings.path().display()
+    );
+    let mut test = line.at_home();
+    let outcome = outcome(test.args(["sh", "-c", &script, "sh"]).arg(program()).args(arguments(plan)))?;
+    let pings = fs::read_to_string(pings.path())?;
+    Ok((outcome, pings.lines().filter_map(Ping::of).collect()))
 }
 
 /// Each look at the latency on a connection of its own, and the ping that was sent next to it.
@@ -68,28 +75,10 @@ fn median(mut of: Vec<f64>) -> f64 {
     of[of.len() / 2]
 }
 
-/// A ping that runs.
-struct Pings(std::process::Child);
-
 /// When it was sent, in seconds since midnight, and how long it took.
 struct Ping {
     sent: f64,
     ms: f64,
-}
-
-impl Pings {
-    fn start(line: &Line) -> anyhow::Result<Self> {
-        let mut ping = line.at_home();
-        ping.args(["ping", "-4", "-n", "-D", "-i", &EVERY.to_string(), "server"]);
-        Ok(Self(ping.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("ping cannot be run")?))
-    }
-
-    /// Ends it, and returns what it saw.
-    fn end(self) -> anyhow::Result<Vec<Ping>> {
-        kill(Pid::from_raw(i32::try_from(self.0.id())?), Signal::SIGINT)?;
-        let text = String::from_utf8(self.0.wait_with_output()?.stdout)?;
-        Ok(text.lines().filter_map(Ping::of).collect())
-    }
 }
 
 impl Ping {

@@ -1,6 +1,6 @@
 //! The links, what each can carry, and a planet with one of them.
 
-use std::{fs, process::Command, thread, time::Duration};
+use std::{fs, path::PathBuf, process::Command, thread, time::Duration};
 
 use anyhow::{Context, ensure};
 use speed::result::Outcome;
@@ -127,8 +127,7 @@ impl Line {
     /// A test from the terminal.
     pub(super) fn test(&self, plan: &str) -> anyhow::Result<Outcome> {
         let mut test = self.planet.exec("home");
-        test.arg(program()).args(["speed", "test", URL, "--quiet", "--json", "--plan", plan]);
-        outcome(&mut test)
+        outcome(test.arg(program()).args(arguments(plan)))
     }
 
     /// What others do at home.
@@ -150,8 +149,13 @@ pub(super) fn outcome(test: &mut Command) -> anyhow::Result<Outcome> {
     serde_json::from_slice(&output.stdout).context("a test printed no result")
 }
 
-fn program() -> std::path::PathBuf {
+pub(super) fn program() -> PathBuf {
     root().join("target/release/longhaul")
+}
+
+/// What a test from the terminal is told.
+pub(super) fn arguments(plan: &str) -> [&str; 7] {
+    ["speed", "test", URL, "--quiet", "--json", "--plan", plan]
 }
 
 /// Where the server is.
