@@ -142,12 +142,38 @@ async fn send(
             if is_of_link(failure) {
                 others.lost(centre, &why);
             }
-            // Without a connection nothing of it was sent.
-            Err(if trace.protocol.is_none() { Unreached::NotAsked(why) } else { Unreached::NotHeard(why) })
+            Err(unreached(why, &trace))
         }
+    }
+}
+
+/// What is known of a request that got no answer. Without a connection nothing of it was sent; unless that was the second one, as it was sent
+/// on the first, and that broke.
+fn unreached(why: String, trace: &Trace) -> Unreached {
+    if trace.protocol.is_none() && !trace.retried {
+        Unreached::NotAsked(why)
+    } else {
+        Unreached::NotHeard(why)
     }
 }
 
 fn not_asked(why: &str) -> Unreached {
     Unreached::NotAsked(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_was_sent_on_a_connection_that_broke_may_have_been_done() {
+        let mut trace = Trace::start(0);
+        let of = |trace: &Trace| unreached("connection refused".to_owned(), trace);
+        assert!(matches!(of(&trace), Unreached::NotAsked(_)));
+        trace.protocol = Some("h2");
+        assert!(matches!(of(&trace), Unreached::NotHeard(_)));
+        // As a client has it that could not connect when it wanted to send it once more.
+        (trace.protocol, trace.retried) = (None, true);
+        assert!(matches!(of(&trace), Unreached::NotHeard(_)));
+    }
 }
