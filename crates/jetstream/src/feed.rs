@@ -119,6 +119,9 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, position: &
         }
         *position = Position { made, last: 0 };
     }
+    // The last message of all is there, as each subject keeps its last one. How many are pending is not to be relied on alone: a server may
+    // count messages that newer ones have replaced, and then never say that there are none.
+    let newest = info.state.last_sequence;
     let is_first = position.last == 0;
     let consumer = stream.create_consumer(push::Config {
         deliver_subject: client.new_inbox(),
@@ -146,7 +149,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, position: &
         Err(why) => return failed(&why),
     };
     let ready = Ready { client: client.clone(), context, stream: handle };
-    let mut is_current = consumer.cached_info().num_pending == 0;
+    let mut is_current = consumer.cached_info().num_pending == 0 || position.last >= newest;
     if is_current {
         shared.is_ready(ready.clone());
     }
@@ -178,7 +181,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, position: &
             shared.read(&key, Entry { sequence, record }, is_first && !is_current);
         }
         position.last = position.last.max(sequence);
-        if !is_current && pending == 0 {
+        if !is_current && (pending == 0 || position.last >= newest) {
             is_current = true;
             shared.is_ready(ready.clone());
         }
