@@ -11,7 +11,10 @@
 //! | whether a copy may be the answer, and when it is asked for again | [`Copy`], [`Terms`], [`Wanted`], [`Use`] |
 //! | pages of keys, and where the next one begins | [`Cursor`], [`Page`] |
 //! | in which data centres a key has copies, and who is told of a write | [`Places`], [`Tier`] |
-//! | two stores that are asked and written to at once, and what has to be repaired then | [`Race`], [`Write`] |
+//! | two stores that are read at once, and what has to be repaired then | [`Race`] |
+//! | one of two stores that is asked, and when the other one is too | [`Hedge`], [`Usual`] |
+//! | what a store makes of a write with a version of its own, and of what the other store gives it | [`Given`] |
+//! | in which keys two stores differ | [`digest`], [`differences`], [`Span`] |
 //! | how stale a read was, and which acknowledged writes are lost | [`History`] |
 //! | whether a history of reads and writes keeps what is promised | [`audit::audit`] |
 //!
@@ -19,10 +22,12 @@
 //! ([`Millis`]), and for ages the time since any beginning, which does not run backwards.
 
 pub mod audit;
+mod compare;
 mod copy;
 mod cursor;
 mod expiration;
 mod fields;
+mod hedge;
 mod key;
 mod metadata;
 mod page;
@@ -31,21 +36,21 @@ mod race;
 mod record;
 mod staleness;
 mod version;
-mod write;
 
 pub use self::{
+    compare::{Differences, Known, Span, differences, digest},
     copy::{Copy, Terms, Use, Wanted},
     cursor::{Cursor, CursorError},
     expiration::{Expiration, ExpirationError, LEAST_TTL},
+    hedge::{Hedge, Next, Usual},
     key::{Key, KeyError, MOST_KEY_BYTES, decoded},
     metadata::{MOST_METADATA_BYTES, Metadata, MetadataError},
     page::{Listed, ListedKey, MOST_KEYS, Page, PageError},
     places::{Places, Tier},
-    race::{Answer, Heard, Race, Repair, Side},
-    record::{About, Content, Damaged, Record, Sweep, TOMBSTONE},
+    race::{Answer, Heard, Race, Repair, Side, Verdict},
+    record::{About, Content, Damaged, Given, Record, Sweep, TOMBSTONE},
     staleness::History,
     version::{Clock, NoVersion, StoreName, Version},
-    write::{Acknowledgement, Write},
 };
 
 /// The time of day, in milliseconds since 1970.

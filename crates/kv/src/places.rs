@@ -69,6 +69,11 @@ impl Places {
         Self { network, stores: stores.to_vec(), regions, upper }
     }
 
+    /// The data centres with a store.
+    pub fn stores(&self) -> &[CentreId] {
+        &self.stores
+    }
+
     /// A key's place among all keys of all namespaces.
     pub fn hash(namespace: &str, key: &str) -> KeyHash {
         KeyHash::of(format!("{namespace}\0{key}").as_bytes())

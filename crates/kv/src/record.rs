@@ -50,15 +50,30 @@ pub enum Sweep {
     Forget,
 }
 
+/// What a store makes of something that has a version already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    /// It is newer than what is known, and takes its place.
+    New,
+    /// It is what is known.
+    Same,
+    /// This is known, which is newer: a writer makes a newer version of what it writes, and the other store is told.
+    Older(Version),
+}
+
 /// Bytes are not a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what is stored of a key is damaged, or from a newer version")]
 pub struct Damaged;
 
 impl Record {
-    /// Whether this takes the place of what is known already. The same write once more does not.
-    pub fn replaces(&self, known: Option<&Self>) -> bool {
-        known.is_none_or(|known| known.version < self.version)
+    /// What a store that knows this, if anything, makes of something with this version.
+    pub fn given(known: Option<&Self>, version: &Version) -> Given {
+        match known.map(|known| &known.version) {
+            Some(known) if known > version => Given::Older(known.clone()),
+            Some(known) if known == version => Given::Same,
+            Some(_) | None => Given::New,
+        }
     }
 
     /// The value, if it is there at this time.
@@ -175,7 +190,7 @@ pub(crate) mod tests {
     fn heard(records: &[Record]) -> Version {
         let mut known: Option<Record> = None;
         for record in records {
-            if record.replaces(known.as_ref()) {
+            if Record::given(known.as_ref(), &record.version) == Given::New {
                 known = Some(record.clone());
             }
         }

@@ -54,6 +54,12 @@ impl Version {
         &self.store
     }
 
+    /// The one that is given to the key after so many others in the same write.
+    #[must_use]
+    pub fn nth(&self, number: usize) -> Self {
+        Self { stamp: self.stamp.saturating_add(number as u64), store: self.store.clone() }
+    }
+
     /// When it was made, by the clock of its store.
     pub fn made(&self) -> Millis {
         Millis(self.stamp >> COUNT_BITS)
@@ -89,12 +95,21 @@ impl FromStr for Version {
 pub struct Clock {
     store: StoreName,
     last: u64,
+    /// The count of the first version in a millisecond.
+    salt: u16,
 }
 
 impl Clock {
     /// The clock of a store whose last version had this stamp; 0 before its first one.
     pub fn resume(store: StoreName, last: u64) -> Self {
-        Self { store, last }
+        Self { store, last, salt: 0 }
+    }
+
+    /// The same for one that does not know its last version. `salt` is any number, another one for each process: so no two of one name make the
+    /// same version when the time of day is set back.
+    pub fn anew(store: StoreName, salt: u64) -> Self {
+        let [low, high, ..] = salt.to_le_bytes();
+        Self { store, last: 0, salt: u16::from_le_bytes([low, high]) }
     }
 
     /// The stamp of the last version.
@@ -110,9 +125,16 @@ impl Clock {
     /// A version newer than all that were made here or heard of.
     pub fn next(&mut self, now: Millis) -> Version {
         // 48 bits of milliseconds last until the year 10889; whatever counts beyond stays at the end.
-        let now = now.0.min(u64::MAX >> COUNT_BITS) << COUNT_BITS;
+        let now = now.0.min(u64::MAX >> COUNT_BITS) << COUNT_BITS | u64::from(self.salt);
         self.last = now.max(self.last.saturating_add(1));
         Version { stamp: self.last, store: self.store.clone() }
+    }
+
+    /// The first of so many versions in a row, for the keys of one write ([`Version::nth`]).
+    pub fn next_several(&mut self, now: Millis, count: usize) -> Version {
+        let first = self.next(now);
+        self.last = self.last.saturating_add(count.saturating_sub(1) as u64);
+        first
     }
 
     /// Hears of another store's version, so that the next one of this store is newer.
@@ -161,6 +183,20 @@ pub(crate) mod tests {
             prop_assert_eq!(a.to_string().parse(), Ok(a.clone()));
             prop_assert_eq!(a.cmp(&b), a.to_string().cmp(&b.to_string()));
         }
+    }
+
+    #[test]
+    fn two_processes_of_one_name_make_different_versions() {
+        let first = |salt| Clock::anew(StoreName::new("a").unwrap(), salt).next(Millis(7));
+        assert!(first(0x1_0002).stamp() == 7 << COUNT_BITS | 2 && first(1) != first(2));
+    }
+
+    #[test]
+    fn keys_of_one_write_have_versions_in_a_row() {
+        let mut clock = Clock::resume(StoreName::new("a").unwrap(), 0);
+        let first = clock.next_several(Millis(1), 3);
+        assert_eq!((first.stamp(), first.nth(2).stamp()), (1 << COUNT_BITS, (1 << COUNT_BITS) + 2));
+        assert!(clock.next(Millis(1)) > first.nth(2));
     }
 
     #[test]
