@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use ::tiers::{CentreId, KeyHash};
 use http::{Body, HeaderValue, Method, Request, Response, client::Trace, header};
 use kv::{StoreName, Tier};
-use values::{Access, Config, Links, Sending, Service, Unreached};
+use values::{Access, Company, Config, Links, Sending, Service, Unreached};
 
 use crate::{
     Error, Network,
@@ -21,7 +21,8 @@ pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Op
     let start = centre.get(..centre.len().min(64)).unwrap_or("store");
     let name = StoreName::new(start).expect("a data centre's name has no other letters");
     let place = kv.place_of(centre).cloned();
-    let config = Config { place, name, memory: kv.memory, largest: kv.largest };
+    let company = if kv.stores.len() > 1 { Company::Paired } else { Company::Alone };
+    let config = Config { place, name, memory: kv.memory, company, largest: kv.largest };
     let service = Service::open(config, access(network))?;
     let is_alone = network.data_centres.len() < 2;
     Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(OverLinks(linked))) })))
@@ -56,6 +57,15 @@ impl Links for OverLinks {
     fn store(&self) -> Option<CentreId> {
         let others = self.others()?;
         others.places()?.far_store(others.here(), |centre| answers(&others, centre))
+    }
+
+    fn stores(&self) -> Vec<CentreId> {
+        let stores = |others: Arc<Others>| others.places().map(|places| places.stores().to_vec());
+        self.others().and_then(stores).unwrap_or_default()
+    }
+
+    fn answers(&self, centre: CentreId) -> bool {
+        self.others().is_some_and(|others| others.is_one(centre) && answers(&others, centre))
     }
 
     fn told(&self, key: KeyHash) -> Vec<CentreId> {

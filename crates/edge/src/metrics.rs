@@ -119,6 +119,9 @@ impl Page<'_> {
                 self.value(name, &[], number);
             }
         }
+        if let Some(pair) = &kv.pair {
+            self.pair(pair);
+        }
         let Some(network) = &kv.network else { return };
         for (name, help, number) in [
             (
@@ -142,9 +145,47 @@ impl Page<'_> {
             ("kv_told_total", "Those that were told of it.", network.told),
             ("kv_messages_total", "Messages that told them.", network.messages),
             ("kv_untold_total", "Places that were not told until no copy could be old.", network.untold),
+            (
+                "kv_asked_both_total",
+                "Requests for which a second one was asked, as the first took longer than usual.",
+                network.asked_both,
+            ),
         ] {
             self.family(name, "counter", help);
             self.value(name, &[], number);
+        }
+    }
+
+    /// One of two stores of the same values.
+    fn pair(&mut self, pair: &values::Pair) {
+        let other = [("other", pair.other.as_str())];
+        for (name, kind, help, number) in [
+            ("kv_other_reachable", "gauge", "Whether the other store answers.", u64::from(pair.is_reachable)),
+            (
+                "kv_other_behind",
+                "gauge",
+                "Keys that are written here and that it may not have yet.",
+                pair.behind,
+            ),
+            (
+                "kv_filling",
+                "gauge",
+                "Whether this store may lack old keys of the other one.",
+                u64::from(pair.is_filling),
+            ),
+            ("kv_given_total", "counter", "Keys that the other store took from here.", pair.given),
+            ("kv_taken_total", "counter", "Keys that this store took from there.", pair.taken),
+            ("kv_repaired_total", "counter", "Those of them that came late.", pair.repaired),
+            (
+                "kv_compared_total",
+                "counter",
+                "Rounds in which all of both stores was compared.",
+                pair.compared,
+            ),
+            ("kv_differed_total", "counter", "Keys of which the stores were found to differ.", pair.differed),
+        ] {
+            self.family(name, kind, help);
+            self.value(name, &other, number);
         }
     }
 
@@ -268,6 +309,17 @@ mod tests {
                 bytes: Some(300),
                 file_bytes: Some(4096),
                 memory_bytes: 0,
+                pair: Some(values::Pair {
+                    other: "nyc".into(),
+                    is_reachable: true,
+                    behind: 11,
+                    is_filling: false,
+                    given: 12,
+                    taken: 13,
+                    repaired: 14,
+                    compared: 1,
+                    differed: 15,
+                }),
                 network: Some(values::InNetwork {
                     store: "lhr".into(),
                     refreshes: 5,
@@ -279,6 +331,7 @@ mod tests {
                     told: 6,
                     messages: 6,
                     untold: 0,
+                    asked_both: 0,
                 }),
                 error: None,
             }),
@@ -349,12 +402,15 @@ mod tests {
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"regional\"} 1",
             "longhaul_edge_kv_to_tell_total{data_centre=\"lhr\"} 8",
             "longhaul_edge_kv_keys{data_centre=\"lhr\"} 3",
+            "longhaul_edge_kv_other_reachable{data_centre=\"lhr\",other=\"nyc\"} 1",
+            "longhaul_edge_kv_other_behind{data_centre=\"lhr\",other=\"nyc\"} 11",
+            "longhaul_edge_kv_repaired_total{data_centre=\"lhr\",other=\"nyc\"} 14",
             "longhaul_edge_kv_working{data_centre=\"lhr\"} 1",
         ] {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 48, "{page}");
+        assert_eq!(names.len(), 57, "{page}");
     }
 }

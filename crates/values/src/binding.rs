@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
-use kv::{Expiration, Key, Metadata, Page, Tier};
+use kv::{Expiration, Key, Metadata, Page, Tier, Version};
 
 use crate::{
     access::{NAMESPACE, Namespace, Use, authorization},
@@ -40,17 +40,18 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     let named = parts.headers.get(NAMESPACE).map(HeaderValue::as_bytes);
     let wanted = Use::of(&parts.method, parts.uri.path() == "/bulk/get");
     let namespace = access.of_binding(authorization(&parts.headers), named, wanted)?;
-    inside(service, namespace, parts, body).await
+    inside(service, namespace, parts, body, None).await
 }
 
-/// Answers a request of another data centre, about a namespace that it has looked up.
+/// Answers a request of another data centre, about a namespace that it has looked up; what is written has this version, if it made one.
 pub(crate) async fn of_link(
     service: &Arc<Service>,
     namespace: &Namespace,
     parts: &Parts,
     body: Body,
+    version: Option<Version>,
 ) -> Response<Body> {
-    inside(service, namespace, parts, body).await.unwrap_or_else(Problem::plain)
+    inside(service, namespace, parts, body, version).await.unwrap_or_else(Problem::plain)
 }
 
 async fn inside(
@@ -58,6 +59,7 @@ async fn inside(
     namespace: &Namespace,
     parts: &Parts,
     body: Body,
+    version: Option<Version>,
 ) -> Result<Response<Body>, Problem> {
     let namespace = &namespace.id;
     let parameters = Parameters::of(parts.uri.query())?;
@@ -93,12 +95,12 @@ async fn inside(
         }
         (&Method::PUT, _) => {
             let key = key(path, &parameters)?;
-            let beside = beside(&parts.headers, &parameters)?;
+            let beside = Beside { version, ..beside(&parts.headers, &parameters)? };
             let version = service.put(namespace, key, beside, Incoming::Raw(body)).await?;
             Ok(written(&version.to_string()))
         }
         (&Method::DELETE, _) => {
-            let versions = service.delete(namespace, vec![key(path, &parameters)?]).await?;
+            let versions = service.delete(namespace, vec![key(path, &parameters)?], version).await?;
             Ok(written(&versions.first().map(ToString::to_string).unwrap_or_default()))
         }
         _ => Err(Problem::method("GET, PUT or DELETE of a key, or POST of /bulk/get")),
@@ -123,7 +125,7 @@ pub(crate) fn expiring(headers: &HeaderMap, parameters: &Parameters) -> Result<B
         Expiration::asked(parameters.get("expiration"), parameters.get("expiration_ttl"), now())?;
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let is_waiting = headers.contains_key(header::EXPECT);
-    Ok(Beside { expiration, metadata: None, length, is_waiting })
+    Ok(Beside { expiration, metadata: None, length, is_waiting, version: None })
 }
 
 async fn get(

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jetstream::Address;
 use kv::{MOST_VALUE_BYTES, StoreName};
+use vault::Company;
 
 /// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Config {
     /// Bytes of memory: half of them for values that are asked for again and again, half for pages of the file. Without a file, all of them
     /// are for values.
     pub memory: u64,
+    /// Whether another data centre has a second store of the same values.
+    pub company: Company,
     /// Bytes that a value may have, at most [`Config::LARGEST`].
     pub largest: u64,
 }

@@ -34,6 +34,9 @@ pub struct Status {
     pub file_bytes: Option<u64>,
     /// Bytes of copies in memory.
     pub memory_bytes: u64,
+    /// What there is of a second store of the same values, if there is one; in each of the two data centres with a store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<Pair>,
     /// What other data centres have to do with it, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<InNetwork>,
@@ -56,7 +59,7 @@ pub struct FromOthers {
 /// What a data centre's store and copies have to do with the other data centres.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InNetwork {
-    /// The data centre with the store.
+    /// The data centre with the store; of two the one that is asked first.
     pub store: String,
     /// Copies that were asked for again before they were too old.
     pub refreshes: u64,
@@ -76,6 +79,32 @@ pub struct InNetwork {
     pub messages: u64,
     /// Those that were not, until no copy could be old any more.
     pub untold: u64,
+    /// Requests for which another data centre was asked too, as the first one took longer than usual; only where there are two stores.
+    #[serde(default)]
+    pub asked_both: u64,
+}
+
+/// One of two stores of the same values, and how it gets on with the other one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// The data centre with the other store.
+    pub other: String,
+    /// Whether that one answers, as far as is known.
+    pub is_reachable: bool,
+    /// Keys that are written here and that it may not have yet.
+    pub behind: u64,
+    /// Whether this store may lack keys that the other one has had for long, as its file is new.
+    pub is_filling: bool,
+    /// Keys that the other one took from here.
+    pub given: u64,
+    /// Keys that this one took from there.
+    pub taken: u64,
+    /// Those of them that came later than two seconds after they were written: as one of the two had been gone, or was found to lack them.
+    pub repaired: u64,
+    /// How often all that both know was compared.
+    pub compared: u64,
+    /// Keys of which they were found to know different things, by reads and by comparisons.
+    pub differed: u64,
 }
 
 /// What is counted.
@@ -99,6 +128,12 @@ pub(crate) struct Counts {
     pub(crate) told: Count,
     pub(crate) messages: Count,
     pub(crate) untold: Count,
+    pub(crate) given: Count,
+    pub(crate) taken: Count,
+    pub(crate) repaired: Count,
+    pub(crate) compared: Count,
+    pub(crate) differed: Count,
+    pub(crate) asked_both: Count,
 }
 
 /// A number that only grows.

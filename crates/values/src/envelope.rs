@@ -19,7 +19,11 @@ pub(crate) fn failure(problem: &Problem) -> Response<Body> {
         "{{\"success\":false,\"errors\":[{{\"code\":{},\"message\":{message}}}],\"messages\":[],\"result\":null}}",
         problem.code
     );
-    respond(problem.status, text)
+    let mut response = respond(problem.status, text);
+    if let Some(known) = &problem.known {
+        response.extensions_mut().insert(known.clone());
+    }
+    response
 }
 
 /// A response of JSON.

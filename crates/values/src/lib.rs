@@ -51,7 +51,7 @@ mod value;
 pub use self::{
     access::{Access, Namespace},
     config::{Config, Place},
-    counts::{FromOthers, InNetwork, Status},
+    counts::{FromOthers, InNetwork, Pair, Status},
     door::Door,
     error::Error,
     line::{Line, LineError},
@@ -63,6 +63,7 @@ pub use self::{
 };
 
 pub use jetstream::{Address, NoAddress};
+pub use vault::Company;
 
 #[cfg(test)]
 mod tests;

@@ -1,23 +1,41 @@
 //! A service in a network of several data centres: what it asks of the others, what it tells them, and what it answers them.
 //!
-//! The store is in one of them. Reads are answered from copies, or asked for on the key's way to the store (`above.rs`); whatever else there
+//! The store is in one of them, or one each in two. Reads are answered from copies, or asked for on the key's way to the store (`above.rs`); whatever else there
 //! is goes to the store at once (`to_store.rs`), which tells the key's places of a write (`telling.rs`). Who may ask is decided by whoever has
 //! the links: here is what is asked over them (`wire.rs`) and answered (`answers.rs`).
+//!
+//! Of two stores both are read (`racing.rs`), and either takes a write (`either.rs`), which it gives to the other one (`giving.rs`). Beside that they
+//! compare what they know (`comparing.rs`).
 
 mod above;
 mod answers;
+mod comparing;
+mod either;
 mod flights;
+mod giving;
+mod handed;
+mod racing;
 mod telling;
 mod to_store;
 mod whereabouts;
 mod wire;
 
-use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt,
+    hash::{BuildHasher as _, RandomState},
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use http::{Body, Request, Response};
-use kv::Tier;
+use kv::{Clock, StoreName, Tier, Usual};
 use tiers::{CentreId, KeyHash};
-use tokio::time::sleep;
+use tokio::{
+    sync::{Notify, Semaphore},
+    time::sleep,
+};
 
 use self::{above::Came, flights::Flights, telling::Telling};
 pub(crate) use self::{above::Question, to_store::in_binding};
@@ -31,8 +49,14 @@ pub trait Links: Send + Sync {
     /// Who is asked next for a key, and as what, by this data centre, which was itself asked as `asked_as`; `None` if the store is here.
     fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)>;
 
-    /// The data centre with the store; `None` if it is this one.
+    /// The data centre with the store, or the first of two that answers; `None` if this one has one.
     fn store(&self) -> Option<CentreId>;
+
+    /// All data centres with a store, in the order of the network's file.
+    fn stores(&self) -> Vec<CentreId>;
+
+    /// Whether a data centre answers, as far as is known.
+    fn answers(&self, centre: CentreId) -> bool;
 
     /// Who is told that a key was written; this data centre may be among them.
     fn told(&self, key: KeyHash) -> Vec<CentreId>;
@@ -74,11 +98,56 @@ pub(crate) struct Linked {
     pub(crate) links: Arc<dyn Links>,
     flights: Flights<Came>,
     telling: Telling,
+    /// How long others usually take to answer.
+    usual: Mutex<HashMap<CentreId, Usual>>,
+    /// Makes versions of what is written to either of two stores.
+    clock: Mutex<Clock>,
+    /// Something is noted for the other store.
+    pub(crate) noted: Notify,
+    /// Keys that were read here and are compared with the other store.
+    checks: Arc<Semaphore>,
 }
 
 impl Linked {
-    pub(crate) fn by(links: Arc<dyn Links>) -> Self {
-        Self { links, flights: Flights::default(), telling: Telling::default() }
+    /// For the data centre of this name.
+    pub(crate) fn by(links: Arc<dyn Links>, name: StoreName) -> Self {
+        Self {
+            links,
+            flights: Flights::default(),
+            telling: Telling::default(),
+            usual: Mutex::default(),
+            clock: Mutex::new(Clock::anew(name, RandomState::new().hash_one(0))),
+            noted: Notify::new(),
+            checks: Arc::new(Semaphore::new(MOST_CHECKS)),
+        }
+    }
+
+    /// The two data centres with stores, if there are two.
+    fn pair(&self) -> Option<[CentreId; 2]> {
+        self.links.stores().try_into().ok()
+    }
+
+    /// The data centre with the other store, if there are two and one is here.
+    pub(crate) fn other_store(&self) -> Option<CentreId> {
+        let [one, other] = self.pair()?;
+        match self.links.here() {
+            here if here == one => Some(other),
+            here if here == other => Some(one),
+            _ => None,
+        }
+    }
+
+    fn usual(&self) -> MutexGuard<'_, HashMap<CentreId, Usual>> {
+        self.usual.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// After which time another one is asked beside this one.
+    fn late_after(&self, centre: CentreId) -> Duration {
+        self.usual().entry(centre).or_default().late_after()
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a request, and once more for as long as the other one is just being replaced by another process, if it can be made again.
@@ -102,6 +171,8 @@ impl Linked {
     }
 }
 
+/// Questions to the other store beside reads; what is read while as many are under way is not compared.
+const MOST_CHECKS: usize = 64;
 const LEFT: &str = "another process takes its place: ask again in a moment";
 /// Ten seconds in all, for another process to open the file.
 const MOST_AGAIN: u32 = 200;

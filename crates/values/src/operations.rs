@@ -25,6 +25,8 @@ pub(crate) struct Beside {
     pub(crate) length: Option<u64>,
     /// Whether the client waits to be told that its body is wanted.
     pub(crate) is_waiting: bool,
+    /// The version that it has, if another data centre made one.
+    pub(crate) version: Option<Version>,
 }
 
 impl Service {
@@ -45,7 +47,10 @@ impl Service {
             }));
         }
         let found = match self.far_store() {
-            None => self.read(namespace, key.as_str()).await,
+            None => match self.read(namespace, key.as_str()).await {
+                Ok(found) => Ok(self.read_beside_other(namespace, key.as_str(), found).await),
+                Err(problem) => Err(problem),
+            },
             Some((linked, _)) => {
                 let wanted = Wanted { within: None, cache_ttl };
                 let (namespace, key) = (namespace.to_owned(), key.as_str().to_owned());
@@ -186,18 +191,24 @@ impl Service {
             Some(metadata) => Some(metadata),
             None => incoming.metadata()?,
         };
-        let version = upload.finish(namespace, key.as_str(), beside.expiration, metadata).await?;
+        let version =
+            upload.finish((namespace, key.as_str()), (beside.expiration, metadata), beside.version).await?;
         self.wrote(namespace, std::iter::once((key.as_str(), &version)));
         Ok(version)
     }
 
-    /// Sets several keys, all or none, durably. Returns the first of their versions.
+    /// Sets several keys, all or none, durably; the first one with this version, if another data centre made it. Returns the first of their
+    /// versions.
     pub(crate) async fn put_several(
         self: &Arc<Self>,
         namespace: &str,
-        puts: Vec<vault::Put>,
+        mut puts: Vec<vault::Put>,
+        first: Option<Version>,
         place: OwnedSemaphorePermit,
     ) -> Result<Option<Version>, Problem> {
+        for (number, put) in puts.iter_mut().enumerate() {
+            put.version = first.as_ref().map(|first| first.nth(number));
+        }
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
             // Whatever becomes of the client, its values are in memory until they are written.
@@ -210,17 +221,20 @@ impl Service {
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
-    /// Says that keys have no value any more, all or none, durably.
+    /// Says that keys have no value any more, all or none, durably; the first one with this version, if another data centre made it.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         namespace: &str,
         keys: Vec<Key>,
+        first: Option<Version>,
     ) -> Result<Vec<Version>, Problem> {
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
-            let names: Vec<_> = keys.iter().map(Key::as_str).collect();
+            let version = |number| first.as_ref().map(|first| first.nth(number));
+            let names: Vec<_> =
+                keys.iter().enumerate().map(|(number, key)| (key.as_str(), version(number))).collect();
             let versions = service.store()?.delete(&namespace, &names).await?;
-            service.wrote(&namespace, names.iter().copied().zip(&versions));
+            service.wrote(&namespace, names.iter().map(|(key, _)| *key).zip(&versions));
             Ok(versions)
         };
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
@@ -233,7 +247,7 @@ impl Service {
         store.list(namespace, page).await
     }
 
-    /// No copy here is older than what was written, and other data centres are told.
+    /// No copy here is older than what was written, and other data centres are told; the other store, if there is one, is given it.
     fn wrote<'k>(
         self: &Arc<Self>,
         namespace: &str,
@@ -244,5 +258,8 @@ impl Service {
             self.copies.forget(&Name::of(namespace, key));
         }
         self.tell(namespace, written.map(|(key, version)| (key, version.to_string())));
+        if let Some(linked) = &self.linked {
+            linked.noted.notify_one();
+        }
     }
 }

@@ -70,7 +70,7 @@ fn checked(pair: Pair, largest: u64, now: Millis) -> Result<Put, Problem> {
     let (at, ttl) = (text(pair.expiration), text(pair.expiration_ttl));
     let expiration = Expiration::asked(at.as_deref(), ttl.as_deref(), now)?;
     let metadata = pair.metadata.map(|text| Metadata::new(text.0.as_bytes())).transpose()?;
-    Ok(Put { key: key.as_str().to_owned(), value: Bytes::from(value), expiration, metadata })
+    Ok(Put { key: key.as_str().to_owned(), value: Bytes::from(value), expiration, metadata, version: None })
 }
 
 fn at_most(count: usize) -> Result<(), Problem> {

@@ -1,7 +1,7 @@
 //! Why a request is refused: a status, a number that clients of the field know, and a sentence.
 
 use http::{Body, HeaderValue, Response, StatusCode, header, server::Reason};
-use kv::{CursorError, ExpirationError, KeyError, MetadataError, PageError};
+use kv::{CursorError, ExpirationError, KeyError, MetadataError, PageError, Version};
 use tokio::task::JoinError;
 
 /// Why a request is refused.
@@ -13,6 +13,8 @@ pub struct Problem {
     pub code: u32,
     /// In a sentence, with a remedy where there is one.
     pub message: String,
+    /// The version that is known of a key, which is newer than the one that was to be written.
+    pub known: Option<Version>,
 }
 
 /// Problems that have a number of their own.
@@ -27,7 +29,7 @@ pub(crate) enum Kind {
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, code: 10_000 + u32::from(status.as_u16()), message: message.into() }
+        Self { status, code: 10_000 + u32::from(status.as_u16()), message: message.into(), known: None }
     }
 
     /// The request is wrong.
@@ -42,7 +44,7 @@ impl Problem {
             Kind::NoNamespace => (StatusCode::NOT_FOUND, 10_013),
             Kind::NoKey => (StatusCode::NOT_FOUND, 10_009),
         };
-        Self { status, code, message: message.into() }
+        Self { status, code, message: message.into(), known: None }
     }
 
     /// There is nothing of this kind.
@@ -55,14 +57,17 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// As text. A Worker sees the reason in the first line.
+    /// As text. A Worker sees the reason in the first line; a data centre whose version is too old gets the one that is known beside it.
     pub(crate) fn plain(self) -> Response<Body> {
-        let reason = Reason::new(&self.message);
+        let (reason, known) = (Reason::new(&self.message), self.known);
         let mut response = Response::new(Body::whole(self.message));
         *response.status_mut() = self.status;
         let text = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, text);
         response.extensions_mut().insert(reason);
+        if let Some(known) = known {
+            response.extensions_mut().insert(known);
+        }
         response
     }
 }
@@ -111,13 +116,19 @@ impl From<PageError> for Problem {
 
 impl From<vault::Error> for Problem {
     fn from(error: vault::Error) -> Self {
-        tracing::warn!(%error, "the store failed");
+        if !matches!(error, vault::Error::Older { .. }) {
+            tracing::warn!(%error, "the store failed");
+        }
         // Where its file is concerns the operator alone.
         let (status, message) = match error {
             vault::Error::Released => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "another process takes this one's place: ask again in a moment",
             ),
+            vault::Error::Older { known } => {
+                let message = "a newer version of the key is known";
+                return Self { known: Some(known), ..Self::new(StatusCode::CONFLICT, message) };
+            }
             vault::Error::Full { .. } => {
                 (StatusCode::INSUFFICIENT_STORAGE, "the store's disk is full, and nothing was written")
             }

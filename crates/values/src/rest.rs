@@ -53,22 +53,23 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     let below = (segments.next(), segments.next());
     let wanted = Use::of(&parts.method, below == (Some("bulk"), Some("get")));
     let namespace = caller.namespace(name, wanted)?;
-    inside(service, namespace, below, (parts, &parameters), body).await
+    inside(service, namespace, below, (parts, &parameters), (body, None)).await
 }
 
-/// Answers a request of another data centre, about a namespace that it has looked up.
+/// Answers a request of another data centre, about a namespace that it has looked up; what is written has this version, if it made one.
 pub(crate) async fn of_link(
     service: &Arc<Service>,
     namespace: &Namespace,
     parts: &Parts,
     body: Body,
+    version: Option<Version>,
 ) -> Response<Body> {
     let below = parts.uri.path().split_once("/storage/kv/namespaces/").map_or("", |(_, below)| below);
     let mut segments = below.splitn(3, '/').skip(1);
     let below = (segments.next(), segments.next());
     let answered = async {
         let parameters = Parameters::of(parts.uri.query())?;
-        inside(service, namespace, below, (parts, &parameters), body).await
+        inside(service, namespace, below, (parts, &parameters), (body, version)).await
     };
     answered.await.unwrap_or_else(|problem| envelope::failure(&problem))
 }
@@ -79,7 +80,7 @@ async fn inside(
     namespace: &Namespace,
     below: (Option<&str>, Option<&str>),
     (parts, parameters): (&Parts, &Parameters),
-    body: Body,
+    (body, version): (Body, Option<Version>),
 ) -> Result<Response<Body>, Problem> {
     if let Some(store) = service.far_store() {
         let keys = match (&parts.method, below) {
@@ -99,7 +100,7 @@ async fn inside(
         }
         // A key may have slashes that its client did not encode.
         (Some("values"), Some(key)) => {
-            values::answer(service, &namespace.id, key, (parts, parameters), body).await
+            values::answer(service, &namespace.id, key, (parts, parameters), (body, version)).await
         }
         (Some("metadata"), Some(key)) if parts.method == Method::GET => {
             values::metadata(service, &namespace.id, key).await
@@ -108,7 +109,7 @@ async fn inside(
             let whereabouts = service.whereabouts(&namespace.id, &Key::from_path(key)?).await;
             Ok(envelope::success(&serde_json::to_string(&whereabouts).unwrap_or_default(), None))
         }
-        (Some("bulk"), below) => bulk(service, namespace, (parts, below), body).await,
+        (Some("bulk"), below) => bulk(service, namespace, (parts, below), (body, version)).await,
         _ => Err(Problem::new(
             StatusCode::NOT_FOUND,
             "a namespace has values/KEY, metadata/KEY, whereabouts/KEY, keys, bulk, bulk/get and bulk/delete",
@@ -121,7 +122,7 @@ async fn bulk(
     service: &Arc<Service>,
     namespace: &Namespace,
     (parts, below): (&Parts, Option<&str>),
-    body: Body,
+    (body, version): (Body, Option<Version>),
 ) -> Result<Response<Body>, Problem> {
     let namespace = &namespace.id;
     match (&parts.method, below) {
@@ -140,7 +141,10 @@ async fn bulk(
                 drop(puts);
                 return service.pass_on(store, namespace, parts, (whole, Some(place)), keys).await;
             }
-            let version = if count > 0 { service.put_several(namespace, puts, place).await? } else { None };
+            let version = match count {
+                0 => None,
+                _ => service.put_several(namespace, puts, version, place).await?,
+            };
             Ok(done(count, version))
         }
         (&Method::DELETE, None) | (&Method::POST, Some("delete")) => {
@@ -152,7 +156,10 @@ async fn bulk(
             if let Some(store) = service.far_store().filter(|_| count > 0) {
                 return service.pass_on(store, namespace, parts, (whole, Some(place)), keys).await;
             }
-            let versions = if count > 0 { service.delete(namespace, keys).await? } else { Vec::new() };
+            let versions = match count {
+                0 => Vec::new(),
+                _ => service.delete(namespace, keys, version).await?,
+            };
             Ok(done(count, versions.into_iter().min()))
         }
         _ => Err(Problem::method("PUT or DELETE of bulk, or POST of bulk/get or bulk/delete")),

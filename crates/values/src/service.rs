@@ -26,7 +26,7 @@ use crate::{
     access::Access,
     config::{Config, Place},
     copies::{Copies, Name},
-    counts::{Counts, FromOthers, InNetwork, Status},
+    counts::{Counts, FromOthers, InNetwork, Pair, Status},
     linked::{Linked, Links},
     problem::Problem,
     store::{Store, Usage},
@@ -87,7 +87,8 @@ impl Service {
     /// The same in a network of several data centres.
     #[must_use]
     pub fn linked_by(self, links: Arc<dyn Links>) -> Self {
-        Self { linked: Some(Arc::new(Linked::by(links))), ..self }
+        let linked = Linked::by(links, self.config.name.clone());
+        Self { linked: Some(Arc::new(linked)), ..self }
     }
 
     /// Has these namespaces and tokens from now on.
@@ -139,7 +140,7 @@ impl Service {
     /// Removes values that are over, each second those that ended, in steps of a thousand keys; and opens the file if that failed. Never
     /// returns.
     pub async fn sweep(self: &Arc<Self>) {
-        tokio::join!(self.sweep_values(), self.hear_store());
+        tokio::join!(self.sweep_values(), self.hear_store(), self.give_all(), self.compare_all());
     }
 
     async fn sweep_values(self: &Arc<Self>) {
@@ -224,15 +225,43 @@ impl Service {
                 Some(Place::Nats(_)) | None => None,
             },
             memory_bytes: self.copies.bytes(),
+            pair: self.report_pair(usage.as_ref()),
             network: self.linked.as_ref().map(|linked| self.report_network(linked)),
             error: if self.is_here() { store.and_then(|store| store.trouble()) } else { Some(closed()) },
         }
     }
 
+    fn report_pair(&self, usage: Option<&Usage>) -> Option<Pair> {
+        let linked = self.linked.as_ref()?;
+        let other = linked.other_store()?;
+        let Counts { given, taken, repaired, compared, differed, .. } = &self.counts;
+        Some(Pair {
+            other: linked.links.name(other),
+            is_reachable: linked.links.answers(other),
+            behind: usage.map_or(0, |usage| usage.noted),
+            is_filling: usage.is_some_and(|usage| usage.is_filling),
+            given: given.get(),
+            taken: taken.get(),
+            repaired: repaired.get(),
+            compared: compared.get(),
+            differed: differed.get(),
+        })
+    }
+
     fn report_network(&self, linked: &Linked) -> InNetwork {
         let links = &linked.links;
         let Counts {
-            refreshes, stood_in, passed_on, of_others, heard, to_tell, told, messages, untold, ..
+            refreshes,
+            stood_in,
+            passed_on,
+            of_others,
+            heard,
+            to_tell,
+            told,
+            messages,
+            untold,
+            asked_both,
+            ..
         } = &self.counts;
         InNetwork {
             store: links.name(links.store().unwrap_or_else(|| links.here())),
@@ -245,6 +274,7 @@ impl Service {
             told: told.get(),
             messages: messages.get(),
             untold: untold.get(),
+            asked_both: asked_both.get(),
         }
     }
 

@@ -30,6 +30,10 @@ pub(crate) enum Bytes {
 pub(crate) struct Usage {
     pub(crate) keys: u64,
     pub(crate) bytes: u64,
+    /// Keys of which the other store may know less.
+    pub(crate) noted: u64,
+    /// Whether the other store may have keys that this one has never had.
+    pub(crate) is_filling: bool,
 }
 
 /// A value that is not whole yet.
@@ -46,7 +50,7 @@ impl Store {
         Ok(match place {
             Place::File(path) => {
                 let memory = usize::try_from(config.memory / 2).unwrap_or(usize::MAX);
-                let config = vault::Config { path: path.clone(), name, memory };
+                let config = vault::Config { path: path.clone(), name, memory, company: config.company };
                 Self::File(Arc::new(Vault::open(&config, now)?))
             }
             Place::Nats(address) => Self::Nats(Arc::new(Bucket::open(address.clone(), name, now)?)),
@@ -97,7 +101,7 @@ impl Store {
             Self::File(vault) => Ok(vault.put(namespace, puts).await?),
             Self::Nats(bucket) => {
                 let put = |put: Put| {
-                    let Put { key, value, expiration, metadata } = put;
+                    let Put { key, value, expiration, metadata, .. } = put;
                     jetstream::Put { key, value, expiration, metadata }
                 };
                 Ok(bucket.put(namespace, puts.into_iter().map(put).collect()).await?)
@@ -106,10 +110,17 @@ impl Store {
     }
 
     /// Says that keys have no value any more, durably. In a file that is all of them or none.
-    pub(crate) async fn delete(&self, namespace: &str, keys: &[&str]) -> Result<Vec<Version>, Problem> {
+    pub(crate) async fn delete(
+        &self,
+        namespace: &str,
+        keys: &[(&str, Option<Version>)],
+    ) -> Result<Vec<Version>, Problem> {
         match self {
             Self::File(vault) => Ok(vault.delete(namespace, keys).await?),
-            Self::Nats(bucket) => Ok(bucket.delete(namespace, keys).await?),
+            Self::Nats(bucket) => {
+                let keys: Vec<_> = keys.iter().map(|(key, _)| *key).collect();
+                Ok(bucket.delete(namespace, &keys).await?)
+            }
         }
     }
 
@@ -124,15 +135,23 @@ impl Store {
         }
     }
 
+    /// The file, if it is one: only files have another store beside them.
+    pub(crate) fn vault(&self) -> Option<&Arc<Vault>> {
+        match self {
+            Self::File(vault) => Some(vault),
+            Self::Nats(_) => None,
+        }
+    }
+
     pub(crate) fn usage(&self) -> Usage {
         match self {
             Self::File(vault) => {
-                let vault::Usage { keys, bytes, .. } = vault.usage();
-                Usage { keys, bytes }
+                let vault::Usage { keys, bytes, noted, is_filling, .. } = vault.usage();
+                Usage { keys, bytes, noted, is_filling }
             }
             Self::Nats(bucket) => {
                 let jetstream::Usage { keys, bytes } = bucket.usage();
-                Usage { keys, bytes }
+                Usage { keys, bytes, noted: 0, is_filling: false }
             }
         }
     }
@@ -198,16 +217,17 @@ impl Upload<'_> {
         }
     }
 
-    /// Makes it the value of a key, durably.
+    /// Makes it the value of a key, durably; with this version if it was made elsewhere, which only a file knows.
     pub(crate) async fn finish(
         self,
-        namespace: &str,
-        key: &str,
-        expiration: Option<Expiration>,
-        metadata: Option<Metadata>,
+        (namespace, key): (&str, &str),
+        (expiration, metadata): (Option<Expiration>, Option<Metadata>),
+        version: Option<Version>,
     ) -> Result<Version, Problem> {
         match self {
-            Self::File(upload) => Ok(upload.finish(namespace, key, expiration, metadata).await?),
+            Self::File(upload) => {
+                Ok(upload.finish((namespace, key), (expiration, metadata), version).await?)
+            }
             Self::Nats(bucket, bytes) => {
                 let put = jetstream::Put { key: key.to_owned(), value: bytes.into(), expiration, metadata };
                 let versions = bucket.put(namespace, vec![put]).await?;

@@ -18,7 +18,7 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use crate::{Access, Config, Door, Namespace, Place, Service};
+use crate::{Access, Company, Config, Door, Namespace, Place, Service};
 
 /// A store with two namespaces, `sessions` and `flags`, whose tokens are `s` and `f`; `root` is the operator's.
 struct Store {
@@ -82,6 +82,7 @@ impl Store {
             place: place.or_else(|| Some(Place::File(folder.path().join("kv.redb")))),
             name: StoreName::new(name).unwrap(),
             memory: 4 << 20,
+            company: Company::Alone,
             largest,
         };
         let service = spawn_blocking(move || Service::open(config, access()).unwrap()).await.unwrap();

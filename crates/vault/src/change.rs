@@ -1,11 +1,15 @@
 //! What a write does to the tables.
 
 use bytes::Bytes;
-use kv::{About, Clock, Content, Damaged, Millis, Record, Sweep, Version};
-use redb::{ReadableTable as _, StorageError, Table, WriteTransaction};
+use kv::{About, Clock, Content, Damaged, Given, Millis, Record, Sweep, Version};
+use redb::{ReadableTable as _, ReadableTableMetadata as _, StorageError, Table, WriteTransaction};
 
-use crate::layout::{
-    BYTES, CLOCK, DUE, FullKey, HEADS, Head, KEYS, NEXT_VALUE, NUMBERS, PIECE, UPLOADS, VALUES, pieces,
+use crate::{
+    layout::{
+        BYTES, CLOCK, DUE, FILLING, FullKey, HEADS, Head, KEYS, NEXT_VALUE, NOTES, NUMBERS, PIECE, UPLOADS,
+        VALUES, pieces,
+    },
+    vault::Company,
 };
 
 /// One write.
@@ -13,12 +17,29 @@ use crate::layout::{
 pub(crate) enum Change {
     /// A piece of a value that is not whole yet.
     Piece { value: u64, number: u32, bytes: Bytes },
-    /// A key has this value from now on. The pieces before `rest` are stored.
-    Put { key: Vec<u8>, value: u64, rest: Bytes, about: About },
+    /// A key has this value from now on. The pieces before `rest` are stored. With a version that was made elsewhere, if there is one.
+    Put { key: Vec<u8>, value: u64, rest: Bytes, about: About, version: Option<Version> },
     /// A key has no value from now on.
-    Delete { key: Vec<u8> },
+    Delete { key: Vec<u8>, version: Option<Version> },
+    /// What another store of the same values knows of a key.
+    Take { key: Vec<u8>, value: u64, rest: Bytes, record: Record },
+    /// The other store may know less of a key.
+    Note { key: Vec<u8> },
+    /// The other store knows this of a key.
+    Unnote { key: Vec<u8>, version: Version },
+    /// The other store has no keys that this one has never had.
+    Filled,
     /// A value that will not be whole.
     Discard { value: u64 },
+}
+
+/// What a change has made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// A version of a key.
+    Version(Version),
+    /// What became of something that another store gave.
+    Given(Given),
 }
 
 /// Why a change failed: the file did, or what was in it.
@@ -40,30 +61,50 @@ pub(crate) struct Tables<'w> {
     values: Table<'w, (u64, u32), &'static [u8]>,
     due: Table<'w, (u64, FullKey<'static>), ()>,
     uploads: Table<'w, u64, ()>,
+    notes: Table<'w, FullKey<'static>, ()>,
     numbers: Table<'w, &'static str, u64>,
+    company: Company,
     /// By how much there are more keys with a value, and bytes of values.
     change: (i64, i64),
 }
 
 impl<'w> Tables<'w> {
-    pub(crate) fn open(work: &'w WriteTransaction) -> Result<Self, Wrong> {
+    pub(crate) fn open(work: &'w WriteTransaction, company: Company) -> Result<Self, Wrong> {
         Ok(Self {
             heads: work.open_table(HEADS)?,
             values: work.open_table(VALUES)?,
             due: work.open_table(DUE)?,
             uploads: work.open_table(UPLOADS)?,
+            notes: work.open_table(NOTES)?,
             numbers: work.open_table(NUMBERS)?,
+            company,
             change: (0, 0),
         })
     }
 
-    /// Makes a change; says the version that it got, if it is one of a key.
+    /// The newest version that is known of keys that changes would write with an older one.
+    pub(crate) fn older(&self, changes: &[Change]) -> Result<Option<Version>, Wrong> {
+        let mut newest = None;
+        for change in changes {
+            let (Change::Put { key, version: Some(version), .. }
+            | Change::Delete { key, version: Some(version) }) = change
+            else {
+                continue;
+            };
+            if let Given::Older(known) = self.given(key, version)? {
+                newest = newest.max(Some(known));
+            }
+        }
+        Ok(newest)
+    }
+
+    /// Makes a change; says what came of it, if it is one of a key.
     pub(crate) fn apply(
         &mut self,
         change: &Change,
         clock: &mut Clock,
         now: Millis,
-    ) -> Result<Option<Version>, Wrong> {
+    ) -> Result<Option<Made>, Wrong> {
         match change {
             Change::Piece { value, number, bytes } => {
                 if *number == 0 {
@@ -72,34 +113,117 @@ impl<'w> Tables<'w> {
                 self.values.insert((*value, *number), &bytes[..])?;
                 Ok(None)
             }
-            Change::Put { key, value, rest, about } => {
-                let all = pieces(about.bytes);
-                let stored = all - pieces(rest.len() as u64).min(all);
-                if stored > 0 {
-                    self.uploads.remove(*value)?;
-                }
-                for (number, piece) in (stored..).zip(rest.chunks(PIECE)) {
-                    self.values.insert((*value, number), piece)?;
-                }
-                let version = clock.next(now);
-                let record = Record { version: version.clone(), content: Content::Value(about.clone()) };
-                self.set(key, &Head { value: *value, record })?;
-                Ok(Some(version))
+            Change::Put { key, value, rest, about, version } => {
+                let content = Content::Value(about.clone());
+                self.write(key, (*value, rest), (content, version.as_ref()), clock, now).map(Some)
             }
-            Change::Delete { key } => {
-                let version = clock.next(now);
+            Change::Delete { key, version } => {
                 let content = Content::Deleted { since: now.seconds() };
-                self.set(key, &Head { value: 0, record: Record { version: version.clone(), content } })?;
-                Ok(Some(version))
+                self.write(key, (0, &Bytes::new()), (content, version.as_ref()), clock, now).map(Some)
             }
-            Change::Discard { value } => {
-                // Whoever did not wait for a value to be a key's may throw it away too late.
-                if self.uploads.remove(*value)?.is_some() {
-                    self.values.retain_in((*value, 0)..=(*value, u32::MAX), |_, _| false)?;
+            Change::Take { key, value, rest, record } => {
+                clock.hear(&record.version);
+                let given = self.given(key, &record.version)?;
+                match &given {
+                    Given::New => self.store(key, (*value, rest), record.clone())?,
+                    Given::Same | Given::Older(_) => self.discard(*value)?,
+                }
+                match &given {
+                    Given::New | Given::Same => self.unnote(key)?,
+                    Given::Older(_) => drop(self.notes.insert(&key[..], ())?),
+                }
+                Ok(Some(Made::Given(given)))
+            }
+            Change::Note { key } => {
+                if self.heads.get(&key[..])?.is_some() {
+                    self.notes.insert(&key[..], ())?;
                 }
                 Ok(None)
             }
+            Change::Unnote { key, version } => {
+                if !matches!(self.given(key, version)?, Given::Older(_)) {
+                    self.unnote(key)?;
+                }
+                Ok(None)
+            }
+            Change::Filled => {
+                self.numbers.insert(FILLING, 0)?;
+                Ok(None)
+            }
+            Change::Discard { value } => {
+                self.discard(*value)?;
+                Ok(None)
+            }
         }
+    }
+
+    /// What a client writes, with a version of this store's or one that was made elsewhere.
+    fn write(
+        &mut self,
+        key: &[u8],
+        (value, rest): (u64, &Bytes),
+        (content, version): (Content, Option<&Version>),
+        clock: &mut Clock,
+        now: Millis,
+    ) -> Result<Made, Wrong> {
+        let version = match version {
+            None => clock.next(now),
+            Some(version) => {
+                clock.hear(version);
+                if self.given(key, version)? != Given::New {
+                    // The same write came by another way.
+                    self.discard(value)?;
+                    return Ok(Made::Version(version.clone()));
+                }
+                version.clone()
+            }
+        };
+        self.store(key, (value, rest), Record { version: version.clone(), content })?;
+        if self.company == Company::Paired {
+            self.notes.insert(key, ())?;
+        }
+        Ok(Made::Version(version))
+    }
+
+    /// Sets what is known of a key, with the pieces of its value that are not stored yet.
+    fn store(&mut self, key: &[u8], (value, rest): (u64, &Bytes), record: Record) -> Result<(), Wrong> {
+        let Content::Value(about) = &record.content else { return self.set(key, &Head { value: 0, record }) };
+        let all = pieces(about.bytes);
+        let stored = all - pieces(rest.len() as u64).min(all);
+        if stored > 0 {
+            self.uploads.remove(value)?;
+        }
+        for (number, piece) in (stored..).zip(rest.chunks(PIECE)) {
+            self.values.insert((value, number), piece)?;
+        }
+        self.set(key, &Head { value, record })
+    }
+
+    fn discard(&mut self, value: u64) -> Result<(), Wrong> {
+        // Whoever did not wait for a value to be a key's may throw it away too late.
+        if self.uploads.remove(value)?.is_some() {
+            self.values.retain_in((value, 0)..=(value, u32::MAX), |_, _| false)?;
+        }
+        Ok(())
+    }
+
+    fn record(&self, key: &[u8]) -> Result<Option<Record>, Wrong> {
+        let head = self.heads.get(key)?.map(|bytes| Head::decode(bytes.value()));
+        Ok(head.transpose().map_err(Wrong::Content)?.map(|head| head.record))
+    }
+
+    fn given(&self, key: &[u8], version: &Version) -> Result<Given, Wrong> {
+        Ok(Record::given(self.record(key)?.as_ref(), version))
+    }
+
+    /// The other store knows as much of a key, so that it may be forgotten in its time.
+    fn unnote(&mut self, key: &[u8]) -> Result<(), Wrong> {
+        if self.notes.remove(key)?.is_some()
+            && let Some(due) = self.record(key)?.and_then(|record| record.due())
+        {
+            self.due.insert((due, key), ())?;
+        }
+        Ok(())
     }
 
     /// Does what time asks for, for at most `most` keys; says which ones lost their value, and whether more is to be done.
@@ -122,6 +246,8 @@ impl<'w> Tables<'w> {
                     self.set(key, &Head { value: 0, record })?;
                     ended.push(key.clone());
                 }
+                // What the other store has not got is due again when it has.
+                Sweep::Forget if self.notes.get(&key[..])?.is_some() => self.not_due(key, &head.record)?,
                 Sweep::Forget => {
                     self.heads.remove(&key[..])?;
                     self.not_due(key, &head.record)?;
@@ -131,12 +257,13 @@ impl<'w> Tables<'w> {
         Ok((ended, due.len() == most))
     }
 
-    /// Notes what must go on where it ended; says how many keys have a value now, and the bytes of those.
-    pub(crate) fn note(&mut self, clock: &Clock, next_value: u64) -> Result<(u64, u64), Wrong> {
+    /// Notes what must go on where it ended; says how many keys have a value now, the bytes of those, and of how many keys the other store
+    /// may know less.
+    pub(crate) fn note(&mut self, clock: &Clock, next_value: u64) -> Result<(u64, u64, u64), Wrong> {
         self.numbers.insert(CLOCK, clock.last())?;
         self.numbers.insert(NEXT_VALUE, next_value)?;
         let (keys, bytes) = self.change;
-        Ok((self.add(KEYS, keys)?, self.add(BYTES, bytes)?))
+        Ok((self.add(KEYS, keys)?, self.add(BYTES, bytes)?, self.notes.len()?))
     }
 
     fn add(&mut self, name: &'static str, change: i64) -> Result<u64, Wrong> {

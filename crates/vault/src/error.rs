@@ -2,7 +2,9 @@
 
 use std::{io, path::PathBuf};
 
-/// Why an operation failed. All but the last concern the file or its environment.
+use kv::Version;
+
+/// Why an operation failed. All but the last two concern the file or its environment.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
@@ -59,6 +61,12 @@ pub enum Error {
         found: u64,
         /// The newest one that is known.
         known: u64,
+    },
+    /// A write has an older version than what is known of its key. Nothing was written.
+    #[error("a newer version of the key is known: {known}")]
+    Older {
+        /// The newest one that is known of the keys that were to be written.
+        known: Version,
     },
     /// The file was left to another process.
     #[error("the store was closed: another process takes this one's place")]

@@ -1,4 +1,4 @@
-//! How keys and values lie in the file: five tables, and what is in a row of each.
+//! How keys and values lie in the file: six tables, and what is in a row of each.
 
 use kv::{Damaged, Record};
 use redb::TableDefinition;
@@ -18,6 +18,9 @@ pub(crate) const DUE: TableDefinition<(u64, FullKey<'static>), ()> = TableDefini
 /// Values of which pieces are stored and no head yet. Whatever is here when the file is opened was broken off.
 pub(crate) const UPLOADS: TableDefinition<u64, ()> = TableDefinition::new("uploads");
 
+/// Keys of which another store of the same values may know less. Nothing is here unless there is another one.
+pub(crate) const NOTES: TableDefinition<FullKey<'static>, ()> = TableDefinition::new("notes");
+
 /// A few numbers about all.
 pub(crate) const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers");
 
@@ -30,6 +33,8 @@ pub(crate) const NEXT_VALUE: &str = "next value";
 /// How many keys have a value, and how many bytes those have together.
 pub(crate) const KEYS: &str = "keys";
 pub(crate) const BYTES: &str = "bytes";
+/// Whether there is another store of the same values, of which this one may not have all yet.
+pub(crate) const FILLING: &str = "filling";
 /// In [`TEXTS`]: the store's name, which is a part of all its versions.
 pub(crate) const NAME: &str = "name";
 

@@ -10,6 +10,7 @@
 //! | a value that comes in pieces | [`Upload`] |
 //! | a value that is read in pieces | [`Reading`] |
 //! | pages of keys | `listed.rs` |
+//! | what one of two stores keeps for the other | `paired.rs` |
 //!
 //! The file is redb's: B-trees that are never written over, so that a crash leaves the last state that was made durable. What a
 //! version is, when a value is over and what a page holds says the engine, `kv`.
@@ -19,6 +20,7 @@ mod error;
 mod file;
 mod layout;
 mod listed;
+mod paired;
 mod prepared;
 mod reading;
 mod upload;
@@ -30,7 +32,7 @@ pub use self::{
     file::{File, Opening, opening},
     reading::{Found, Reading},
     upload::Upload,
-    vault::{Config, Put, Usage, Vault},
+    vault::{Company, Config, Put, Usage, Vault},
 };
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A store on a real file, or on one that is full or fails.
 
+mod paired;
 mod trouble;
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -23,7 +24,7 @@ fn day() -> Millis {
 
 fn config(directory: &TempDir) -> Config {
     let name = StoreName::new("lhr").unwrap();
-    Config { path: directory.path().join("kv.redb"), name, memory: 1 << 20 }
+    Config { path: directory.path().join("kv.redb"), name, memory: 1 << 20, company: Company::Alone }
 }
 
 fn open(directory: &TempDir, now: fn() -> Millis) -> Vault {
@@ -38,7 +39,7 @@ async fn close(vault: Vault) {
 async fn put(vault: &Vault, key: &str, value: &[u8]) -> Version {
     let mut upload = vault.upload();
     upload.add(value).await.unwrap();
-    upload.finish("ns", key, None, None).await.unwrap()
+    upload.finish(("ns", key), (None, None), None).await.unwrap()
 }
 
 #[tokio::test]
@@ -78,7 +79,7 @@ async fn what_was_acknowledged_is_there_after_a_restart() {
     let versions =
         [put(&vault, "a", b"1").await, put(&vault, "empty", b"").await, put(&vault, "long", &long).await];
     assert!(versions.is_sorted());
-    vault.delete("ns", &["a"]).await.unwrap();
+    vault.delete("ns", &[("a", None)]).await.unwrap();
     close(vault).await;
     let vault = open(&directory, || Millis(0));
     assert_eq!(value(&vault, "a"), None);
@@ -140,6 +141,7 @@ async fn a_value_that_is_written_twice_or_thrown_away_too_late_stays() {
         value: 1000,
         rest: whole.slice(PIECE..),
         about: About { bytes: whole.len() as u64, expiration: None, metadata: None },
+        version: None,
     };
     let piece = Change::Piece { value: 1000, number: 0, bytes: whole.slice(..PIECE) };
     vault.write(vec![piece]).await.unwrap();
@@ -148,7 +150,7 @@ async fn a_value_that_is_written_twice_or_thrown_away_too_late_stays() {
     vault.write(vec![put()]).await.unwrap();
     // As it is when whoever wrote did not wait for the answer.
     vault.discard(1000);
-    vault.delete("ns", &["other"]).await.unwrap();
+    vault.delete("ns", &[("other", None)]).await.unwrap();
     assert_eq!(value(&vault, "k").unwrap().0, whole);
     assert_eq!((trouble::pieces(&vault), vault.usage().keys), (2, 1));
     close(vault).await;
@@ -161,9 +163,10 @@ async fn a_list_is_in_the_order_of_bytes_and_its_own_namespaces() {
     for key in ["b", "a", "ä", "aa", "Z", "a/b", "c"] {
         put(&vault, key, b"").await;
     }
-    vault.delete("ns", &["c"]).await.unwrap();
+    vault.delete("ns", &[("c", None)]).await.unwrap();
     for namespace in ["n", "ns2"] {
-        let put = Put { key: "a".into(), value: Bytes::new(), expiration: None, metadata: None };
+        let put =
+            Put { key: "a".into(), value: Bytes::new(), expiration: None, metadata: None, version: None };
         vault.put(namespace, vec![put]).await.unwrap();
     }
     let all = vault.list("ns", &page("", None, 1000)).unwrap();
@@ -189,6 +192,7 @@ async fn what_is_over_is_removed_and_then_forgotten() {
         value: Bytes::from_static(b"v"),
         expiration: Some(Expiration(DAY + seconds)),
         metadata: metadata.clone(),
+        version: None,
     };
     vault.put("ns", vec![ends(60), ends(70), ends(80)]).await.unwrap();
     // This one stays, as it was written again without an end.
@@ -242,7 +246,7 @@ async fn keys_and_bytes_are_counted_and_found_again() {
     put(&vault, "a", b"12345").await;
     put(&vault, "b", &vec![0; PIECE + 1]).await;
     put(&vault, "c", b"").await;
-    vault.delete("ns", &["b", "never"]).await.unwrap();
+    vault.delete("ns", &[("b", None), ("never", None)]).await.unwrap();
     assert_eq!(held(&vault), (2, 5));
     close(vault).await;
     let vault = open(&directory, day);

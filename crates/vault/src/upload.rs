@@ -3,11 +3,11 @@
 // circle: what is uploaded is written by the store that hands it out.
 
 use bytes::{Bytes, BytesMut};
-use kv::{About, Expiration, Metadata, Version};
+use kv::{About, Expiration, Given, Metadata, Record, Version};
 
 use crate::{
     Error, Vault,
-    change::Change,
+    change::{Change, Made},
     layout::{PIECE, full_key},
 };
 
@@ -53,24 +53,43 @@ impl<'v> Upload<'v> {
         Ok(())
     }
 
-    /// Makes it the value of a key, durably.
+    /// Makes it the value of a key, durably; with this version if it was made elsewhere.
     ///
     /// # Errors
-    /// When that cannot be stored; then the key is as it was.
+    /// When that cannot be stored, or something newer is known; then the key is as it was.
     pub async fn finish(
         mut self,
-        namespace: &str,
-        key: &str,
-        expiration: Option<Expiration>,
-        metadata: Option<Metadata>,
+        (namespace, key): (&str, &str),
+        (expiration, metadata): (Option<Expiration>, Option<Metadata>),
+        version: Option<Version>,
     ) -> Result<Version, Error> {
         let about = About { bytes: self.bytes, expiration, metadata };
         let rest = self.rest.split().freeze();
         let key = full_key(namespace, key);
-        let put = Change::Put { key, value: self.value, rest, about };
-        let versions = self.vault.write(vec![put]).await?;
+        let put = Change::Put { key, value: self.value, rest, about, version };
+        match self.end(put).await? {
+            Made::Version(version) => Ok(version),
+            Made::Given(_) => Err(Error::Released),
+        }
+    }
+
+    /// Takes it as the value of a key that another store gives, durably.
+    ///
+    /// # Errors
+    /// When that cannot be stored; then the key is as it was.
+    pub async fn take(mut self, full_key: &str, record: Record) -> Result<Given, Error> {
+        let rest = self.rest.split().freeze();
+        let key = full_key.as_bytes().to_vec();
+        match self.end(Change::Take { key, value: self.value, rest, record }).await? {
+            Made::Given(given) => Ok(given),
+            Made::Version(_) => Err(Error::Released),
+        }
+    }
+
+    async fn end(&mut self, change: Change) -> Result<Made, Error> {
+        let made = self.vault.write(vec![change]).await?;
         self.is_finished = true;
-        versions.into_iter().next().ok_or(Error::Released)
+        made.into_iter().next().ok_or(Error::Released)
     }
 
     async fn store(&mut self, bytes: Bytes) -> Result<(), Error> {

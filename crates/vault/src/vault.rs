@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error, Found, Upload,
-    change::Change,
+    change::{Change, Made},
     file::{File, Opening, opening},
     layout::{DUE, full_key},
     listed::list,
@@ -35,17 +35,29 @@ pub struct Config {
     pub name: StoreName,
     /// Bytes of memory for what was read from the file.
     pub memory: usize,
+    /// Whether there is another store of the same values.
+    pub company: Company,
+}
+
+/// Whether there is another store of the same values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Company {
+    /// There is none.
+    #[default]
+    Alone,
+    /// There is one: of each key that is written here it is noted, as durably as the write, that the other one may know less.
+    Paired,
 }
 
 /// A store. It is closed when it is dropped.
 pub struct Vault {
-    file: Arc<File>,
+    pub(crate) file: Arc<File>,
     name: StoreName,
     orders: mpsc::Sender<Order>,
     next_value: Arc<AtomicU64>,
     done: Arc<Done>,
     writes: AtomicU64,
-    now: fn() -> Millis,
+    pub(crate) now: fn() -> Millis,
 }
 
 /// What a store has done since it was opened, and what it holds.
@@ -59,6 +71,10 @@ pub struct Usage {
     pub keys: u64,
     /// Bytes of those values.
     pub bytes: u64,
+    /// Keys of which another store of the same values may know less.
+    pub noted: u64,
+    /// Whether that one may have keys that this one has never had.
+    pub is_filling: bool,
 }
 
 /// One of several values that are written at once.
@@ -72,6 +88,8 @@ pub struct Put {
     pub expiration: Option<Expiration>,
     /// What is said of it.
     pub metadata: Option<Metadata>,
+    /// Its version, if it was made elsewhere.
+    pub version: Option<Version>,
 }
 
 impl Vault {
@@ -80,19 +98,25 @@ impl Vault {
     /// # Errors
     /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
     pub fn open(config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
-        Self::open_by(&config.path, opening(&config.path, config.memory), &config.name, now)
+        Self::open_by(&config.path, opening(&config.path, config.memory), (&config.name, config.company), now)
     }
 
     pub(crate) fn open_by(
         path: &Path,
         opening: Opening,
-        name: &StoreName,
+        (name, company): (&StoreName, Company),
         now: fn() -> Millis,
     ) -> Result<Self, Error> {
-        let (file, said) = File::open(path, opening, |file, work| prepare(file, work, name))?;
+        let (file, said) = File::open(path, opening, |file, work| prepare(file, work, name, company))?;
         let file = Arc::new(file);
         let next_value = Arc::new(AtomicU64::new(said.next_value));
-        let done = Arc::new(Done { keys: said.held.0.into(), bytes: said.held.1.into(), ..Done::default() });
+        let done = Arc::new(Done {
+            keys: said.held.0.into(),
+            bytes: said.held.1.into(),
+            noted: said.noted.into(),
+            filling: u64::from(said.is_filling).into(),
+            ..Done::default()
+        });
         // As many wait as are made durable at once.
         let (orders, receiver) = mpsc::channel(QUEUE);
         let writer = Writer {
@@ -102,6 +126,7 @@ impl Vault {
             now,
             orders: receiver,
             done: Arc::clone(&done),
+            company,
         };
         let started = thread::Builder::new().name("store".into()).spawn(move || writer.work());
         started.map_err(|source| Error::Io {
@@ -135,30 +160,37 @@ impl Vault {
 
     /// Begins to take a value in pieces.
     pub fn upload(&self) -> Upload<'_> {
-        Upload::new(self, self.next_value.fetch_add(1, Relaxed))
+        Upload::new(self, self.next_number())
     }
 
     /// Sets several keys, all of them or none, durably.
     ///
     /// # Errors
-    /// When that cannot be stored; then all keys are as they were.
+    /// When that cannot be stored, or something newer is known; then all keys are as they were.
     pub async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Error> {
         let change = |put: Put| {
-            let Put { key, value, expiration, metadata } = put;
+            let Put { key, value, expiration, metadata, version } = put;
             let about = About { bytes: value.len() as u64, expiration, metadata };
-            let number = self.next_value.fetch_add(1, Relaxed);
-            Change::Put { key: full_key(namespace, &key), value: number, rest: value, about }
+            let number = self.next_number();
+            Change::Put { key: full_key(namespace, &key), value: number, rest: value, about, version }
         };
-        self.write(puts.into_iter().map(change).collect()).await
+        self.versions(puts.into_iter().map(change).collect()).await
     }
 
-    /// Says that keys have no value any more, all of them or none, durably.
+    /// Says that keys have no value any more, all of them or none, durably; each with its version, if it was made elsewhere.
     ///
     /// # Errors
-    /// When that cannot be stored; then all keys are as they were.
-    pub async fn delete(&self, namespace: &str, keys: &[&str]) -> Result<Vec<Version>, Error> {
-        let change = |key: &&str| Change::Delete { key: full_key(namespace, key) };
-        self.write(keys.iter().map(change).collect()).await
+    /// When that cannot be stored, or something newer is known; then all keys are as they were.
+    pub async fn delete(
+        &self,
+        namespace: &str,
+        keys: &[(&str, Option<Version>)],
+    ) -> Result<Vec<Version>, Error> {
+        let change = |(key, version): &(&str, Option<Version>)| Change::Delete {
+            key: full_key(namespace, key),
+            version: version.clone(),
+        };
+        self.versions(keys.iter().map(change).collect()).await
     }
 
     /// Removes values that are over, and forgets what need not be known any more; to be called now and then. Returns the keys, with their
@@ -187,6 +219,8 @@ impl Vault {
             commits: self.done.commits.load(Relaxed),
             keys: self.done.keys.load(Relaxed),
             bytes: self.done.bytes.load(Relaxed),
+            noted: self.done.noted.load(Relaxed),
+            is_filling: self.done.filling.load(Relaxed) > 0,
         }
     }
 
@@ -204,7 +238,21 @@ impl Vault {
         self.file.begin_read().expect("it is open")
     }
 
-    pub(crate) async fn write(&self, changes: Vec<Change>) -> Result<Vec<Version>, Error> {
+    async fn versions(&self, changes: Vec<Change>) -> Result<Vec<Version>, Error> {
+        let made = self.write(changes).await?.into_iter();
+        let version = |made| match made {
+            Made::Version(version) => Some(version),
+            Made::Given(_) => None,
+        };
+        Ok(made.filter_map(version).collect())
+    }
+
+    /// The number of another value.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next_value.fetch_add(1, Relaxed)
+    }
+
+    pub(crate) async fn write(&self, changes: Vec<Change>) -> Result<Vec<Made>, Error> {
         self.writes.fetch_add(1, Relaxed);
         let (done, written) = oneshot::channel();
         self.orders.send(Order::Write { changes, done }).await.map_err(|_| Error::Released)?;

@@ -5,19 +5,20 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use kv::{Clock, Millis, Version};
+use kv::{Clock, Millis};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error,
-    change::{Change, Tables, Wrong},
+    change::{Change, Made, Tables, Wrong},
     file::File,
+    vault::Company,
 };
 
 /// What the thread is asked for.
 pub(crate) enum Order {
     /// Changes that become durable together or not at all.
-    Write { changes: Vec<Change>, done: oneshot::Sender<Result<Vec<Version>, Error>> },
+    Write { changes: Vec<Change>, done: oneshot::Sender<Result<Vec<Made>, Error>> },
     /// What time asks for.
     Sweep { done: oneshot::Sender<Result<Swept, Error>> },
     /// The file is left to somebody else.
@@ -40,6 +41,7 @@ pub(crate) struct Writer {
     pub(crate) now: fn() -> Millis,
     pub(crate) orders: mpsc::Receiver<Order>,
     pub(crate) done: Arc<Done>,
+    pub(crate) company: Company,
 }
 
 /// What the thread has done, and what there is now.
@@ -51,9 +53,13 @@ pub(crate) struct Done {
     pub(crate) keys: AtomicU64,
     /// Bytes of those values.
     pub(crate) bytes: AtomicU64,
+    /// Keys of which another store may know less.
+    pub(crate) noted: AtomicU64,
+    /// Whether another store may have keys that this one has never had: 1 or 0.
+    pub(crate) filling: AtomicU64,
 }
 
-type Writes = Vec<(Vec<Change>, oneshot::Sender<Result<Vec<Version>, Error>>)>;
+type Writes = Vec<(Vec<Change>, oneshot::Sender<Result<Vec<Made>, Error>>)>;
 
 impl Writer {
     /// Works until the file is closed, or nobody is left who could ask.
@@ -94,9 +100,9 @@ impl Writer {
     fn write(&mut self, writes: Writes) {
         let all: Vec<_> = writes.iter().map(|(changes, _)| &changes[..]).collect();
         match self.commit(&all) {
-            Ok(versions) => {
-                for ((_, done), versions) in writes.into_iter().zip(versions) {
-                    let _ = done.send(Ok(versions));
+            Ok(made) => {
+                for ((_, done), made) in writes.into_iter().zip(made) {
+                    let _ = done.send(made);
                 }
             }
             Err(error) => match <[_; 1]>::try_from(writes) {
@@ -104,22 +110,33 @@ impl Writer {
                 Err(writes) => {
                     for (changes, done) in writes {
                         let alone = self.commit(&[&changes[..]]);
-                        let _ = done.send(alone.map(|mut versions| versions.pop().unwrap_or_default()));
+                        let _ = done.send(alone.and_then(|mut made| made.pop().unwrap_or(Ok(Vec::new()))));
                     }
                 }
             },
         }
     }
 
-    fn commit(&mut self, writes: &[&[Change]]) -> Result<Vec<Vec<Version>>, Error> {
+    /// Makes them durable, but for those that would write something older than what is known.
+    fn commit(&mut self, writes: &[&[Change]]) -> Result<Vec<Result<Vec<Made>, Error>>, Error> {
         let now = (self.now)();
-        self.durably(|tables, clock| {
-            let one = |changes: &&[Change]| {
+        let is_filled =
+            writes.iter().flat_map(|changes| changes.iter()).any(|change| matches!(change, Change::Filled));
+        let made = self.durably(|tables, clock| {
+            let mut one = |changes: &&[Change]| {
+                if let Some(known) = tables.older(changes)? {
+                    clock.hear(&known);
+                    return Ok(Err(Error::Older { known }));
+                }
                 let applied = changes.iter().map(|change| tables.apply(change, clock, now));
-                applied.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
+                Ok(Ok(applied.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?))
             };
-            writes.iter().map(one).collect()
-        })
+            writes.iter().map(&mut one).collect()
+        })?;
+        if is_filled {
+            self.done.filling.store(0, Relaxed);
+        }
+        Ok(made)
     }
 
     fn sweep(&mut self) -> Result<Swept, Error> {
@@ -138,8 +155,8 @@ impl Writer {
             Wrong::Content(damaged) => self.file.damaged(damaged),
         };
         let mut clock = self.clock.clone();
-        let (made, (keys, bytes)) = self.file.durably(|transaction| {
-            let mut tables = Tables::open(transaction).map_err(wrong)?;
+        let (made, (keys, bytes, noted)) = self.file.durably(|transaction| {
+            let mut tables = Tables::open(transaction, self.company).map_err(wrong)?;
             let made = work(&mut tables, &mut clock).map_err(wrong)?;
             let held = tables.note(&clock, self.next_value.load(Relaxed)).map_err(wrong)?;
             Ok((made, held))
@@ -147,6 +164,7 @@ impl Writer {
         self.clock = clock;
         self.done.keys.store(keys, Relaxed);
         self.done.bytes.store(bytes, Relaxed);
+        self.done.noted.store(noted, Relaxed);
         self.done.commits.fetch_add(1, Relaxed);
         Ok(made)
     }
@@ -155,8 +173,10 @@ impl Writer {
 impl Change {
     fn bytes(&self) -> usize {
         match self {
-            Self::Piece { bytes, .. } | Self::Put { rest: bytes, .. } => bytes.len(),
-            Self::Delete { .. } | Self::Discard { .. } => 0,
+            Self::Piece { bytes, .. } | Self::Put { rest: bytes, .. } | Self::Take { rest: bytes, .. } => {
+                bytes.len()
+            }
+            _ => 0,
         }
     }
 }

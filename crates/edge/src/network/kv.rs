@@ -215,7 +215,7 @@ fn doors(
     Ok(())
 }
 
-/// Where the store is.
+/// Where the store is, or both are.
 fn stores(
     document: &Document,
     written: &Spanned<WrittenStore>,
@@ -238,29 +238,36 @@ fn stores(
         }
         WrittenStore::In(pairs) => pairs,
     };
-    let Some(((name, text), more)) = pairs.split_first() else {
+    if pairs.is_empty() {
         return Err(wrong(
             written.span(),
             "the store is in no data centre: store = { lhr = \"kv.redb\" }".to_owned(),
         ));
-    };
-    if let Some((second, _)) = more.first() {
+    }
+    if let Some((third, _)) = pairs.get(MOST_STORES) {
         let message = format!(
-            "there is one store so far, in \"{}\": a second one in \"{}\" is not possible yet",
-            name.get_ref(),
-            second.get_ref()
+            "there are {MOST_STORES} stores of the same values at most, which repair each other: leave \"{}\" out",
+            third.get_ref()
         );
-        return Err(wrong(second.span(), message));
+        return Err(wrong(third.span(), message));
     }
-    if !centres.iter().any(|centre| centre.name == *name.get_ref()) {
-        let similar = suggestion(name.get_ref(), centres.iter().map(|centre| centre.name.as_str()));
-        return Err(wrong(
-            name.span(),
-            format!("the network has no data centre \"{}\"{similar}", name.get_ref()),
-        ));
+    let mut stores = Vec::new();
+    for (name, text) in pairs {
+        if !centres.iter().any(|centre| centre.name == *name.get_ref()) {
+            let similar = suggestion(name.get_ref(), centres.iter().map(|centre| centre.name.as_str()));
+            return Err(wrong(
+                name.span(),
+                format!("the network has no data centre \"{}\"{similar}", name.get_ref()),
+            ));
+        }
+        let place = place(text.get_ref()).map_err(|why| wrong(text.span(), why))?;
+        if pairs.len() > 1 && matches!(place, Place::Nats(_)) {
+            let message = "one of two stores is a file, as NATS does not keep what the other one lacks: give it a file, or have one store in NATS alone";
+            return Err(wrong(text.span(), message.to_owned()));
+        }
+        stores.push(Store { data_centre: name.get_ref().clone(), place });
     }
-    let place = place(text.get_ref()).map_err(|why| wrong(text.span(), why))?;
-    Ok(vec![Store { data_centre: name.get_ref().clone(), place }])
+    Ok(stores)
 }
 
 /// A file, or an address of NATS.
@@ -320,5 +327,7 @@ pub(super) fn token_hashes(
     written.iter().map(hash).collect()
 }
 
+/// One for each of two regions.
+const MOST_STORES: usize = 2;
 const LONGEST_NAME: usize = 64;
 const LEAST_MEMORY: u64 = 1 << 20;

@@ -169,6 +169,15 @@ fn a_store_is_in_one_of_several_data_centres_and_each_is_asked_somewhere() {
 }
 
 #[test]
+fn two_data_centres_may_have_a_store_each() {
+    let kv = KV.replace("\"kv.redb\"", "{ fra = \"a.redb\", lhr = \"b.redb\" }");
+    let kv = read(&format!("{}{kv}", two("", ""))).unwrap().kv.unwrap();
+    let stores: Vec<_> = kv.stores.iter().map(|store| store.data_centre.as_str()).collect();
+    assert_eq!(stores, ["fra", "lhr"]);
+    assert_eq!(kv.place_of("lhr"), Some(&values::Place::File("b.redb".into())));
+}
+
+#[test]
 fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
     let own = "kv_listen = [\"127.0.0.1:4491\"]\n";
     for (store, listen, expected) in [
@@ -179,9 +188,15 @@ fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
         ),
         ("{ lrh = \"kv.redb\" }", "", ":11: the network has no data centre \"lrh\""),
         (
-            "{ lhr = \"kv.redb\", fra = \"b\" }",
+            "{ lhr = \"kv.redb\", fra = \"b\", nyc = \"c\" }",
             "",
-            ":28: there is one store so far, in \"lhr\": a second one in \"fra\"",
+            ":39: there are 2 stores of the same values at most, which repair each other: leave \"nyc\" out",
+        ),
+        ("{ lhr = \"kv.redb\", far = \"b\" }", "", ":28: the network has no data centre \"far\""),
+        (
+            "{ lhr = \"kv.redb\", fra = \"nats://n1\" }",
+            "",
+            ":34: one of two stores is a file, as NATS does not keep",
         ),
         ("{ lhr = \"\" }", "", ":17: the store has no file"),
         ("{ lhr = \"http://n1\" }", "", ":17: a store is a file, or in NATS: nats://10.0.0.5:4222"),

@@ -180,6 +180,43 @@ async fn when_the_tier_of_a_key_is_gone_the_next_one_is_asked() {
 }
 
 #[tokio::test]
+async fn two_stores_have_what_is_written_and_one_is_enough() {
+    let stores = KV.replace("kv.redb\" }", "lhr.redb\", syd = \"FOLDER/syd.redb\" }");
+    let world = World::with_gates(&stores, async |_, _| panic!("no origin is asked"));
+    let service = |centre: usize| std::sync::Arc::clone(world.centres[centre].core.kv.as_ref().unwrap());
+    let sweeping = [LHR, SYD].map(|centre| {
+        let service = service(centre);
+        tokio::spawn(async move { service.sweep().await })
+    });
+    let keys = async |centre: usize, wanted: u64| {
+        while service(centre).report().keys != Some(wanted)
+            || service(centre).report().pair.unwrap().behind > 0
+        {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    // One that goes by the connection for large bodies, too.
+    put(&world, FRA, "/a", b"1").await;
+    put(&world, SYD, "/large", &vec![b'x'; 3 << 20]).await;
+    for centre in [LHR, SYD] {
+        keys(centre, 2).await;
+    }
+    world.let_pass(LHR, SYD, false);
+    world.let_pass(FRA, LHR, false);
+    put(&world, FRA, "/b", b"2").await;
+    assert_eq!(get(&world, FRA, "/b").await.text(), "2");
+    assert_eq!(get(&world, FRA, "/large").await.body.len(), 3 << 20);
+    assert!(get(&world, FRA, "/").await.text().contains("\"b\""));
+    assert_eq!(service(LHR).report().keys, Some(2));
+    world.let_pass(LHR, SYD, true);
+    world.let_pass(FRA, LHR, true);
+    for centre in [LHR, SYD] {
+        keys(centre, 3).await;
+    }
+    sweeping.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
 async fn only_data_centres_of_the_network_ask_for_keys() {
     let world = world();
     put(&world, LHR, "/a", b"secret").await;

@@ -178,7 +178,17 @@ fn traces_line(traces: &TraceStatus) -> String {
 /// A line about the key-value store.
 fn kv_line(kv: &values::Status) -> String {
     let values::Status {
-        reads, hits, of_others, writes, keys, bytes: held, file_bytes, network, error, ..
+        reads,
+        hits,
+        of_others,
+        writes,
+        keys,
+        bytes: held,
+        file_bytes,
+        pair,
+        network,
+        error,
+        ..
     } = kv;
     let state = error.as_ref().map(|why| format!(", not answering: {why}")).unwrap_or_default();
     let place = match (keys, held, file_bytes, network) {
@@ -211,10 +221,26 @@ fn kv_line(kv: &values::Status) -> String {
         )
     });
     format!(
-        "keys: {place}, {} ({} from memory{others}), {}{state}\n{told}",
+        "keys: {place}, {} ({} from memory{others}), {}{state}\n{}{told}",
         plural(*reads, "read"),
         count(*hits),
         plural(*writes, "write"),
+        pair.as_ref().map(pair_line).unwrap_or_default(),
+    )
+}
+
+/// A line about the other one of two stores.
+fn pair_line(pair: &values::Pair) -> String {
+    let values::Pair { other, is_reachable, behind, is_filling, given, taken, repaired, differed, .. } = pair;
+    format!(
+        "other store, in {other}: {}, {} behind; {} given to it, {} taken from it, {} of them late; {} found to differ{}\n",
+        if *is_reachable { "reachable" } else { "not reachable" },
+        plural(*behind, "key"),
+        count(*given),
+        count(*taken),
+        count(*repaired),
+        count(*differed),
+        if *is_filling { "; this one may lack old keys yet" } else { "" },
     )
 }
 

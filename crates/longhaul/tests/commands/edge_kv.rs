@@ -241,6 +241,77 @@ fn a_store_is_used_in_another_data_centre() {
     );
 }
 
+/// Writes go on while one of two stores is killed, by turns, and all that were acknowledged are in both in the end.
+#[test]
+fn two_stores_that_are_killed_by_turns_lose_nothing() {
+    let token = longhaul(&["edge", "token", "--json"]).json();
+    let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned());
+    let folder = Folder::new();
+    let place = folder.path("ca").display().to_string();
+    longhaul(&["edge", "ca", "new", &place]).ok();
+    let mut text = format!("[network]\nname = \"n\"\nauthority = \"{place}/ca.pem\"\n");
+    let centres = ["lhr", "nyc", "syd"].map(|name| {
+        longhaul(&["edge", "ca", "issue", &place, name]).ok();
+        let [link, admin, at] = [(); 3].map(|()| free_address());
+        text.push_str(&format!(
+            "[[data_centre]]\nname = \"{name}\"\nlisten = [\"127.0.0.1:0\"]\nadmin = \"{admin}\"\naddress = \"{link}\"\n\
+             link_certificate = \"{place}/{name}.pem\"\nlink_key = \"{place}/{name}-key.pem\"\nkv_listen = [\"{at}\"]\n\
+             region = \"{name}\"\n"
+        ));
+        (admin, at)
+    });
+    text.push_str(&format!(
+        "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
+         [kv]\nstore = {{ lhr = \"{}\", nyc = \"{}\" }}\n[[kv.namespace]]\nname = \"sessions\"\ntokens = [\"{hash}\"]\n",
+        folder.path("lhr.redb").display(),
+        folder.path("nyc.redb").display()
+    ));
+    let file = folder.file("network.toml", text);
+    let start = |name: &str| run(&file, &["--data-centre", name]);
+    let mut stores = ["lhr", "nyc"].map(|name| Some(start(name)));
+    let _syd = start("syd");
+    let kv = |centre: usize, words: &[&str]| {
+        let mut command = Command::new(LONGHAUL);
+        let at = &centres[centre].1;
+        let command =
+            command.args(["edge", "kv"]).args(words).args(["--at", at]).env("LONGHAUL_TOKEN", &token);
+        Ended::of(command.output().unwrap())
+    };
+    let pair = |store: usize| {
+        longhaul(&["edge", "status", "--json", "--admin", &centres[store].0]).json()["kv"]["pair"].clone()
+    };
+    let mut written = Vec::new();
+    for round in 0..4 {
+        let (killed, other) = (round % 2, 1 - round % 2);
+        for number in 0..6 {
+            let key = format!("k{round}-{number}");
+            kv(2, &["put", &key, &key]).ok();
+            written.push(key);
+            if number == 2 {
+                let store = stores[killed].take().unwrap();
+                store.signal(Signal::SIGKILL);
+                store.wait();
+            }
+        }
+        // What was only in the one that is gone is not there, and all that is written since.
+        assert_eq!(kv(2, &["get", &format!("k{round}-5")]).ok(), format!("k{round}-5"));
+        assert!(kv(2, &["list"]).ok().contains(&format!("k{round}-5")));
+        stores[killed] = Some(start(["lhr", "nyc"][killed]));
+        wait_until(|| {
+            [killed, other]
+                .into_iter()
+                .all(|store| pair(store)["behind"] == 0 && pair(store)["is_reachable"] == true)
+        });
+    }
+    for store in [0, 1] {
+        let list = kv(store, &["list"]).ok();
+        let lacks: Vec<_> = written.iter().filter(|key| !list.contains(key.as_str())).collect();
+        assert!(lacks.is_empty(), "{store} lacks {lacks:?}");
+    }
+    let text = longhaul(&["edge", "status", "--admin", &centres[0].0]).ok();
+    assert!(text.contains("\nother store, in nyc: reachable, 0 keys behind; "), "{text}");
+}
+
 #[test]
 fn an_export_is_imported_with_all_that_was_said_of_the_values() {
     let store = Store::start();

@@ -181,7 +181,7 @@ fn the_store_of_something_else_is_left_alone() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("kv.redb");
     let name = kv::StoreName::new("lhr").unwrap();
-    let config = vault::Config { path: path.clone(), name, memory: 1 << 20 };
+    let config = vault::Config { path: path.clone(), name, memory: 1 << 20, company: vault::Company::Alone };
     vault::Vault::open(&config, || kv::Millis(0)).unwrap().close();
     assert_eq!(refused(&path), "DIR/kv.redb is not a store; move it away, or name another file");
     assert!(vault::Vault::open(&config, || kv::Millis(0)).is_ok(), "it is as it was");

@@ -49,14 +49,14 @@ pub(crate) struct Answer {
 }
 
 /// What an answer brings.
-enum Carried {
+pub(super) enum Carried {
     Known(Known),
     /// The body of a value that is too large to be kept.
     Large(Body),
 }
 
 /// The same for the one who asked.
-enum Fetched {
+pub(super) enum Fetched {
     Known(Answer),
     Large { said: Said, asked: Duration, body: Body },
     Failed(Problem),
@@ -164,7 +164,7 @@ impl Service {
         self.given(self.fetch(linked, &question).await)
     }
 
-    fn given(&self, fetched: Fetched) -> Result<Result<Found, Absent>, Problem> {
+    pub(super) fn given(&self, fetched: Fetched) -> Result<Result<Found, Absent>, Problem> {
         match fetched {
             Fetched::Known(answer) => Ok(self.handed(&answer)),
             Fetched::Large { said: Said { about: Some(about), version, source, .. }, asked, body } => {
@@ -177,7 +177,7 @@ impl Service {
     }
 
     /// Asks one after the other on the key's way, and keeps what comes.
-    async fn fetch(&self, linked: &Linked, question: &Question) -> Fetched {
+    async fn fetch(self: &Arc<Self>, linked: &Arc<Linked>, question: &Question) -> Fetched {
         let (name, key) = (question.name(), Places::hash(&question.namespace, &question.key));
         let (links, mut is_direct, mut last, mut old) = (&linked.links, false, None, None);
         for _ in 0..MOST_TRIES {
@@ -186,9 +186,19 @@ impl Service {
             } else {
                 links.next(key, question.asked_as)
             };
-            let Some((centre, tier)) = next else { break };
-            let (asked, known, is_store) = (self.elapsed(), self.copies.version(&name), tier == Tier::Store);
-            match self.ask_in_time(linked, (centre, tier), question, Method::GET).await {
+            let Some(next_one) = next else { break };
+            let (centre, tier) = next_one;
+            let (asked, known) = (self.elapsed(), self.copies.version(&name));
+            let (is_store, came) = match linked.pair() {
+                None => {
+                    (tier == Tier::Store, self.ask_in_time(linked, next_one, question, Method::GET).await)
+                }
+                Some(stores) => {
+                    let known = known.as_ref().and_then(|known| known.parse().ok());
+                    self.ask_near_or_stores(linked, stores, next_one, question, known).await
+                }
+            };
+            match came {
                 Ok((said, carried)) => {
                     let asked = asked.saturating_sub(said.age);
                     // The store was asked when that was known.
@@ -255,7 +265,7 @@ impl Service {
         Err(why)
     }
 
-    async fn ask_in_time(
+    pub(super) async fn ask_in_time(
         &self,
         linked: &Linked,
         (centre, tier): (CentreId, Tier),
@@ -320,6 +330,16 @@ impl Service {
 /// Why there is no answer.
 pub(super) fn unreached(linked: &Linked, last: Option<(CentreId, String)>) -> Problem {
     let links = &linked.links;
+    if let Some([one, other]) = linked.pair() {
+        let why =
+            last.map_or_else(String::new, |(centre, why)| format!(" (\"{}\": {why})", links.name(centre)));
+        let message = format!(
+            "the stores are in data centres \"{}\" and \"{}\", and neither has answered{why}",
+            links.name(one),
+            links.name(other)
+        );
+        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, message);
+    }
     let store = links.store().map(|store| links.name(store)).unwrap_or_default();
     let why = last.map_or_else(String::new, |(centre, why)| {
         let name = links.name(centre);

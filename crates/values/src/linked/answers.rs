@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use kv::{Key, Tier, Use, Wanted};
+use kv::{Key, Tier, Use, Version, Wanted};
 
 use super::{
     LEFT, Linked, Question,
@@ -18,7 +18,7 @@ use crate::{
     problem::Problem,
     rest,
     service::Service,
-    value::{Absent, Content, Found},
+    value::{Absent, Content, Found, VERSION, set},
 };
 
 impl Service {
@@ -48,18 +48,30 @@ impl Service {
         if word == wire::TELL {
             return self.hear(linked, body).await;
         }
+        match word {
+            wire::GIVE => return self.taken(linked, body).await,
+            wire::COMPARE => return self.compared(body).await,
+            wire::NOTE => return self.noted(linked, body).await,
+            _ => {}
+        }
         let access = self.access();
         let namespace = namespace(&access.namespaces, &parts.headers)?;
         if word == wire::WRITE {
             if linked.links.store().is_some() {
                 return Err(no_store());
             }
+            let version = wire::read_proposed(&parts.headers);
+            let version = version.ok_or_else(|| Problem::bad("the version is not as agreed on"))?;
             self.counts.of_others.add(1);
-            return Ok(if parts.uri.path().starts_with(rest::PREFIX) {
-                rest::of_link(self, namespace, &parts, body).await
+            let mut response = if parts.uri.path().starts_with(rest::PREFIX) {
+                rest::of_link(self, namespace, &parts, body, version).await
             } else {
-                binding::of_link(self, namespace, &parts, body).await
-            });
+                binding::of_link(self, namespace, &parts, body, version).await
+            };
+            if let Some(known) = response.extensions_mut().remove::<Version>() {
+                set(response.headers_mut(), VERSION, &known.to_string());
+            }
+            return Ok(response);
         }
         let path = parts.uri.path().strip_prefix('/').unwrap_or_default();
         let key = binding::key(path, &Parameters::of(parts.uri.query())?)?;
@@ -83,7 +95,8 @@ impl Service {
             let (namespace, key) = (namespace.id.clone(), key.as_str().to_owned());
             self.read_far(linked, Question { namespace, key, asked_as, wanted }).await?
         };
-        let said = said_of(&found);
+        let mut said = said_of(&found);
+        said.is_unsure = said.version.is_none() && self.is_filling();
         let body = match found {
             Ok(found) if parts.method != Method::HEAD => found.into_body(),
             _ => Body::empty(),
@@ -156,9 +169,11 @@ pub(super) fn said_of(found: &Result<Found, Absent>) -> Said {
             version: Some(found.version.clone()),
             age: found.age,
             source: found.source,
+            is_unsure: false,
         },
         Err(absent) => {
-            Said { about: None, version: absent.version.clone(), age: absent.age, source: absent.source }
+            let Absent { version, age, source } = absent.clone();
+            Said { about: None, version, age, source, is_unsure: false }
         }
     }
 }

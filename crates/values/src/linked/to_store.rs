@@ -7,7 +7,12 @@ use kv::Key;
 use tiers::CentreId;
 use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 
-use super::{Linked, Unreached, above::unreached, wire};
+use super::{
+    Linked, Unreached,
+    above::unreached,
+    either::{Errand, SHORT},
+    wire,
+};
 use crate::{
     access::NAMESPACE,
     copies::Name,
@@ -65,7 +70,14 @@ impl Service {
         let (service, linked, namespace) = (Arc::clone(self), Arc::clone(linked), namespace.to_owned());
         let passing = async move {
             let _place = place;
-            let done = done(&linked, store, request, body).await;
+            let (store, done) = match linked.pair() {
+                None => (store, done(&linked, store, request, body).await),
+                Some(stores) => {
+                    let errand = Errand { head: request, body, keys: keys.len() };
+                    let (store, done) = service.done_by_either(&linked, stores, errand, LONGEST).await;
+                    (store, done.map(shown))
+                }
+            };
             service.follow_up(&linked, &namespace, &keys, &done);
             done.map_err(|why| {
                 let mut problem = unreached(&linked, Some((store, why.to_string())));
@@ -107,7 +119,7 @@ impl Service {
     }
 }
 
-/// Makes the request; what comes back says no more than is for clients.
+/// Makes the request.
 async fn done(
     linked: &Linked,
     store: CentreId,
@@ -121,9 +133,12 @@ async fn done(
         Some(head.clone().map(|()| body))
     };
     let answered = timeout(LONGEST, linked.send(store, request)).await;
-    let (parts, body) = answered
-        .unwrap_or_else(|_| Err(Unreached::NotHeard("it does not answer in time".to_owned())))?
-        .into_parts();
+    answered.unwrap_or_else(|_| Err(Unreached::NotHeard("it does not answer in time".to_owned()))).map(shown)
+}
+
+/// What of an answer is for clients.
+fn shown(response: Response<Body>) -> Response<Body> {
+    let (parts, body) = response.into_parts();
     let mut response = Response::new(body);
     *response.status_mut() = parts.status;
     for name in SHOWN {
@@ -131,7 +146,7 @@ async fn done(
             response.headers_mut().insert(name, value.clone());
         }
     }
-    Ok(response)
+    response
 }
 
 /// As the binding refuses; a Worker sees the sentence in the first line, which HTTP/2 does not have.
@@ -146,8 +161,6 @@ pub(crate) async fn in_binding(response: Response<Body>) -> Result<Response<Body
 
 /// What is said of what was done.
 const SHOWN: [HeaderName; 4] = [header::CONTENT_TYPE, header::CONTENT_LENGTH, VERSION, CACHE_STATUS];
-/// Bytes of a body that is in memory on its way.
-const SHORT: usize = 1 << 20;
 /// Longer than a body with many values may take to come.
 const LONGEST: Duration = Duration::from_secs(120);
 /// Bytes of a sentence.

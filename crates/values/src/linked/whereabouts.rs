@@ -113,7 +113,7 @@ impl Service {
                 Known::Absent(_) => None,
             };
             let version = seen.known.version().map(str::to_owned);
-            return Ok(Said { about, version, age: seen.age, source: Tier::Lower });
+            return Ok(Said { about, version, age: seen.age, source: Tier::Lower, is_unsure: false });
         }
         match self.far_store() {
             Some((linked, _)) => {

@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{Bytes, HeaderMap, HeaderName, HeaderValue, header};
 use kv::{About, Expiration, Key, MOST_VALUE_BYTES, Metadata, Tier, Version, Wanted};
 use serde::{Deserialize, Serialize};
 
+use super::handed::is_handed_as_read;
 use crate::{
     encoding::encoded,
     value::{EXPIRATION, METADATA, VERSION, set},
@@ -20,6 +21,12 @@ pub(super) const ASKED_AS: HeaderName = HeaderName::from_static("lh-tier-name");
 pub(super) const WRITE: &str = "write";
 /// That keys were written.
 pub(super) const TELL: &str = "tell";
+/// What the other store knows of keys.
+pub(super) const GIVE: &str = "give";
+/// Whether both stores know the same.
+pub(super) const COMPARE: &str = "compare";
+/// Of which keys the other store knows less.
+pub(super) const NOTE: &str = "note";
 /// What a reader of the other one would get.
 pub(super) const LOOK: &str = "look";
 /// Of a response: another process takes the place of the one that was asked, which has done nothing.
@@ -29,6 +36,10 @@ const WITHIN: HeaderName = HeaderName::from_static("lh-kv-lease");
 const CACHE_TTL: HeaderName = HeaderName::from_static("lh-kv-ttl");
 /// Of a response: how old it is, in milliseconds.
 const AGE: HeaderName = HeaderName::from_static("lh-kv-epoch");
+/// Of a request: the version of the first key that is written, if it was made by whoever asks. Of a response about nothing that is known: that the
+/// store may not have all keys yet.
+const PROPOSED: HeaderName = HeaderName::from_static("lh-kv-version");
+const FILLING: HeaderName = HeaderName::from_static("lh-kv-filling");
 /// Of a response: where it comes from.
 const SOURCE: HeaderName = HeaderName::from_static("lh-tier-hit");
 
@@ -55,6 +66,19 @@ pub(super) fn read_wanted(headers: &HeaderMap) -> Option<Wanted> {
     Some(Wanted { within: time(WITHIN)?, cache_ttl: time(CACHE_TTL)? })
 }
 
+/// Says which version a write has.
+pub(super) fn write_proposed(headers: &mut HeaderMap, version: &Version) {
+    set(headers, PROPOSED, &version.to_string());
+}
+
+/// Reads that; `None` inside if there is none, and outside if it cannot be read.
+pub(super) fn read_proposed(headers: &HeaderMap) -> Option<Option<Version>> {
+    match headers.get(PROPOSED) {
+        None => Some(None),
+        Some(version) => Some(Some(version.to_str().ok()?.parse().ok()?)),
+    }
+}
+
 /// What another data centre knows of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
@@ -64,6 +88,8 @@ pub(super) struct Said {
     pub(super) version: Option<String>,
     pub(super) age: Duration,
     pub(super) source: Tier,
+    /// Whether nothing is known of it by a store that may not have all keys yet.
+    pub(super) is_unsure: bool,
 }
 
 impl Said {
@@ -71,6 +97,9 @@ impl Said {
     pub(super) fn write(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, millis(self.age).into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
+        if self.is_unsure {
+            headers.insert(FILLING, HeaderValue::from_static("1"));
+        }
         if let Some(version) = &self.version {
             set(headers, VERSION, version);
         }
@@ -111,7 +140,8 @@ impl Said {
         };
         let age = Duration::from_millis(number(headers, &AGE)?);
         let source = Tier::named(headers.get(SOURCE)?.to_str().ok()?)?;
-        Some(Self { about, version, age, source })
+        let is_unsure = headers.contains_key(FILLING) && version.is_none();
+        Some(Self { about, version, age, source, is_unsure })
     }
 }
 
@@ -165,7 +195,8 @@ pub fn is_read_as_written(headers: &HeaderMap, body: &[u8]) -> Option<bool> {
         read_wanted(&headers) == Some(wanted)
     });
     let told = Told::read(body).map(|told| Told::read(&told.write()).is_none_or(|again| again == told));
-    said.chain(wanted).chain(told).reduce(|all, one| all && one)
+    let handed = is_handed_as_read(&Bytes::copy_from_slice(body));
+    said.chain(wanted).chain(told).chain(handed).reduce(|all, one| all && one)
 }
 
 fn number(headers: &HeaderMap, name: &HeaderName) -> Option<u64> {
@@ -197,7 +228,7 @@ mod tests {
             });
             let version = Some("0199a3f0c2b1-0000-lhr".to_owned());
             let age = Duration::from_millis(age_ms.into());
-            let said = Said { about, version, age, source: Tier::ALL[tier] };
+            let said = Said { about, version, age, source: Tier::ALL[tier], is_unsure: false };
             let mut headers = HeaderMap::new();
             said.write(&mut headers);
             prop_assert_eq!(Said::read(&headers, said.about.is_some()), Some(said.clone()));

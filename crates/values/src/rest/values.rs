@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use http::{Body, HeaderName, Method, Response, request::Parts};
-use kv::{Key, Page};
+use kv::{Key, Page, Version};
 
 use super::{no_key, with_version};
 use crate::{
-    binding::expiring, envelope, incoming::Incoming, json, parameters::Parameters, problem::Problem,
-    service::Service,
+    binding::expiring, envelope, incoming::Incoming, json, operations::Beside, parameters::Parameters,
+    problem::Problem, service::Service,
 };
 
 /// A request about one value.
@@ -17,7 +17,7 @@ pub(super) async fn answer(
     namespace: &str,
     key: &str,
     (parts, parameters): (&Parts, &Parameters),
-    body: Body,
+    (body, version): (Body, Option<Version>),
 ) -> Result<Response<Body>, Problem> {
     let key = Key::from_path(key)?;
     match parts.method {
@@ -32,13 +32,13 @@ pub(super) async fn answer(
             Ok(response)
         }
         Method::PUT => {
-            let beside = expiring(&parts.headers, parameters)?;
+            let beside = Beside { version, ..expiring(&parts.headers, parameters)? };
             let incoming = Incoming::of(&parts.headers, body)?;
             let version = service.put(namespace, key, beside, incoming).await?;
             Ok(with_version(envelope::success("{}", None), Some(version)))
         }
         Method::DELETE => {
-            let versions = service.delete(namespace, vec![key]).await?;
+            let versions = service.delete(namespace, vec![key], version).await?;
             Ok(with_version(envelope::success("{}", None), versions.into_iter().next()))
         }
         _ => Err(Problem::method("GET, PUT or DELETE of values/KEY")),

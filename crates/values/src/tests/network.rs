@@ -2,6 +2,7 @@
 //! Their links are calls in one process, which are counted and can be cut; their time passes when the test says so.
 
 mod history;
+mod two_stores;
 
 use std::{
     collections::HashSet,
@@ -93,6 +94,14 @@ impl Links for From {
         self.wires.places.far_store(self.here, |centre| self.answers(centre))
     }
 
+    fn stores(&self) -> Vec<CentreId> {
+        self.wires.places.stores().to_vec()
+    }
+
+    fn answers(&self, centre: CentreId) -> bool {
+        Self::answers(self, centre)
+    }
+
     fn told(&self, key: KeyHash) -> Vec<CentreId> {
         self.wires.places.told(key, |centre| self.answers(centre))
     }
@@ -164,11 +173,16 @@ impl World {
 
     /// `is_known`: whether data centres know which links are cut before they use them.
     async fn of(is_known: bool) -> Self {
+        Self::with(is_known, &[LHR]).await
+    }
+
+    /// With stores in these data centres.
+    async fn with(is_known: bool, stores: &[usize]) -> Self {
         let centre =
             |(name, region): (&str, &str)| Centre { name: name.into(), region: region.into(), weight: 1 };
         let network = tiers::Network::new(NAMES.into_iter().map(centre).collect(), |_, _| Duration::ZERO);
         let wires = Arc::new(Wires {
-            places: Places::new(network, &[id(LHR)]),
+            places: Places::new(network, &stores.iter().copied().map(id).collect::<Vec<_>>()),
             services: OnceLock::new(),
             cut: Mutex::default(),
             is_known,
@@ -182,9 +196,12 @@ impl World {
         let mut services = Vec::new();
         for (number, (name, _)) in NAMES.into_iter().enumerate() {
             let config = Config {
-                place: (number == LHR).then(|| Place::File(folder.path().join("kv.redb"))),
+                place: stores
+                    .contains(&number)
+                    .then(|| Place::File(folder.path().join(format!("{name}.redb")))),
                 name: StoreName::new(name).unwrap(),
                 memory: 4 << 20,
+                company: if stores.len() > 1 { Company::Paired } else { Company::Alone },
                 largest: Config::LARGEST,
             };
             let service = spawn_blocking(move || Service::open(config, access()).unwrap()).await.unwrap();

@@ -146,7 +146,7 @@ impl StorageBackend for Small {
 #[tokio::test]
 async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() {
     let directory = TempDir::new().unwrap();
-    let Config { path, name, memory } = config(&directory);
+    let Config { path, name, memory, .. } = config(&directory);
     let room = Arc::new(AtomicU64::new(2 << 20));
     let (at, left) = (path.clone(), Arc::clone(&room));
     let opening = move || {
@@ -154,13 +154,13 @@ async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() 
         let small = Small { file: FileBackend::new(file)?, room: Arc::clone(&left) };
         Builder::new().set_cache_size(memory).create_with_backend(small)
     };
-    let vault = Vault::open_by(&path, Box::new(opening), &name, day).unwrap();
+    let vault = Vault::open_by(&path, Box::new(opening), (&name, Company::Alone), day).unwrap();
     let mut acknowledged = 0;
     let full = loop {
         let mut upload = vault.upload();
         let stored = async {
             upload.add(&vec![1; PIECE]).await?;
-            upload.finish("ns", &format!("{acknowledged}"), None, None).await
+            upload.finish(("ns", &format!("{acknowledged}")), (None, None), None).await
         };
         match stored.await {
             Ok(_) => acknowledged += 1,

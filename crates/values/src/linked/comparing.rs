@@ -1,0 +1,132 @@
+//! Two stores compare what they know, range by range, and note for each other what one lacks: in case that a file was lost or put back from
+//! a copy, or that a data centre wrote to its store while the network's file named no other one.
+//!
+//! What is written in the ordinary way is noted when it is written. So there is nothing to find mostly, and a round costs a number for each thousand
+//! keys; between two ranges there is a pause, so that a store with many keys has time for its readers.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, Response};
+use kv::{Known, Span, differences, digest};
+use tiers::CentreId;
+use tokio::{task::spawn_blocking, time::sleep};
+
+use super::{
+    Linked,
+    above::NOT_AGREED,
+    giving::{ask, have_given, json, no_pair},
+    handed::{Compared, KnownThere, LONGEST_LIST, MOST_BYTES, MOST_KEYS},
+    wire,
+};
+use crate::{
+    problem::{Problem, ended},
+    service::Service,
+};
+
+/// What a round has found.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    /// Keys of which something newer is known here.
+    here: usize,
+    /// Those of which the other store knows something newer.
+    there: usize,
+}
+
+impl Service {
+    /// Compares with the other store again and again: when it is there again after it was not, and else each few minutes. Never returns.
+    pub(crate) async fn compare_all(self: &Arc<Self>) {
+        let Some(linked) = &self.linked else { return std::future::pending().await };
+        let mut since: Option<Duration> = None;
+        loop {
+            sleep(BETWEEN_LOOKS).await;
+            let Some(other) = linked.other_store().filter(|_| self.vault().is_some()) else { continue };
+            if !linked.links.answers(other) {
+                since = None;
+                continue;
+            }
+            let is_due = since.is_none_or(|since| self.elapsed().saturating_sub(since) >= BETWEEN_ROUNDS);
+            if !is_due && !self.is_filling() {
+                continue;
+            }
+            match self.compare_with(linked, other).await {
+                Ok(found) => {
+                    since = Some(self.elapsed());
+                    self.counts.compared.add(1);
+                    self.counts.differed.add(found.here + found.there);
+                    if found.there == 0
+                        && let Some(vault) = self.vault().filter(|vault| vault.usage().is_filling)
+                        && let Err(error) = vault.filled().await
+                    {
+                        tracing::warn!(%error, "it could not be noted that the store has all keys");
+                    }
+                }
+                Err(why) => {
+                    since = None;
+                    tracing::debug!(why, "the stores could not be compared");
+                }
+            }
+        }
+    }
+
+    /// One round.
+    async fn compare_with(&self, linked: &Linked, other: CentreId) -> Result<Found, String> {
+        let (mut found, mut after) = (Found::default(), String::new());
+        loop {
+            let (known, upto) = self.known_here(Span { after: after.clone(), upto: None }).await?;
+            let span = Span { after, upto };
+            let question = Compared::new(span.clone(), digest(&known));
+            let text =
+                ask(linked, other, wire::COMPARE, serde_json::to_vec(&question).unwrap_or_default()).await?;
+            let there: KnownThere = serde_json::from_slice(&text).map_err(|_| NOT_AGREED.to_owned())?;
+            let mut span = span;
+            if !there.is_same {
+                span = span.until(there.upto.clone());
+                let differing = differences(&span, &known, &there.known().ok_or(NOT_AGREED)?);
+                found.here += differing.newer_here.len();
+                found.there += differing.newer_there.len();
+                if !differing.newer_there.is_empty() {
+                    have_given(linked, other, differing.newer_there).await?;
+                }
+                if !differing.newer_here.is_empty() {
+                    let vault = self.vault().ok_or("the store is closed")?;
+                    vault.note(differing.newer_here).await.map_err(|error| error.to_string())?;
+                    linked.noted.notify_one();
+                }
+            }
+            match span.upto {
+                None => return Ok(found),
+                // It does not go back, whatever the other one says.
+                Some(upto) if upto <= span.after => return Err(NOT_AGREED.to_owned()),
+                Some(upto) => after = upto,
+            }
+            sleep(BETWEEN_RANGES).await;
+        }
+    }
+
+    /// Answers whether the store here knows the same.
+    pub(super) async fn compared(&self, body: Body) -> Result<Response<Body>, Problem> {
+        let text = body.collect(LONGEST_LIST).await;
+        let question: Option<Compared> = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let question = question.ok_or_else(|| Problem::bad("the question is not as agreed on"))?;
+        let (span, digest_there) = question.into_span();
+        let linked = self.linked.as_ref().and_then(|linked| linked.other_store());
+        let Some(vault) = self.vault().filter(|_| linked.is_some()) else { return Err(no_pair()) };
+        let upto = span.upto.clone();
+        let known = spawn_blocking(move || vault.known(&span, (MOST_KEYS, MOST_BYTES))).await;
+        let (known, end) = known.map_err(|error| ended(&error))??;
+        let is_same = end == upto && digest(&known) == digest_there;
+        Ok(json(&if is_same { KnownThere::same() } else { KnownThere::of(known, end) }))
+    }
+
+    async fn known_here(&self, span: Span) -> Result<(Vec<Known>, Option<String>), String> {
+        let vault = self.vault().ok_or("the store is closed")?;
+        let known = spawn_blocking(move || vault.known(&span, (MOST_KEYS, MOST_BYTES))).await;
+        known.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    }
+}
+
+/// As soon as the other store is there.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+const BETWEEN_ROUNDS: Duration = Duration::from_secs(600);
+/// A million keys take a minute.
+const BETWEEN_RANGES: Duration = Duration::from_millis(50);

@@ -1,0 +1,236 @@
+//! What either of two stores can do is asked of one, and of the other one too as soon as the first fails or takes longer than usual.
+//!
+//! A write has a version before it is sent, so that it is the same write in whichever store it arrives, however late: a second copy of it changes
+//! nothing, and one that comes after a newer write is older than that. A store that knows something newer of the key says so, as the clock here
+//! may be behind; then the write gets a newer version, and is sent once more.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, Request, Response, StatusCode, body::Frames as _};
+use kv::{Hedge, Next, Side, Version};
+use tiers::CentreId;
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use super::{Linked, Unreached, wire};
+use crate::{
+    service::{Service, now},
+    value::VERSION,
+};
+
+/// What is to be done: a request, and its body apart from it.
+pub(super) struct Errand {
+    pub(super) head: Request<()>,
+    pub(super) body: Body,
+    /// How many keys it writes.
+    pub(super) keys: usize,
+}
+
+/// Which store answered, or failed last.
+pub(super) type Outcome = (CentreId, Result<Response<Body>, Unreached>);
+
+impl Linked {
+    /// The store that is asked first: one that answers, and of two the faster one.
+    pub(super) fn first_of(&self, stores: [CentreId; 2], now: Duration) -> Side {
+        let rank =
+            |store: CentreId| (!self.links.answers(store), self.usual().entry(store).or_default().rank(now));
+        if rank(stores[1]) < rank(stores[0]) { Side::Right } else { Side::Left }
+    }
+}
+
+impl Service {
+    /// Has it done by either store.
+    pub(super) async fn done_by_either(
+        &self,
+        linked: &Arc<Linked>,
+        stores: [CentreId; 2],
+        errand: Errand,
+        longest: Duration,
+    ) -> Outcome {
+        let Errand { head, body, keys } = errand;
+        let again = body.again();
+        let mut first = Some(body);
+        for _ in 0..MOST_VERSIONS {
+            let mut head = head.clone();
+            if keys > 0 {
+                let version = linked.clock().next_several(now(), keys);
+                wire::write_proposed(head.headers_mut(), &version);
+            }
+            let Some(body) = first.take().or_else(|| again.as_ref()?.again()) else { break };
+            let asked = timeout(longest, self.ask_either(linked, stores, &head, body)).await;
+            let (store, answered) = asked.unwrap_or_else(|_| {
+                (stores[0], Err(Unreached::NotHeard("it does not answer in time".to_owned())))
+            });
+            let known = match &answered {
+                Ok(response) if response.status() == StatusCode::CONFLICT => version_of(response),
+                _ => None,
+            };
+            let Some(known) = known else { return (store, answered) };
+            linked.clock().hear(&known);
+        }
+        let why = "others write the same key all the time, or its body cannot be sent once more: ask again";
+        (stores[0], Err(Unreached::NotAsked(why.to_owned())))
+    }
+
+    /// Asks one, and the other one if need be. A body that cannot be sent twice goes to one of them.
+    async fn ask_either(
+        &self,
+        linked: &Arc<Linked>,
+        stores: [CentreId; 2],
+        head: &Request<()>,
+        body: Body,
+    ) -> Outcome {
+        let store = |side: Side| stores[usize::from(side == Side::Right)];
+        let first = linked.first_of(stores, self.elapsed());
+        let (mut asking, again, size) = (JoinSet::new(), body.again(), body.size_hint().exact());
+        let mut asked = Asked { hedge: Hedge::asking(first), is_twice: again.is_some(), failed: None };
+        let ask = |asking: &mut JoinSet<_>, side: Side, body: Body| {
+            let (linked, head, store, start) =
+                (Arc::clone(linked), head.clone(), store(side), self.elapsed());
+            asking.spawn(async move { (store, start, send(&linked, store, &head, body).await) });
+        };
+        ask(&mut asking, first, body);
+        let mut late = Box::pin(sleep(linked.late_after(store(first))));
+        // One that is long takes as long as its line says.
+        let mut is_late = again.is_none() || size.is_none_or(|size| size > SHORT as u64);
+        loop {
+            let next = tokio::select! {
+                biased;
+                done = asking.join_next() => {
+                    let Some(Ok((store, start, answered))) = done else {
+                        return (store(first), Err(Unreached::NotHeard("its answer broke off".to_owned())));
+                    };
+                    if answered.is_ok() {
+                        let took = self.elapsed().saturating_sub(start);
+                        linked.usual().entry(store).or_default().hear(took);
+                    }
+                    match asked.hear((store, answered)) {
+                        Heard::Answer(outcome) => return outcome,
+                        Heard::Next(next) => next,
+                    }
+                }
+                () = &mut late, if !is_late => {
+                    is_late = true;
+                    linked.usual().entry(store(first)).or_default().late(self.elapsed());
+                    let other = asked.hedge.late();
+                    self.counts.asked_both.add(usize::from(other.is_some()));
+                    other
+                }
+            };
+            if let Some((next, body)) = next.zip(again.as_ref().and_then(Body::again)) {
+                ask(&mut asking, next, body);
+            }
+        }
+    }
+}
+
+/// Who was asked, and what came.
+struct Asked {
+    hedge: Hedge,
+    /// Whether it can be sent to both.
+    is_twice: bool,
+    /// The failure that says most: that it may have been done.
+    failed: Option<Outcome>,
+}
+
+/// What follows from what came.
+enum Heard {
+    Answer(Outcome),
+    /// Who is asked now, if anybody is.
+    Next(Option<Side>),
+}
+
+impl Asked {
+    fn hear(&mut self, (store, answered): Outcome) -> Heard {
+        // A store that is full, damaged or being replaced is none.
+        if answered.as_ref().is_ok_and(|response| !response.status().is_server_error()) {
+            return Heard::Answer((store, answered));
+        }
+        let is_sure = |outcome: &Outcome| matches!(outcome.1, Err(Unreached::NotAsked(_)));
+        let outcome = match self.failed.take() {
+            Some(before) if !is_sure(&before) => before,
+            _ => (store, answered),
+        };
+        match self.hedge.failed() {
+            Next::Ask(other) if self.is_twice => {
+                self.failed = Some(outcome);
+                Heard::Next(Some(other))
+            }
+            Next::Wait => {
+                self.failed = Some(outcome);
+                Heard::Next(None)
+            }
+            Next::Ask(_) | Next::Nobody => Heard::Answer(outcome),
+        }
+    }
+}
+
+async fn send(
+    linked: &Linked,
+    store: CentreId,
+    head: &Request<()>,
+    body: Body,
+) -> Result<Response<Body>, Unreached> {
+    let again = body.again();
+    let mut first = Some(body);
+    let request = move || {
+        let body = first.take().or_else(|| again.as_ref()?.again())?;
+        Some(head.clone().map(|()| body))
+    };
+    linked.send(store, request).await
+}
+
+/// What a store knows that refuses a write.
+fn version_of(response: &Response<Body>) -> Option<Version> {
+    response.headers().get(VERSION)?.to_str().ok()?.parse().ok()
+}
+
+/// Bytes of a body that is in memory on its way.
+pub(super) const SHORT: usize = 1 << 20;
+/// Clocks are not so far apart that a version above the one that was heard of is not enough, but others may write the same key.
+const MOST_VERSIONS: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(status: StatusCode) -> Outcome {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = status;
+        (CentreId(0), Ok(response))
+    }
+
+    fn status(heard: Heard) -> Result<StatusCode, Unreached> {
+        let Heard::Answer((_, answered)) = heard else { panic!("it waits") };
+        answered.map(|response| response.status())
+    }
+
+    fn asking(is_twice: bool) -> Asked {
+        Asked { hedge: Hedge::asking(Side::Left), is_twice, failed: None }
+    }
+
+    #[test]
+    fn a_store_that_is_full_is_as_good_as_none() {
+        let mut asked = asking(true);
+        let next = asked.hear(answered(StatusCode::INSUFFICIENT_STORAGE));
+        assert!(matches!(next, Heard::Next(Some(Side::Right))));
+        assert_eq!(status(asked.hear(answered(StatusCode::OK))), Ok(StatusCode::OK));
+        let alone = asking(false).hear(answered(StatusCode::INSUFFICIENT_STORAGE));
+        assert_eq!(status(alone), Ok(StatusCode::INSUFFICIENT_STORAGE));
+        // What is wrong with the request is so for both.
+        assert_eq!(status(asking(true).hear(answered(StatusCode::BAD_REQUEST))), Ok(StatusCode::BAD_REQUEST));
+    }
+
+    #[test]
+    fn what_may_have_been_done_is_said_to_be() {
+        let not_heard = || Unreached::NotHeard("gone".to_owned());
+        let not_asked = || Unreached::NotAsked("cut".to_owned());
+        for [first, second] in [[not_heard(), not_asked()], [not_asked(), not_heard()]] {
+            let mut asked = asking(true);
+            assert!(matches!(asked.hear((CentreId(0), Err(first))), Heard::Next(Some(Side::Right))));
+            assert_eq!(status(asked.hear((CentreId(1), Err(second)))), Err(not_heard()));
+        }
+    }
+}

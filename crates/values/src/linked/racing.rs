@@ -1,0 +1,250 @@
+//! A read of two stores at once: the faster one answers, and if they differ, the one with the newer value gives it to the other one.
+
+use std::{sync::Arc, time::Duration};
+
+use http::Method;
+use kv::{Answer, Heard, Race, Repair, Side, Tier, Version};
+use tiers::CentreId;
+use tokio::{sync::oneshot, task::JoinSet, time::sleep};
+
+use super::{
+    Linked, Question,
+    above::{Carried, Fetched},
+    giving::have_given,
+    wire::Said,
+};
+use crate::{
+    copies::Name,
+    service::Service,
+    value::{Absent, Found},
+};
+
+/// What was said, or why nothing was.
+type Asked = Result<(Said, Carried), String>;
+
+impl Service {
+    /// Asks somebody on the key's way; and both stores, if it is to be a store, or if that one takes longer than usual. Returns whether a
+    /// store has answered.
+    pub(super) async fn ask_near_or_stores(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        stores: [CentreId; 2],
+        (centre, tier): (CentreId, Tier),
+        question: &Question,
+        known: Option<Version>,
+    ) -> (bool, Asked) {
+        if tier == Tier::Store {
+            return (true, self.ask_stores(linked, stores, question, known).await);
+        }
+        let start = self.elapsed();
+        let near = self.ask_in_time(linked, (centre, tier), question, Method::GET);
+        let late = async {
+            sleep(linked.late_after(centre)).await;
+            linked.usual().entry(centre).or_default().late(self.elapsed());
+            self.counts.asked_both.add(1);
+            self.ask_stores(linked, stores, question, known).await
+        };
+        tokio::pin!(near, late);
+        tokio::select! {
+            biased;
+            said = &mut near => {
+                if said.is_ok() {
+                    let took = self.elapsed().saturating_sub(start);
+                    linked.usual().entry(centre).or_default().hear(took);
+                }
+                (false, said)
+            }
+            said = &mut late => match said {
+                Ok(said) => (true, Ok(said)),
+                Err(_) => (false, near.await),
+            },
+        }
+    }
+
+    /// Asks both stores.
+    async fn ask_stores(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        stores: [CentreId; 2],
+        question: &Question,
+        known: Option<Version>,
+    ) -> Asked {
+        let (answer, answered) = oneshot::channel();
+        let (service, linked, question) = (Arc::clone(self), Arc::clone(linked), question.clone());
+        // To its end, as what the slower one says is heard too.
+        tokio::spawn(async move { service.race(&linked, stores, question, known, answer).await });
+        answered.await.unwrap_or_else(|_| Err("the question broke off".to_owned()))
+    }
+
+    async fn race(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        stores: [CentreId; 2],
+        question: Question,
+        known: Option<Version>,
+        answer: oneshot::Sender<Asked>,
+    ) {
+        let mut asking = JoinSet::new();
+        for side in [Side::Left, Side::Right] {
+            let (service, linked, question) = (Arc::clone(self), Arc::clone(linked), question.clone());
+            let store = (stores[place(side)], Tier::Store);
+            let start = self.elapsed();
+            asking.spawn(async move {
+                let said = service.ask_in_time(&linked, store, &question, Method::GET).await;
+                (side, said, service.elapsed().saturating_sub(start))
+            });
+        }
+        let (mut race, mut answer) = (Race::knowing(known), Some(answer));
+        let mut said = [None, None];
+        let mut last = "nobody can be asked".to_owned();
+        while let Some(Ok((side, asked, took))) = asking.join_next().await {
+            let heard = match asked {
+                Ok(came) => {
+                    linked.usual().entry(stores[place(side)]).or_default().hear(took);
+                    let heard = heard(&came.0);
+                    said[place(side)] = Some(came);
+                    heard
+                }
+                Err(why) => {
+                    last = why;
+                    Heard::Failed
+                }
+            };
+            let verdict = race.hear(side, heard);
+            let answered = match verdict.answer {
+                Answer::Of(side) => said[place(side)].take().map(Ok),
+                Answer::Nobody => Some(Err(last.clone())),
+                Answer::Wait | Answer::Given => None,
+            };
+            if let Some((answer, answered)) = answered.and_then(|answered| Some((answer.take()?, answered))) {
+                let _ = answer.send(answered);
+            }
+            if let Some(repair) = verdict.repair {
+                self.repair(linked, &question.namespace, &question.key, (stores, repair));
+            }
+        }
+    }
+
+    /// Has the store that is behind given what the other one knows. If the older one was the answer, no place of the key keeps it.
+    fn repair(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        namespace: &str,
+        key: &str,
+        (stores, repair): ([CentreId; 2], Repair),
+    ) {
+        self.counts.differed.add(1);
+        if repair.is_answer_old {
+            let (name, version) = (Name::of(namespace, key), repair.newer.to_string());
+            self.copies.wrote(&name, &version);
+            linked.flights.close(&name);
+            self.tell(namespace, [(key, version)]);
+        }
+        let newer_at = stores[place(repair.behind.other())];
+        let (service, linked) = (Arc::clone(self), Arc::clone(linked));
+        let full_key = format!("{namespace}\0{key}");
+        tokio::spawn(async move {
+            let noted = if newer_at == linked.links.here() {
+                service.note_here(&linked, full_key).await
+            } else {
+                have_given(&linked, newer_at, vec![full_key]).await
+            };
+            // The next comparison finds it as well.
+            if let Err(why) = noted {
+                tracing::debug!(why, "a store was not told that the other one is behind");
+            }
+        });
+    }
+
+    async fn note_here(&self, linked: &Linked, full_key: String) -> Result<(), String> {
+        let vault = self.vault().ok_or("the store is closed")?;
+        vault.note(vec![full_key]).await.map_err(|error| error.to_string())?;
+        linked.noted.notify_one();
+        Ok(())
+    }
+
+    /// What was read from the store here for somebody, and asked of the other store too: beside the answer, or before it if this store
+    /// knows nothing of the key and may lack it.
+    pub(crate) async fn read_beside_other(
+        self: &Arc<Self>,
+        namespace: &str,
+        key: &str,
+        found: Result<Found, Absent>,
+    ) -> Result<Found, Absent> {
+        let Some((linked, other)) =
+            self.linked.as_ref().and_then(|linked| Some((linked, linked.other_store()?)))
+        else {
+            return found;
+        };
+        if !linked.links.answers(other) {
+            return found;
+        }
+        let question = Question {
+            namespace: namespace.to_owned(),
+            key: key.to_owned(),
+            asked_as: Tier::Upper,
+            wanted: kv::Wanted::default(),
+        };
+        let version = match &found {
+            Ok(found) => found.version.parse().ok(),
+            Err(absent) => absent.version.as_ref().and_then(|version| version.parse().ok()),
+        };
+        if version.is_none() && self.is_filling() {
+            let asked = self.elapsed();
+            return match self.ask_in_time(linked, (other, Tier::Store), &question, Method::GET).await {
+                Ok((said, carried)) => self.given_by_other(said, carried, asked).unwrap_or(found),
+                Err(_) => found,
+            };
+        }
+        if let Ok(place) = Arc::clone(&linked.checks).try_acquire_owned() {
+            let (service, linked) = (Arc::clone(self), Arc::clone(linked));
+            tokio::spawn(async move {
+                let _place = place;
+                service.check(&linked, other, &question, version).await;
+            });
+        }
+        found
+    }
+
+    fn given_by_other(&self, said: Said, carried: Carried, asked: Duration) -> Option<Result<Found, Absent>> {
+        let asked = asked.saturating_sub(said.age);
+        let fetched = match carried {
+            Carried::Known(known) => {
+                return Some(super::above::given(&known, self.elapsed().saturating_sub(asked), said.source));
+            }
+            Carried::Large(body) => Fetched::Large { said, asked, body },
+        };
+        self.given(fetched).ok()
+    }
+
+    /// Whether the other store knows something else than what was read here.
+    async fn check(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        other: CentreId,
+        question: &Question,
+        version: Option<Version>,
+    ) {
+        let Ok((said, _)) = self.ask_in_time(linked, (other, Tier::Store), question, Method::HEAD).await
+        else {
+            return;
+        };
+        let mut race = Race::default();
+        race.hear(Side::Left, Heard::Version(version));
+        if let Some(repair) = race.hear(Side::Right, heard(&said)).repair {
+            let stores = [linked.links.here(), other];
+            self.repair(linked, &question.namespace, &question.key, (stores, repair));
+        }
+    }
+}
+
+fn heard(said: &Said) -> Heard {
+    if said.is_unsure {
+        return Heard::Unsure;
+    }
+    Heard::Version(said.version.as_ref().and_then(|version| version.parse().ok()))
+}
+
+fn place(side: Side) -> usize {
+    usize::from(side == Side::Right)
+}

@@ -1,0 +1,120 @@
+//! What one of two stores of the same values keeps for the other: which keys that may know less of, and what is known of keys in a range.
+
+use std::ops::Bound;
+
+use bytes::Bytes;
+use kv::{Content, Given, Known, Record, Span};
+
+use crate::{
+    Error, Found, Vault,
+    change::{Change, Made},
+    layout::{HEADS, Head, NOTES},
+    reading::look,
+};
+
+impl Vault {
+    /// Keys, with their namespaces, of which the other store may know less: so many at most, after this one. Blocks.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn notes(&self, after: &str, most: usize) -> Result<Vec<String>, Error> {
+        let failed = |error: redb::Error| self.file.failed("read", error);
+        let notes = self.file.begin_read()?.open_table(NOTES).map_err(|error| failed(error.into()))?;
+        let start = Bound::Excluded(after.as_bytes());
+        let range = notes.range::<&[u8]>((start, Bound::Unbounded)).map_err(|error| failed(error.into()))?;
+        let mut keys = Vec::new();
+        for entry in range.take(most) {
+            let (key, _) = entry.map_err(|error| failed(error.into()))?;
+            keys.push(self.text(key.value())?);
+        }
+        Ok(keys)
+    }
+
+    /// The same as [`Self::look`], by a key with its namespace. Blocks.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn look_full(&self, full_key: &str) -> Result<Option<Found>, Error> {
+        look(&self.file, full_key.as_bytes())
+    }
+
+    /// What is known of keys in a span that are compared, so many at most and with no more bytes of names than that; and where it ends. Blocks.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn known(&self, span: &Span, most: (usize, usize)) -> Result<(Vec<Known>, Option<String>), Error> {
+        let failed = |error: redb::Error| self.file.failed("read", error);
+        let heads = self.file.begin_read()?.open_table(HEADS).map_err(|error| failed(error.into()))?;
+        let start = Bound::Excluded(span.after.as_bytes());
+        let end = span.upto.as_ref().map_or(Bound::Unbounded, |upto| Bound::Included(upto.as_bytes()));
+        let range = heads.range::<&[u8]>((start, end)).map_err(|error| failed(error.into()))?;
+        let (mut known, mut looked, mut bytes, mut last) = (Vec::new(), 0, 0, None);
+        for entry in range {
+            let (key, head) = entry.map_err(|error| failed(error.into()))?;
+            if known.len() == most.0 || bytes >= most.1 || looked == MOST_LOOKED {
+                return Ok((known, last));
+            }
+            looked += 1;
+            let name = self.text(key.value())?;
+            let Head { record, .. } =
+                Head::decode(head.value()).map_err(|damaged| self.file.damaged(damaged))?;
+            bytes += name.len();
+            last = Some(name.clone());
+            if record.is_compared((self.now)()) {
+                known.push((name, record.version));
+            }
+        }
+        Ok((known, span.upto.clone()))
+    }
+
+    /// Takes what the other store knows of keys, durably. A value is whole.
+    ///
+    /// # Errors
+    /// When that cannot be stored; then all keys are as they were.
+    pub async fn take(&self, given: Vec<(String, Record, Bytes)>) -> Result<Vec<Given>, Error> {
+        let change = |(key, record, value): (String, Record, Bytes)| {
+            let number = if matches!(record.content, Content::Value(_)) { self.next_number() } else { 0 };
+            Change::Take { key: key.into_bytes(), value: number, rest: value, record }
+        };
+        let made = self.write(given.into_iter().map(change).collect()).await?;
+        let given = made.into_iter().filter_map(|made| match made {
+            Made::Given(given) => Some(given),
+            Made::Version(_) => None,
+        });
+        Ok(given.collect())
+    }
+
+    /// Notes that the other store may know less of keys, durably.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub async fn note(&self, full_keys: Vec<String>) -> Result<(), Error> {
+        let note = |key: String| Change::Note { key: key.into_bytes() };
+        self.write(full_keys.into_iter().map(note).collect()).await.map(drop)
+    }
+
+    /// Notes that the other store knows this of keys; what was written since stays noted.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub async fn unnote(&self, known: Vec<Known>) -> Result<(), Error> {
+        let unnote = |(key, version): Known| Change::Unnote { key: key.into_bytes(), version };
+        self.write(known.into_iter().map(unnote).collect()).await.map(drop)
+    }
+
+    /// Notes that the other store has no keys that this one has never had.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub async fn filled(&self) -> Result<(), Error> {
+        self.write(vec![Change::Filled]).await.map(drop)
+    }
+
+    fn text(&self, key: &[u8]) -> Result<String, Error> {
+        let text = std::str::from_utf8(key).map_err(|_| self.file.damaged("a key is not UTF-8"))?;
+        Ok(text.to_owned())
+    }
+}
+
+/// Keys that are looked at for one range, compared or not: some milliseconds.
+const MOST_LOOKED: usize = 10_000;
