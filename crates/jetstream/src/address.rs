@@ -76,6 +76,16 @@ impl FromStr for Address {
     type Err = NoAddress;
 
     fn from_str(text: &str) -> Result<Self, NoAddress> {
+        Self::read(text, STREAM)
+    }
+}
+
+impl Address {
+    /// Reads one, of this stream where it names none.
+    ///
+    /// # Errors
+    /// When it is not as it has to be.
+    pub fn read(text: &str, stream_if_none: &str) -> Result<Self, NoAddress> {
         let (scheme, rest) = text.split_once("://").ok_or(NoAddress::Scheme)?;
         let needs_tls = match scheme {
             "nats" => false,
@@ -99,7 +109,7 @@ impl FromStr for Address {
             })?;
             servers.push(server(host)?);
         }
-        let stream = if stream.is_empty() { STREAM } else { stream };
+        let stream = if stream.is_empty() { stream_if_none } else { stream };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         if stream.len() > 64 || !stream.bytes().all(is_plain) {
             return Err(NoAddress::Stream(stream.to_owned()));

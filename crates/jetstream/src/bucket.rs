@@ -1,7 +1,7 @@
 //! What is asked of the store.
 
 use std::{
-    fmt, fs,
+    fmt,
     hash::{BuildHasher as _, RandomState},
     sync::{Arc, PoisonError},
     thread,
@@ -9,7 +9,7 @@ use std::{
 
 use async_nats::jetstream::{
     self,
-    context::{PublishError, PublishErrorKind},
+    context::PublishErrorKind,
     stream::{DirectGetErrorKind, LastRawMessageErrorKind},
 };
 use bytes::Bytes;
@@ -19,7 +19,8 @@ use tokio::{runtime, sync::Mutex};
 
 use crate::{
     Address, Error,
-    feed::{self, Secrets},
+    connection::{Secrets, refused},
+    feed,
     index::Entry,
     layout::{headers, joined, parts, record, subject},
     shared::{Ears, Ready, Shared},
@@ -83,14 +84,10 @@ impl Bucket {
     /// When a file that the address names cannot be read, or there is no thread.
     pub fn open(address: Address, name: StoreName, now: fn() -> Millis) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(name, format!("NATS at {address} is being connected to")));
-        let read = |path: &std::path::PathBuf| {
-            fs::read_to_string(path).map_err(|why| Error::File { path: path.clone(), why: why.to_string() })
-        };
-        let credentials = address.credentials.as_ref().map(read).transpose()?;
-        address.authority.as_ref().map(read).transpose()?;
+        let secrets = Secrets::read(&address)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| Error::Thread(why.kind()))?;
-        let feeding = feed::run(Arc::clone(&shared), address.clone(), Secrets { credentials });
+        let feeding = feed::run(Arc::clone(&shared), address.clone(), secrets);
         let started = thread::Builder::new().name("store".into()).spawn(move || runtime.block_on(feeding));
         started.map_err(|why| Error::Thread(why.kind()))?;
         let turns = (0..TURNS).map(|_| Mutex::default()).collect();
@@ -348,28 +345,6 @@ async fn publish(
         Ok(done) => Ok(Attempt::Done(done.sequence)),
         Err(why) if why.kind() == PublishErrorKind::WrongLastSequence => Ok(Attempt::Late),
         Err(why) => Err(refused(&why)),
-    }
-}
-
-fn refused(error: &PublishError) -> Error {
-    use jetstream::ErrorCode as Code;
-    let source = std::error::Error::source(error).and_then(|why| why.downcast_ref::<jetstream::Error>());
-    match (error.kind(), source) {
-        (PublishErrorKind::StreamNotFound, _) => Error::NotReady(
-            "the stream is not there, or NATS has no leader for it: ask again in a moment".to_owned(),
-        ),
-        (PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe, _) => {
-            Error::NotConfirmed(error.to_string())
-        }
-        (_, Some(why)) => match why.error_code() {
-            Code::STREAM_STORE_FAILED
-            | Code::ACCOUNT_RESOURCES_EXCEEDED
-            | Code::STORAGE_RESOURCES_EXCEEDED
-            | Code::INSUFFICIENT_RESOURCES => Error::Full(why.to_string()),
-            Code::STREAM_WRONG_LAST_SEQUENCE_CONSTANT => Error::Busy,
-            _ => Error::Refused(why.to_string()),
-        },
-        _ => Error::Refused(error.to_string()),
     }
 }
 

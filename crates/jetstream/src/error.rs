@@ -44,7 +44,7 @@ pub enum Error {
     #[error("NATS refused: {0}")]
     Refused(String),
     /// A file that the address names cannot be read.
-    #[error("cannot read {}, which the store's address names: {why}", path.display())]
+    #[error("cannot read {}, which the address of NATS names: {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,

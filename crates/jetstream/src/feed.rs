@@ -3,15 +3,14 @@
 //! The index is fed by a consumer that sends headers without values, in order. One that lost a message, or does not beat any more, is
 //! given up, and the next one goes on behind the last message that was read.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_nats::{
-    Client, ConnectOptions, Event, HeaderMap, ServerAddr,
+    Client, ConnectOptions, HeaderMap,
     connection::State,
     jetstream::{
-        self, Context,
+        Context,
         consumer::{AckPolicy, DeliverPolicy, push},
-        context::{CreateStreamError, CreateStreamErrorKind},
         stream::{self, DiscardPolicy, StorageType, Stream},
     },
 };
@@ -19,38 +18,31 @@ use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
 use crate::{
-    Address, User,
+    Address,
+    connection::{
+        BETWEEN_BEATS, LONGEST_SILENCE, LOST, Place, Secrets, Since, connect, context, failed, needs,
+        unavailable,
+    },
     index::Entry,
     layout,
     shared::{Ready, Shared},
 };
 
-/// What has been read of a stream.
-#[derive(Default)]
-struct Position {
-    /// When the stream was made, which tells it from another one of its name.
-    made: Option<String>,
-    /// The number of the last message.
-    last: u64,
-}
-
-/// Files that the address names, read.
-pub(crate) struct Secrets {
-    pub(crate) credentials: Option<String>,
-}
-
 /// Connects and follows the stream until the store is closed.
 pub(crate) async fn run(shared: Arc<Shared>, address: Address, secrets: Secrets) {
-    let mut position = Position::default();
+    let mut place = Place::default();
     let mut client = None;
     while !shared.is_closed() {
         let connected = match client.take() {
             Some(client) => Ok(client),
-            None => connect(&shared, &address, &secrets).await,
+            None => {
+                let turn = Arc::clone(&shared);
+                connect(&address, &secrets, ConnectOptions::new(), move || turn.turn.notify_one()).await
+            }
         };
         let why = match connected {
             Ok(connected) => {
-                let why = follow(&shared, &address, &connected, &mut position).await;
+                let why = follow(&shared, &address, &connected, &mut place).await;
                 client = Some(connected);
                 why
             }
@@ -61,71 +53,28 @@ pub(crate) async fn run(shared: Arc<Shared>, address: Address, secrets: Secrets)
     }
 }
 
-async fn connect(shared: &Arc<Shared>, address: &Address, secrets: &Secrets) -> Result<Client, String> {
-    let failed = |why: &dyn std::fmt::Display| format!("NATS at {address} cannot be used: {why}");
-    let turn = Arc::clone(shared);
-    let mut options = ConnectOptions::new()
-        .name("longhaul")
-        .require_tls(address.needs_tls)
-        .request_timeout(Some(LONGEST_ANSWER))
-        .event_callback(move |event| {
-            let turn = Arc::clone(&turn);
-            async move {
-                if matches!(event, Event::Disconnected | Event::Connected) {
-                    turn.turn.notify_one();
-                }
-            }
-        });
-    options = match &address.user {
-        Some(User::Named(name, password)) => options.user_and_password(name.clone(), password.clone()),
-        Some(User::Token(token)) => options.token(token.clone()),
-        None => options,
-    };
-    if let Some(credentials) = &secrets.credentials {
-        options = options.credentials(credentials).map_err(|why| failed(&why))?;
-    }
-    if let Some(authority) = &address.authority {
-        options = options.add_root_certificates(authority.clone());
-    }
-    let scheme = if address.needs_tls { "tls" } else { "nats" };
-    let servers = address.servers.iter().map(|server| format!("{scheme}://{server}").parse::<ServerAddr>());
-    let servers = servers.collect::<Result<Vec<_>, _>>().map_err(|why| failed(&why))?;
-    let client = options.connect(servers).await.map_err(|why| failed(&why))?;
-    let version = client.server_info().version;
-    if !client.is_server_compatible(2, 9, 0) {
-        return Err(failed(&format!("its version is {version}, and 2.9 is the oldest that can be used")));
-    }
-    Ok(client)
-}
-
 /// Reads the stream from where that ended, and goes on until something fails: why.
-async fn follow(shared: &Shared, address: &Address, client: &Client, position: &mut Position) -> String {
-    let failed = |why: &dyn std::fmt::Display| format!("NATS at {address} cannot be used: {why}");
+async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut Place) -> String {
+    let failed = |why: &dyn fmt::Display| failed(address, why);
     if client.connection_state() != State::Connected {
-        return failed(&"the connection is lost, and made again as soon as a server answers");
+        return failed(&LOST);
     }
-    let mut context = jetstream::new(client.clone());
-    context.set_timeout(LONGEST_ANSWER);
+    let context = context(client);
     let stream = match stream(&context, address).await {
         Ok(stream) => stream,
         Err(why) => return failed(&why),
     };
-    let info = stream.cached_info();
-    let made = Some(info.created.to_string());
-    if position.made != made || info.state.last_sequence < position.last {
-        // Another stream of this name: nothing of what is known is worth anything, nor are copies of it.
-        if position.made.is_some() {
-            shared.start_anew();
-        }
-        *position = Position { made, last: 0 };
+    if place.meet(stream.cached_info()) == Since::Anew {
+        // Nothing of what is known is worth anything, nor are copies of it.
+        shared.start_anew();
     }
     // The last message of all is there, as each subject keeps its last one. How many are pending is not to be relied on alone: a server may
     // count messages that newer ones have replaced, and then never say that there are none.
-    let newest = info.state.last_sequence;
-    let is_first = position.last == 0;
+    let newest = stream.cached_info().state.last_sequence;
+    let is_first = place.last == 0;
     let consumer = stream.create_consumer(push::Config {
         deliver_subject: client.new_inbox(),
-        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: position.last + 1 },
+        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: place.last + 1 },
         ack_policy: AckPolicy::None,
         max_deliver: 1,
         headers_only: true,
@@ -159,7 +108,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, position: &
             message = messages.next() => message,
             () = shared.turn.notified() => {
                 if shared.is_closed() || client.connection_state() != State::Connected {
-                    return failed(&"the connection is lost, and made again as soon as a server answers");
+                    return failed(&LOST);
                 }
                 continue;
             }
@@ -180,8 +129,8 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, position: &
             let record = layout::record(message.headers.as_ref().unwrap_or(&none), None).ok();
             shared.read(&key, Entry { sequence, record }, is_first && !is_current);
         }
-        position.last = position.last.max(sequence);
-        if !is_current && (pending == 0 || position.last >= newest) {
+        place.last = place.last.max(sequence);
+        if !is_current && (pending == 0 || place.last >= newest) {
             is_current = true;
             shared.is_ready(ready.clone());
         }
@@ -205,9 +154,7 @@ async fn stream(context: &Context, address: &Address) -> Result<Stream, String> 
     };
     let stream = context.get_or_create_stream(wanted.clone()).await.map_err(|why| unavailable(&why))?;
     let config = &stream.cached_info().config;
-    let needs = |what: &str| {
-        Err(format!("stream {name} is there already and cannot be used: it needs {what}; name another one"))
-    };
+    let needs = |what: &str| needs(name, what);
     if config.max_messages_per_subject != 1 {
         return needs("max_msgs_per_subject 1");
     }
@@ -226,23 +173,4 @@ async fn stream(context: &Context, address: &Address) -> Result<Stream, String> 
     Ok(stream)
 }
 
-fn unavailable(error: &CreateStreamError) -> String {
-    match error.kind() {
-        CreateStreamErrorKind::JetStreamUnavailable => NO_JETSTREAM.to_owned(),
-        CreateStreamErrorKind::JetStream(why) => match why.error_code() {
-            jetstream::ErrorCode::JETSTREAM_NOT_ENABLED
-            | jetstream::ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT => NO_JETSTREAM.to_owned(),
-            _ => why.to_string(),
-        },
-        kind => kind.to_string(),
-    }
-}
-
-const NO_JETSTREAM: &str =
-    "JetStream is not enabled there: start nats-server with -js, or give the user's account jetstream";
-/// Of a server that is there.
-const LONGEST_ANSWER: Duration = Duration::from_secs(5);
-const BETWEEN_BEATS: Duration = Duration::from_secs(5);
-/// After which a server forgets a consumer.
-const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 const BEFORE_AGAIN: Duration = Duration::from_secs(1);

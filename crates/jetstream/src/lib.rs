@@ -4,9 +4,10 @@
 //! | --- | --- |
 //! | what is asked of it | [`Bucket`] |
 //! | where the stream is, as a person writes it | [`Address`] |
+//! | a connection, why it cannot be used, and a place in a stream | `connection.rs` |
 //! | subjects and headers: how a key and its value lie in the stream | `layout.rs` |
 //! | what is known of all keys without asking a server | `index.rs` |
-//! | the connection, the stream, and how the index is kept as new as it | `feed.rs` |
+//! | the bucket's stream, and how the index is kept as new as it | `feed.rs` |
 //! | what both of those share | `shared.rs` |
 //!
 //! A write says behind which message of its key it wants to be, so that of two writers one is late, reads what the other wrote, and makes a
@@ -14,6 +15,7 @@
 
 mod address;
 mod bucket;
+mod connection;
 mod error;
 mod feed;
 mod index;
@@ -23,6 +25,7 @@ mod shared;
 pub use self::{
     address::{Address, NoAddress, User},
     bucket::{Bucket, Found, Named, Put, Usage},
+    connection::Place,
     error::Error,
     shared::{Ears, Heard},
 };

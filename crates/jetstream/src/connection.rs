@@ -1,0 +1,169 @@
+//! A connection to NATS as an address says, and what everybody here needs of a stream: how it is made, and why it cannot be used.
+
+use std::{fmt, fs, path::PathBuf, time::Duration};
+
+use async_nats::{
+    Client, ConnectOptions, Event, ServerAddr,
+    jetstream::{
+        self, Context,
+        context::{CreateStreamError, CreateStreamErrorKind, PublishError, PublishErrorKind},
+        stream,
+    },
+};
+
+use crate::{Address, Error, User};
+
+/// Files that an address names, read.
+pub(crate) struct Secrets {
+    credentials: Option<String>,
+}
+
+/// What has been read of a stream.
+#[derive(Debug, Default)]
+pub struct Place {
+    /// When the stream was made, which tells it from another one of its name.
+    made: Option<String>,
+    /// The number of the last message.
+    pub(crate) last: u64,
+}
+
+/// What a place in a stream is to the stream that is there now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// Nothing was read before.
+    Start,
+    /// It is the same, and goes on.
+    Place,
+    /// Another one of this name, or one that has lost messages: what was read is worth nothing.
+    Anew,
+}
+
+impl Secrets {
+    /// Blocks.
+    pub(crate) fn read(address: &Address) -> Result<Self, Error> {
+        let read = |path: &PathBuf| {
+            fs::read_to_string(path).map_err(|why| Error::File { path: path.clone(), why: why.to_string() })
+        };
+        let credentials = address.credentials.as_ref().map(read).transpose()?;
+        address.authority.as_ref().map(read).transpose()?;
+        Ok(Self { credentials })
+    }
+}
+
+impl Place {
+    /// Goes on there, or begins anew.
+    pub(crate) fn meet(&mut self, info: &stream::Info) -> Since {
+        let made = Some(info.created.to_string());
+        let since = match &self.made {
+            None => Since::Start,
+            before if *before == made && info.state.last_sequence >= self.last => return Since::Place,
+            Some(_) => Since::Anew,
+        };
+        *self = Self { made, last: 0 };
+        since
+    }
+}
+
+/// Connects. `turn` is called when the connection is lost or there again.
+pub(crate) async fn connect(
+    address: &Address,
+    secrets: &Secrets,
+    options: ConnectOptions,
+    turn: impl Fn() + Clone + Send + Sync + 'static,
+) -> Result<Client, String> {
+    let failed = |why: &dyn fmt::Display| failed(address, why);
+    let mut options = options
+        .name("longhaul")
+        .require_tls(address.needs_tls)
+        .request_timeout(Some(LONGEST_ANSWER))
+        .event_callback(move |event| {
+            let turn = turn.clone();
+            async move {
+                if matches!(event, Event::Disconnected | Event::Connected) {
+                    turn();
+                }
+            }
+        });
+    options = match &address.user {
+        Some(User::Named(name, password)) => options.user_and_password(name.clone(), password.clone()),
+        Some(User::Token(token)) => options.token(token.clone()),
+        None => options,
+    };
+    if let Some(credentials) = &secrets.credentials {
+        options = options.credentials(credentials).map_err(|why| failed(&why))?;
+    }
+    if let Some(authority) = &address.authority {
+        options = options.add_root_certificates(authority.clone());
+    }
+    let scheme = if address.needs_tls { "tls" } else { "nats" };
+    let servers = address.servers.iter().map(|server| format!("{scheme}://{server}").parse::<ServerAddr>());
+    let servers = servers.collect::<Result<Vec<_>, _>>().map_err(|why| failed(&why))?;
+    let client = options.connect(servers).await.map_err(|why| failed(&why))?;
+    let version = client.server_info().version;
+    if !client.is_server_compatible(2, 9, 0) {
+        return Err(failed(&format!("its version is {version}, and 2.9 is the oldest that can be used")));
+    }
+    Ok(client)
+}
+
+/// JetStream on a connection.
+pub(crate) fn context(client: &Client) -> Context {
+    let mut context = jetstream::new(client.clone());
+    context.set_timeout(LONGEST_ANSWER);
+    context
+}
+
+/// A sentence that says which NATS it is about.
+pub(crate) fn failed(address: &Address, why: &dyn fmt::Display) -> String {
+    format!("NATS at {address} cannot be used: {why}")
+}
+
+/// Why there is no stream.
+pub(crate) fn unavailable(error: &CreateStreamError) -> String {
+    match error.kind() {
+        CreateStreamErrorKind::JetStreamUnavailable => NO_JETSTREAM.to_owned(),
+        CreateStreamErrorKind::JetStream(why) => match why.error_code() {
+            jetstream::ErrorCode::JETSTREAM_NOT_ENABLED
+            | jetstream::ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT => NO_JETSTREAM.to_owned(),
+            _ => why.to_string(),
+        },
+        kind => kind.to_string(),
+    }
+}
+
+/// Why a message was not stored, or is not known to be.
+pub(crate) fn refused(error: &PublishError) -> Error {
+    use jetstream::ErrorCode as Code;
+    let source = std::error::Error::source(error).and_then(|why| why.downcast_ref::<jetstream::Error>());
+    match (error.kind(), source) {
+        (PublishErrorKind::StreamNotFound, _) => Error::NotReady(
+            "the stream is not there, or NATS has no leader for it: ask again in a moment".to_owned(),
+        ),
+        (PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe, _) => {
+            Error::NotConfirmed(error.to_string())
+        }
+        (_, Some(why)) => match why.error_code() {
+            Code::STREAM_STORE_FAILED
+            | Code::ACCOUNT_RESOURCES_EXCEEDED
+            | Code::STORAGE_RESOURCES_EXCEEDED
+            | Code::INSUFFICIENT_RESOURCES => Error::Full(why.to_string()),
+            Code::STREAM_WRONG_LAST_SEQUENCE_CONSTANT => Error::Busy,
+            _ => Error::Refused(why.to_string()),
+        },
+        _ => Error::Refused(error.to_string()),
+    }
+}
+
+/// That a stream is there which somebody made otherwise.
+pub(crate) fn needs<T>(stream: &str, what: &str) -> Result<T, String> {
+    Err(format!("stream {stream} is there already and cannot be used: it needs {what}; name another one"))
+}
+
+pub(crate) const LOST: &str = "the connection is lost, and made again as soon as a server answers";
+const NO_JETSTREAM: &str =
+    "JetStream is not enabled there: start nats-server with -js, or give the user's account jetstream";
+/// Of a server that is there.
+const LONGEST_ANSWER: Duration = Duration::from_secs(5);
+pub(crate) const BETWEEN_BEATS: Duration = Duration::from_secs(5);
+/// After which a server forgets a consumer.
+pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(60);
