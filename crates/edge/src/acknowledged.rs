@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use ::tiers::CentreId;
 use tokio::{
     sync::mpsc,
     time::{Instant, timeout_at},
@@ -21,11 +22,25 @@ impl Edge {
             waiting.insert(peer.name.clone(), centre);
             let (edge, others, tell) = (Arc::clone(self), Arc::clone(&others), tell.clone());
             // Goes on when nobody waits for it any more.
+            let exchanging = tokio::spawn({
+                let (edge, name) = (Arc::clone(&edge), peer.name.clone());
+                async move {
+                    // Those of many purges wait for their turn with one that is silent; later it is told by whoever watches it.
+                    let is_needless = || edge.bus.has(&name, place) || began.elapsed() > PATIENCE;
+                    edge.exchange(&others, centre, is_needless).await
+                }
+            });
+            let name = peer.name.clone();
             tokio::spawn(async move {
-                let name = others.peer(centre).name.clone();
-                // Those of many purges wait for their turn with one that is silent; later it is told by whoever watches it.
-                let is_needless = || edge.bus.has(&name, place) || began.elapsed() > PATIENCE;
-                let exchanged = edge.exchange(&others, centre, is_needless).await;
+                let has = edge.bus.until_has(&name, place);
+                let exchanged = tokio::select! {
+                    exchanged = exchanging => exchanged.unwrap_or(Ok(())),
+                    // It has heard of it in another way.
+                    () = has => Ok(()),
+                };
+                if edge.hears_on_bus(&name) {
+                    let _ = timeout_at(began + PATIENCE, edge.bus.until_has(&name, place)).await;
+                }
                 let why = || exchanged.err().unwrap_or_else(too_late);
                 let why = (!edge.bus.has(&name, place)).then(why);
                 let _ = tell.send((name, why, began.elapsed()));
@@ -35,7 +50,10 @@ impl Edge {
         let deadline = began + PATIENCE;
         let mut done = BTreeMap::new();
         // Nobody waits for those alone that did not answer before.
-        while waiting.values().any(|&centre| !others.peer(centre).seen().is_lost) {
+        let may_answer = |(name, centre): (&String, &CentreId)| {
+            !others.peer(*centre).seen().is_lost || self.hears_on_bus(name)
+        };
+        while waiting.iter().any(may_answer) {
             let Ok(Some((name, why, after))) = timeout_at(deadline, told.recv()).await else { break };
             waiting.remove(&name);
             let applied_ms = why.is_none().then_some(after.as_secs_f64() * 1000.0);

@@ -20,7 +20,7 @@ use crate::{
     metrics,
     network::{Network, Zone},
     on_disk::OnDisk,
-    operator::{Connections, Envelope, Fault, Purged, PurgedIn, Purges, Status, Usage},
+    operator::{Connections, Envelope, Fault, Purged, PurgedIn, Purges, PurgesStatus, Status, Usage},
     settings::{EXPECTED, Setting},
 };
 
@@ -108,7 +108,7 @@ fn status(edge: &Edge) -> Status {
         routes: others.as_ref().map_or_else(Vec::new, |others| others.report_routes(&network)),
         purges: others.as_ref().map(|others| {
             let names = others.all().map(|(_, peer)| peer.name.as_str());
-            edge.bus.report(&edge.centre, names)
+            PurgesStatus { bus: edge.bus_status(), ..edge.bus.report(&edge.centre, names) }
         }),
     }
 }

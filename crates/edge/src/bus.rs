@@ -10,6 +10,7 @@
 
 mod message;
 mod report;
+mod stream;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,11 +27,14 @@ use http::{
     clock::{Clock, nanos, wall_ns},
 };
 use ring::rand::{SecureRandom, SystemRandom};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 #[doc(hidden)]
 pub use self::message::is_message_read_as_written;
-pub(crate) use self::message::{LONGEST_NAME, Message};
+pub(crate) use self::{
+    message::{LONGEST_NAME, MOST_ENTRIES, Message, digits, log_of},
+    stream::Whose,
+};
 use crate::{
     network::CutOff,
     note::{Before, Order},
@@ -44,8 +48,20 @@ pub(crate) struct Bus {
     state: Mutex<State>,
     /// Since when too few others are heard of, ns; 0 if that is not so.
     cut_off: AtomicU64,
-    /// Whether each of the others was asked once what was purged.
-    has_begun: watch::Sender<bool>,
+    has_begun: watch::Sender<Begun>,
+    /// More is done here than before.
+    moved: Notify,
+    /// Another data centre has said how far it is.
+    heard: watch::Sender<()>,
+}
+
+/// Who was asked once what was purged before this process began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Begun {
+    /// Each of the others.
+    others: bool,
+    /// The stream, if there is one.
+    stream: bool,
 }
 
 struct State {
@@ -57,6 +73,7 @@ struct State {
     others: BTreeMap<String, Known>,
     /// Those that were asked once.
     asked: BTreeSet<String>,
+    stream: stream::Known,
 }
 
 /// What is known of another data centre.
@@ -73,7 +90,7 @@ struct Known {
 }
 
 /// What follows from a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Heard {
     /// Logs that are over.
     pub(crate) over: Vec<LogId>,
@@ -90,13 +107,16 @@ impl Bus {
             done: Position::default(),
             others: BTreeMap::new(),
             asked: BTreeSet::new(),
+            stream: stream::Known::default(),
         };
         Self {
             clock: Clock::start(),
             order: Mutex::default(),
             state: Mutex::new(state),
             cut_off: AtomicU64::new(0),
-            has_begun: watch::channel(false).0,
+            has_begun: watch::channel(Begun { others: false, stream: true }).0,
+            moved: Notify::new(),
+            heard: watch::channel(()).0,
         }
     }
 
@@ -140,6 +160,7 @@ impl Bus {
     pub(crate) fn is_done(&self) -> Position {
         let mut state = self.state();
         state.done = state.ledger.position();
+        self.moved.notify_one();
         state.done.clone()
     }
 
@@ -187,7 +208,7 @@ impl Bus {
             Some((name.clone(), u64::try_from(now.saturating_sub(known.heard?).as_millis()).ok()?))
         };
         let mut pieces: Vec<_> = state.ledger.short_of(said).collect();
-        pieces.extend(state.ledger.after(position, message::MOST_ENTRIES));
+        pieces.extend(state.ledger.after(position, MOST_ENTRIES));
         pieces.truncate(MOST_LOGS);
         Message {
             network: network.to_owned(),
@@ -222,6 +243,7 @@ impl Bus {
         }
         let over = message.over.logs().filter(|&(log, number)| state.take_end(log, number));
         let over: Vec<_> = over.map(|(log, _)| log).collect();
+        self.heard.send_replace(());
         if state.ledger.covers(&message.position) {
             state.heard(name, now);
             for (name, age_ms) in &message.heard {
@@ -268,15 +290,15 @@ impl Bus {
         let mut state = self.state();
         state.asked.insert(name.to_owned());
         if state.asked.len() >= others {
-            self.has_begun.send_replace(true);
+            self.has_begun.send_modify(|begun| begun.others = true);
         }
     }
 
-    /// Waits until all others were asked what was purged before this process began.
+    /// Waits until all others, and the stream if there is one, were asked what was purged before this process began.
     pub(crate) async fn begun(&self) {
         let mut has_begun = self.has_begun.subscribe();
         // The sender is this bus's.
-        let _ = has_begun.wait_for(|has_begun| *has_begun).await;
+        let _ = has_begun.wait_for(|begun| begun.others && begun.stream).await;
     }
 
     /// Looks at all that is known of these others, who are all that there are: what all have is forgotten, and whoever does not hear of

@@ -17,6 +17,7 @@ use crate::{
     hits::Hits,
     kv,
     log::Log,
+    nats::OnBus,
     network::Network,
     on_disk::OnDisk,
     origins::Origins,
@@ -34,6 +35,8 @@ pub(crate) struct Edge {
     pub(crate) store: Store,
     /// What was purged, here and elsewhere.
     pub(crate) bus: Bus,
+    /// The stream through which purges travel as well, if there is one.
+    pub(crate) on_bus: OnBus,
     pub(crate) flights: Arc<Flights>,
     pub(crate) origins: Origins,
     pub(crate) passing: Passing,
@@ -81,6 +84,7 @@ impl Edge {
             network,
             store,
             bus: Bus::new(),
+            on_bus: OnBus::default(),
             flights: Arc::default(),
             origins: Origins::default(),
             passing: Passing::default(),

@@ -25,6 +25,9 @@ pub enum Error {
     /// The key-value store.
     #[error(transparent)]
     Kv(#[from] values::Error),
+    /// The network's bus.
+    #[error("[network] bus: {0}")]
+    Bus(#[from] jetstream::Error),
     /// No data centre answers there.
     #[error("no answer from {address}: {failure}")]
     Unreachable {

@@ -98,7 +98,7 @@ impl Edge {
         Err("it has more to tell than there can be".to_owned())
     }
 
-    async fn take_in(self: &Arc<Self>, name: &str, message: Message) -> Result<(), Leaving> {
+    pub(crate) async fn take_in(self: &Arc<Self>, name: &str, message: Message) -> Result<(), Leaving> {
         if self.on_disk.is_none() {
             return self.take(name, message);
         }
@@ -177,10 +177,15 @@ async fn watch(edge: Weak<Edge>, others: Weak<Others>, centre: CentreId) {
         }
         let count = there.centres().len();
         now.bus.asked(name, count - 1);
-        let period = EACH + EACH_MORE * u32::try_from(count).unwrap_or(u32::MAX);
+        let period = between_exchanges(count);
         drop((now, there));
         sleep(period).await;
     }
+}
+
+/// How long it is from one exchange with a data centre to the next, in a network of so many.
+pub(crate) fn between_exchanges(data_centres: usize) -> Duration {
+    EACH + EACH_MORE * u32::try_from(data_centres).unwrap_or(u32::MAX)
 }
 
 /// Looks at what is known of all others, for as long as there are any.

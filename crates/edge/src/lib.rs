@@ -14,6 +14,7 @@
 //! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs` |
 //! | what other data centres ask | `for_others.rs`, `kept.rs` |
 //! | purges: done here; what is known of them in the network, and how it is told | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
+//! | purges through a stream of NATS as well | `nats.rs`, `bus/stream.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
@@ -71,6 +72,7 @@ mod likeness;
 mod log;
 mod metrics;
 mod names;
+mod nats;
 pub mod network;
 mod note;
 mod on_disk;
@@ -112,4 +114,4 @@ pub use self::{
     sockets::Sockets,
 };
 #[doc(hidden)]
-pub use self::{bus::is_message_read_as_written, came::is_read_as_written};
+pub use self::{bus::is_message_read_as_written, came::is_read_as_written, nats::is_entry_read_as_written};

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::operator::Status;
+use crate::operator::{BusStatus, Status};
 
 /// All of it, as one page.
 pub(crate) fn prometheus(status: &Status) -> String {
@@ -249,8 +249,36 @@ impl Page<'_> {
                 self.value("purges_behind", &[("to", &there.data_centre)], behind);
             }
         }
+        if let Some(bus) = purges.as_ref().and_then(|purges| purges.bus.as_ref()) {
+            self.bus(bus);
+        }
         self.family("routes_failing", "gauge", "Ways to an origin that failed in the last ten minutes.");
         self.value("routes_failing", &[], routes.len());
+    }
+
+    /// The stream through which purges travel as well.
+    fn bus(&mut self, bus: &BusStatus) {
+        for (name, kind, help, number) in [
+            (
+                "bus_working",
+                "gauge",
+                "Whether purges travel through the bus.",
+                u64::from(bus.error.is_none()),
+            ),
+            ("bus_waiting", "gauge", "Purges that are done here and not in the bus's stream.", bus.waiting),
+            ("bus_put_total", "counter", "Purges that were put into the bus's stream here.", bus.put),
+            ("bus_taken_total", "counter", "Purges that the bus brought first.", bus.taken),
+            ("bus_unread_total", "counter", "Messages on the bus that are none of purges.", bus.unread),
+            (
+                "bus_namesake",
+                "gauge",
+                "Whether another process is this data centre too.",
+                u64::from(bus.namesake.is_some()),
+            ),
+        ] {
+            self.family(name, kind, help);
+            self.value(name, &[], number);
+        }
     }
 
     fn family(&mut self, name: &str, kind: &str, help: &str) {
@@ -369,6 +397,15 @@ mod tests {
                 }],
                 remembered: 3,
                 cut_off: true,
+                bus: Some(BusStatus {
+                    stream: "nats://n1:4222/S".into(),
+                    error: Some("gone".into()),
+                    waiting: 5,
+                    put: 2,
+                    taken: 4,
+                    unread: 1,
+                    namesake: None,
+                }),
             }),
         };
         let page = prometheus(&status);
@@ -396,6 +433,11 @@ mod tests {
             "longhaul_edge_link_failures_total{data_centre=\"lhr\",to=\"fra\"} 1",
             "longhaul_edge_purges_cut_off{data_centre=\"lhr\"} 1",
             "longhaul_edge_purges_behind{data_centre=\"lhr\",to=\"fra\"} 3",
+            "longhaul_edge_bus_working{data_centre=\"lhr\"} 0",
+            "longhaul_edge_bus_waiting{data_centre=\"lhr\"} 5",
+            "longhaul_edge_bus_put_total{data_centre=\"lhr\"} 2",
+            "longhaul_edge_bus_taken_total{data_centre=\"lhr\"} 4",
+            "longhaul_edge_bus_namesake{data_centre=\"lhr\"} 0",
             "longhaul_edge_routes_failing{data_centre=\"lhr\"} 0",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"lower\"} 7",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"store\"} 2",
@@ -411,6 +453,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 57, "{page}");
+        assert_eq!(names.len(), 63, "{page}");
     }
 }

@@ -1,5 +1,6 @@
 //! The network as its file describes it, checked: data centres, zones, and the rules of each.
 
+mod bus;
 mod file;
 mod kv;
 mod links;
@@ -21,6 +22,7 @@ use http::{
     server::{Identity, Objection},
     token::TokenHash,
 };
+use jetstream::Address;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,6 +43,8 @@ pub struct Network {
     pub name: String,
     /// The certificate of the authority that signs for all its data centres, in PEM; only where they are linked.
     pub authority: Option<PathBuf>,
+    /// The stream of NATS through which purges travel as well, if there is one.
+    pub bus: Option<Address>,
     /// Where it runs.
     pub data_centres: Vec<DataCentre>,
     /// What it serves.

@@ -64,6 +64,30 @@ pub struct PurgesStatus {
     pub remembered: u64,
     /// Whether it hears of too few others, so that it may not know of a purge.
     pub cut_off: bool,
+    /// The stream through which purges travel as well, if the network has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<BusStatus>,
+}
+
+/// How the stream fares through which purges travel as well.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct BusStatus {
+    /// Where it is, without who connects.
+    pub stream: String,
+    /// Why it is not used, or nothing is put into it; absent while all is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Purges that are done here and not in the stream.
+    pub waiting: u64,
+    /// Purges that were put into it here since the start.
+    pub put: u64,
+    /// Purges that came through it since the start, and were not known before.
+    pub taken: u64,
+    /// Messages in it that are none of purges, and were passed over.
+    pub unread: u64,
+    /// That another process has the name of this data centre; absent if none was heard in the last 15 seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namesake: Option<String>,
 }
 
 /// How far a data centre is in a log of purges.

@@ -1,9 +1,10 @@
 //! Purges are done here: those of the operator, those that other data centres tell, and what responses make invalid.
 
+use ::tiers::Piece;
 use cache::purge::{Depth, Purge, Subject};
 
 use crate::{
-    bus::{Heard, Message},
+    bus::{Bus, Heard, Message},
     centre::Edge,
     note::{Before, Noted, Order},
 };
@@ -57,13 +58,23 @@ impl Edge {
 
     /// Does what another data centre tells; blocks until that is on the disk, if there is one.
     pub(crate) fn take(&self, name: &str, mut message: Message) -> Result<(), Leaving> {
+        let pieces = std::mem::take(&mut message.pieces);
+        self.take_pieces(name, pieces, |bus| bus.hear(name, &message)).map(drop)
+    }
+
+    /// Does what is told of, with what follows from it besides. Returns how many purges were new. As [`Self::take`].
+    pub(crate) fn take_pieces(
+        &self,
+        name: &str,
+        pieces: Vec<Piece<Order>>,
+        then: impl FnOnce(&Bus) -> Heard,
+    ) -> Result<usize, Leaving> {
         let is_leaving = self.is_leaving();
         if *is_leaving {
             return Err(Leaving);
         }
         let _order = self.bus.in_order();
         let network = self.network();
-        let pieces = std::mem::take(&mut message.pieces);
         let (news, noted) = self.bus.take(pieces, |news| {
             let mut done = Vec::new();
             let purge = |zone: &str, purges: Vec<Purge>, depth| {
@@ -98,9 +109,9 @@ impl Edge {
         if let Some(on_disk) = &self.on_disk
             && !on_disk.note_now(noted)
         {
-            return Ok(());
+            return Ok(news.entries.len());
         }
-        let Heard { over, goes_on } = self.bus.hear(name, &message);
+        let Heard { over, goes_on } = then(&self.bus);
         let reached = self.bus.is_done();
         if let Some(on_disk) = &self.on_disk {
             on_disk.forget_logs(&over);
@@ -108,7 +119,7 @@ impl Edge {
                 on_disk.note_reached(&reached);
             }
         }
-        Ok(())
+        Ok(news.entries.len())
     }
 
     /// Purges softly what a response makes invalid, here alone; as [`crate::store::Store::invalidate`] says.

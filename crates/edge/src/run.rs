@@ -15,6 +15,7 @@ use http::{
     client::Trust,
     server::{End, Identity, listen},
 };
+use jetstream::Journal;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::{mpsc, watch},
@@ -29,6 +30,7 @@ use crate::{
     handover::{Handover, Wire},
     kv,
     log::Log,
+    nats::journal_of,
     network::DataCentre,
     on_disk::OnDisk,
     others::Others,
@@ -97,7 +99,7 @@ pub fn run(
     stop: &Stop,
 ) -> Result<End, Error> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let Prepared { clients, others, mut doors, operator, copies, log, mut handover } =
+    let Prepared { clients, others, journal, mut doors, operator, copies, log, mut handover } =
         Prepared::new(&network, &mut config, cores)?;
     let took_over = handover.has_predecessor();
     handover.relieve()?;
@@ -126,6 +128,7 @@ pub fn run(
     {
         let _here = runtime.enter();
         edge.link(others);
+        edge.take_part(journal);
     }
     let sender = Sender::new(Arc::clone(&edge.traces), clients.usual.fresh(), &name, &edge.centre);
     let (over, is_over) = watch::channel(());
@@ -188,6 +191,7 @@ pub fn run(
 struct Prepared {
     clients: Clients,
     others: Option<Arc<Others>>,
+    journal: Option<Journal>,
     doors: Doors,
     operator: Option<TcpListener>,
     /// Of all sockets, for the process that takes this one's place.
@@ -201,6 +205,7 @@ impl Prepared {
         let centre = &config.data_centre;
         let clients = Clients::new(config.trust.clone())?;
         let others = Others::new(network, &centre.name)?;
+        let journal = journal_of(network)?;
         let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
         let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
         let doors = Doors::open(centre, cores, &mut there)?;
@@ -214,7 +219,7 @@ impl Prepared {
         let copies = if centre.handover.is_some() { doors.copies(operator.as_ref()) } else { Ok(Vec::new()) };
         let copies = copies.map_err(Error::Inherited)?;
         let log = centre.access_log.as_ref().map(|path| Log::open(path, &centre.name, cores)).transpose()?;
-        Ok(Self { clients, others, doors, operator, copies, log, handover })
+        Ok(Self { clients, others, journal, doors, operator, copies, log, handover })
     }
 }
 
@@ -267,7 +272,11 @@ fn read_again(edge: &Arc<Edge>, path: &Path, identity: Option<&Identity>) -> Res
         return Err(Error::StoreMoved);
     }
     identity.map_or(Ok(()), Identity::read_again)?;
+    let journal = if edge.is_on_bus_of(&network) { None } else { Some(journal_of(&network)?) };
     edge.relink(&network)?;
+    if let Some(journal) = journal {
+        edge.take_part(journal);
+    }
     edge.replace(network);
     Ok(())
 }

@@ -1,10 +1,12 @@
-//! Keys with their values and versions in a stream of NATS JetStream: the store of the key-value store for several machines.
+//! What lies in streams of NATS JetStream: keys with their values and versions, the store of the key-value store for several machines; and a
+//! journal that many write and all of them read, for purges.
 //!
 //! | to see | look into |
 //! | --- | --- |
 //! | what is asked of it | [`Bucket`] |
 //! | where the stream is, as a person writes it | [`Address`] |
 //! | a connection, why it cannot be used, and a place in a stream | `connection.rs` |
+//! | a stream that many write and all of them read | [`Journal`] |
 //! | subjects and headers: how a key and its value lie in the stream | `layout.rs` |
 //! | what is known of all keys without asking a server | `index.rs` |
 //! | the bucket's stream, and how the index is kept as new as it | `feed.rs` |
@@ -19,13 +21,17 @@ mod connection;
 mod error;
 mod feed;
 mod index;
+mod journal;
 mod layout;
 mod shared;
+
+pub use bytes::Bytes;
 
 pub use self::{
     address::{Address, NoAddress, User},
     bucket::{Bucket, Found, Named, Put, Usage},
     connection::Place,
     error::Error,
+    journal::{Came, Journal, LONGEST_MESSAGE, Reader, Writer},
     shared::{Ears, Heard},
 };

@@ -165,8 +165,13 @@ impl<E: Clone> Ledger<E> {
         other.logs().all(|(log, number)| self.reached(log) >= number)
     }
 
+    /// Whether a log is settled: it has ended, and all have it to its end.
+    pub fn is_settled(&self, log: LogId) -> bool {
+        self.settled.0.contains_key(&log)
+    }
+
     /// How far it is in a log, also in one that is settled.
-    fn reached(&self, log: LogId) -> u64 {
+    pub fn reached(&self, log: LogId) -> u64 {
         let end = || self.settled.0.get(&log).copied();
         self.logs.get(&log).map(Log::last).or_else(end).unwrap_or(0)
     }
@@ -175,18 +180,22 @@ impl<E: Clone> Ledger<E> {
     pub fn after(&self, position: &Position, most: usize) -> Vec<Piece<E>> {
         let mut left = most;
         let mut pieces = Vec::new();
-        for (&log, known) in &self.logs {
-            let reached = position.reached(log);
-            if reached >= known.last() || left == 0 {
-                continue;
-            }
-            let from = reached.max(known.base);
-            let skipped = usize::try_from(from - known.base).unwrap_or(usize::MAX);
-            let entries: Vec<_> = known.entries.iter().skip(skipped).take(left).cloned().collect();
-            left -= entries.len();
-            pieces.push(Piece { log, first: from + 1, forgets: reached < known.base, entries });
+        for &log in self.logs.keys() {
+            let rest = Some(left).filter(|&left| left > 0);
+            let rest = rest.and_then(|left| self.rest(log, position.reached(log), left));
+            left -= rest.as_ref().map_or(0, |piece| piece.entries.len());
+            pieces.extend(rest);
         }
         pieces
+    }
+
+    /// What somebody lacks of one log who is so far in it, up to so many entries; `None` if that is nothing.
+    pub fn rest(&self, log: LogId, reached: u64, most: usize) -> Option<Piece<E>> {
+        let known = self.logs.get(&log).filter(|known| reached < known.last())?;
+        let from = reached.max(known.base);
+        let skipped = usize::try_from(from - known.base).unwrap_or(usize::MAX);
+        let entries = known.entries.iter().skip(skipped).take(most).cloned().collect();
+        Some(Piece { log, first: from + 1, forgets: reached < known.base, entries })
     }
 
     /// That there was more of logs which are settled, of which somebody who says that it is so far has some and not all. None of it is remembered.
@@ -247,6 +256,23 @@ impl<E: Clone> Ledger<E> {
     pub fn over(&self, position: &Position) -> Position {
         let is_over = |(log, number): &(LogId, u64)| self.settled.0.get(log) == Some(number);
         Position(position.logs().filter(is_over).collect())
+    }
+
+    /// Which of the logs that somebody tells all others to be settled are so for this one too: those that it has to their ends. Of one that it has
+    /// a part of, nobody remembers the rest, which is a piece to be taken; one that it has nothing of is not its affair.
+    pub fn ends_here(&self, over: &Position) -> (Position, Vec<Piece<E>>) {
+        let (mut ended, mut short) = (Position::default(), Vec::new());
+        for (log, end) in over.logs().filter(|&(log, end)| log != self.own && end <= LARGEST) {
+            match self.reached(log) {
+                0 => {}
+                reached if reached < end => {
+                    short.push(Piece { log, first: end + 1, forgets: true, entries: Vec::new() });
+                }
+                reached if reached == end => ended.reach(log, end),
+                _ => {}
+            }
+        }
+        (ended, short)
     }
 
     /// Forgets a log that another one has settled: it has ended with this number, and all have had it to its end. Whoever began anew since then,

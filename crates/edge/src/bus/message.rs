@@ -127,16 +127,18 @@ pub(super) fn within_bounds(mut pieces: Vec<Piece<Order>>) -> Vec<Piece<Order>> 
     pieces
 }
 
-fn digits(log: LogId) -> String {
+/// A log as it is written.
+pub(crate) fn digits(log: LogId) -> String {
     format!("{:x}", log.0)
 }
 
-fn log_of(digits: &str) -> Option<LogId> {
+/// A log that is written so.
+pub(crate) fn log_of(digits: &str) -> Option<LogId> {
     Some(LogId(u64::from_str_radix(digits, 16).ok()?))
 }
 
 /// Purges in one message; those that are over are in the next one.
-pub(super) const MOST_ENTRIES: usize = 1000;
+pub(crate) const MOST_ENTRIES: usize = 1000;
 /// Bytes of what is named by the purges of one message: with quotation marks that are escaped twice as many, and then names of logs.
 const FULL: usize = 1 << 20;
 /// Data centres of which a message says when they were heard of.

@@ -30,6 +30,7 @@ impl Bus {
             data_centres: names.map(heard).collect(),
             remembered: state.ledger.remembered() as u64,
             cut_off: self.is_cut_off(),
+            bus: None,
         }
     }
 }

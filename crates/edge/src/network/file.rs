@@ -10,7 +10,7 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, kv::token_hashes, links,
+    CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, bus, kv, kv::token_hashes, links,
     rule::Conditions, tiers, traces,
 };
 
@@ -31,6 +31,7 @@ struct File {
 struct Name {
     name: Spanned<String>,
     authority: Option<PathBuf>,
+    bus: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -211,6 +212,8 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
         let places: Vec<_> = names.zip(addresses).collect();
         links::check(document, file.network.authority.as_deref(), &data_centres, &places)?;
     }
+    let bus = file.network.bus.as_ref();
+    let bus = bus.map(|written| bus::read(document, purpose, written, &data_centres)).transpose()?;
     let zone = |zone: &WrittenZone| checked.zone(zone, &data_centres);
     let zones = file.zone.iter().map(zone).collect::<Result<_, _>>()?;
     checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
@@ -224,6 +227,7 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     Ok(Network {
         name: checked.token_name(&file.network.name)?,
         authority: file.network.authority,
+        bus,
         data_centres,
         zones,
         traces,

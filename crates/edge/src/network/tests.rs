@@ -451,3 +451,31 @@ fn mistakes_in_links_have_a_place_and_a_remedy() {
         assert!(said.contains(expected), "expected {expected}\n  but got {said}");
     }
 }
+
+#[test]
+fn a_bus_is_in_nats_and_its_mistakes_have_a_place_and_a_remedy() {
+    let with = |bus: &str, text: &str| {
+        read(&text.replacen("[network]\n", &format!("[network]\nbus = \"{bus}\"\n"), 1))
+    };
+    let linked = two("", "");
+    let bus = with("tls://t0ken@n1,n2:4223?replicas=3", &linked).unwrap().bus.unwrap();
+    assert_eq!((bus.to_string().as_str(), bus.replicas), ("tls://n1:4222,n2:4223/LONGHAUL_PURGES", 3));
+    assert_eq!(with("nats://n1/OWN", &linked).unwrap().bus.unwrap().stream, "OWN");
+    assert_eq!(read(&linked).unwrap().bus, None);
+    for (bus, expected) in [
+        ("n1:4222", "n.toml:3:7: the bus is in NATS: nats://10.0.0.5:4222 or tls://…"),
+        ("redis://n1", "n.toml:3:7: the bus is in NATS"),
+        ("nats://", "n.toml:3:7: the address names no server"),
+        ("nats://n1:port", "n.toml:3:7: \"n1:port\" is not a server and its port"),
+        ("nats://n1/a.b", "n.toml:3:7: \"a.b\" is not a stream's name"),
+        ("nats://n1?replicas=2", "n.toml:3:7: a stream is on 1, 3 or 5 servers"),
+    ] {
+        let mistake = with(bus, &linked).unwrap_err();
+        assert!(mistake.contains(expected), "{mistake}\n{expected}");
+    }
+    let mistake = with("nats://n1", NETWORK).unwrap_err();
+    assert!(
+        mistake.contains("n.toml:3:7: the bus is for purges between data centres that are linked"),
+        "{mistake}"
+    );
+}

@@ -19,8 +19,8 @@ use http::{
 
 use super::{Came, came, gate::Gate, request};
 use crate::{
-    Network, Token, centre::Edge, clients::Clients, core::Core, for_others::ForOthers, kv, note::Before,
-    on_disk::OnDisk, others::Others,
+    Network, Token, centre::Edge, clients::Clients, core::Core, for_others::ForOthers, kv, nats,
+    note::Before, on_disk::OnDisk, others::Others,
 };
 
 pub(super) const NAMES: [&str; 3] = ["lhr", "fra", "syd"];
@@ -64,7 +64,7 @@ impl World {
     where
         F: Future<Output = Response<Body>> + Send,
     {
-        Self::build(zones, respond, |_| Vec::new(), limits::STREAMS)
+        Self::build((zones, ""), respond, |_| Vec::new(), limits::STREAMS)
     }
 
     /// The same, with so many requests at once on a connection between two data centres.
@@ -76,7 +76,7 @@ impl World {
     where
         F: Future<Output = Response<Body>> + Send,
     {
-        Self::build(zones, respond, |_| Vec::new(), streams)
+        Self::build((zones, ""), respond, |_| Vec::new(), streams)
     }
 
     /// All of them with the same zone, and with links that can be cut.
@@ -87,15 +87,27 @@ impl World {
     where
         F: Future<Output = Response<Body>> + Send,
     {
+        Self::on_bus("", zone, respond)
+    }
+
+    /// The same, with this in the table of the network.
+    pub(super) fn on_bus<F>(
+        bus: &str,
+        zone: &str,
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
         let gates = |addresses: &[SocketAddr]| {
             let from = |_| addresses.iter().map(|&there| Gate::before(there)).collect();
             NAMES.iter().map(from).collect()
         };
-        Self::build([(); 3].map(|()| (zone.to_owned(), None)), respond, gates, limits::STREAMS)
+        Self::build(([(); 3].map(|()| (zone.to_owned(), None)), bus), respond, gates, limits::STREAMS)
     }
 
     fn build<F>(
-        zones: [(String, Option<SocketAddr>); 3],
+        (zones, bus): ([(String, Option<SocketAddr>); 3], &str),
         respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
         gates: impl FnOnce(&[SocketAddr]) -> Vec<Vec<Gate>>,
         streams: u32,
@@ -125,6 +137,7 @@ impl World {
             let seen = gates.get(number).map(|gates| gates.iter().map(|gate| gate.address).collect());
             let seen: Vec<_> = seen.unwrap_or_else(|| addresses.clone());
             let text = text(folder.path(), &seen, found_at.unwrap_or(there), &zone);
+            let text = text.replace("name = \"n\"\n", &format!("name = \"n\"\n{bus}"));
             let text = format!("[admin]\ntokens = [\"{}\"]\n{text}", token.sha256);
             let text =
                 text.replace("FOLDER", &folder.path().display().to_string()).replace("HASH", &token.sha256);
@@ -208,6 +221,7 @@ impl Centre {
         let edge = Arc::new(edge.with_kv(kv));
         edge.resume(before.unwrap_or_default());
         edge.link(Some(others));
+        edge.take_part(nats::journal_of(&edge.network()).unwrap());
         let core = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
         let (stop, for_others) = (Stop::new(), ForOthers(Arc::new(core.for_others())));
         let ending = stop.clone();

@@ -22,19 +22,19 @@ use tokio::{
 use super::{network::World, with};
 use crate::{admin, network::Disk, on_disk::OnDisk, operator::PurgedIn};
 
-const LHR: usize = 0;
-const FRA: usize = 1;
-const SYD: usize = 2;
+pub(super) const LHR: usize = 0;
+pub(super) const FRA: usize = 1;
+pub(super) const SYD: usize = 2;
 
 /// Both others ask fra.
-const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
+pub(super) const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
 
 /// What is at the origin, changed by nobody but the test.
 #[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<HashMap<String, u64>>>);
+pub(super) struct Shelf(Arc<Mutex<HashMap<String, u64>>>);
 
 impl Shelf {
-    fn change(&self, path: &str) -> u64 {
+    pub(super) fn change(&self, path: &str) -> u64 {
         let mut shelf = self.0.lock().unwrap();
         let version = shelf.entry(path.to_owned()).or_default();
         *version += 1;
@@ -42,7 +42,7 @@ impl Shelf {
     }
 
     /// What an origin answers: the version at this moment, with the path's name as its tag.
-    fn answer(&self, request: &Request<Body>, cache_control: &str) -> Response<Body> {
+    pub(super) fn answer(&self, request: &Request<Body>, cache_control: &str) -> Response<Body> {
         let path = request.uri().path().to_owned();
         let version = self.0.lock().unwrap().get(&path).copied().unwrap_or_default();
         let tag = format!("\"{version}\"");
@@ -59,21 +59,21 @@ impl Shelf {
 }
 
 /// What a visitor sees.
-async fn version(world: &World, centre: usize, path: &str) -> u64 {
+pub(super) async fn version(world: &World, centre: usize, path: &str) -> u64 {
     let came = world.get(centre, path).await;
     assert_eq!(came.status, 200, "{came:?}");
     String::from_utf8_lossy(&came.body).parse().unwrap()
 }
 
 /// Purges a tag, and tells the others.
-async fn purge(world: &World, centre: usize, tag: &str, depth: Depth) -> Vec<PurgedIn> {
+pub(super) async fn purge(world: &World, centre: usize, tag: &str, depth: Depth) -> Vec<PurgedIn> {
     let (core, began) = (&world.centres[centre].core, Instant::now());
     core.purge("z", vec![Purge::Tag(tag.into())], depth).unwrap();
     core.edge.acknowledged(began).await
 }
 
 /// Waits until a data centre has done all that another one has.
-async fn even(world: &World, here: usize, there: usize) {
+pub(super) async fn even(world: &World, here: usize, there: usize) {
     let told = world.centres[there].core.bus.reached().unwrap();
     while world.centres[here].core.bus.covers(&told) != Ok(true) {
         sleep(Duration::from_millis(5)).await;
@@ -368,11 +368,16 @@ fn next(state: &mut u64) -> usize {
 
 #[tokio::test]
 async fn no_visitor_sees_what_was_there_before_whatever_happens() {
+    whatever_happens("", |_| ()).await;
+}
+
+/// Purges, visits and broken links at random, in a network with this in its table; `happens` is told a random number each time a link changes.
+pub(super) async fn whatever_happens(bus: &str, mut happens: impl FnMut(usize)) {
     const PATHS: [&str; 4] = ["/a", "/b", "/c", "/d"];
     let seed = 0x9e37_79b9_7f4a_7c15;
     let shelf = Shelf::default();
     let (origins, delays) = (shelf.clone(), Arc::new(Mutex::new(seed)));
-    let world = Arc::new(World::with_gates(TO_FRA, move |request: Request<Body>, _| {
+    let world = Arc::new(World::on_bus(bus, TO_FRA, move |request: Request<Body>, _| {
         let delay = u64::try_from(next(&mut delays.lock().unwrap()) % 20).unwrap();
         let response = origins.answer(&request, "max-age=600");
         async move {
@@ -406,7 +411,10 @@ async fn no_visitor_sees_what_was_there_before_whatever_happens() {
     while Instant::now() < end {
         let (a, b) = (next(&mut state) % 3, next(&mut state) % 3);
         match next(&mut state) % 12 {
-            0 if a != b => world.let_pass(a, b, false),
+            0 if a != b => {
+                world.let_pass(a, b, false);
+                happens(next(&mut state));
+            }
             1 | 2 if a != b => world.let_pass(a, b, true),
             _ => {
                 let path = PATHS[b];

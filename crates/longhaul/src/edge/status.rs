@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use edge::operator::{
-    self, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, RouteStatus, TierStatus,
-    TraceStatus, Usage,
+    self, BusStatus, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, RouteStatus,
+    TierStatus, TraceStatus, Usage,
 };
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, rate, share};
@@ -130,7 +130,27 @@ fn purges_lines(purges: &PurgesStatus) -> String {
     } else {
         ""
     };
-    purges.data_centres.iter().filter_map(line).chain([cut_off.to_owned()]).collect()
+    let bus = purges.bus.as_ref().map(bus_line).unwrap_or_default();
+    purges.data_centres.iter().filter_map(line).chain([cut_off.to_owned(), bus]).collect()
+}
+
+/// How the stream fares through which purges travel as well.
+fn bus_line(bus: &BusStatus) -> String {
+    let BusStatus { stream, error, waiting, put, taken, unread, namesake } = bus;
+    let state = match error {
+        None => format!("{} put into it, {} came through it first", plural(*put, "purge"), count(*taken)),
+        Some(why) => format!("not used, purges go over links alone: {why}"),
+    };
+    let waiting = match waiting {
+        0 => String::new(),
+        some => format!(", {} not in it yet", plural(*some, "purge")),
+    };
+    let unread = match unread {
+        0 => String::new(),
+        some => format!(", {} passed over that are none of purges", plural(*some, "message")),
+    };
+    let namesake = namesake.as_ref().map(|why| format!("{why}\n")).unwrap_or_default();
+    format!("bus {stream}: {state}{waiting}{unread}\n{namesake}")
 }
 
 const LINKS: [&str; 7] = ["link", "state", "rtt ms", "sent again", "rate", "requests", "failed"];

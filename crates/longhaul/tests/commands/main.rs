@@ -10,6 +10,7 @@ mod convert;
 mod doctor;
 mod documents;
 mod edge;
+mod edge_bus;
 mod edge_handover;
 mod edge_kv;
 mod edge_simulate;

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::histories;
 
+mod stream;
+
 /// What was new, without its places.
 fn told<E: Clone>(news: &News<E>) -> Vec<E> {
     news.entries.iter().map(|new| new.entry.clone()).collect()
@@ -269,6 +271,12 @@ enum Step {
     Resume { at: usize },
     /// A data centre forgets what all others have, and logs that are over, as far as it knows.
     Look { at: usize },
+    /// One puts into the stream what that lacks, as far as it knows.
+    Put { at: usize },
+    /// One reads so many messages of the stream, which are there.
+    Read { at: usize, messages: usize },
+    /// One says beside the stream how far it is, and another one hears it.
+    Say { from: usize, to: usize },
 }
 
 /// Something on its way: a request to another data centre or the origin, its response, or what one data centre tells another.
@@ -312,6 +320,9 @@ struct Centre {
     stored: Option<u64>,
     /// No visitor may see an older version: it was told to purge that, or has told others that it has.
     promised: u64,
+    /// How many messages of the stream it has read, and how far that is as it knows.
+    read: usize,
+    in_stream: Position,
 }
 
 impl Centre {
@@ -325,6 +336,8 @@ impl Centre {
             reached: Position::default(),
             stored: None,
             promised: 0,
+            read: 0,
+            in_stream: Position::default(),
         }
     }
 
@@ -353,7 +366,12 @@ impl Centre {
     }
 
     fn take(&mut self, from: usize, message: &Message) {
-        let news = self.ledger.take(message.pieces.clone());
+        self.take_pieces(message.pieces.clone());
+        self.hear(from, message);
+    }
+
+    fn take_pieces(&mut self, pieces: Vec<Piece<u64>>) {
+        let news = self.ledger.take(pieces);
         if news.everything || !news.entries.is_empty() {
             (self.done, self.stored) = (self.done + 1, None);
         }
@@ -363,7 +381,6 @@ impl Centre {
         if news.everything {
             self.reached = self.ledger.position();
         }
-        self.hear(from, message);
     }
 
     fn hear(&mut self, from: usize, message: &Message) {
@@ -417,6 +434,8 @@ struct World {
     version: u64,
     flights: Vec<Flight>,
     cut: BTreeSet<(usize, usize)>,
+    /// Messages, without those that it has dropped.
+    stream: Vec<Option<Piece<u64>>>,
     runs: u64,
     /// Whether the promise holds: not while files of the network differ.
     is_promised: bool,
@@ -425,8 +444,8 @@ struct World {
 impl World {
     fn new(is_promised: bool) -> Self {
         let centres: Vec<_> = (0..CENTRES as u64).map(Centre::new).collect();
-        let (flights, cut) = (Vec::new(), BTreeSet::new());
-        Self { centres, version: 0, flights, cut, runs: CENTRES as u64, is_promised }
+        let (flights, cut, stream) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Self { centres, version: 0, flights, cut, stream, runs: CENTRES as u64, is_promised }
     }
 
     fn reach(&self, a: usize, b: usize) -> bool {
@@ -539,7 +558,8 @@ impl World {
                 // What nobody else has heard of dies with it, and with its store; so it has told one other before.
                 let to = (at + 1) % CENTRES;
                 self.tell_all(at, to)?;
-                if !self.centres[to].ledger.covers(&self.centres[at].ledger.position()) {
+                let position = self.centres[at].ledger.position();
+                if !self.centres[to].ledger.covers(&position) && !self.in_stream().covers(&position) {
                     return Ok(());
                 }
                 self.runs += 1;
@@ -559,6 +579,9 @@ impl World {
                 self.centres[at] = again;
             }
             Step::Look { at } => self.centres[at].look(),
+            Step::Put { at } => self.put(at),
+            Step::Read { at, messages } => self.read(at, messages),
+            Step::Say { from, to } => self.say(from, to),
         }
         Ok(())
     }

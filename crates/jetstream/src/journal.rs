@@ -1,0 +1,393 @@
+//! Messages of many senders in one stream, read by each of them in the stream's order; and words beside it, which nobody keeps.
+//!
+//! Each message belongs to a part, of which the stream keeps the last 10 000. A part's last message goes only when the part does, so that
+//! whoever was away for long finds out, by the numbers of what is there, that something is not; no clock has a say in that. A full stream
+//! refuses what is new, and who sent it knows that it is not there.
+
+use std::sync::Arc;
+
+use async_nats::{
+    Client, ConnectOptions, HeaderMap, Message, Subscriber,
+    connection::State,
+    jetstream::{
+        Context,
+        consumer::{AckPolicy, DeliverPolicy, pull},
+        stream::{self, DiscardPolicy, RetentionPolicy, StorageType, Stream},
+    },
+};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use tokio::{sync::Notify, time::sleep};
+
+use crate::{
+    Address, Error,
+    connection::{
+        BETWEEN_BEATS, LONGEST_SILENCE, LOST, Place, Secrets, Since, connect, context, failed, needs,
+        refused, unavailable,
+    },
+};
+
+/// Where a journal is, and whose.
+pub struct Journal {
+    address: Address,
+    secrets: Secrets,
+    owner: String,
+}
+
+/// Writes to a journal that is open.
+pub struct Writer {
+    client: Client,
+    context: Context,
+    stream: Stream<()>,
+    subject: String,
+}
+
+/// Reads a journal that is open.
+pub struct Reader {
+    client: Client,
+    turn: Arc<Notify>,
+    kept: pull::Stream,
+    said: [Subscriber; 2],
+    subject: String,
+    /// By the numbers of its consumer, the next message.
+    expected: u64,
+    left: u64,
+    is_anew: bool,
+}
+
+/// What comes from a journal.
+#[derive(Debug)]
+pub enum Came {
+    /// A message that is kept.
+    Kept {
+        /// To which part it belongs.
+        part: String,
+        /// What it says.
+        text: Bytes,
+        /// Its number in the stream.
+        sequence: u64,
+    },
+    /// Words that are not.
+    Said {
+        /// By whom, as they say.
+        by: String,
+        /// The words.
+        text: Bytes,
+    },
+    /// Nothing more for now: all has come that was in the stream when it was opened.
+    Nothing,
+}
+
+impl Journal {
+    /// The journal of this owner, such as a network, at an address. Reads the files that it names. Blocks.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn new(address: Address, owner: &str) -> Result<Self, Error> {
+        let secrets = Secrets::read(&address)?;
+        Ok(Self { address, secrets, owner: owner.to_owned() })
+    }
+
+    /// Where it is, without who connects.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Connects, makes the stream if it is not there, and reads on from a place. Hears what is said to one of these two.
+    ///
+    /// # Errors
+    /// When NATS cannot be used, or the stream is not one that loses nothing: a sentence.
+    pub async fn open(&self, place: &mut Place, ears: [&str; 2]) -> Result<(Writer, Reader), String> {
+        let failed = |why: &dyn std::fmt::Display| failed(&self.address, why);
+        let turn = Arc::new(Notify::new());
+        let options = ConnectOptions::new().subscription_capacity(WAITING);
+        let turning = Arc::clone(&turn);
+        let client = connect(&self.address, &self.secrets, options, move || turning.notify_one()).await?;
+        let most = client.max_payload();
+        if most < LONGEST_MESSAGE {
+            return Err(failed(&format!(
+                "its max_payload is {most} bytes, and {LONGEST_MESSAGE} are needed: raise it in the server's configuration"
+            )));
+        }
+        let context = context(&client);
+        let stream = self.stream(&context).await.map_err(|why| failed(&why))?;
+        let is_anew = place.meet(stream.cached_info()) == Since::Anew;
+        let subject = self.subject();
+        let [first, second] = ears.map(|ear| client.subscribe(format!("{subject}.{}.*", token(ear))));
+        let said = [first.await.map_err(|why| failed(&why))?, second.await.map_err(|why| failed(&why))?];
+        let consumer = stream.create_consumer(pull::Config {
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: place.last + 1 },
+            ack_policy: AckPolicy::None,
+            max_deliver: 1,
+            inactive_threshold: LONGEST_SILENCE,
+            memory_storage: true,
+            num_replicas: 1,
+            ..pull::Config::default()
+        });
+        let consumer = consumer.await.map_err(|why| failed(&why))?;
+        let left = consumer.cached_info().num_pending;
+        let kept = consumer.stream().max_messages_per_batch(AT_ONCE).heartbeat(BETWEEN_BEATS).messages();
+        let kept = kept.await.map_err(|why| failed(&why))?;
+        let stream = context.get_stream_no_info(&self.address.stream).await.map_err(|why| failed(&why))?;
+        let writer = Writer { client: client.clone(), context, stream, subject: subject.clone() };
+        Ok((writer, Reader { client, turn, kept, said, subject, expected: 1, left, is_anew }))
+    }
+
+    fn subject(&self) -> String {
+        format!("{}.{}", self.address.stream, token(&self.owner))
+    }
+
+    /// The stream, made if it is not there.
+    async fn stream(&self, context: &Context) -> Result<Stream, String> {
+        let name = &self.address.stream;
+        let wanted = stream::Config {
+            name: name.clone(),
+            subjects: vec![format!("{}.*", self.subject())],
+            description: Some(format!("purges of Longhaul's network {}", self.owner)),
+            max_messages_per_subject: KEPT,
+            max_bytes: MOST_BYTES,
+            max_message_size: i32::try_from(LONGEST_MESSAGE).unwrap_or(i32::MAX),
+            discard: DiscardPolicy::New,
+            storage: StorageType::File,
+            num_replicas: self.address.replicas,
+            ..stream::Config::default()
+        };
+        let subjects = wanted.subjects.clone();
+        let stream = context.get_or_create_stream(wanted).await.map_err(|why| unavailable(&why))?;
+        let config = &stream.cached_info().config;
+        if config.subjects != subjects {
+            return Err(not_ours(name, &self.owner, &config.subjects));
+        }
+        is_safe(name, config)?;
+        Ok(stream)
+    }
+}
+
+impl Writer {
+    /// Appends to a part, and waits until the server says that it is stored. What has the `id` of something that came a moment ago is stored
+    /// once.
+    ///
+    /// # Errors
+    /// When it is not stored, or not known to be.
+    pub async fn keep(&self, part: &str, id: &str, text: Vec<u8>) -> Result<(), Error> {
+        let mut headers = HeaderMap::new();
+        headers.insert("Nats-Msg-Id", id);
+        let subject = format!("{}.{}", self.subject, token(part));
+        let sent = self.context.publish_with_headers(subject, headers, text.into()).await;
+        let acknowledged = match sent {
+            Ok(acknowledged) => acknowledged.await,
+            Err(why) => Err(why),
+        };
+        acknowledged.map(drop).map_err(|why| refused(&why))
+    }
+
+    /// Says something to all who have this ear.
+    ///
+    /// # Errors
+    /// When the connection has ended.
+    pub async fn say(&self, to: &str, by: &str, text: Vec<u8>) -> Result<(), Error> {
+        let subject = format!("{}.{}.{}", self.subject, token(to), token(by));
+        let said = self.client.publish(subject, text.into()).await;
+        said.map_err(|why| Error::NotAnswered(why.to_string()))
+    }
+
+    /// Has the stream forget a part.
+    ///
+    /// # Errors
+    /// When the server does not do it.
+    pub async fn forget(&self, part: &str) -> Result<(), Error> {
+        let purged = self.stream.purge().filter(format!("{}.{}", self.subject, token(part))).await;
+        purged.map(drop).map_err(|why| Error::NotAnswered(why.to_string()))
+    }
+}
+
+impl Reader {
+    /// Whether the stream is another one than before, or has lost messages, so that it is read from its start.
+    pub fn is_anew(&self) -> bool {
+        self.is_anew
+    }
+
+    /// Whether all has come that was in the stream when it was opened.
+    pub fn is_current(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Waits for what comes next.
+    ///
+    /// # Errors
+    /// When the connection is lost, or messages were: a sentence. It is to be opened again then, from the same place.
+    pub async fn next(&mut self) -> Result<Came, String> {
+        loop {
+            let [all, own] = &mut self.said;
+            let said = tokio::select! {
+                message = self.kept.next() => {
+                    let message = message.ok_or("the connection has ended")?.map_err(|why| why.to_string())?;
+                    if let Some(came) = self.kept(&message)? {
+                        return Ok(came);
+                    }
+                    continue;
+                }
+                said = all.next() => said,
+                said = own.next() => said,
+                // What was to come has gone from the stream meanwhile.
+                () = sleep(BETWEEN_BEATS), if self.left > 0 => {
+                    self.left = 0;
+                    return Ok(Came::Nothing);
+                }
+                () = self.turn.notified() => {
+                    if self.client.connection_state() == State::Connected {
+                        continue;
+                    }
+                    return Err(LOST.to_owned());
+                }
+            };
+            let said = said.ok_or("the connection has ended")?;
+            if let Some(by) = self.after_subject(&said).and_then(|rest| Some(rest.split_once('.')?.1)) {
+                return Ok(Came::Said { by: decoded(by), text: said.payload });
+            }
+        }
+    }
+
+    fn kept(&mut self, message: &async_nats::jetstream::Message) -> Result<Option<Came>, String> {
+        let Ok(info) = message.info() else { return Ok(None) };
+        if info.consumer_sequence != self.expected {
+            return Err("messages were lost on the way, and are read again".to_owned());
+        }
+        self.expected += 1;
+        self.left = if self.left == 0 { 0 } else { info.pending };
+        let part = self.after_subject(&message.message).map(decoded).unwrap_or_default();
+        let (text, sequence) = (message.payload.clone(), info.stream_sequence);
+        Ok(Some(Came::Kept { part, text, sequence }))
+    }
+
+    fn after_subject<'m>(&self, message: &'m Message) -> Option<&'m str> {
+        message.subject.as_str().strip_prefix(&self.subject)?.strip_prefix('.')
+    }
+}
+
+impl Place {
+    /// All has been done of what came, up to this number.
+    pub fn reach(&mut self, sequence: u64) {
+        self.last = self.last.max(sequence);
+    }
+}
+
+/// Why a stream of that name, with other subjects, is not this owner's.
+fn not_ours(name: &str, owner: &str, subjects: &[String]) -> String {
+    let of_other = || {
+        let [subject] = subjects else { return None };
+        let other = subject.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".*")?;
+        Some(decoded(other)).filter(|other| !other.contains(['.', '*', '>']))
+    };
+    match of_other() {
+        Some(other) => format!(
+            "stream {name} is of the network \"{other}\", and this one is \"{owner}\": name another one, as in nats://HOST/{name}_2"
+        ),
+        None => format!(
+            "stream {name} is there already and holds something else ({}): name another one, as in nats://HOST/{name}_2",
+            subjects.join(", ")
+        ),
+    }
+}
+
+/// Whether a stream that somebody made loses nothing without anybody's noticing.
+fn is_safe(name: &str, config: &stream::Config) -> Result<(), String> {
+    let needs = |what: &str| needs(name, what);
+    if config.retention != RetentionPolicy::Limits {
+        return needs("retention limits, as each data centre reads all of it");
+    }
+    if config.storage != StorageType::File {
+        return needs("file storage, as memory is lost when the server ends");
+    }
+    if config.discard != DiscardPolicy::New || config.discard_new_per_subject {
+        return needs("discard new, and not per subject: a full stream would lose what nobody has read");
+    }
+    if !config.max_age.is_zero() {
+        return needs("no max_age: who was away for longer would not notice what it has lost");
+    }
+    if (1..LEAST_KEPT).contains(&config.max_messages_per_subject) {
+        return needs(&format!("max_msgs_per_subject of {LEAST_KEPT} at least, or none"));
+    }
+    let most = usize::try_from(config.max_message_size).unwrap_or(0);
+    if most > 0 && most < LONGEST_MESSAGE {
+        return needs(&format!("max_msg_size of {LONGEST_MESSAGE} at least, or none"));
+    }
+    if config.no_ack {
+        return needs("acknowledgements (no_ack false)");
+    }
+    if config.sealed {
+        return needs("to be open, and is sealed");
+    }
+    Ok(())
+}
+
+/// A name as one part of a subject: it has no dots, spaces and wildcards there.
+fn token(name: &str) -> String {
+    utf8_percent_encode(name, OUTSIDE).to_string()
+}
+
+fn decoded(token: &str) -> String {
+    percent_decode_str(token).decode_utf8_lossy().into_owned()
+}
+
+const OUTSIDE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
+/// Bytes of a message at most, with all that is said of it: a quarter of what a server takes that nobody has told otherwise.
+pub const LONGEST_MESSAGE: usize = 256 << 10;
+/// Messages of a part.
+const KEPT: i64 = 10_000;
+/// With fewer than that, whoever was away for a moment may lack some.
+const LEAST_KEPT: i64 = 1000;
+/// Of the stream: 10 000 messages of 300 bytes, as one purge is, of 300 data centres are 900 MB.
+const MOST_BYTES: i64 = 1 << 30;
+/// Messages that were sent here and not read yet, of the stream; with [`LONGEST_MESSAGE`] that is 16 MiB.
+const AT_ONCE: usize = 64;
+/// Of each subscription; of words more than that are dropped, which are said again.
+const WAITING: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_of_something_else_is_named() {
+        let told = |subject: &str| not_ours("S", "shop", &[subject.to_owned()]);
+        assert!(
+            told("S.other%2Eexample.*").starts_with("stream S is of the network \"other.example\", and this")
+        );
+        for subject in ["S.*.*", "orders.>", "S.*", "S"] {
+            let expected = format!("stream S is there already and holds something else ({subject})");
+            assert!(told(subject).starts_with(&expected), "{}", told(subject));
+        }
+    }
+
+    #[test]
+    fn a_stream_that_loses_messages_is_not_used() {
+        let good = stream::Config { discard: DiscardPolicy::New, ..stream::Config::default() };
+        assert_eq!(is_safe("S", &good), Ok(()));
+        let wrong: [(&str, fn(&mut stream::Config)); 9] = [
+            ("retention limits", |config| config.retention = RetentionPolicy::WorkQueue),
+            ("file storage", |config| config.storage = StorageType::Memory),
+            ("discard new", |config| config.discard = DiscardPolicy::Old),
+            ("discard new, and not per subject", |config| config.discard_new_per_subject = true),
+            ("no max_age", |config| config.max_age = BETWEEN_BEATS),
+            ("max_msgs_per_subject of 1000", |config| config.max_messages_per_subject = 999),
+            ("max_msg_size of 262144", |config| config.max_message_size = 1000),
+            ("acknowledgements", |config| config.no_ack = true),
+            ("to be open", |config| config.sealed = true),
+        ];
+        for (expected, spoil) in wrong {
+            let mut config = good.clone();
+            spoil(&mut config);
+            let why = is_safe("S", &config).unwrap_err();
+            assert!(why.contains(expected) && why.starts_with("stream S is there already"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_part_of_a_subject() {
+        assert_eq!(token("a.b-c_d"), "a%2Eb-c_d");
+        assert_eq!(decoded(&token("a. *>ü")), "a. *>ü");
+    }
+}

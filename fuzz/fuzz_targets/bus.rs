@@ -1,0 +1,15 @@
+//! Any bytes are purges in the stream of a network's bus, or they are not; what is read is the same when it is written and read again. The first
+//! line is the part of the stream.
+//!
+//! `cargo +nightly fuzz run bus corpus/bus seeds/bus`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let place = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let (part, text) = bytes.split_at(place);
+    let part = String::from_utf8_lossy(part);
+    assert_ne!(edge::is_entry_read_as_written(&part, text.get(1..).unwrap_or_default()), Some(false));
+});
