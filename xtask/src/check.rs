@@ -50,6 +50,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     let quick = ["run", "scenarios/quick.toml", "--out", "target/quick"];
     run_allowing(&[0, 1], ".", "target/debug/longhaul", &quick)?;
     run("web", "node", &["test/walk.mjs", "../target/quick/report.html"])?;
+    // A few seconds of faults by chance; `cargo xtask judge faults` has as many as anybody has time for.
+    judge::faults::check("target/debug/longhaul")?;
     // Last, as they take a minute, and as what they print at their end is a figure.
     judge::cache_tests::check("target/debug/longhaul")
 }

@@ -1,8 +1,9 @@
 //! What can be held against the edge: tests that are not ours, messages that two readers take differently, what a linter says of its answers,
-//! an hour of load, a kill at any moment, the clients of its key-value store; and against the speed test: the rubric as others have it, and lines
-//! that are known.
+//! an hour of load, a kill at any moment, faults by chance in a whole network, the clients of its key-value store; and against the speed test: the
+//! rubric as others have it, and lines that are known.
 
 pub(crate) mod cache_tests;
+pub(crate) mod faults;
 mod install;
 pub(crate) mod kill;
 pub(crate) mod kv;

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         ["judge", "rubric"] => judge::rubric::judge(),
         ["judge", "smuggling"] => judge::smuggling::judge(),
         ["judge", "kv"] => judge::kv::judge(),
+        ["judge", "faults", subject, words @ ..] => judge::faults::judge(subject, words),
         ["judge", "kill", kills @ ..] => judge::kill::judge(kills),
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
         ["judge", "speed", words @ ..] => judge::speed::judge(words),
@@ -76,6 +77,7 @@ cargo xtask judge lint       what httplint says of each class of answer, compare
 cargo xtask judge rubric     10 000 sets of figures of a line: our scores beside those of the package that published the rubric
 cargo xtask judge smuggling  messages that two readers take for different ones: how many requests reach an origin, beside nginx and HAProxy
 cargo xtask judge kv         workerd, its emulator, wrangler and both SDKs ask a key-value store: what differs from what they are used to
+cargo xtask judge faults kv|tiers RUNS [--seed S] [--program FILE] [--json]  data centres on a planet with random faults: what visitors were told has to be what is promised
 cargo xtask judge kill [KILLS]  a data centre with a disk is killed under load, 100 times if nothing else is said: no visitor may see a wrong byte
 cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is
 cargo xtask judge speed [PART...] [--only TEXT]  the speed test over links that are known: rate, bloat, loss, browser; of links with TEXT in their name

@@ -33,6 +33,19 @@ use crate::{
     sys::process::{end_by_broken_pipe, fork, is_alive, pidfd},
 };
 
+/// The network of a host, open for entering.
+#[derive(Debug)]
+pub struct Network(Namespaces);
+
+impl Network {
+    /// Takes the calling thread there, for good: what it connects to, and what programs that it starts listen on, is in the host. Other
+    /// threads stay where they are. From there no planet can be found any more. Root's planets are for root alone, and those of others
+    /// cannot be joined by a thread.
+    pub fn join(&self) -> Result<(), Error> {
+        self.0.enter_network()
+    }
+}
+
 /// How a program that was waited for has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
@@ -57,6 +70,11 @@ impl Ended {
 }
 
 impl Planet {
+    /// The network of a host, for threads that are to be in it.
+    pub fn network(&self, host: &str) -> Result<Network, Error> {
+        Namespaces::of(self, host).map(Network)
+    }
+
     /// Runs `command` in `host` and says how it ended. The calling process must have a single thread, and is inside the
     /// planet afterwards. In the child that could not become the program this returns an error.
     pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<Ended, Error> {
@@ -95,6 +113,7 @@ impl Planet {
 
 /// The namespaces of a planet and one of its hosts, open for entering. Once the calling process is inside the planet's
 /// mounts, the planet's process cannot be found in `/proc` any more.
+#[derive(Debug)]
 pub(crate) struct Namespaces {
     /// Root's planets share root's user namespace, and nobody can enter the one he is in.
     user: Option<File>,

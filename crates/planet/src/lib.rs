@@ -46,7 +46,7 @@ mod timeline;
 pub use awake::Awake;
 pub use claim::{Bin, Fidelity};
 pub use control::{Planet, Tap};
-pub use enter::Ended;
+pub use enter::{Ended, Network};
 pub use error::{Error, Needs};
 pub use folder::{Entry, Folder, Links};
 pub use process::{Ending, Life, Running};

@@ -1,0 +1,32 @@
+//! Numbers that follow from a seed.
+
+use std::time::Duration;
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Draws, one after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Chance(Xoshiro256PlusPlus);
+
+impl Chance {
+    /// The draws of one who has this number among those that share a seed.
+    pub(super) fn of(seed: u64, number: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(1000).wrapping_add(number)))
+    }
+
+    /// A number that is less than `end`, which is not 0.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.0.next_u64() % end
+    }
+
+    /// The same of places in a list.
+    pub(super) fn place(&mut self, of: usize) -> usize {
+        usize::try_from(self.below(of as u64)).unwrap_or_default()
+    }
+
+    pub(super) fn between(&mut self, from: Duration, to: Duration) -> Duration {
+        let nanos = u64::try_from((to - from).as_nanos()).unwrap_or(u64::MAX);
+        from + Duration::from_nanos(self.below(nanos.max(1)))
+    }
+}

@@ -1,0 +1,211 @@
+//! A run of the key-value store: visitors in all data centres write, delete and read while things go wrong, and what they were told is
+//! audited.
+
+mod keep;
+mod visitor;
+
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow, ensure};
+use kv::audit::{Did, Kind, Operation, Outcome, audit};
+use serde_json::Value;
+
+use self::{keep::Keep, visitor::Visitor};
+use super::{
+    chance::Chance,
+    clock::{Clock, pause},
+    network::Network,
+    outcome::{Run, Violation},
+    place::{CENTRES, ORIGIN, Place, longhaul},
+    scenes,
+    timeline::{self, Kinds},
+};
+
+/// What all threads of a run share.
+struct Scene<'p> {
+    place: &'p Place,
+    network: Network<'p>,
+    clock: Clock,
+    token: String,
+    /// The number of the next value.
+    next: AtomicU64,
+    is_over: AtomicBool,
+}
+
+/// One run, with the faults of a seed.
+pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Result<Run> {
+    let folder = tempfile::tempdir()?;
+    let keep = Keep::of(place, folder.path(), seed)?;
+    let token: Value = serde_json::from_str(&longhaul(place.program(), &["edge", "token", "--json"])?)?;
+    let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
+    fs::write(folder.path().join("network.toml"), network(place, &keep.address(), &hash))?;
+    let network = Network::start(place, folder.path(), clocks)?;
+    let (has_disk, has_server) = (keep.is_disk(), !keep.is_disk());
+    let kinds = Kinds { has_clocks: clocks.is_some(), has_disk, has_server, has_origin: false };
+    let faults = timeline::draw(seed, LASTS, kinds);
+    let scene = Scene {
+        place,
+        network,
+        clock: Clock::start(),
+        token,
+        next: AtomicU64::new(1),
+        is_over: AtomicBool::new(false),
+    };
+    let (played, (mut history, wrong)) = thread::scope(|scope| {
+        let visitors: Vec<_> = (0..VISITORS * CENTRES.len())
+            .map(|number| {
+                scope.spawn({
+                    let scene = &scene;
+                    move || scene.visit(number, Chance::of(seed, number as u64 + 1))
+                })
+            })
+            .collect();
+        let is_over = || scene.is_over.store(true, SeqCst);
+        let at = (scene.place, &scene.network, scene.clock);
+        let played = scenes::play(&faults, LASTS, at, |begins| keep.trouble(begins), is_over);
+        scene.is_over.store(true, SeqCst);
+        let mut told: (Vec<Operation>, Vec<Violation>) = Default::default();
+        for visitor in visitors {
+            let (history, wrong) = visitor.join().map_err(|_| anyhow!("a visitor panicked"))?;
+            told.0.extend(history);
+            told.1.extend(wrong);
+        }
+        anyhow::Ok((played, told))
+    })?;
+    let mut run = Run::of(seed, played?);
+    run.count(if keep.is_disk() { "runs with a file" } else { "runs with NATS" });
+    wrong.into_iter().for_each(|Violation(text)| run.violate("others", text));
+    match scene.read_at_end() {
+        Ok(last) => history.extend(last),
+        Err(why) => run.violate("others", format!("{why:#}\n{}", scene.network.logs())),
+    }
+    judge(&mut run, &history);
+    Ok(run)
+}
+
+impl Scene<'_> {
+    /// Asks for what comes to mind until all is over, or an answer is none that a store gives.
+    fn visit(&self, number: usize, mut chance: Chance) -> (Vec<Operation>, Option<Violation>) {
+        let mut history = Vec::new();
+        let mut visit = || {
+            let mut visitor = Visitor::of(self, number % CENTRES.len(), SOON)?;
+            while !self.is_over.load(SeqCst) {
+                let key = u32::try_from(chance.below(KEYS))?;
+                let did = match chance.below(20) {
+                    0..9 => visitor.read(key, &mut chance),
+                    9..17 => visitor.put(key, self.next.fetch_add(1, SeqCst), &mut chance),
+                    17 => visitor.large(key, self.next.fetch_add(1, SeqCst)),
+                    _ => visitor.delete(key),
+                };
+                history.extend(did?);
+                pause(chance.between(Duration::from_millis(1), Duration::from_millis(25)));
+            }
+            anyhow::Ok(())
+        };
+        let wrong = visit().err().map(|why| Violation(format!("{why:#}")));
+        (history, wrong)
+    }
+
+    /// Reads each key once all is well again: first where the store is, then everywhere.
+    fn read_at_end(&self) -> anyhow::Result<Vec<Operation>> {
+        let mut history = Vec::new();
+        for centre in 0..CENTRES.len() {
+            let in_host = || {
+                let mut visitor = Visitor::of(self, centre, LATE)?;
+                (0..u32::try_from(KEYS)?).map(|key| self.read_in_the_end(key, &mut visitor)).collect()
+            };
+            let read: anyhow::Result<Vec<_>> = thread::scope(|scope| {
+                scope.spawn(in_host).join().map_err(|_| anyhow!("a visitor panicked"))?
+            });
+            history.extend(read.with_context(|| {
+                let status = self.network.status(centre).unwrap_or_default();
+                format!("{} after the last fault, with {}", CENTRES[centre].name, status["kv"])
+            })?);
+        }
+        Ok(history)
+    }
+
+    fn read_in_the_end(&self, key: u32, visitor: &mut Visitor<'_>) -> anyhow::Result<Operation> {
+        let since = self.clock.now();
+        loop {
+            if let Some(operation) = visitor.read(key, &mut Chance::of(0, 0))? {
+                return Ok(operation);
+            }
+            let waited = LATE.as_secs();
+            ensure!(self.clock.now() < since + LATE, "no answer within {waited} s: {}", visitor.refusal);
+            pause(Duration::from_millis(100));
+        }
+    }
+}
+
+/// Counts what was done, and says what must not be.
+fn judge(run: &mut Run, history: &[Operation]) {
+    for operation in history {
+        run.count(match &operation.did {
+            Did::Put(_, Outcome::Acknowledged(_)) => "writes acknowledged",
+            Did::Delete(Outcome::Acknowledged(_)) => "deletes acknowledged",
+            Did::Put(_, Outcome::Refused) | Did::Delete(Outcome::Refused) => "writes refused",
+            Did::Put(_, Outcome::Unknown) | Did::Delete(Outcome::Unknown) => "writes without an answer",
+            Did::Read(_) => "reads answered",
+        });
+    }
+    for found in audit(history, STORE) {
+        let mut text = format!("{}: {}", found.kind, describe(&history[found.at]));
+        if let Some(against) = found.against {
+            text += &format!("\n    against {}", describe(&history[against]));
+        }
+        run.violate(kind(found.kind), text);
+    }
+    let acknowledged = run.counted("writes acknowledged") + run.counted("deletes acknowledged");
+    if acknowledged < LEAST_WRITES || run.counted("reads answered") < LEAST_READS {
+        run.invalid = Some(format!("only {acknowledged} writes were acknowledged"));
+    }
+}
+
+/// The three sorts that the goal counts, and all others.
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Lost => "lost acknowledged writes",
+        Kind::Resurrected => "resurrected deletes",
+        Kind::Stale | Kind::TooOld => "reads older than promised",
+        _ => "others",
+    }
+}
+
+fn describe(operation: &Operation) -> String {
+    let Operation { key, centre, life, sent, answered, did } = operation;
+    let s = |nanos: u64| Duration::from_nanos(nanos).as_secs_f64();
+    let life = life.map_or_else(String::new, |life| format!(", life {}", life / 2));
+    format!("k{key} in {}{life}, {:.3}-{:.3} s: {did:?}", CENTRES[*centre].name, s(*sent), s(*answered))
+}
+
+fn network(place: &Place, store: &str, hash: &str) -> String {
+    place.tables(|_| String::new())
+        + &format!(
+            "[[zone]]\nname = \"all\"\nhosts = [\"*\"]\norigin = [\"http://{}\"]\n\
+             [kv]\nlisten = [\"127.0.0.1:4490\"]\nstore = {{ {} = \"{store}\" }}\n\
+             [[kv.namespace]]\nname = \"faults\"\ntokens = [\"{hash}\"]\n",
+            ORIGIN.1, CENTRES[STORE].name
+        )
+}
+
+/// The data centre with the store.
+const STORE: usize = 0;
+/// How long visitors ask.
+const LASTS: Duration = Duration::from_secs(4);
+/// In each data centre.
+const VISITORS: usize = 2;
+const KEYS: u64 = 6;
+/// How long a visitor waits for an answer.
+const SOON: Duration = Duration::from_secs(2);
+/// The same when all is well again, and how long that may take.
+const LATE: Duration = Duration::from_secs(20);
+/// With less a run says nothing.
+const LEAST_WRITES: u64 = 30;
+const LEAST_READS: u64 = 30;

@@ -1,0 +1,180 @@
+//! The data centres of one run: processes that are started, killed and started again, each with a clock of its own.
+
+use std::{
+    fs::{self, File},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+
+use super::{
+    ask::Client,
+    clock::{Clock, pause},
+    place::{CENTRES, Place},
+};
+
+/// All of them.
+pub(super) struct Network<'p> {
+    place: &'p Place,
+    folder: PathBuf,
+    /// libfaketime, if clocks are to be set.
+    clocks: Option<PathBuf>,
+    running: Mutex<Vec<Option<Child>>>,
+    /// Odd while a process is being ended, or there is none.
+    lives: [AtomicU32; CENTRES.len()],
+    /// In which of its lives each was heard of last.
+    heard: [AtomicU32; CENTRES.len()],
+}
+
+impl<'p> Network<'p> {
+    /// Starts all, with the network's file of this folder, and waits until they are linked.
+    pub(super) fn start(place: &'p Place, folder: &Path, clocks: Option<&Path>) -> anyhow::Result<Self> {
+        let network = Self {
+            place,
+            folder: folder.to_owned(),
+            clocks: clocks.map(Path::to_owned),
+            running: Mutex::new(CENTRES.iter().map(|_| None).collect()),
+            lives: [const { AtomicU32::new(1) }; CENTRES.len()],
+            heard: [const { AtomicU32::new(0) }; CENTRES.len()],
+        };
+        for centre in 0..CENTRES.len() {
+            network.set_clock(centre, 0)?;
+            network.begin(centre)?;
+        }
+        network.wait_until_whole(AT_START)?;
+        Ok(network)
+    }
+
+    /// Puts a data centre's clock forward or back from what is true.
+    pub(super) fn set_clock(&self, centre: usize, seconds: i64) -> anyhow::Result<()> {
+        // As a whole: it is read at any moment.
+        let (file, new) = (self.clock(centre), self.folder.join("clock.new"));
+        fs::write(&new, format!("{seconds:+}\n"))?;
+        Ok(fs::rename(new, file)?)
+    }
+
+    fn clock(&self, centre: usize) -> PathBuf {
+        self.folder.join(format!("clock-{}", CENTRES[centre].name))
+    }
+
+    /// The process of a data centre as clients know it: the same number before and after a request says that it lived all the time.
+    pub(super) fn life(&self, centre: usize) -> Option<u32> {
+        Some(self.lives[centre].load(SeqCst)).filter(|life| life % 2 == 0)
+    }
+
+    /// Somebody has reached it in this life.
+    pub(super) fn hear(&self, centre: usize, life: Option<u32>) {
+        self.heard[centre].fetch_max(life.unwrap_or_default(), SeqCst);
+    }
+
+    /// Whether it listens in this life, and does not only begin to.
+    pub(super) fn is_heard(&self, centre: usize, life: Option<u32>) -> bool {
+        life == Some(self.heard[centre].load(SeqCst))
+    }
+
+    pub(super) fn kill(&self, centre: usize) -> anyhow::Result<()> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mut child) = running[centre].take() {
+            self.lives[centre].fetch_add(1, SeqCst);
+            child.kill()?;
+            child.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Starts one that does not run.
+    pub(super) fn begin(&self, centre: usize) -> anyhow::Result<()> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running[centre].is_some() {
+            return Ok(());
+        }
+        let name = CENTRES[centre].name;
+        let log = File::options().create(true).append(true).open(self.folder.join(format!("{name}.log")))?;
+        let mut command = Command::new(self.place.program());
+        command
+            .args(["edge", "run", "--log", "info", "--data-centre", name])
+            .arg(self.folder.join("network.toml"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        if let Some(library) = &self.clocks {
+            // What measures durations does not run backwards when somebody sets the clock, and so it is left as it is.
+            command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", self.clock(centre));
+            command
+                .env("DONT_FAKE_MONOTONIC", "1")
+                .env("NO_FAKE_STAT", "1")
+                .env("FAKETIME_CACHE_DURATION", "1");
+        }
+        let child = self.place.in_centre(centre, || command.spawn())?;
+        running[centre] = Some(child.with_context(|| format!("cannot start {name}"))?);
+        self.lives[centre].fetch_add(1, SeqCst);
+        Ok(())
+    }
+
+    /// What a data centre says of itself.
+    pub(super) fn status(&self, centre: usize) -> Option<Value> {
+        let ask = || Client::new(operator(), "Host: operator\r\n", PATIENCE).ask("GET", "/status", b"");
+        let answer = self.place.in_centre(centre, ask).ok()?.ok()?;
+        serde_json::from_slice(&answer.body).ok()
+    }
+
+    /// Waits until all are linked with all, and nobody lacks a purge.
+    pub(super) fn wait_until_whole(&self, at_most: Duration) -> anyhow::Result<()> {
+        let clock = Clock::start();
+        loop {
+            let lacking = (0..CENTRES.len()).find_map(|centre| match self.status(centre) {
+                Some(status) => lacks(&status).map(|what| format!("{} lacks {what}", CENTRES[centre].name)),
+                None => Some(format!("{} does not answer its operator", CENTRES[centre].name)),
+            });
+            let Some(lacking) = lacking else { return Ok(()) };
+            ensure!(clock.now() < at_most, "{lacking} after {} s", at_most.as_secs());
+            pause(Duration::from_millis(50));
+        }
+    }
+
+    /// What the data centres have logged last.
+    pub(super) fn logs(&self) -> String {
+        let last = |centre: usize| {
+            let name = CENTRES[centre].name;
+            let text = fs::read_to_string(self.folder.join(format!("{name}.log"))).unwrap_or_default();
+            let lines: Vec<_> = text.lines().rev().take(3).map(|line| format!("{name}: {line}\n")).collect();
+            lines.into_iter().rev().collect::<String>()
+        };
+        (0..CENTRES.len()).map(last).collect()
+    }
+}
+
+impl Drop for Network<'_> {
+    fn drop(&mut self) {
+        for centre in 0..CENTRES.len() {
+            // Nothing more can be done about one that cannot be killed.
+            let _ = self.kill(centre);
+        }
+    }
+}
+
+/// What is missing until a data centre is linked with all and nobody lacks a purge.
+fn lacks(status: &Value) -> Option<&'static str> {
+    let all = |pointer: &str, is_so: &dyn Fn(&Value) -> bool| {
+        let others = status.pointer(pointer).and_then(Value::as_array);
+        others.is_some_and(|others| others.len() + 1 == CENTRES.len() && others.iter().all(is_so))
+    };
+    if !all("/links", &|link| link["up"] == true) {
+        return Some("a link");
+    }
+    (!all("/purges/data_centres", &|there| there["behind"] == 0 && there["ahead"] == 0)).then_some("a purge")
+}
+
+/// Where a data centre's operator is, in its host.
+pub(super) fn operator() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 4480))
+}
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const AT_START: Duration = Duration::from_secs(30);

@@ -1,0 +1,191 @@
+//! The planet on which all runs take place: four data centres and an origin, each in a host of its own, and what is cut there.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+};
+
+use anyhow::{Context, anyhow, ensure};
+use tempfile::TempDir;
+use world::file::{Down, Fault};
+
+use super::timeline::What;
+
+/// A data centre, as the network's file has it.
+#[derive(Debug)]
+pub(super) struct Centre {
+    pub(super) name: &'static str,
+    pub(super) city: &'static str,
+    pub(super) region: &'static str,
+}
+
+const fn centre(name: &'static str, city: &'static str, region: &'static str) -> Centre {
+    Centre { name, city, region }
+}
+
+/// The first one has the store; two are in its region.
+pub(super) const CENTRES: [Centre; 4] = [
+    centre("lhr", "london", "europe"),
+    centre("fra", "frankfurt", "europe"),
+    centre("nyc", "newyork", "america"),
+    centre("syd", "sydney", "oceania"),
+];
+
+pub(super) const ORIGIN_CITY: &str = "chicago";
+/// The host of the origin, and its address: that of the first host.
+pub(super) const ORIGIN: (&str, &str) = ("origin", "10.0.0.1");
+
+/// The host of the store's server, beside the data centre with the store, and its address: that of the last host.
+pub(super) const SERVER: (&str, &str) = ("server", "10.0.0.6");
+
+/// A planet that is up, and the certificates of its data centres.
+pub(super) struct Place {
+    program: PathBuf,
+    name: String,
+    pub(super) control: planet::Planet,
+    origin: planet::Network,
+    server: planet::Network,
+    edges: Vec<planet::Network>,
+    folder: TempDir,
+}
+
+impl Place {
+    /// Has a planet come up, with this program.
+    pub(super) fn up(program: &Path) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let name = format!("faults-{}", std::process::id());
+        let file = folder.path().join("world.toml");
+        fs::write(&file, world())?;
+        let run = |words: &[&str]| longhaul(program, words);
+        run(&["lab", "up", &file.display().to_string(), "--detach", "--name", &name])?;
+        let control = planet::Planet::find(Some(&name))?;
+        let [origin, server] = [control.network(ORIGIN.0)?, control.network(SERVER.0)?];
+        let edges = CENTRES.iter().map(|centre| control.network(&host(centre))).collect::<Result<_, _>>()?;
+        let place = Self { program: program.to_owned(), name, control, origin, server, edges, folder };
+        let authority = place.authority();
+        run(&["edge", "ca", "new", &authority])?;
+        for centre in &CENTRES {
+            run(&["edge", "ca", "issue", &authority, centre.name])?;
+        }
+        Ok(place)
+    }
+
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Takes the calling thread into the host of a data centre.
+    pub(super) fn join(&self, centre: usize) -> anyhow::Result<()> {
+        Ok(self.edges[centre].join()?)
+    }
+
+    /// The tables of a network's file that say which data centres there are. `more` is said of each.
+    pub(super) fn tables(&self, more: impl Fn(&Centre) -> String) -> String {
+        let authority = self.authority();
+        let mut text = format!("[network]\nname = \"faults\"\nauthority = \"{authority}/ca.pem\"\n");
+        for (centre, last) in CENTRES.iter().zip(2..) {
+            let Centre { name, city, region } = centre;
+            // Writing to a String cannot fail.
+            let _ = write!(
+                text,
+                "[[data_centre]]\nname = \"{name}\"\ncity = \"{city}\"\nregion = \"{region}\"\n\
+                 listen = [\"127.0.0.1:80\"]\nadmin = \"127.0.0.1:4480\"\naddress = \"10.0.0.{last}:4400\"\n\
+                 link_certificate = \"{authority}/{name}.pem\"\nlink_key = \"{authority}/{name}-key.pem\"\n{}",
+                more(centre)
+            );
+        }
+        text
+    }
+
+    fn authority(&self) -> String {
+        self.folder.path().join("authority").display().to_string()
+    }
+
+    /// Cuts what a fault cuts; the number by which that is ended, if it cuts anything.
+    pub(super) fn cut(&self, what: What) -> anyhow::Result<Option<u64>> {
+        let down = Some(Down::Plain(true));
+        let fault = match what {
+            What::Cut(a, b) => {
+                Fault { between: Some([a.to_owned(), b.to_owned()]), down, ..Fault::default() }
+            }
+            What::Alone(centre) => Fault {
+                partition: Some(vec![vec![CENTRES[centre].city.to_owned()]]),
+                down,
+                ..Fault::default()
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(self.control.fault(&fault)?))
+    }
+
+    /// Does something in a thread that is in the host of a data centre.
+    pub(super) fn in_centre<T: Send>(
+        &self,
+        centre: usize,
+        work: impl FnOnce() -> T + Send,
+    ) -> anyhow::Result<T> {
+        in_network(&self.edges[centre], work)
+    }
+
+    /// The same in the host of the store's server.
+    pub(super) fn at_server<T: Send>(&self, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
+        in_network(&self.server, work)
+    }
+
+    /// The same in the host of the origin.
+    pub(super) fn at_origin<T: Send>(&self, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
+        in_network(&self.origin, work)
+    }
+}
+
+fn in_network<T: Send>(network: &planet::Network, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            network.join()?;
+            anyhow::Ok(work())
+        });
+        thread.join().map_err(|_| anyhow!("a thread in a host panicked"))?
+    })
+}
+
+fn host(centre: &Centre) -> String {
+    format!("edge-{}", centre.name)
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // It may be down already.
+        let mut down = Command::new(&self.program);
+        down.args(["lab", "down", "--planet", &self.name]).stdout(Stdio::null()).stderr(Stdio::null());
+        let _ = down.status();
+    }
+}
+
+/// What the program prints.
+pub(super) fn longhaul(program: &Path, words: &[&str]) -> anyhow::Result<String> {
+    let output = Command::new(program).args(words).output();
+    let output = output.with_context(|| format!("cannot run {}", program.display()))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "longhaul {} failed: {}", words.join(" "), said.trim());
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Round trips are shorter than on Earth, so that a run of a few seconds has many of them.
+fn world() -> String {
+    let mut text = format!("[[host]]\nname = \"{}\"\ncity = \"{ORIGIN_CITY}\"\n", ORIGIN.0);
+    let cities = [ORIGIN_CITY].into_iter().chain(CENTRES.iter().map(|centre| centre.city));
+    let cities: Vec<_> = cities.collect();
+    for centre in &CENTRES {
+        let _ = write!(text, "[[host]]\nname = \"{}\"\ncity = \"{}\"\n", host(centre), centre.city);
+    }
+    let _ = write!(text, "[[host]]\nname = \"{}\"\ncity = \"{}\"\n", SERVER.0, CENTRES[0].city);
+    for (number, a) in cities.iter().enumerate() {
+        for (b, rtt) in cities[number + 1..].iter().zip([6, 14, 22, 30]) {
+            let _ = write!(text, "[[link]]\nbetween = [\"{a}\", \"{b}\"]\nrtt = \"{rtt}ms\"\n");
+        }
+    }
+    text
+}

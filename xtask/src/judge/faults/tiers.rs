@@ -1,0 +1,243 @@
+//! A run of the cache: visitors in all data centres ask for objects that change and are purged while things go wrong.
+//!
+//! Whether many simultaneous visitors make one request at the origin is looked at before the first fault and after the last one, when all
+//! are linked: while links break, whoever is not reached is passed by, and several ask the origin.
+
+mod audit;
+mod origin;
+mod visitor;
+
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+use anyhow::anyhow;
+use serde_json::Value;
+
+pub(super) use self::origin::Origin;
+use self::{
+    audit::{Purge, Visit, has_way},
+    visitor::{Purger, Visitor},
+};
+use super::{
+    chance::Chance,
+    clock::{Clock, pause},
+    network::Network,
+    outcome::{Run, Violation},
+    place::{CENTRES, ORIGIN, Place, longhaul},
+    scenes,
+    timeline::{self, Fault, Kinds},
+};
+
+/// What all threads of a run share.
+struct Scene<'p> {
+    place: &'p Place,
+    origin: &'p Origin,
+    network: Network<'p>,
+    clock: Clock,
+    token: String,
+    seed: u64,
+    is_over: AtomicBool,
+}
+
+/// What visitors were told, and what was purged.
+#[derive(Default)]
+struct Told {
+    visits: Vec<Visit>,
+    purges: Vec<Purge>,
+    wrong: Vec<Violation>,
+}
+
+/// One run, with the faults of a seed.
+pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Path>) -> anyhow::Result<Run> {
+    let folder = tempfile::tempdir()?;
+    let token: Value = serde_json::from_str(&longhaul(place.program(), &["edge", "token", "--json"])?)?;
+    let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
+    fs::write(folder.path().join("network.toml"), network(place, folder.path(), &hash))?;
+    let network = Network::start(place, folder.path(), clocks)?;
+    let kinds = Kinds { has_clocks: clocks.is_some(), has_disk: false, has_server: false, has_origin: true };
+    let mut faults = timeline::draw(seed, LASTS, kinds);
+    let is_over = AtomicBool::new(false);
+    let mut scene = Scene { place, origin, network, clock: Clock::start(), token, seed, is_over };
+    let before = scene.burst("before")?;
+    scene.clock = Clock::start();
+    let mut told = scene.play(&mut faults)?;
+    let after = scene.burst("after")?;
+    told.visits.extend(scene.read_at_end()?);
+    let mut run = Run::of(seed, faults);
+    for (when, requests) in [("before the first fault", before), ("after the last one", after)] {
+        run.count("bursts");
+        if requests != 1 {
+            let text = format!("{BURST} visitors at once, {when}, made {requests} requests at the origin");
+            run.violate("more than one flight", text + "\n" + &scene.network.logs());
+        }
+    }
+    told.judge(&mut run);
+    run.count_many("requests at the origin", origin.take(&format!("/{seed}/")));
+    Ok(run)
+}
+
+impl Scene<'_> {
+    /// Lets visitors ask and somebody purge while the faults come and go; these are then as they were done.
+    fn play(&self, faults: &mut Vec<Fault>) -> anyhow::Result<Told> {
+        thread::scope(|scope| {
+            let visitors: Vec<_> =
+                (0..VISITORS * CENTRES.len()).map(|number| scope.spawn(move || self.visit(number))).collect();
+            let purger = scope.spawn(|| self.purge());
+            let played = scenes::play(
+                faults,
+                LASTS,
+                (self.place, &self.network, self.clock),
+                |_| Ok(()),
+                || {
+                    self.is_over.store(true, SeqCst);
+                },
+            );
+            self.is_over.store(true, SeqCst);
+            let mut told = Told::default();
+            for visitor in visitors {
+                let (visits, wrong) = visitor.join().map_err(|_| anyhow!("a visitor panicked"))?;
+                told.visits.extend(visits);
+                told.wrong.extend(wrong);
+            }
+            told.purges = purger.join().map_err(|_| anyhow!("who purges panicked"))??;
+            *faults = played?;
+            Ok(told)
+        })
+    }
+
+    /// Asks for what comes to mind until all is over, or an answer is none that the origin gave.
+    fn visit(&self, number: usize) -> (Vec<Visit>, Option<Violation>) {
+        let mut chance = Chance::of(self.seed, number as u64 + 1);
+        let mut visits = Vec::new();
+        let mut visit = || {
+            let mut visitor = Visitor::of(self, number % CENTRES.len())?;
+            while !self.is_over.load(SeqCst) {
+                visits.push(visitor.ask(chance.below(OBJECTS))?);
+                pause(chance.between(Duration::from_millis(1), Duration::from_millis(25)));
+            }
+            anyhow::Ok(())
+        };
+        let wrong = visit().err().map(|why| Violation(format!("{why:#}")));
+        (visits, wrong)
+    }
+
+    /// Changes objects at the origin, and has each change purged by some data centre.
+    fn purge(&self) -> anyhow::Result<Vec<Purge>> {
+        let mut chance = Chance::of(self.seed, 100);
+        let mut purges = Vec::new();
+        while !self.is_over.load(SeqCst) {
+            purges.extend(Purger::of(self, chance.place(CENTRES.len()))?.purge(&mut chance)?);
+            pause(chance.between(Duration::from_millis(5), Duration::from_millis(60)));
+        }
+        Ok(purges)
+    }
+
+    /// Has visitors of all data centres ask for what nobody has asked for, all at once; how many requests that made at the origin.
+    fn burst(&self, name: &str) -> anyhow::Result<u64> {
+        let path = format!("/{}/{name}", self.seed);
+        let barrier = Barrier::new(BURST);
+        thread::scope(|scope| {
+            let visitors: Vec<_> = (0..BURST)
+                .map(|number| {
+                    let (path, barrier) = (&path, &barrier);
+                    scope.spawn(move || {
+                        let visitor = Visitor::of(self, number % CENTRES.len());
+                        barrier.wait();
+                        visitor?.ask_for("generic", path)
+                    })
+                })
+                .collect();
+            for visitor in visitors {
+                visitor.join().map_err(|_| anyhow!("a visitor panicked"))??;
+            }
+            anyhow::Ok(())
+        })?;
+        Ok(self.origin.requests(&path))
+    }
+
+    /// Asks for each object in each data centre once all is well again.
+    fn read_at_end(&self) -> anyhow::Result<Vec<Visit>> {
+        let in_centre = |centre| {
+            let mut visitor = Visitor::of(self, centre)?;
+            (0..OBJECTS).map(|object| visitor.ask(object)).collect::<anyhow::Result<Vec<_>>>()
+        };
+        let of = |centre| {
+            let joined = thread::scope(|scope| scope.spawn(move || in_centre(centre)).join());
+            joined.map_err(|_| anyhow!("a visitor panicked"))?
+        };
+        let visits: Vec<_> = (0..CENTRES.len()).map(of).collect::<anyhow::Result<_>>()?;
+        Ok(visits.concat())
+    }
+}
+
+impl Told {
+    /// Counts what was done, and says what must not be.
+    fn judge(self, run: &mut Run) {
+        let faults = run.faults.clone();
+        for visit in &self.visits {
+            let is_failed = visit.came.is_err();
+            run.count(if is_failed { "requests failed" } else { "requests answered" });
+            if is_failed && has_way(&faults, visit) {
+                run.violate("requests failed though there was a way", describe(visit));
+            }
+            if let Some(purge) = self.purges.iter().find(|purge| purge.is_broken_by(visit)) {
+                let text = format!("{}\n    against {purge:?}", describe(visit));
+                run.violate("stale answers after an acknowledged purge", text);
+            }
+        }
+        run.count_many("purges acknowledged", self.purges.len() as u64);
+        let acknowledged = self.purges.iter().map(|purge| purge.done_in.len() as u64).sum();
+        run.count_many("data centres that have acknowledged them", acknowledged);
+        for Violation(text) in self.wrong {
+            run.violate("others", text);
+        }
+        if self.purges.len() < LEAST_PURGES || run.counted("requests answered") < LEAST_REQUESTS {
+            run.invalid = Some(format!("only {} purges were acknowledged", self.purges.len()));
+        }
+    }
+}
+
+fn describe(visit: &Visit) -> String {
+    let Visit { centre, is_one_life, object, sent, answered, came, how } = visit;
+    let life = if *is_one_life { "" } else { ", killed or started meanwhile" };
+    let (sent, answered) = (sent.as_secs_f64(), answered.as_secs_f64());
+    format!("object {object} in {}{life}, {sent:.3}-{answered:.3} s: {came:?}, {how}", CENTRES[*centre].name)
+}
+
+/// Two of the data centres have a disk.
+fn network(place: &Place, folder: &Path, hash: &str) -> String {
+    let disk = |name: &str| match name {
+        "lhr" | "nyc" => format!("disk = \"{}/disk-{name}\"\ndisk_size = \"100MB\"\n", folder.display()),
+        _ => String::new(),
+    };
+    let zone = |name: &str, more: &str| {
+        format!(
+            "[[zone]]\nname = \"{name}\"\nhosts = [\"{name}\"]\norigin = [\"http://{}\"]\nfirst_byte = \"2s\"\n{more}\n\
+             [[zone.rule]]\npath = \"/*\"\nedge_ttl = \"1h\"\n",
+            ORIGIN.1
+        )
+    };
+    place.tables(|centre| disk(centre.name))
+        + &format!("[admin]\ntokens = [\"{hash}\"]\n")
+        + &zone("smart", "tiers = \"smart\"\nregional = true")
+        + &zone("generic", "tiers = \"generic\"")
+}
+
+/// How long visitors ask.
+const LASTS: Duration = Duration::from_secs(4);
+/// In each data centre.
+const VISITORS: usize = 2;
+/// Those of a burst, in all data centres.
+const BURST: usize = 16;
+const OBJECTS: u64 = 12;
+/// With less a run says nothing.
+const LEAST_PURGES: usize = 10;
+const LEAST_REQUESTS: u64 = 100;
