@@ -10,7 +10,7 @@ use speed::{
 
 use super::{
     line::{Line, Link, arguments, outcome, program},
-    rate::round_trip,
+    rate::{TERMINALS, round_trip},
     verdict::{Truth, Verdicts},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     let plan = line.plan(&format!(
         "probe_every = \"200ms\"\n[[step]]\nlatency = 20\n[[step]]\ndownload = \"{megabytes}MB\"\n[[step]]\nupload = \"{megabytes}MB\"\n"
     ))?;
-    let idle = round_trip(&line)?;
+    let idle = round_trip(&line, TERMINALS)?;
     let (outcome, pings) = beside_pings(&line, &plan)?;
     let doubts = line.doubts()?;
     let idle_found = outcome.latency.idle_ms.map(|ms| ms.p50).context("no idle latency was measured")?;

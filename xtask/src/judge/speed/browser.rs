@@ -7,7 +7,7 @@ use speed::result::Outcome;
 
 use super::{
     line::{Line, Link, URL},
-    rate::{idle, rates, round_trip},
+    rate::{CHROMIUMS, idle, rates, round_trip},
     verdict::Verdicts,
 };
 use crate::root;
@@ -15,7 +15,7 @@ use crate::root;
 /// Both rates within 5 %, the idle latency within 0.3 ms of ping's.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
-    let ping = round_trip(&line)?;
+    let ping = round_trip(&line, CHROMIUMS)?;
     let result = tempfile::NamedTempFile::new()?;
     let mut node = line.at_home();
     node.arg("node").arg(root().join("web/scripts/speed_result.mjs")).arg(URL).arg(result.path());

@@ -13,9 +13,9 @@ use super::{
 /// A whole test: both rates within 2 %, the idle latency within 0.3 ms of what ping sees.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
-    let before = round_trip(&line)?;
+    let before = round_trip(&line, TERMINALS)?;
     let outcome = line.test("full")?;
-    let ping = f64::midpoint(before, round_trip(&line)?);
+    let ping = f64::midpoint(before, round_trip(&line, TERMINALS)?);
     let doubts = line.doubts()?;
     rates(link, verdicts, &outcome, ("", 0.02), &doubts);
     idle(link, verdicts, &outcome, (ping, "idle latency"), &doubts);
@@ -64,10 +64,10 @@ fn limited(direction: &Bandwidth) -> String {
     said
 }
 
-/// The median round trip of packets that are as long as the question and the answer of a look at the latency are on average, ms: on a slow
-/// line their bits take longer than the way.
-pub(super) fn round_trip(line: &Line) -> anyhow::Result<f64> {
-    let bytes = BYTES_BOTH_WAYS / 2 - HEADERS_OF_PING;
+/// The median round trip of packets that are together as long as this request for nothing and its answer, ms: on a slow line their bits take
+/// longer than the way.
+pub(super) fn round_trip(line: &Line, request: usize) -> anyhow::Result<f64> {
+    let bytes = (request + ANSWER + 2 * HEADERS) / 2 - HEADERS_OF_PING;
     // Of one packet alone it tells the time to a microsecond, of several only together.
     let each = format!("for n in $(seq 40); do ping -4 -n -q -c 1 -s {bytes} server; done");
     let output = line.at_home().args(["sh", "-c", &each]).output().context("ping cannot be run")?;
@@ -80,7 +80,12 @@ pub(super) fn round_trip(line: &Line) -> anyhow::Result<f64> {
     times.get(times.len() / 2).copied().with_context(|| format!("ping said: {text}"))
 }
 
-/// Of a look over HTTP/1.1 in clear text, the request (51 bytes) and the answer's head (184), each with 52 bytes of headers of IPv4 and TCP.
-const BYTES_BOTH_WAYS: usize = 339;
+/// Bytes of a request for nothing over HTTP/1.1, as the terminal's client writes it and as Chromium does, and of the head of its answer; seen
+/// with tcpdump.
+pub(super) const TERMINALS: usize = 51;
+pub(super) const CHROMIUMS: usize = 507;
+const ANSWER: usize = 184;
+/// Of IPv4, and of TCP with time stamps.
+const HEADERS: usize = 52;
 /// Of IPv4 and ICMP.
 const HEADERS_OF_PING: usize = 28;
