@@ -98,7 +98,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
         Err(why) => return failed(&why),
     };
     let ready = Ready { client: client.clone(), context, stream: handle };
-    let mut is_current = consumer.cached_info().num_pending == 0 || position.last >= newest;
+    let mut is_current = consumer.cached_info().num_pending == 0 || place.last >= newest;
     if is_current {
         shared.is_ready(ready.clone());
     }

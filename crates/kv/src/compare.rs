@@ -76,7 +76,8 @@ pub fn differences(span: &Span, here: &[Known], there: &[Known]) -> Differences 
                 } else if version < other_version {
                     found.newer_there.push(key.clone());
                 }
-                (here.next(), there.next());
+                here.next();
+                there.next();
                 continue;
             }
             (Some((key, _)), Some((other, _))) => key < other,
