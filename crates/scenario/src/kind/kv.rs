@@ -46,6 +46,9 @@ pub(crate) struct Table {
     /// How many keys there are.
     #[serde(default = "default_keys")]
     pub keys: Spanned<u32>,
+    /// Whether all of them are written before anything else begins.
+    #[serde(default)]
+    pub fill: bool,
     /// How their popularity falls.
     #[serde(default = "default_zipf")]
     pub zipf: Spanned<f64>,
@@ -84,6 +87,8 @@ fn default_read_rate() -> Frequency {
 /// What one host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
+    /// It writes all keys before the others begin.
+    First,
     /// It writes.
     Writer,
     /// It reads.
@@ -97,7 +102,7 @@ pub enum Role {
 pub struct Kv {
     /// The side of claims, and the beginning of its keys.
     pub name: String,
-    /// What the runner knows it as: the side, or a name of its own for what comes last, as others may wait for the side.
+    /// What the runner knows it as: the side, or a name of its own for what comes first or last, as others may wait for the side.
     pub side: String,
     /// What it does.
     pub role: Role,
@@ -150,11 +155,23 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mist
                 parts.push((role, name(host)));
             }
         }
+        if table.fill
+            && let Some((_, writer)) = parts.first().cloned()
+        {
+            parts.insert(0, (Role::First, writer));
+        }
         parts.push((Role::Last, table.store.get_ref().clone()));
+        let first = format!("{side}.first");
+        let begin = if table.fill {
+            Some(Spanned::new(table.side.span(), first.clone()))
+        } else {
+            table.after.clone()
+        };
         for (role, host) in parts {
             let (step, after) = match role {
                 Role::Last => (format!("{side}.last"), Some(table.side.clone())),
-                Role::Writer | Role::Reader => (side.clone(), table.after.clone()),
+                Role::First => (first.clone(), table.after.clone()),
+                Role::Writer | Role::Reader => (side.clone(), begin.clone()),
             };
             checked.push(Kv {
                 name: side.clone(),
@@ -166,7 +183,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mist
                 keys: *table.keys.get_ref(),
                 zipf: *table.zipf.get_ref(),
                 rate: if role == Role::Writer { table.write_rate } else { table.read_rate },
-                duration: if role == Role::Last { LAST } else { table.duration },
+                duration: if matches!(role, Role::First | Role::Last) { LAST } else { table.duration },
                 // Probes have the first seeds.
                 seed: check.probe_seed(SEEDS_FROM + checked.len()),
                 after,
@@ -180,6 +197,7 @@ impl Kv {
     /// The recording.
     pub(crate) fn file(&self) -> String {
         let role = match self.role {
+            Role::First => "first",
             Role::Writer => "writes",
             Role::Reader => "reads",
             Role::Last => "last",
@@ -187,10 +205,10 @@ impl Kv {
         format!("kv-{}-{role}-{}.jsonl", self.name, self.host)
     }
 
-    /// How often all keys are asked for at the end, when each request draws one of them: a key is left out with a probability of
-    /// keys * e^-(ln keys + 20), which is e^-20.
+    /// How often keys are asked for so that each one is, at the beginning or the end, when each request draws one of them: a key is left out
+    /// with a probability of keys * e^-(ln keys + 20), which is e^-20.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 27 000")]
-    fn last_requests(&self) -> u64 {
+    fn requests_of_all(&self) -> u64 {
         let keys = f64::from(self.keys);
         if self.keys == 1 { 1 } else { (keys * (keys.ln() + 20.0)).ceil() as u64 }
     }
@@ -219,17 +237,20 @@ impl Measures for Kv {
         command.extend(words(&["--output", &folder.file(&self.file()).to_string_lossy()]));
         command.extend(words(&["--header", &format!("Authorization: Bearer {}", self.token)]));
         command.extend(words(&["--record", "kv-version", "--record", "kv-source", "--record", "kv-age"]));
-        let zipf = if self.role == Role::Last { 0.0 } else { self.zipf };
+        let is_of_all = matches!(self.role, Role::First | Role::Last);
+        let zipf = if is_of_all { 0.0 } else { self.zipf };
         command.extend(words(&["--objects", &self.keys.to_string(), "--zipf", &zipf.to_string()]));
         command.extend(words(&["--connections", "reuse", "--seed", &self.seed.to_string()]));
         let (rate, duration) = (self.rate.to_string(), units::duration::show(self.duration));
         command.extend(match self.role {
-            Role::Last => words(&["--concurrency", "1", "--count", &self.last_requests().to_string()]),
+            Role::First | Role::Last => {
+                words(&["--concurrency", "1", "--count", &self.requests_of_all().to_string()])
+            }
             Role::Reader | Role::Writer => {
                 words(&["--rate", &rate, "--arrival", "poisson", "--duration", &duration])
             }
         });
-        if self.role == Role::Writer {
+        if matches!(self.role, Role::First | Role::Writer) {
             command.extend(words(&["--method", "PUT", "--body", VALUE]));
         }
         let log = folder.log(self.file().trim_end_matches(".jsonl"));
@@ -263,10 +284,10 @@ const fn number(name: &'static str, paths: &'static [&'static str]) -> Number {
 const STALENESS: &str = "staleness";
 const LATENCY: &str = "latency";
 
-/// All of them are read at the end, which takes some 27 000 requests.
+/// All of them are read at the end, and perhaps written first, which takes some 27 000 requests.
 const MOST_KEYS: u32 = 1000;
 
-/// What reading them at the end takes at most, for the progress display.
+/// What writing them first, or reading them at the end, takes at most, for the progress display.
 const LAST: Duration = Duration::from_secs(1);
 
 /// More than a scenario has probes.

@@ -407,6 +407,18 @@ fn writers_and_readers_of_keys_are_checked_and_what_they_wrote_is_read_at_the_en
         let table = "[[kv]]\nside = 'keys'\nwriters = ['origin']\nreaders = ['visitor']\nstore = 'origin'\ntoken = 't'\n";
         with(&format!("{table}{more}\n"))
     };
+    let filled = kv("keys = 3\nfill = true\nafter = 'other'\n[[ping]]\nside = 'other'\nfrom = ['origin']\nto = ['visitor']").unwrap();
+    let steps: Vec<_> = filled
+        .measurements
+        .iter()
+        .map(|one| (one.measures().side(), one.measures().after().map(|after| after.get_ref().as_str())))
+        .filter(|(side, _)| side.starts_with("keys"))
+        .collect();
+    let first = Some("keys.first");
+    assert_eq!(
+        steps,
+        [("keys.first", Some("other")), ("keys", first), ("keys", first), ("keys.last", Some("keys"))]
+    );
     let plan = kv("keys = 3\nduration = '10s'").unwrap();
     let steps: Vec<_> = plan.measurements.iter().map(|one| one.measures().side()).collect();
     assert_eq!(steps, ["keys", "keys", "keys.last"]);

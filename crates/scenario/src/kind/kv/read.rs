@@ -59,14 +59,14 @@ fn take(joined: &mut Joined, one: &Kv, reading: &Inputs<'_>, found: &mut Finding
     let end = recording.end();
     // A recording that was cut off does not say when it began, so nothing in it can be joined.
     let Some(started) = end.and_then(|end| end.started_monotonic_ns) else { return Ok(()) };
-    if one.role != Role::Last {
+    if matches!(one.role, Role::Writer | Role::Reader) {
         let invalid = end.into_iter().flat_map(|end| &end.invalid);
         let invalid = invalid.map(|reason| claim::Doubt::Recorded(reason.clone()).of(one.host.as_str()));
         found.doubts.extend(invalid.map(|doubt| doubt.of(one.name.as_str())));
     }
     for sample in &samples {
         match one.role {
-            Role::Writer => joined.write(sample, started),
+            Role::First | Role::Writer => joined.write(sample, started),
             Role::Reader => joined.read(&one.host, sample, started),
             Role::Last => joined.last(sample),
         }
