@@ -146,3 +146,51 @@ fn whoever_hears_of_too_few_is_cut_off() {
     assert!(!is_cut_off(30, &["syd"]) && !asks(1000, CutOff::Revalidate));
     assert!(is_cut_off(36, &[]));
 }
+
+#[test]
+fn the_stream_is_told_of_own_purges_at_once_and_of_others_when_nobody_else_does_it() {
+    let (lhr, fra) = (Bus::new(), Bus::new());
+    let ((own, _), ()) = lhr.append(vec![order("a"), order("b")], || ());
+    lhr.is_done();
+    let ((others, _), ()) = fra.append(vec![order("c")], || ());
+    fra.is_done();
+    tell(("lhr", &lhr), ("fra", &fra));
+    tell(("fra", &fra), ("lhr", &lhr));
+    tell(("lhr", &lhr), ("fra", &fra));
+    tell(("fra", &fra), ("lhr", &lhr));
+    assert_eq!(lhr.stream_is_behind(), 3);
+    let lacks = |whose| lhr.stream_lacks(whose).map(|piece| (piece.log, piece.first, piece.entries.len()));
+    assert_eq!((lacks(Whose::Own), lacks(Whose::All)), (Some((own, 1, 2)), None));
+    lhr.stream_has(own, 2);
+    lhr.look_at_stream();
+    // It lacked that when it was looked at, and still does.
+    assert_eq!((lacks(Whose::Own), lacks(Whose::All)), (None, Some((others, 1, 1))));
+    lhr.stream_has(others, 1);
+    // What nobody here knows is not counted, whatever the stream says.
+    lhr.stream_has(others, 9);
+    lhr.stream_has(LogId(7), 1 << 50);
+    assert_eq!((lacks(Whose::All), lhr.stream_is_behind()), (None, 0));
+    let ((_, last), ()) = fra.append(vec![order("d")], || ());
+    assert_eq!(last, 2);
+    let piece = |first| Piece { log: others, first, forgets: false, entries: vec![order("d")] };
+    assert_eq!((lhr.has_gap(&piece(2)), lhr.has_gap(&piece(3))), (false, true));
+    // Another stream has none of it.
+    lhr.stream_is_anew();
+    assert_eq!((lacks(Whose::Own), lhr.stream_is_behind()), (Some((own, 1, 2)), 3));
+}
+
+#[test]
+fn what_is_told_to_all_of_a_log_that_is_over_concerns_who_has_it() {
+    let (lhr, fra) = (Bus::new(), Bus::new());
+    let ((log, _), ()) = fra.append(vec![order("a"), order("b")], || ());
+    fra.is_done();
+    let over = |end: u64| format!("{:x}:{end}", log.0).parse::<Position>().unwrap();
+    assert_eq!(lhr.ends_here(&over(2)), (Position::default(), Vec::new()));
+    tell(("lhr", &lhr), ("fra", &fra));
+    tell(("fra", &fra), ("lhr", &lhr));
+    assert_eq!(lhr.ends_here(&over(2)), (over(2), Vec::new()));
+    // It has a part, and nobody has the rest.
+    let (ended, short) = lhr.ends_here(&over(5));
+    assert_eq!((ended, short.len(), short[0].first, short[0].forgets), (Position::default(), 1, 6, true));
+    assert_eq!(lhr.ends_here(&over(1)), (Position::default(), Vec::new()));
+}

@@ -133,6 +133,17 @@ mod tests {
     }
 
     #[test]
+    fn what_the_fuzz_target_begins_with_is_read() {
+        for seed in [
+            include_str!("../../../../fuzz/seeds/bus/purges"),
+            include_str!("../../../../fuzz/seeds/bus/forgotten"),
+        ] {
+            let (part, text) = seed.split_once('\n').unwrap();
+            assert_eq!(is_entry_read_as_written(part, text.as_bytes()), Some(true));
+        }
+    }
+
+    #[test]
     fn a_message_has_room_for_the_longest_purge_and_for_no_more_than_fits() {
         // Each of these bytes is written with six.
         let long = "\u{1}".repeat(LONGEST_NAME - "shop".len());

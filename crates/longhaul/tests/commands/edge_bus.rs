@@ -5,6 +5,7 @@ use std::{
     fs,
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU16, Ordering::SeqCst},
 };
 
 use nix::sys::signal::Signal;
@@ -31,9 +32,16 @@ impl Drop for Nats {
     }
 }
 
-/// An address that nobody has.
+/// An address that nobody has, below the ports that the kernel gives to connections meanwhile.
 fn free() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let offset = u32::from(NEXT.fetch_add(1, SeqCst)) + std::process::id() * 16;
+        let address = format!("127.0.0.1:{}", 20_000 + offset % 12_000);
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
 }
 
 impl Pair {
