@@ -366,7 +366,8 @@ mod tests {
     fn a_stream_that_loses_messages_is_not_used() {
         let good = stream::Config { discard: DiscardPolicy::New, ..stream::Config::default() };
         assert_eq!(is_safe("S", &good), Ok(()));
-        let wrong: [(&str, fn(&mut stream::Config)); 9] = [
+        type Spoil = fn(&mut stream::Config);
+        let wrong: [(&str, Spoil); 9] = [
             ("retention limits", |config| config.retention = RetentionPolicy::WorkQueue),
             ("file storage", |config| config.storage = StorageType::Memory),
             ("discard new", |config| config.discard = DiscardPolicy::Old),

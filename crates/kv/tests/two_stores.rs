@@ -36,7 +36,7 @@ enum Fate {
     Late,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Event {
     Write {
         writer: usize,
@@ -138,7 +138,8 @@ impl Store {
 
 impl World {
     fn of(apart: &[u64]) -> Self {
-        let name = |number: usize| StoreName::new(&format!("w{number}")).unwrap();
+        let name =
+            |number: usize| StoreName::new(&format!("w{number}")).expect("letters and digits are a name");
         Self {
             stores: Default::default(),
             writers: (0..apart.len()).map(|number| Clock::resume(name(number), 0)).collect(),
