@@ -1,6 +1,6 @@
 //! Where a purge is done, when it is acknowledged: the operator is told of each data centre, after a time that is bounded.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::pending, sync::Arc, time::Duration};
 
 use ::tiers::CentreId;
 use tokio::{
@@ -32,7 +32,13 @@ impl Edge {
             });
             let name = peer.name.clone();
             tokio::spawn(async move {
-                let has = edge.bus.until_has(&name, place);
+                let has = async {
+                    if edge.is_on_bus() {
+                        edge.bus.until_has(&name, place).await;
+                    } else {
+                        pending().await
+                    }
+                };
                 let exchanged = tokio::select! {
                     exchanged = exchanging => exchanged.unwrap_or(Ok(())),
                     // It has heard of it in another way.

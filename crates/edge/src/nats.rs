@@ -65,6 +65,11 @@ impl Edge {
         now.bus == network.bus && now.name == network.name && !network.bus.as_ref().is_some_and(has_files)
     }
 
+    /// Whether there is a bus.
+    pub(crate) fn is_on_bus(&self) -> bool {
+        self.talk().is_some()
+    }
+
     /// How the bus fares, if there is one.
     pub(crate) fn bus_status(&self) -> Option<BusStatus> {
         let talk = self.talk()?;
