@@ -36,7 +36,9 @@ impl World {
         position
     }
 
+    /// Whoever puts something has read all before, as the edge has.
     pub(super) fn put(&mut self, at: usize) {
+        self.read(at, usize::MAX);
         let centre = &mut self.centres[at];
         let logs: Vec<_> = centre.ledger.position().logs().map(|(log, _)| log).collect();
         for log in logs {
