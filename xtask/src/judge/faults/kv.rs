@@ -207,5 +207,5 @@ const SOON: Duration = Duration::from_secs(2);
 /// The same when all is well again, and how long that may take.
 const LATE: Duration = Duration::from_secs(20);
 /// With less a run says nothing.
-const LEAST_WRITES: u64 = 30;
+const LEAST_WRITES: u64 = 10;
 const LEAST_READS: u64 = 30;

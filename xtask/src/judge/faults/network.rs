@@ -129,7 +129,12 @@ impl<'p> Network<'p> {
         let clock = Clock::start();
         loop {
             let lacking = (0..CENTRES.len()).find_map(|centre| match self.status(centre) {
-                Some(status) => lacks(&status).map(|what| format!("{} lacks {what}", CENTRES[centre].name)),
+                Some(status) => lacks(&status).map(|what| {
+                    format!(
+                        "{} lacks {what} ({} {})",
+                        CENTRES[centre].name, status["links"], status["purges"]
+                    )
+                }),
                 None => Some(format!("{} does not answer its operator", CENTRES[centre].name)),
             });
             let Some(lacking) = lacking else { return Ok(()) };
@@ -159,7 +164,7 @@ impl Drop for Network<'_> {
     }
 }
 
-/// What is missing until a data centre is linked with all and nobody lacks a purge.
+/// What is missing until a data centre is linked with all, and all have what it has purged.
 fn lacks(status: &Value) -> Option<&'static str> {
     let all = |pointer: &str, is_so: &dyn Fn(&Value) -> bool| {
         let others = status.pointer(pointer).and_then(Value::as_array);
@@ -168,7 +173,8 @@ fn lacks(status: &Value) -> Option<&'static str> {
     if !all("/links", &|link| link["up"] == true) {
         return Some("a link");
     }
-    (!all("/purges/data_centres", &|there| there["behind"] == 0 && there["ahead"] == 0)).then_some("a purge")
+    // If nobody is behind anybody, all have the same.
+    (!all("/purges/data_centres", &|there| there["behind"] == 0)).then_some("a purge")
 }
 
 /// Where a data centre's operator is, in its host.
