@@ -2,6 +2,7 @@
 //! and what their visitors were told is held against what is promised. A seed says what goes wrong and what visitors ask for.
 
 mod ask;
+mod centres;
 mod chance;
 mod clock;
 mod kv;

@@ -3,8 +3,8 @@
 use std::{fmt, time::Duration};
 
 use super::{
+    centres::{CENTRES, ORIGIN_CITY},
     chance::Chance,
-    place::{CENTRES, ORIGIN_CITY},
 };
 
 /// A fault, with its times since the visitors came.
