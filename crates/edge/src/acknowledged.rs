@@ -36,7 +36,7 @@ impl Edge {
                     if edge.is_on_bus() {
                         edge.bus.until_has(&name, place).await;
                     } else {
-                        pending().await
+                        pending::<()>().await;
                     }
                 };
                 let exchanged = tokio::select! {

@@ -88,7 +88,8 @@ export interface Outcome {
  */
 export interface Bandwidth {
   /**
-   * Bits a second: the 90th percentile of all requests that have a rate. Null if none has.
+   * Bits a second: the 90th percentile of the requests of all sizes whose fastest took ten round trips or more; of all requests if none
+   * took so long. Null if none has a rate.
    */
   bps_p90: number | null;
   /**

@@ -103,7 +103,7 @@ impl Options {
                 "--program" => options.program = Some(PathBuf::from(value()?)),
                 "--json" => options.is_json = true,
                 runs => {
-                    options.runs = runs.parse().with_context(|| format!("{runs} is not a number of runs"))?
+                    options.runs = runs.parse().with_context(|| format!("{runs} is not a number of runs"))?;
                 }
             }
         }
@@ -114,9 +114,7 @@ impl Options {
     /// The program as it is tested, built if none is named.
     fn program(&self) -> anyhow::Result<PathBuf> {
         if let Some(program) = &self.program {
-            return Ok(program
-                .canonicalize()
-                .with_context(|| format!("no program {}", program.display()))?);
+            return program.canonicalize().with_context(|| format!("no program {}", program.display()));
         }
         crate::run(".", "cargo", &["build", "--quiet", "--package", "longhaul"])?;
         Ok(root().join("target/debug/longhaul"))

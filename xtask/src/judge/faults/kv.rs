@@ -115,7 +115,7 @@ impl Scene<'_> {
     /// Reads each key once all is well again: first where the store is, then everywhere.
     fn read_at_end(&self) -> anyhow::Result<Vec<Operation>> {
         let mut history = Vec::new();
-        for centre in 0..CENTRES.len() {
+        for (centre, of) in CENTRES.iter().enumerate() {
             let in_host = || {
                 let mut visitor = Visitor::of(self, centre, LATE)?;
                 (0..u32::try_from(KEYS)?).map(|key| self.read_in_the_end(key, &mut visitor)).collect()
@@ -125,7 +125,7 @@ impl Scene<'_> {
             });
             history.extend(read.with_context(|| {
                 let status = self.network.status(centre).unwrap_or_default();
-                format!("{} after the last fault, with {}", CENTRES[centre].name, status["kv"])
+                format!("{} after the last fault, with {}", of.name, status["kv"])
             })?);
         }
         Ok(history)

@@ -137,7 +137,7 @@ impl<'s> Purger<'s> {
 }
 
 fn zone_of(object: u64) -> &'static str {
-    ZONES[usize::from(object % 2 == 0)]
+    ZONES[usize::from(object.is_multiple_of(2))]
 }
 
 fn path_of(seed: u64, object: u64) -> String {
