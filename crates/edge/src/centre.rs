@@ -17,7 +17,7 @@ use crate::{
     hits::Hits,
     kv,
     log::Log,
-    nats::OnBus,
+    nats::talk::OnBus,
     network::Network,
     on_disk::OnDisk,
     origins::Origins,

@@ -6,34 +6,18 @@
 //! nobody tells over a link, is known to be lacking by the numbers of what follows; then everything is taken for stale. How far each
 //! is goes from one to all beside the stream, and is not kept. Without NATS all of this waits, and the links go on.
 
+mod converse;
 mod entry;
-mod talk;
+pub(crate) mod talk;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use jetstream::Journal;
-use tokio::task::AbortHandle;
 
 #[doc(hidden)]
 pub use self::entry::is_entry_read_as_written;
-use self::talk::Talk;
+use self::talk::{Talk, Underway};
 use crate::{Error, centre::Edge, network::Network, operator::BusStatus};
-
-/// What a data centre has to do with the bus at this moment.
-#[derive(Default)]
-pub(crate) struct OnBus(Mutex<Option<Underway>>);
-
-/// A conversation, which ends when this is dropped.
-struct Underway {
-    talk: Arc<Talk>,
-    task: AbortHandle,
-}
-
-impl Drop for Underway {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 /// The bus of a network, if it has one. Blocks.
 pub(crate) fn journal_of(network: &Network) -> Result<Option<Journal>, Error> {
@@ -48,13 +32,13 @@ impl Edge {
         let underway = journal.map(|journal| {
             self.bus.awaits_stream();
             let talk = Arc::new(Talk::new(journal));
-            let task = tokio::spawn(talk::run(Arc::downgrade(self), Arc::clone(&talk)));
+            let task = tokio::spawn(converse::run(Arc::downgrade(self), Arc::clone(&talk)));
             Underway { talk, task: task.abort_handle() }
         });
         if underway.is_none() {
             self.bus.asked_stream();
         }
-        *self.on_bus.0.lock().unwrap_or_else(PoisonError::into_inner) = underway;
+        self.on_bus.is_now(underway);
     }
 
     /// Whether the bus of a network is the one that it has now, with files that need not be read again.
@@ -82,7 +66,6 @@ impl Edge {
     }
 
     fn talk(&self) -> Option<Arc<Talk>> {
-        let underway = self.on_bus.0.lock().unwrap_or_else(PoisonError::into_inner);
-        underway.as_ref().map(|underway| Arc::clone(&underway.talk))
+        self.on_bus.talk()
     }
 }

@@ -1,39 +1,56 @@
-//! The conversation of a data centre with the stream of its network's bus: begun again whenever it fails.
+//! How the conversation of a data centre with the bus fares, and the one that is under way.
 
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    time::Duration,
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use ::tiers::LogId;
-use jetstream::{Bytes, Came, Journal, Place, Reader, Writer};
-use tokio::{
-    sync::watch,
-    task::spawn_blocking,
-    time::{Instant, sleep, sleep_until},
-};
+use jetstream::Journal;
+use tokio::{task::AbortHandle, time::Instant};
 
-use super::entry::Entry;
-use crate::{
-    bus::{HEARD_WITHIN, Heard, Message, Whose, digits},
-    centre::Edge,
-    exchange::between_exchanges,
-    operator::BusStatus,
-    purging::Leaving,
-};
+use crate::{bus::HEARD_WITHIN, operator::BusStatus};
+
+/// What a data centre has to do with the bus at this moment.
+#[derive(Default)]
+pub(crate) struct OnBus(Mutex<Option<Underway>>);
+
+/// A conversation, which ends when this is dropped.
+pub(super) struct Underway {
+    pub(super) talk: Arc<Talk>,
+    pub(super) task: AbortHandle,
+}
+
+impl OnBus {
+    /// The conversation that is under way.
+    pub(super) fn talk(&self) -> Option<Arc<Talk>> {
+        self.lock().as_ref().map(|underway| Arc::clone(&underway.talk))
+    }
+
+    /// Another one from now on, or none.
+    pub(super) fn is_now(&self, underway: Option<Underway>) {
+        *self.lock() = underway;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Underway>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
 
 /// A conversation.
-pub(super) struct Talk {
-    journal: Journal,
+pub(crate) struct Talk {
+    pub(super) journal: Journal,
     state: Mutex<State>,
     /// Purges that were put into the stream here.
-    put: AtomicU64,
+    pub(super) put: AtomicU64,
     /// Purges that came through it, and were not known before.
-    taken: AtomicU64,
+    pub(super) taken: AtomicU64,
     /// Messages that are none of a network's purges.
     unread: AtomicU64,
 }
@@ -87,7 +104,7 @@ impl Talk {
         }
     }
 
-    fn works(&self) {
+    pub(super) fn works(&self) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.is_working, true) {
             tracing::info!(stream = self.journal.address(), "purges travel through the bus");
@@ -95,7 +112,7 @@ impl Talk {
         state.trouble = None;
     }
 
-    fn fails(&self, why: String) {
+    pub(super) fn fails(&self, why: String) {
         let mut state = self.state();
         if state.is_working || state.trouble.as_ref() != Some(&why) {
             tracing::warn!(error = why, "purges do not travel through the bus, but over links alone");
@@ -104,7 +121,7 @@ impl Talk {
     }
 
     /// Whether something can be put into the stream, or why not.
-    fn takes(&self, why: Option<String>) {
+    pub(super) fn takes(&self, why: Option<String>) {
         let mut state = self.state();
         if let Some(why) = why.as_ref().filter(|why| state.is_full.as_ref() != Some(why)) {
             tracing::warn!(error = why, "a purge is not in the bus's stream yet");
@@ -112,7 +129,7 @@ impl Talk {
         state.is_full = why;
     }
 
-    fn not_read(&self, part: &str, bytes: usize) {
+    pub(super) fn not_read(&self, part: &str, bytes: usize) {
         if self.unread.fetch_add(1, Relaxed) == 0 {
             let (stream, part) = (self.journal.address(), part.get(..32).unwrap_or("?"));
             tracing::warn!(
@@ -125,7 +142,7 @@ impl Talk {
     }
 
     /// Another process by the same name is heard, at least twice if it is there and not only gone.
-    fn meets(&self, own: &str, log: LogId) {
+    pub(super) fn meets(&self, own: &str, log: LogId) {
         let mut state = self.state();
         let before = state.namesake.filter(|before| before.log == log).map_or(0, |before| before.times);
         state.namesake = Some(Namesake { log, times: before + 1, last: Instant::now() });
@@ -144,181 +161,3 @@ fn namesake(own: &str) -> String {
         "another process is the data centre \"{own}\" too: end one of them, or give it a name of its own in the network's file and with --data-centre"
     )
 }
-
-/// Goes on until the data centre ends.
-pub(super) async fn run(edge: Weak<Edge>, talk: Arc<Talk>) {
-    let mut place = Place::default();
-    loop {
-        let why = match converse(&edge, &talk, &mut place).await {
-            Err(why) => why,
-            Ok(never) => match never {},
-        };
-        let Some(edge) = edge.upgrade() else { return };
-        talk.fails(why);
-        // Nobody waits for a stream that cannot be read.
-        edge.bus.asked_stream();
-        drop(edge);
-        sleep(BEFORE_AGAIN).await;
-    }
-}
-
-/// Reads the stream from where that ended, and puts into it what it lacks, until something fails: why.
-async fn converse(edge: &Weak<Edge>, talk: &Talk, place: &mut Place) -> Result<Infallible, String> {
-    let own = digits(there(edge)?.bus.last_own().0);
-    let (writer, mut reader) = talk.journal.open(place, [ALL, &own]).await?;
-    if reader.is_anew() {
-        there(edge)?.bus.stream_is_anew();
-    }
-    let is_current = watch::channel(false).0;
-    tokio::select! {
-        failed = listen(edge, talk, (&mut reader, &writer), place, &is_current) => failed,
-        failed = tell(edge, talk, &writer, is_current.subscribe()) => failed,
-    }
-}
-
-/// Does what comes.
-async fn listen(
-    edge: &Weak<Edge>,
-    talk: &Talk,
-    (reader, writer): (&mut Reader, &Writer),
-    place: &mut Place,
-    is_current: &watch::Sender<bool>,
-) -> Result<Infallible, String> {
-    loop {
-        if reader.is_current() && !is_current.send_replace(true) {
-            talk.works();
-            there(edge)?.bus.asked_stream();
-        }
-        let came = reader.next().await.map_err(|why| failed(talk, &why))?;
-        let edge = there(edge)?;
-        match came {
-            Came::Nothing => {}
-            Came::Said { by, text } => hear(&edge, talk, &by, &text).await?,
-            Came::Kept { part, text, sequence } => {
-                let log = take(&edge, talk, &part, &text).await?;
-                place.reach(sequence);
-                // Who waits for it to be done here hears it at once; what is read again was waited for before.
-                if let Some(log) = log.filter(|_| reader.is_current()) {
-                    say(&edge, writer, &digits(log)).await.map_err(|why| failed(talk, &why))?;
-                }
-            }
-        }
-    }
-}
-
-/// Does a message of the stream. Returns its log, if it is one of purges.
-async fn take(edge: &Arc<Edge>, talk: &Talk, part: &str, text: &Bytes) -> Result<Option<LogId>, String> {
-    let Some(entry) = Entry::read(part, text) else {
-        talk.not_read(part, text.len());
-        return Ok(None);
-    };
-    let (log, last) = (entry.piece.log, entry.last());
-    let Entry { by, mut piece } = entry;
-    if edge.bus.has_gap(&piece) {
-        // The stream has lost what comes before. Those who have it tell it over links; else everything is taken for stale.
-        edge.bus.others_were_asked(LONGEST_WAIT).await;
-        piece.forgets |= edge.bus.has_gap(&piece);
-    }
-    let doing = Arc::clone(edge);
-    let take = move || doing.take_pieces(&by, vec![piece], |_| Heard::default());
-    let taken =
-        if edge.on_disk.is_some() { spawn_blocking(take).await.unwrap_or(Err(Leaving)) } else { take() };
-    let new = taken.map_err(|Leaving| LEAVING.to_owned())?;
-    talk.taken.fetch_add(new as u64, Relaxed);
-    edge.bus.stream_has(log, last);
-    Ok(Some(log))
-}
-
-/// Hears how far another data centre is.
-async fn hear(edge: &Arc<Edge>, talk: &Talk, by: &str, text: &Bytes) -> Result<(), String> {
-    let network = edge.network();
-    let message = Message::read(text).filter(|message| message.network == network.name);
-    let Some(mut message) = message else {
-        talk.not_read(by, text.len());
-        return Ok(());
-    };
-    let own = edge.bus.last_own().0;
-    if by.eq_ignore_ascii_case(&edge.centre) {
-        // Of two of which one takes the other one's place, the other one says nothing any more.
-        if message.log != own && !*edge.is_leaving() {
-            talk.meets(&edge.centre, message.log);
-        }
-        return Ok(());
-    }
-    let Some(others) = edge.others() else { return Ok(()) };
-    let Some(centre) = others.id(by) else { return Ok(()) };
-    (message.over, message.pieces) = edge.bus.ends_here(&message.over);
-    let heard = edge.take_in(&others.peer(centre).name, message).await;
-    heard.map_err(|Leaving| LEAVING.to_owned())
-}
-
-/// Puts into the stream what it lacks, and says every few seconds how far this data centre is.
-async fn tell(
-    edge: &Weak<Edge>,
-    talk: &Talk,
-    writer: &Writer,
-    mut is_current: watch::Receiver<bool>,
-) -> Result<Infallible, String> {
-    let _ = is_current.wait_for(|is_current| *is_current).await;
-    let mut next = Instant::now();
-    loop {
-        let now = there(edge)?;
-        let mut told = put(&now, talk, writer, Whose::Own).await;
-        if next <= Instant::now() {
-            if told.is_ok() {
-                told = put(&now, talk, writer, Whose::All).await;
-            }
-            now.bus.look_at_stream();
-            if let Some(log) = now.bus.over_in_stream() {
-                // If it is not done now, it is tried again later.
-                if writer.forget(&digits(log)).await.is_ok() {
-                    now.bus.stream_forgot(log);
-                }
-            }
-            say(&now, writer, ALL).await.map_err(|why| failed(talk, &why))?;
-            next = Instant::now() + between_exchanges(now.network().data_centres.len());
-        }
-        talk.takes(told.err().map(|why| failed(talk, &why)));
-        let bus = Arc::clone(&now);
-        drop(now);
-        tokio::select! {
-            () = bus.bus.moved() => {}
-            () = sleep_until(next) => {}
-        }
-    }
-}
-
-/// Puts into the stream what it lacks.
-async fn put(edge: &Arc<Edge>, talk: &Talk, writer: &Writer, whose: Whose) -> Result<(), jetstream::Error> {
-    while let Some(piece) = edge.bus.stream_lacks(whose) {
-        let entry = Entry::new(&edge.centre, piece);
-        writer.keep(&entry.part(), &entry.id(), entry.write()).await?;
-        talk.put.fetch_add(entry.piece.entries.len() as u64, Relaxed);
-        edge.bus.stream_has(entry.piece.log, entry.last());
-    }
-    Ok(())
-}
-
-/// Says how far this data centre is, unless another process takes its place.
-async fn say(edge: &Arc<Edge>, writer: &Writer, to: &str) -> Result<(), jetstream::Error> {
-    if *edge.is_leaving() {
-        return Ok(());
-    }
-    let word = edge.bus.word(&edge.network().name);
-    writer.say(to, &edge.centre, word.write()).await
-}
-
-fn there(edge: &Weak<Edge>) -> Result<Arc<Edge>, String> {
-    edge.upgrade().ok_or_else(|| "this data centre ends".to_owned())
-}
-
-fn failed(talk: &Talk, why: &dyn std::fmt::Display) -> String {
-    format!("NATS at {} cannot be used: {why}", talk.journal.address())
-}
-
-const LEAVING: &str = "another process is taking this one's place";
-/// To whom it is said that everybody is to hear; no log is called so.
-const ALL: &str = "all";
-const BEFORE_AGAIN: Duration = Duration::from_secs(1);
-/// For links to bring what the stream has lost: as long as silence needs to be noticed, and one question more.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
