@@ -278,7 +278,8 @@ fn not_ours(name: &str, owner: &str, subjects: &[String]) -> String {
     let of_other = || {
         let [subject] = subjects else { return None };
         let other = subject.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".*")?;
-        Some(decoded(other)).filter(|other| !other.contains(['.', '*', '>']))
+        // A name's own dots are encoded.
+        Some(other).filter(|other| !other.contains(['.', '*', '>'])).map(decoded)
     };
     match of_other() {
         Some(other) => format!(

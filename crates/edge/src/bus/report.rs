@@ -20,7 +20,7 @@ impl Bus {
             HeardFrom {
                 data_centre: name.to_owned(),
                 behind: told.map(|known| position.ahead_of(&known.position)),
-                ahead: told.map(|known| known.position.ahead_of(&position)),
+                ahead: told.map(|known| known.said.ahead_of(&position)),
                 heard_s: heard.map(|at| now.saturating_sub(at).as_secs()),
             }
         };
