@@ -132,7 +132,8 @@ class Walk {
     if (protocol !== "") this.seen.protocol = protocol;
     // HTTP/1.1 has one request on a connection at a time: beside a transfer the browser takes another one.
     const on = during === "idle" || protocol !== "http/1.1" ? "same" : "separate";
-    this.seen.latencies.push({ at_s, during, on, ms });
+    // Whole nanoseconds: differences of times have binary digits behind them, and what follows from a result that was kept would be another.
+    this.seen.latencies.push({ at_s, during, on, ms: Math.round(ms * 1e6) / 1e6 });
     this.live.latency = ms;
     this.told(this.live);
   }
