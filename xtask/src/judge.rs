@@ -16,12 +16,14 @@ pub(crate) mod speed;
 use std::{
     fs,
     io::{BufRead, BufReader},
-    net::TcpListener,
+    net::{Ipv4Addr, TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 
 use crate::root;
 
@@ -43,7 +45,7 @@ fn listening(command: &mut Command) -> anyhow::Result<Ended> {
     let listens = lines.any(|line| line.is_ok_and(|line| line.contains("listening on")));
     ensure!(listens, "{command:?} did not start");
     // Whatever else it says is read, so that it never waits for a reader.
-    std::thread::spawn(move || lines.for_each(drop));
+    thread::spawn(move || lines.for_each(drop));
     Ok(program)
 }
 
@@ -56,6 +58,17 @@ fn data_centre(mut program: Command, folder: &Path, network: &str, more: &[&str]
 
 fn free_port() -> anyhow::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// Waits until somebody listens at a port of loopback.
+fn accepts(port: u16) -> anyhow::Result<()> {
+    for _ in 0..400 {
+        if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(());
+        }
+        thread::park_timeout(Duration::from_millis(50));
+    }
+    bail!("nobody listens at port {port} after 20 s")
 }
 
 /// A program that is ended when it is no longer needed.

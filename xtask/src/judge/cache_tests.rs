@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-use super::{Ended, build, data_centre, free_port, longhaul};
+use super::{Ended, accepts, build, data_centre, free_port, longhaul};
 use crate::{root, run};
 
 /// What becomes of the list of tests that pass.
@@ -120,6 +120,8 @@ fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
             .spawn()
             .context("node cannot be started")?,
     );
+    // Else the first tests may find nobody there.
+    accepts(origin)?;
     let network = format!("{NETWORK}origin = [\"http://127.0.0.1:{origin}\"]\n");
     let _edge = data_centre(program, folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
     let tested = Command::new("node")
