@@ -27,12 +27,17 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     let keys = KEYS.to_string();
     for (what, script, connections, peer) in [
         ("writes of 100 bytes, 64 at once", &write, 64, &["put", "--size", "100", "--clients", "64"][..]),
-        ("reads without a copy, 16 at once", &read, 16, &["get", "--clients", "16"][..]),
+        (
+            "reads without a copy, 16 at once",
+            &read,
+            16,
+            &["get", "--clients", "16", "--randomize", &keys][..],
+        ),
     ] {
         let [mut ours, mut theirs, mut ratios] = [vec![], vec![], vec![]];
         for _ in 0..ROUNDS {
             let (requests, seconds) = wrk(edge.store, script, connections)?;
-            let their = nats.rate(&[peer, &["--msgs", &keys, "--randomize", &keys]].concat())?;
+            let their = nats.rate(&[peer, &["--msgs", &keys]].concat())?;
             let our = requests / seconds;
             ours.push(our);
             theirs.push(their);
