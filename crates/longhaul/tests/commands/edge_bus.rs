@@ -3,15 +3,14 @@
 
 use std::{
     fs,
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     process::{Child, Command, Stdio},
-    sync::atomic::{AtomicU16, Ordering::SeqCst},
 };
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, wait_until};
+use crate::harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, wait_until};
 
 /// lhr and fra, whose link is up as long as fra's address is right.
 struct Pair {
@@ -32,18 +31,6 @@ impl Drop for Nats {
     }
 }
 
-/// An address that nobody has, below the ports that the kernel gives to connections meanwhile.
-fn free() -> String {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    loop {
-        let offset = u32::from(NEXT.fetch_add(1, SeqCst)) + std::process::id() * 16;
-        let address = format!("127.0.0.1:{}", 20_000 + offset % 12_000);
-        if TcpListener::bind(&address).is_ok() {
-            return address;
-        }
-    }
-}
-
 impl Pair {
     fn new() -> Self {
         let folder = Folder::new();
@@ -54,7 +41,7 @@ impl Pair {
         }
         let token = longhaul(&["edge", "token", "--json"]).json();
         let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned());
-        let nats = free();
+        let nats = free_address();
         let settings =
             format!("listen: \"{nats}\"\njetstream {{ store_dir: \"{}\" }}\n", folder.path("nats").display());
         let program = std::env::var("NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
@@ -63,7 +50,14 @@ impl Pair {
         let server = server.spawn().expect("nats-server is installed: sh xtask/tools.sh test");
         let nats = Nats(server, nats);
         wait_until(|| TcpStream::connect(&nats.1).is_ok());
-        Self { folder, token, hash, admins: [free(), free()], links: [free(), free()], nats }
+        Self {
+            folder,
+            token,
+            hash,
+            admins: [free_address(), free_address()],
+            links: [free_address(), free_address()],
+            nats,
+        }
     }
 
     /// The network's file, in which the two reach each other at these addresses, and with this line in the network's table.

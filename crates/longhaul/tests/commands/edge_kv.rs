@@ -2,7 +2,6 @@
 
 use std::{
     io::Write,
-    net::TcpListener,
     process::{Command, Stdio},
     sync::{
         Arc,
@@ -13,7 +12,7 @@ use std::{
 
 use nix::sys::signal::Signal;
 
-use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, number, wait_until};
+use crate::harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, number, wait_until};
 
 /// A data centre with a store.
 struct Store {
@@ -23,10 +22,6 @@ struct Store {
     admin: String,
     token: String,
     running: Option<Running>,
-}
-
-fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
 impl Store {

@@ -3,8 +3,10 @@
 use std::{
     fmt::Write,
     io::{BufRead, BufReader},
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
+    sync::atomic::{AtomicU16, Ordering::SeqCst},
 };
 
 use nix::{
@@ -289,4 +291,16 @@ pub(crate) fn number(json: &serde_json::Value, pointer: &str) -> f64 {
 /// A folder of the project.
 pub(crate) fn project(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path).display().to_string()
+}
+
+/// An address that nobody has, below the ports that the kernel gives to connections meanwhile.
+pub fn free_address() -> String {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let offset = u32::from(NEXT.fetch_add(1, SeqCst)) + std::process::id() * 16;
+        let address = format!("127.0.0.1:{}", 20_000 + offset % 12_000);
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
 }
