@@ -16,6 +16,7 @@ mod timeline;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use nix::unistd::Uid;
 
 use self::{outcome::Total, place::Place};
 use crate::root;
@@ -58,6 +59,9 @@ pub(crate) fn judge(subject: &str, words: &[&str]) -> anyhow::Result<()> {
         _ => bail!("expected kv or tiers, and how many runs"),
     };
     let options = Options::read(words)?;
+    if !Uid::effective().is_root() {
+        return judge_as_root(subject, words);
+    }
     let program = options.program()?;
     let clocks = Path::new(FAKETIME);
     let clocks = clocks.exists().then_some(clocks);
@@ -90,6 +94,14 @@ pub(crate) fn judge(subject: &str, words: &[&str]) -> anyhow::Result<()> {
     ensure!(!total.has_violations(), "promises were broken");
     ensure!(total.is_worth_something(), "no run says anything");
     Ok(())
+}
+
+/// The same in a user namespace whose root this user is: a thread can join a host's network only as root.
+fn judge_as_root(subject: Subject, words: &[&str]) -> anyhow::Result<()> {
+    let own = std::env::current_exe()?;
+    let own = own.to_str().context("xtask lies in a folder that is no text")?;
+    let judge = ["--map-root-user", "--mount", own, "judge", "faults", subject.name()];
+    crate::run(".", "unshare", &[&judge, words].concat())
 }
 
 impl Options {

@@ -1,4 +1,6 @@
 //! A client that speaks as much HTTP/1.1 as is needed, over one connection that is kept, and says what it knows of a request that failed.
+//!
+//! It is not the one of the crate `http`, which sends a request once more if a kept connection breaks: in a history each request is one.
 
 use std::{
     fmt,
