@@ -25,6 +25,14 @@ impl Side {
             Self::Right => Self::Left,
         }
     }
+
+    /// Its place in a list of both.
+    pub fn place(self) -> usize {
+        match self {
+            Self::Left => 0,
+            Self::Right => 1,
+        }
+    }
 }
 
 /// What a store said.
@@ -158,14 +166,13 @@ mod tests {
             let mut stores = [of(left), of(right)];
             let newest = stores.iter().max().cloned().flatten();
             let first = if left_is_faster { Side::Left } else { Side::Right };
-            let place = |side: Side| usize::from(side == Side::Right);
             let mut race = Race::knowing(of(known));
             let mut answer = None;
             let mut repair = None;
             for side in [first, first.other()] {
-                let verdict = race.hear(side, Heard::Version(stores[place(side)].clone()));
+                let verdict = race.hear(side, Heard::Version(stores[side.place()].clone()));
                 if let Answer::Of(side) = verdict.answer {
-                    prop_assert_eq!(answer.replace(stores[place(side)].clone()), None, "there is one answer");
+                    prop_assert_eq!(answer.replace(stores[side.place()].clone()), None, "there is one answer");
                 }
                 repair = repair.or(verdict.repair);
             }
@@ -175,8 +182,8 @@ mod tests {
             prop_assert_eq!(repair.as_ref().is_some_and(|repair| repair.is_answer_old), answer != newest);
             if let Some(Repair { behind, newer, .. }) = repair {
                 prop_assert_eq!(Some(&newer), newest.as_ref());
-                prop_assert_ne!(&stores[place(behind)], &newest);
-                stores[place(behind)] = Some(newer);
+                prop_assert_ne!(&stores[behind.place()], &newest);
+                stores[behind.place()] = Some(newer);
             }
             prop_assert_eq!(stores, [newest.clone(), newest]);
         }

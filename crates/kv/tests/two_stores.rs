@@ -76,10 +76,6 @@ struct World {
     acknowledged: BTreeMap<String, Version>,
 }
 
-fn place(side: Side) -> usize {
-    usize::from(side == Side::Right)
-}
-
 fn side(is_left: bool) -> Side {
     if is_left { Side::Left } else { Side::Right }
 }
@@ -152,7 +148,7 @@ impl World {
     }
 
     fn reach(&mut self, side: Side, sent: &Sent) -> Given {
-        let given = self.stores[place(side)].write(sent, self.now);
+        let given = self.stores[side.place()].write(sent, self.now);
         if given == Given::New {
             let newest =
                 self.taken.entry(sent.key.clone()).or_insert_with(|| (sent.version.clone(), sent.is_delete));
@@ -174,7 +170,7 @@ impl World {
             let mut next = Next::Ask(first);
             let mut older = None;
             while let Next::Ask(asked) = next {
-                let given = match fates[place(asked)] {
+                let given = match fates[asked.place()] {
                     Fate::Lost => None,
                     Fate::Late => {
                         self.late.push((asked, sent.clone()));
@@ -194,7 +190,7 @@ impl World {
                     }
                     Some(Given::New | Given::Same) => {
                         // Newer than whatever the store that acknowledges it had.
-                        assert!(before[place(asked)].as_ref().is_none_or(|before| *before < version));
+                        assert!(before[asked.place()].as_ref().is_none_or(|before| *before < version));
                         let newest =
                             self.acknowledged.entry(key.to_owned()).or_insert_with(|| version.clone());
                         *newest = version.clone().max(newest.clone());
@@ -209,13 +205,13 @@ impl World {
     }
 
     fn give(&mut self, from: Side, is_killed: bool) {
-        for key in self.stores[place(from)].notes.clone() {
-            let Some(record) = self.stores[place(from)].heads.get(&key).cloned() else { continue };
-            self.stores[place(from.other())].take(&key, &record);
+        for key in self.stores[from.place()].notes.clone() {
+            let Some(record) = self.stores[from.place()].heads.get(&key).cloned() else { continue };
+            self.stores[from.other().place()].take(&key, &record);
             if is_killed {
                 return;
             }
-            self.stores[place(from)].notes.remove(&key);
+            self.stores[from.place()].notes.remove(&key);
         }
     }
 
@@ -223,15 +219,15 @@ impl World {
         let mut after = String::new();
         for _ in 0..ranges {
             let all = Span { after: after.clone(), upto: None };
-            let (known, upto) = self.stores[place(here)].known(&all, at_once, self.now);
+            let (known, upto) = self.stores[here.place()].known(&all, at_once, self.now);
             let span = Span { after: after.clone(), upto };
-            let (there, end) = self.stores[place(here.other())].known(&span, at_once, self.now);
+            let (there, end) = self.stores[here.other().place()].known(&span, at_once, self.now);
             let mut span = span;
             if digest(&known) != digest(&there) || end != span.upto {
                 span = span.until(end);
                 let found = differences(&span, &known, &there);
-                self.stores[place(here)].notes.extend(found.newer_here);
-                self.stores[place(here.other())].notes.extend(found.newer_there);
+                self.stores[here.place()].notes.extend(found.newer_here);
+                self.stores[here.other().place()].notes.extend(found.newer_there);
             }
             match span.upto {
                 None => return,

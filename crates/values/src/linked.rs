@@ -150,6 +150,22 @@ impl Linked {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes a request with this body, as often as [`Linked::send`] makes it if the body is in memory, and once if not.
+    async fn send_with(
+        &self,
+        centre: CentreId,
+        head: Request<()>,
+        body: Body,
+    ) -> Result<Response<Body>, Unreached> {
+        let again = body.again();
+        let mut first = Some(body);
+        let request = move || {
+            let body = first.take().or_else(|| again.as_ref()?.again())?;
+            Some(head.clone().map(|()| body))
+        };
+        self.send(centre, request).await
+    }
+
     /// Makes a request, and once more for as long as the other one is just being replaced by another process, if it can be made again.
     async fn send(
         &self,

@@ -82,14 +82,14 @@ impl Service {
         head: &Request<()>,
         body: Body,
     ) -> Outcome {
-        let store = |side: Side| stores[usize::from(side == Side::Right)];
+        let store = |side: Side| stores[side.place()];
         let first = linked.first_of(stores, self.elapsed());
         let (mut asking, again, size) = (JoinSet::new(), body.again(), body.size_hint().exact());
         let mut asked = Asked { hedge: Hedge::asking(first), is_twice: again.is_some(), failed: None };
         let ask = |asking: &mut JoinSet<_>, side: Side, body: Body| {
             let (linked, head, store, start) =
                 (Arc::clone(linked), head.clone(), store(side), self.elapsed());
-            asking.spawn(async move { (store, start, send(&linked, store, &head, body).await) });
+            asking.spawn(async move { (store, start, linked.send_with(store, head, body).await) });
         };
         ask(&mut asking, first, body);
         let mut late = Box::pin(sleep(linked.late_after(store(first))));
@@ -165,21 +165,6 @@ impl Asked {
             Next::Ask(_) | Next::Nobody => Heard::Answer(outcome),
         }
     }
-}
-
-async fn send(
-    linked: &Linked,
-    store: CentreId,
-    head: &Request<()>,
-    body: Body,
-) -> Result<Response<Body>, Unreached> {
-    let again = body.again();
-    let mut first = Some(body);
-    let request = move || {
-        let body = first.take().or_else(|| again.as_ref()?.again())?;
-        Some(head.clone().map(|()| body))
-    };
-    linked.send(store, request).await
 }
 
 /// What a store knows that refuses a write.

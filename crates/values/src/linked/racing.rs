@@ -87,7 +87,7 @@ impl Service {
         let mut asking = JoinSet::new();
         for side in [Side::Left, Side::Right] {
             let (service, linked, question) = (Arc::clone(self), Arc::clone(linked), question.clone());
-            let store = (stores[place(side)], Tier::Store);
+            let store = (stores[side.place()], Tier::Store);
             let start = self.elapsed();
             asking.spawn(async move {
                 let said = service.ask_in_time(&linked, store, &question, Method::GET).await;
@@ -100,9 +100,9 @@ impl Service {
         while let Some(Ok((side, asked, took))) = asking.join_next().await {
             let heard = match asked {
                 Ok(came) => {
-                    linked.usual().entry(stores[place(side)]).or_default().hear(took);
+                    linked.usual().entry(stores[side.place()]).or_default().hear(took);
                     let heard = heard(&came.0);
-                    said[place(side)] = Some(came);
+                    said[side.place()] = Some(came);
                     heard
                 }
                 Err(why) => {
@@ -112,7 +112,7 @@ impl Service {
             };
             let verdict = race.hear(side, heard);
             let answered = match verdict.answer {
-                Answer::Of(side) => said[place(side)].take().map(Ok),
+                Answer::Of(side) => said[side.place()].take().map(Ok),
                 Answer::Nobody => Some(Err(last.clone())),
                 Answer::Wait | Answer::Given => None,
             };
@@ -140,7 +140,7 @@ impl Service {
             linked.flights.close(&name);
             self.tell(namespace, [(key, version)]);
         }
-        let newer_at = stores[place(repair.behind.other())];
+        let newer_at = stores[repair.behind.other().place()];
         let (service, linked) = (Arc::clone(self), Arc::clone(linked));
         let full_key = format!("{namespace}\0{key}");
         tokio::spawn(async move {
@@ -243,8 +243,4 @@ fn heard(said: &Said) -> Heard {
         return Heard::Unsure;
     }
     Heard::Version(said.version.as_ref().and_then(|version| version.parse().ok()))
-}
-
-fn place(side: Side) -> usize {
-    usize::from(side == Side::Right)
 }

@@ -126,13 +126,7 @@ async fn done(
     head: Request<()>,
     body: Body,
 ) -> Result<Response<Body>, Unreached> {
-    let again = body.again();
-    let mut first = Some(body);
-    let request = move || {
-        let body = first.take().or_else(|| again.as_ref()?.again())?;
-        Some(head.clone().map(|()| body))
-    };
-    let answered = timeout(LONGEST, linked.send(store, request)).await;
+    let answered = timeout(LONGEST, linked.send_with(store, head, body)).await;
     answered.unwrap_or_else(|_| Err(Unreached::NotHeard("it does not answer in time".to_owned()))).map(shown)
 }
 
