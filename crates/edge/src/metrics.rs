@@ -98,17 +98,22 @@ impl Page<'_> {
             self.value("kv_reads_total", &[("source", "regional")], regional);
             self.value("kv_reads_total", &[("source", "upper")], upper);
         }
-        for (name, kind, help, number) in [
-            ("kv_writes_total", "counter", "Keys that were written or deleted.", kv.writes),
-            ("kv_lists_total", "counter", "Pages of keys.", kv.lists),
-            ("kv_refused_total", "counter", "Requests for keys that were refused or failed.", kv.refused),
-            ("kv_expired_total", "counter", "Keys whose values were removed as they were over.", kv.expired),
-            ("kv_memory_bytes", "gauge", "Bytes of values of keys in memory.", kv.memory_bytes),
-            ("kv_working", "gauge", "Whether keys can be read.", u64::from(kv.error.is_none())),
-        ] {
-            self.family(name, kind, help);
-            self.value(name, &[], number);
-        }
+        self.families(
+            &[],
+            &[
+                ("kv_writes_total", "counter", "Keys that were written or deleted.", kv.writes),
+                ("kv_lists_total", "counter", "Pages of keys.", kv.lists),
+                ("kv_refused_total", "counter", "Requests for keys that were refused or failed.", kv.refused),
+                (
+                    "kv_expired_total",
+                    "counter",
+                    "Keys whose values were removed as they were over.",
+                    kv.expired,
+                ),
+                ("kv_memory_bytes", "gauge", "Bytes of values of keys in memory.", kv.memory_bytes),
+                ("kv_working", "gauge", "Whether keys can be read.", u64::from(kv.error.is_none())),
+            ],
+        );
         for (name, help, number) in [
             ("kv_keys", "Keys that have a value.", kv.keys),
             ("kv_bytes", "Bytes of the values of keys.", kv.bytes),
@@ -159,34 +164,44 @@ impl Page<'_> {
     /// One of two stores of the same values.
     fn pair(&mut self, pair: &values::Pair) {
         let other = [("other", pair.other.as_str())];
-        for (name, kind, help, number) in [
-            ("kv_other_reachable", "gauge", "Whether the other store answers.", u64::from(pair.is_reachable)),
-            (
-                "kv_other_behind",
-                "gauge",
-                "Keys that are written here and that it may not have yet.",
-                pair.behind,
-            ),
-            (
-                "kv_filling",
-                "gauge",
-                "Whether this store may lack old keys of the other one.",
-                u64::from(pair.is_filling),
-            ),
-            ("kv_given_total", "counter", "Keys that the other store took from here.", pair.given),
-            ("kv_taken_total", "counter", "Keys that this store took from there.", pair.taken),
-            ("kv_repaired_total", "counter", "Those of them that came late.", pair.repaired),
-            (
-                "kv_compared_total",
-                "counter",
-                "Rounds in which all of both stores was compared.",
-                pair.compared,
-            ),
-            ("kv_differed_total", "counter", "Keys of which the stores were found to differ.", pair.differed),
-        ] {
-            self.family(name, kind, help);
-            self.value(name, &other, number);
-        }
+        self.families(
+            &other,
+            &[
+                (
+                    "kv_other_reachable",
+                    "gauge",
+                    "Whether the other store answers.",
+                    u64::from(pair.is_reachable),
+                ),
+                (
+                    "kv_other_behind",
+                    "gauge",
+                    "Keys that are written here and that it may not have yet.",
+                    pair.behind,
+                ),
+                (
+                    "kv_filling",
+                    "gauge",
+                    "Whether this store may lack old keys of the other one.",
+                    u64::from(pair.is_filling),
+                ),
+                ("kv_given_total", "counter", "Keys that the other store took from here.", pair.given),
+                ("kv_taken_total", "counter", "Keys that this store took from there.", pair.taken),
+                ("kv_repaired_total", "counter", "Those of them that came late.", pair.repaired),
+                (
+                    "kv_compared_total",
+                    "counter",
+                    "Rounds in which all of both stores was compared.",
+                    pair.compared,
+                ),
+                (
+                    "kv_differed_total",
+                    "counter",
+                    "Keys of which the stores were found to differ.",
+                    pair.differed,
+                ),
+            ],
+        );
     }
 
     /// What there is where data centres are linked.
@@ -258,26 +273,39 @@ impl Page<'_> {
 
     /// The stream through which purges travel as well.
     fn bus(&mut self, bus: &BusStatus) {
-        for (name, kind, help, number) in [
-            (
-                "bus_working",
-                "gauge",
-                "Whether purges travel through the bus.",
-                u64::from(bus.error.is_none()),
-            ),
-            ("bus_waiting", "gauge", "Purges that are done here and not in the bus's stream.", bus.waiting),
-            ("bus_put_total", "counter", "Purges that were put into the bus's stream here.", bus.put),
-            ("bus_taken_total", "counter", "Purges that the bus brought first.", bus.taken),
-            ("bus_unread_total", "counter", "Messages on the bus that are none of purges.", bus.unread),
-            (
-                "bus_namesake",
-                "gauge",
-                "Whether another process is this data centre too.",
-                u64::from(bus.namesake.is_some()),
-            ),
-        ] {
+        self.families(
+            &[],
+            &[
+                (
+                    "bus_working",
+                    "gauge",
+                    "Whether purges travel through the bus.",
+                    u64::from(bus.error.is_none()),
+                ),
+                (
+                    "bus_waiting",
+                    "gauge",
+                    "Purges that are done here and not in the bus's stream.",
+                    bus.waiting,
+                ),
+                ("bus_put_total", "counter", "Purges that were put into the bus's stream here.", bus.put),
+                ("bus_taken_total", "counter", "Purges that the bus brought first.", bus.taken),
+                ("bus_unread_total", "counter", "Messages on the bus that are none of purges.", bus.unread),
+                (
+                    "bus_namesake",
+                    "gauge",
+                    "Whether another process is this data centre too.",
+                    u64::from(bus.namesake.is_some()),
+                ),
+            ],
+        );
+    }
+
+    /// Several, each with one value.
+    fn families(&mut self, labels: &[(&str, &str)], families: &[(&str, &str, &str, u64)]) {
+        for (name, kind, help, number) in families {
             self.family(name, kind, help);
-            self.value(name, &[], number);
+            self.value(name, labels, number);
         }
     }
 
