@@ -101,11 +101,13 @@ impl Latency {
             samples,
         }
     }
+}
 
-    /// The shortest round trip with the line idle.
-    pub fn round_trip(&self) -> Option<Duration> {
-        Duration::try_from_secs_f64(self.idle_ms?.min / 1e3).ok()
-    }
+/// The shortest round trip with the line idle, if there was one.
+pub fn round_trip(samples: &[Sample]) -> Option<Duration> {
+    let idle = samples.iter().filter(|sample| sample.during == During::Idle && sample.on == On::Same);
+    let least = idle.map(|sample| sample.ms).reduce(f64::min)?;
+    Duration::try_from_secs_f64(least / 1e3).ok()
 }
 
 /// The mean difference of two samples that follow each other.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     bandwidth::{Bandwidth, Transfer},
-    latency::{Latency, Sample},
+    latency::{Latency, Sample, round_trip},
     limited::Limits,
     plan::Direction,
     responsiveness::{Probes, Responsiveness},
@@ -179,7 +179,7 @@ impl Seen {
     pub fn conclude(mut self) -> Outcome {
         let mut missing = Vec::new();
         let latency = Latency::of(std::mem::take(&mut self.latencies));
-        let round_trip = latency.round_trip();
+        let round_trip = round_trip(&latency.samples);
         let [download, upload] =
             Direction::BOTH.map(|direction| self.bandwidth(direction, round_trip, &mut missing));
         let loaded = [(latency.loaded_down_ms, "loaded_down_ms"), (latency.loaded_up_ms, "loaded_up_ms")];

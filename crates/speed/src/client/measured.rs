@@ -7,7 +7,7 @@ use recording::Sample as Recorded;
 use super::{config::Config, line::Line, record, request::Look, transfer::Moved};
 use crate::{
     bandwidth::Transfer,
-    latency::{During, On, Sample},
+    latency::{During, On, Sample, round_trip},
     limited::Limits,
     plan::Direction,
     responsiveness::Probes,
@@ -55,9 +55,7 @@ impl Notes {
 
     /// The shortest round trip with the line idle so far.
     pub(crate) fn round_trip(&self) -> Option<Duration> {
-        let idle = self.latencies.iter().filter(|sample| sample.during == During::Idle);
-        let least = idle.map(|sample| sample.ms).reduce(f64::min)?;
-        Duration::try_from_secs_f64(least / 1e3).ok()
+        round_trip(&self.latencies)
     }
 
     /// A look with the line full.

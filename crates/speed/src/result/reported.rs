@@ -8,7 +8,7 @@ use http::Origin;
 use super::{Loss, Missing, Outcome, SCHEMA, measured};
 use crate::{
     bandwidth::{Bandwidth, Set},
-    latency::{Latency, Sample},
+    latency::{Latency, Sample, round_trip},
     limited::Limits,
     responsiveness::Responsiveness,
     rubric::Rubric,
@@ -54,7 +54,7 @@ impl Outcome {
         holds(told.missing.len() <= 20 && told.missing.iter().all(is_reason), "missing")?;
         holds(told.latency.samples.len() <= 5000 && told.latency.samples.iter().all(is_look), "latency")?;
         let latency = Latency::of(told.latency.samples);
-        let round_trip = latency.round_trip();
+        let round_trip = round_trip(&latency.samples);
         let download = bandwidth(told.download, round_trip, "download")?;
         let upload = bandwidth(told.upload, round_trip, "upload")?;
         let loss = told.loss.map(counted).transpose()?;
