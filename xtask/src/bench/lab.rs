@@ -39,15 +39,17 @@ impl Planet {
 
     /// A command that leads into a host; the program and its arguments are to be added.
     pub(crate) fn exec(&self, host: &str) -> Command {
-        let mut command = Command::new(binary());
-        command.args(["lab", "exec", "--planet", &self.name, host, "--"]);
-        command
+        self.exec_with(host, &["--"])
     }
 
     /// A command that leads into a host, and leaves the program running there.
     pub(crate) fn exec_detached(&self, host: &str) -> Command {
+        self.exec_with(host, &["--detach", "--"])
+    }
+
+    fn exec_with(&self, host: &str, words: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        command.args(["lab", "exec", "--planet", &self.name, host, "--detach", "--"]);
+        command.args(["lab", "exec", "--planet", &self.name, host]).args(words);
         command
     }
 

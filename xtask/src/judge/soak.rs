@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-use super::{build, data_centre, free_port, listening, longhaul};
+use super::{build, data_centre, free_port, listening, longhaul, median};
 
 /// Runs it for so many minutes.
 pub(crate) fn judge(minutes: &[&str]) -> anyhow::Result<()> {
@@ -177,12 +177,6 @@ edge_ttl = \"1h\"
 
 fn origin(port: u16, body: &str) -> anyhow::Result<super::Ended> {
     listening(longhaul().args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--body", body]))
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Memory may be so much more in the last quarter than in the second.

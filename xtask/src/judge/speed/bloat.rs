@@ -9,6 +9,7 @@ use speed::{
 };
 
 use super::{
+    super::median,
     line::{Line, Link, arguments, outcome, program},
     rate::{TERMINALS, round_trip},
     verdict::{Truth, Verdicts},
@@ -31,9 +32,9 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     {
         let (found, pinged) = pairs(&outcome, &pings, during)?;
         ensure!(found.len() >= 5, "only {} looks at the latency have a ping beside them", found.len());
-        let added = median(pinged) - idle;
+        let added = median(&pinged) - idle;
         let truth = Truth { what, unit: "ms", is: added, within: 0.1 * added.abs() };
-        verdicts.judge(&link.name(), &truth, Some(median(found) - idle_found), &doubts, "");
+        verdicts.judge(&link.name(), &truth, Some(median(&found) - idle_found), &doubts, "");
     }
     Ok(())
 }
@@ -68,11 +69,6 @@ fn pairs(outcome: &Outcome, pings: &[Ping], during: During) -> anyhow::Result<(V
 fn second_of_day(time: &str) -> Option<f64> {
     let clock = time.split_once('T')?.1.strip_suffix('Z')?;
     clock.split(':').try_fold(0.0, |seconds, part| Some(seconds * 60.0 + part.parse::<f64>().ok()?))
-}
-
-fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    of[of.len() / 2]
 }
 
 /// When it was sent, in seconds since midnight, and how long it took.

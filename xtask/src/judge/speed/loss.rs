@@ -20,7 +20,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     }
     let truth = Truth {
         what: "intervals that hold the loss",
-        unit: "of 10",
+        unit: "tests",
         is: f64::from(TIMES),
         // Ten of them hold it in eight cases or more with a probability of 98.8 %.
         within: 2.0,

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use speed::{bandwidth::Bandwidth, result::Outcome};
 
 use super::{
+    super::median,
     line::{Line, Link},
     verdict::{Truth, Verdicts},
 };
@@ -72,12 +73,12 @@ pub(super) fn round_trip(line: &Line, request: usize) -> anyhow::Result<f64> {
     let each = format!("for n in $(seq 40); do ping -4 -n -q -c 1 -s {bytes} server; done");
     let output = line.at_home().args(["sh", "-c", &each]).output().context("ping cannot be run")?;
     let text = String::from_utf8(output.stdout)?;
-    let mut times: Vec<f64> = text
+    let times: Vec<f64> = text
         .lines()
         .filter_map(|line| line.strip_prefix("rtt min/avg/max/mdev = ")?.split('/').next()?.parse().ok())
         .collect();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().with_context(|| format!("ping said: {text}"))
+    ensure!(!times.is_empty(), "ping said: {text}");
+    Ok(median(&times))
 }
 
 /// Bytes of a request for nothing over HTTP/1.1, as the terminal's client writes it and as Chromium does, and of the head of its answer; seen
