@@ -159,30 +159,48 @@ fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
     drop(new);
 }
 
+/// A network of these data centres, each in a region of its own, with a store in some of them.
+struct Several<const N: usize> {
+    folder: Folder,
+    file: String,
+    token: String,
+    /// The operator's address of each, and where it is asked for keys.
+    centres: [(String, String); N],
+}
+
+impl<const N: usize> Several<N> {
+    fn new(names: [&str; N], stores: &[&str]) -> Self {
+        let token = longhaul(&["edge", "token", "--json"]).json();
+        let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned());
+        let folder = Folder::new();
+        let place = folder.path("ca").display().to_string();
+        longhaul(&["edge", "ca", "new", &place]).ok();
+        let mut text = format!("[network]\nname = \"n\"\nauthority = \"{place}/ca.pem\"\n");
+        let centres = names.map(|name| {
+            longhaul(&["edge", "ca", "issue", &place, name]).ok();
+            let [link, admin, at] = [(); 3].map(|()| free_address());
+            text.push_str(&format!(
+                "[[data_centre]]\nname = \"{name}\"\nlisten = [\"127.0.0.1:0\"]\nadmin = \"{admin}\"\naddress = \"{link}\"\n\
+                 link_certificate = \"{place}/{name}.pem\"\nlink_key = \"{place}/{name}-key.pem\"\nkv_listen = [\"{at}\"]\n\
+                 region = \"{name}\"\n"
+            ));
+            (admin, at)
+        });
+        let store = |name: &&str| format!("{name} = \"{}\"", folder.path(&format!("{name}.redb")).display());
+        let stores: Vec<_> = stores.iter().map(store).collect();
+        text.push_str(&format!(
+            "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
+             [kv]\nstore = {{ {} }}\n[[kv.namespace]]\nname = \"sessions\"\ntokens = [\"{hash}\"]\n",
+            stores.join(", ")
+        ));
+        let file = folder.file("network.toml", text);
+        Self { folder, file, token, centres }
+    }
+}
+
 #[test]
 fn a_store_is_used_in_another_data_centre() {
-    let token = longhaul(&["edge", "token", "--json"]).json();
-    let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned());
-    let folder = Folder::new();
-    let place = folder.path("ca").display().to_string();
-    longhaul(&["edge", "ca", "new", &place]).ok();
-    let mut text = format!("[network]\nname = \"n\"\nauthority = \"{place}/ca.pem\"\n");
-    let centres = ["lhr", "syd"].map(|name| {
-        longhaul(&["edge", "ca", "issue", &place, name]).ok();
-        let [link, admin, at] = [(); 3].map(|()| free_address());
-        text.push_str(&format!(
-            "[[data_centre]]\nname = \"{name}\"\nlisten = [\"127.0.0.1:0\"]\nadmin = \"{admin}\"\naddress = \"{link}\"\n\
-             link_certificate = \"{place}/{name}.pem\"\nlink_key = \"{place}/{name}-key.pem\"\nkv_listen = [\"{at}\"]\n\
-             region = \"{name}\"\n"
-        ));
-        (admin, at)
-    });
-    text.push_str(&format!(
-        "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
-         [kv]\nstore = {{ lhr = \"{}\" }}\n[[kv.namespace]]\nname = \"sessions\"\ntokens = [\"{hash}\"]\n",
-        folder.path("kv.redb").display()
-    ));
-    let file = folder.file("network.toml", text);
+    let Several { folder, file, token, centres } = Several::new(["lhr", "syd"], &["lhr"]);
     let lhr = run(&file, &["--data-centre", "lhr"]);
     let _syd = run(&file, &["--data-centre", "syd"]);
     let kv = |at: &str, words: &[&str]| {
@@ -239,29 +257,8 @@ fn a_store_is_used_in_another_data_centre() {
 /// Writes go on while one of two stores is killed, by turns, and all that were acknowledged are in both in the end.
 #[test]
 fn two_stores_that_are_killed_by_turns_lose_nothing() {
-    let token = longhaul(&["edge", "token", "--json"]).json();
-    let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned());
-    let folder = Folder::new();
-    let place = folder.path("ca").display().to_string();
-    longhaul(&["edge", "ca", "new", &place]).ok();
-    let mut text = format!("[network]\nname = \"n\"\nauthority = \"{place}/ca.pem\"\n");
-    let centres = ["lhr", "nyc", "syd"].map(|name| {
-        longhaul(&["edge", "ca", "issue", &place, name]).ok();
-        let [link, admin, at] = [(); 3].map(|()| free_address());
-        text.push_str(&format!(
-            "[[data_centre]]\nname = \"{name}\"\nlisten = [\"127.0.0.1:0\"]\nadmin = \"{admin}\"\naddress = \"{link}\"\n\
-             link_certificate = \"{place}/{name}.pem\"\nlink_key = \"{place}/{name}-key.pem\"\nkv_listen = [\"{at}\"]\n\
-             region = \"{name}\"\n"
-        ));
-        (admin, at)
-    });
-    text.push_str(&format!(
-        "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
-         [kv]\nstore = {{ lhr = \"{}\", nyc = \"{}\" }}\n[[kv.namespace]]\nname = \"sessions\"\ntokens = [\"{hash}\"]\n",
-        folder.path("lhr.redb").display(),
-        folder.path("nyc.redb").display()
-    ));
-    let file = folder.file("network.toml", text);
+    let Several { folder: _folder, file, token, centres } =
+        Several::new(["lhr", "nyc", "syd"], &["lhr", "nyc"]);
     let start = |name: &str| run(&file, &["--data-centre", name]);
     let mut stores = ["lhr", "nyc"].map(|name| Some(start(name)));
     let _syd = start("syd");
