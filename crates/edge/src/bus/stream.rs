@@ -80,10 +80,15 @@ impl Bus {
         state.stream.before = state.ledger.position();
     }
 
-    /// A log that is in the stream although all data centres have it to its end, which nobody will ask for.
-    pub(crate) fn over_in_stream(&self) -> Option<LogId> {
+    /// A log that is in the stream although none of the others, who are so many, has it any more, as all had it to its end. One that somebody
+    /// still has is not over for that one: whoever starts anew would lack it, and could not read it.
+    pub(crate) fn over_in_stream(&self, others: usize) -> Option<LogId> {
         let state = self.state();
-        state.stream.position.logs().map(|(log, _)| log).find(|&log| state.ledger.is_settled(log))
+        let known: Vec<_> = state.others.values().filter(|known| known.log.is_some()).collect();
+        let nobody_has =
+            |log| known.len() >= others && known.iter().all(|known| known.said.reached(log) == 0);
+        let mut logs = state.stream.position.logs().map(|(log, _)| log);
+        logs.find(|&log| state.ledger.is_settled(log) && nobody_has(log))
     }
 
     /// The stream does not have a log any more.

@@ -146,7 +146,8 @@ async fn tell(
                 told = put(&now, talk, writer, Whose::All).await;
             }
             now.bus.look_at_stream();
-            if let Some(log) = now.bus.over_in_stream() {
+            let others = now.network().data_centres.len().saturating_sub(1);
+            if let Some(log) = now.bus.over_in_stream(others) {
                 // If it is not done now, it is tried again later.
                 if writer.forget(&digits(log)).await.is_ok() {
                     now.bus.stream_forgot(log);

@@ -54,8 +54,13 @@ impl World {
             let dropped = of_log.len().saturating_sub(KEPT);
             of_log.iter_mut().take(dropped).for_each(|kept| **kept = None);
         }
-        let is_over = |(log, _): (LogId, u64)| Some(log).filter(|&log| centre.ledger.is_settled(log));
-        let over: Vec<_> = centre.in_stream.logs().filter_map(is_over).collect();
+        let are_known = centre.known.len() + centre.missing.len() + 1 >= CENTRES;
+        let has = |known: &Known, log| known.said.reached(log) > 0;
+        let is_over = |&log: &LogId| {
+            let somebody_has = centre.known.values().any(|known| has(known, log));
+            are_known && centre.ledger.is_settled(log) && !somebody_has
+        };
+        let over: Vec<_> = centre.in_stream.logs().map(|(log, _)| log).filter(is_over).collect();
         for log in over {
             centre.in_stream.leave(log);
             let of_log = |piece: &Piece<u64>| piece.log == log;
@@ -170,4 +175,31 @@ fn who_comes_after_the_stream_has_dropped_something_takes_everything_for_stale()
     world.read(1, usize::MAX);
     assert_eq!(world.centres[1].reached.to_string(), "0:2");
     assert_eq!(world.centres[1].noted.last().map(|new| new.number), Some(4));
+}
+
+#[test]
+fn a_log_that_is_over_stays_in_the_stream_until_nobody_has_it() {
+    let mut world = World::new(true);
+    world.cut = (0..CENTRES).flat_map(|a| (a + 1..CENTRES).map(move |b| (a, b))).collect();
+    world.step(Step::Purge { at: 3 }).unwrap();
+    world.put(3);
+    world.step(Step::Resume { at: 3 }).unwrap();
+    for at in 0..3 {
+        world.read(at, usize::MAX);
+        world.say(at, 3);
+    }
+    // All have it, which is known to the one that begins again alone.
+    world.step(Step::Look { at: 3 }).unwrap();
+    world.put(3);
+    assert!(world.centres[3].ledger.is_settled(LogId(3)));
+    world.step(Step::Restart { at: 3 }).unwrap();
+    world.come_together_by_stream().unwrap();
+    world.step(Step::Look { at: 0 }).unwrap();
+    world.put(0);
+    assert_eq!(world.stream.iter().flatten().count(), 1);
+    for (from, to) in [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)] {
+        world.say(from, to);
+    }
+    world.put(0);
+    assert_eq!(world.stream.iter().flatten().count(), 0);
 }
