@@ -114,6 +114,11 @@ impl Edge {
         Self { kv, ..self }
     }
 
+    /// On how many cores it works.
+    pub(crate) fn cores(&self) -> usize {
+        self.hits.len()
+    }
+
     /// Counts these connections to origins too.
     pub(crate) fn watch(&self, clients: &Clients) {
         let mut all = self.clients.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,7 +56,7 @@ impl Edge {
                 others.membership.read_again()?;
                 others.take(network);
             }
-            None => self.link(Others::new(network, &self.centre)?),
+            None => self.link(Others::new(network, &self.centre, self.cores())?),
         }
         Ok(())
     }

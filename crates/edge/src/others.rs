@@ -13,9 +13,10 @@ mod ways;
 
 pub use self::hello::{OfOrigin, Sample, Told};
 pub(crate) use self::{
-    gone::{is_of_link, until_gone},
+    gone::{Gone, is_of_link, until_gone},
     hello::Hello,
     lanes::Lane,
+    peer::Peer,
     view::{Linked, Others},
     watch::{Question, connect_to, look_up},
     ways::Around,

@@ -204,7 +204,7 @@ impl Prepared {
     fn new(network: &Network, config: &mut Config, cores: usize) -> Result<Self, Error> {
         let centre = &config.data_centre;
         let clients = Clients::new(config.trust.clone())?;
-        let others = Others::new(network, &centre.name)?;
+        let others = Others::new(network, &centre.name, cores)?;
         let journal = journal_of(network)?;
         let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
         let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));

@@ -1,10 +1,10 @@
 //! One request to another data centre, and its response.
 
-use std::{fmt, pin::pin, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use ::tiers::{CentreId, Role};
 use http::{
-    Body, Failure, HeaderMap, Method, Request, Response,
+    Body, Client, Failure, HeaderMap, Method, Request, Response,
     client::{Informed, Trace},
     header,
 };
@@ -14,7 +14,7 @@ use crate::{
     came::{BULK, Came, LANE, MOST_HOPS, POSITION, REFUSED, SWITCH, TIER},
     core::Core,
     origins::{FORWARDED_FOR, FORWARDED_PROTO, pass_on},
-    others::{Lane, Others, is_of_link, until_gone},
+    others::{Gone, Lane, Others, Peer, is_of_link, until_gone},
     visit::Visit,
 };
 
@@ -92,19 +92,24 @@ impl Core {
         peer.asked();
         let asked = async {
             let again = body.again().filter(|_| visit.method == Method::GET);
-            let lane = if headers.contains_key(SWITCH) { Lane::Tunnels } else { Lane::Small };
-            let response = send(others, centre, lane, visit, headers.clone(), body).await?;
+            let client = if headers.contains_key(SWITCH) {
+                others.lanes.of(Lane::Tunnels)
+            } else {
+                others.lanes.small_of(self.number(), &peer.origin)
+            };
+            let response = send(client, peer, visit, headers.clone(), body).await?;
             match again {
                 // It is large, and comes on the other connection.
                 Some(body) if response.headers().get(LANE).is_some_and(|lane| *lane == BULK) => {
-                    send(others, centre, Lane::Bulk, visit, headers, body).await
+                    headers.insert(LANE, BULK);
+                    Box::pin(send(others.lanes.of(Lane::Bulk), peer, visit, headers, body)).await
                 }
                 _ => Ok(response),
             }
         };
         // Whoever asks waits longer than who is asked, which may try several ways.
         let patience = visit.zone().first_byte.saturating_mul(WAYS) + MARGIN;
-        let mut gone = pin!(peer.is_gone());
+        let mut gone = peer.is_gone();
         let answered = tokio::select! {
             biased;
             answered = timeout(patience, asked) => answered.unwrap_or(Err(Failure::Timeout)),
@@ -119,10 +124,11 @@ impl Core {
                 if let Some(done) = response.headers_mut().remove(POSITION) {
                     self.edge.look_after(others, centre, &done);
                 }
-                accepted(response, visit, peer.is_gone())
+                accepted(response, visit, gone)
             }
             Err(failure) => {
                 peer.failed();
+                others.lanes.leave(&peer.origin);
                 if is_of_link(failure) {
                     others.lost(centre, &failure.to_string());
                 }
@@ -133,17 +139,12 @@ impl Core {
 }
 
 async fn send(
-    others: &Others,
-    centre: CentreId,
-    lane: Lane,
+    client: &Client,
+    peer: &Peer,
     visit: &Visit,
-    mut headers: HeaderMap,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Failure> {
-    let (client, peer) = (others.lanes.of(lane), others.peer(centre));
-    if lane == Lane::Bulk {
-        headers.insert(LANE, BULK);
-    }
     let mut request = Request::new(body);
     *request.method_mut() = visit.method.clone();
     *request.uri_mut() = visit.url.clone();
@@ -157,11 +158,7 @@ async fn send(
 }
 
 /// A response as it concerns this data centre, if it is one; it breaks off when the other one is gone.
-fn accepted(
-    mut response: Response<Body>,
-    visit: &Visit,
-    gone: impl Future<Output = ()> + Send + 'static,
-) -> Result<Response<Body>, Unanswered> {
+fn accepted(mut response: Response<Body>, visit: &Visit, gone: Gone) -> Result<Response<Body>, Unanswered> {
     let headers = response.headers_mut();
     headers.remove(LANE);
     if let Some(word) = headers.remove(REFUSED) {

@@ -124,6 +124,36 @@ impl Client {
         self.inner.pool.connections(origin)
     }
 
+    /// Whether it has a connection to an origin that requests share, which is open as far as is known.
+    pub fn is_open(&self, origin: &Origin) -> bool {
+        self.inner.pool.has(origin).is_some_and(|pool| pool.shared().is_some())
+    }
+
+    /// Opens a connection to an origin that requests will share, unless there is one. Of one that cannot be shared, nothing is kept.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open(&self, origin: &Origin) -> Result<(), Failure> {
+        let mut trace = Trace::start(self.inner.clock.now());
+        let Some(pool) = self.inner.pool.of(origin, trace.started) else { return Err(Failure::Busy) };
+        if let Place::New { permit, opening } =
+            pool.place(self.inner.connector.may_share(origin), &mut trace).await?
+            && let Fresh::Shared(connection) =
+                self.inner.connector.open(origin, EarlyData::Forbidden, &mut trace).await?
+        {
+            pool.share(&connection, permit);
+            drop(opening);
+        }
+        Ok(())
+    }
+
+    /// Has the next request to an origin made on another connection than the one that requests share now. Those that are on it stay there.
+    pub fn leave(&self, origin: &Origin) {
+        if let Some(pool) = self.inner.pool.has(origin) {
+            pool.leave();
+        }
+    }
+
     /// What its traces' stamps are counted on.
     pub fn clock(&self) -> Clock {
         self.inner.clock

@@ -11,6 +11,8 @@ use std::{
 use tcp::{Info, diag::Diag};
 use tracing::debug;
 
+use super::lanes::MOST_CORES;
+
 /// Where the kernel is asked.
 pub(super) struct Kernel {
     diag: Option<Mutex<Diag>>,
@@ -88,8 +90,8 @@ impl Carried {
     }
 }
 
-/// Three at a time, and those that they take the place of.
-const MOST: usize = 6;
+/// Those of all and of cores at a time, and those that they take the place of.
+const MOST: usize = 2 * (3 + MOST_CORES);
 
 #[cfg(test)]
 mod tests {
@@ -98,9 +100,10 @@ mod tests {
     #[test]
     fn the_latest_connections_count() {
         let connections = Connections::default();
-        let from = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
-        [1, 2, 3, 4, 5, 6, 1, 7].into_iter().for_each(|port| connections.see(from(port)));
-        assert_eq!(*connections.0.lock().unwrap(), [3, 4, 5, 6, 1, 7].map(from));
+        let from = |port: usize| SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).unwrap()));
+        (1..=MOST).chain([1, MOST + 1]).for_each(|port| connections.see(from(port)));
+        let latest: Vec<_> = (3..=MOST).chain([1, MOST + 1]).map(from).collect();
+        assert_eq!(*connections.0.lock().unwrap(), latest);
     }
 
     #[test]

@@ -10,6 +10,9 @@ use http::{
     body::{Frame, Frames, SizeHint},
 };
 
+/// Ends when another data centre does not answer any more.
+pub(crate) type Gone = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Whether a failure is the link's, and not of one request.
 pub(crate) fn is_of_link(failure: Failure) -> bool {
     matches!(
@@ -24,14 +27,14 @@ pub(crate) fn is_of_link(failure: Failure) -> bool {
 }
 
 /// A body that breaks off when who sends it is gone.
-pub(crate) fn until_gone(body: Body, gone: impl Future<Output = ()> + Send + 'static) -> Body {
-    Body::stream(UntilGone { body, gone: Box::pin(gone) })
+pub(crate) fn until_gone(body: Body, gone: Gone) -> Body {
+    if body.is_end_stream() { body } else { Body::stream(UntilGone { body, gone }) }
 }
 
 /// A body that breaks off when who sends it is gone, which may be long before its connection is given up.
 struct UntilGone {
     body: Body,
-    gone: Pin<Box<dyn Future<Output = ()> + Send>>,
+    gone: Gone,
 }
 
 impl Frames for UntilGone {

@@ -1,5 +1,6 @@
 //! Connections to other data centres: two to each, so that a large body that is on its way does not delay a small one. Those on which other protocols
-//! are passed through, such as WebSocket, have others: they stay for long, and would take the room of requests.
+//! are passed through, such as WebSocket, have others: they stay for long, and would take the room of requests. And each core has a connection
+//! of its own for what is small, beside the one of all: what it asks there is answered in its own thread, and no other one has to be woken.
 //!
 //! Requests begin on the first. Who is asked there for what it knows to be large says so instead of sending it, and is asked again on the
 //! second: a round trip more for what takes many anyway. Each has windows of its own, so that a body that nobody reads for a while holds up
@@ -8,7 +9,7 @@
 use std::net::SocketAddr;
 
 use http::{
-    Client, Membership,
+    Client, Membership, Origin,
     client::{Config, Known, Limits, Lookups, Protocol, Windows},
 };
 
@@ -28,13 +29,19 @@ pub(crate) enum Lane {
 /// All of them.
 pub(crate) struct Lanes {
     small: Client,
+    /// For what is small as well, of one core each.
+    of_cores: Vec<Client>,
     bulk: Client,
     tunnels: Client,
 }
 
 impl Lanes {
-    /// To data centres with these names and addresses.
-    pub(super) fn new(own: &Membership, addresses: &[(String, SocketAddr)]) -> Result<Self, Error> {
+    /// To data centres with these names and addresses, of so many cores.
+    pub(super) fn new(
+        own: &Membership,
+        addresses: &[(String, SocketAddr)],
+        cores: usize,
+    ) -> Result<Self, Error> {
         let known = |(name, address): &(String, SocketAddr)| Known {
             host: name.to_ascii_lowercase(),
             port: address.port(),
@@ -57,8 +64,10 @@ impl Lanes {
         // A tunnel ends when its visitor wants: nobody waits for that.
         tunnels.limits.waiting = 0;
         tunnels.windows = Windows { stream: OF_TUNNEL, connection: OF_TUNNEL * MOST_TUNNELS };
+        let small = Client::new(&config)?;
         Ok(Self {
-            small: Client::new(&config)?,
+            of_cores: (0..cores.clamp(1, MOST_CORES)).map(|_| small.fresh()).collect(),
+            small,
             bulk: Client::new(&config)?,
             tunnels: Client::new(&tunnels)?,
         })
@@ -71,10 +80,34 @@ impl Lanes {
             Lane::Tunnels => &self.tunnels,
         }
     }
+
+    /// The connection for something small that a core asks: its own if that is open, else the one of all, while its own is opened. To be
+    /// called in the core's runtime, where that lives.
+    pub(crate) fn small_of(&self, core: usize, origin: &Origin) -> &Client {
+        let own = &self.of_cores[core % self.of_cores.len()];
+        if own.is_open(origin) {
+            return own;
+        }
+        if own.connections(origin) == 0 {
+            let (own, origin) = (own.clone(), origin.clone());
+            // If it fails, so does what is asked on the one of all, which is told.
+            tokio::spawn(async move { own.open(&origin).await });
+        }
+        &self.small
+    }
+
+    /// A request failed, or who is asked does not answer: what cores ask goes the way of all others until they have new connections. Those of
+    /// before may be without an answer for long after others have one, and nobody would know.
+    pub(crate) fn leave(&self, origin: &Origin) {
+        self.of_cores.iter().for_each(|own| own.leave(origin));
+    }
 }
 
 /// One, and others while what is on it is ended.
 const CONNECTIONS: usize = 4;
+
+/// Cores that have connections of their own; of more, some share one.
+pub(super) const MOST_CORES: usize = 8;
 
 /// Bytes of a tunnel that may wait here for a visitor who does not read, and tunnels on a connection: as many streams as a data centre allows. All of
 /// them together have no room but their own, so that one that is not read holds up none of the others.

@@ -11,7 +11,7 @@ use std::{
 use http::Origin;
 use tokio::sync::watch;
 
-use super::carried::Connections;
+use super::{carried::Connections, gone::Gone};
 
 /// Another data centre.
 #[derive(Debug)]
@@ -115,14 +115,14 @@ impl Peer {
     }
 
     /// Waits until it does not answer.
-    pub(crate) fn is_gone(&self) -> impl Future<Output = ()> + Send + use<> {
+    pub(crate) fn is_gone(&self) -> Gone {
         let mut is_lost = self.is_lost.subscribe();
-        async move {
+        Box::pin(async move {
             // Whoever waits does so no longer than there are others.
             if is_lost.wait_for(|is_lost| *is_lost).await.is_err() {
                 std::future::pending::<()>().await;
             }
-        }
+        })
     }
 
     /// Counts a request.

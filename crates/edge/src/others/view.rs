@@ -53,8 +53,8 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// What the data centre `here` has to do with the others; `None` where there are none, or no links to them.
-    pub(crate) fn new(network: &Network, here: &str) -> Result<Option<Arc<Self>>, Error> {
+    /// What the data centre `here`, which works on so many cores, has to do with the others; `None` where there are none, or no links to them.
+    pub(crate) fn new(network: &Network, here: &str, cores: usize) -> Result<Option<Arc<Self>>, Error> {
         let centres = network.tiers();
         let number = network.data_centres.iter().position(|centre| centre.name == here);
         let found =
@@ -90,7 +90,7 @@ impl Others {
             process: wall_ns().unsigned_abs(),
             here,
             peers: peers.collect(),
-            lanes: Lanes::new(&membership, &addresses)?,
+            lanes: Lanes::new(&membership, &addresses, cores)?,
             kernel: Kernel::new(link.address),
             membership,
             zones: RwLock::default(),
@@ -231,6 +231,7 @@ impl Others {
     pub(crate) fn lost(&self, centre: CentreId, why: &str) {
         if self.peer(centre).lost(self.clock.now(), why) {
             write(&self.health).set(centre, ::tiers::State::Down);
+            self.lanes.leave(&self.peer(centre).origin);
             tracing::warn!(data_centre = self.name(centre), why, "a data centre cannot be asked");
         }
     }

@@ -15,7 +15,10 @@ use super::{
     network::{NAMES, World},
     request, with,
 };
-use crate::{came, others::Hello};
+use crate::{
+    came,
+    others::{Hello, Lane},
+};
 
 const LHR: usize = 0;
 const FRA: usize = 1;
@@ -203,7 +206,7 @@ async fn what_is_large_comes_on_a_connection_of_its_own_and_is_fetched_once() {
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
     let client =
         |lane| world.others(LHR).lanes.of(lane).connections(&world.others(LHR).peer(CentreId(1)).origin);
-    assert_eq!([crate::others::Lane::Small, crate::others::Lane::Bulk].map(client), [1, 1]);
+    assert_eq!([Lane::Small, Lane::Bulk].map(client), [1, 1]);
     // Who sent it knows from its kernel how that went.
     let to_lhr = || world.others(FRA).report_links().into_iter().find(|link| link.to == "lhr").unwrap();
     while to_lhr().throughput_bps.is_none() {
@@ -211,6 +214,36 @@ async fn what_is_large_comes_on_a_connection_of_its_own_and_is_fetched_once() {
     }
     let loss = to_lhr().loss.unwrap();
     assert!((0.0..1.0).contains(&loss), "{loss}");
+}
+
+#[tokio::test]
+async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answers() {
+    let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
+    let (others, fra) = (world.others(LHR), CentreId(1));
+    let origin = &others.peer(fra).origin;
+    let is_own = || !std::ptr::eq(others.lanes.small_of(0, origin), others.lanes.of(Lane::Small));
+    // What is asked first goes on the one of all, and has the core's own opened.
+    assert_eq!(world.get(LHR, "/1").await.status, 200);
+    while !is_own() {
+        tokio::task::yield_now().await;
+    }
+    let own = others.lanes.small_of(0, origin);
+    let (connections, asked) = (own.connections(origin), world.asked_by_others(FRA));
+    assert_eq!(world.get(LHR, "/2").await.status, 200);
+    assert_eq!((own.connections(origin), world.asked_by_others(FRA)), (connections, asked + 1));
+    // One on which nobody may answer is left, and another one opened.
+    others.lost(fra, "it is cut off");
+    assert!(!own.is_open(origin) && !is_own());
+    others.heard(fra);
+    assert_eq!(world.get(LHR, "/3").await.status, 200);
+    while !is_own() {
+        tokio::task::yield_now().await;
+    }
+    own.open(origin).await.unwrap();
+    // There was one already, and the one that was left is closed.
+    while own.connections(origin) > 1 {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
@@ -307,7 +340,7 @@ async fn a_link_with_the_certificate_of_another_is_not_begun() {
     let mut network = crate::Network::clone(&world.centres[LHR].core.network());
     let link = network.data_centres[LHR].link.as_mut().unwrap();
     (link.certificate, link.key) = (world.file("syd.pem"), world.file("syd-key.pem"));
-    let error = crate::others::Others::new(&network, "lhr").err().unwrap().to_string();
+    let error = crate::others::Others::new(&network, "lhr", 1).err().unwrap().to_string();
     assert!(error.contains("syd.pem: it is for syd") && error.contains("has to be for \"lhr\""), "{error}");
 }
 

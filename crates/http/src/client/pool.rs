@@ -96,6 +96,11 @@ impl Pool {
         lock(&self.origins).get(origin).map_or(0, |pool| pool.connections())
     }
 
+    /// The connections of `origin`, if it was asked for any.
+    pub(crate) fn has(&self, origin: &Origin) -> Option<Arc<OriginPool>> {
+        lock(&self.origins).get(origin).cloned()
+    }
+
     /// The connections of `origin`, which is asked for them now; `None` if more origins are in use than are kept.
     pub(crate) fn of(&self, origin: &Origin, now: u64) -> Option<Arc<OriginPool>> {
         let mut origins = lock(&self.origins);
@@ -229,7 +234,7 @@ impl OriginPool {
     }
 
     /// The shared connection, if it lives as far as is known.
-    fn shared(&self) -> Option<Shared> {
+    pub(crate) fn shared(&self) -> Option<Shared> {
         let oldest = self.oldest(self.clock.now());
         let mut shared = lock(&self.shared);
         if shared.as_ref().is_some_and(|shared| shared.life().is_closed() || is_older(shared, oldest)) {
@@ -252,6 +257,11 @@ impl OriginPool {
         if shared.as_ref().is_some_and(|shared| shared.is_same(refused)) {
             *shared = None;
         }
+    }
+
+    /// No other request is to use the shared connection.
+    pub(crate) fn leave(&self) {
+        *lock(&self.shared) = None;
     }
 
     /// Has connections closed that are idle for longer than they may.
