@@ -116,7 +116,10 @@ impl Core {
                     .insert(Informed::new(move |code, fields| pass_on(&interim, code, fields)));
             }
             let answered = match others {
-                Some(others) => self.by_some_route(others, (client, origin), request, visit, now).await,
+                Some(others) => {
+                    // Boxed, as all else that is asked for would have to carry the room for it.
+                    Box::pin(self.by_some_route(others, (client, origin), request, visit, now)).await
+                }
                 None => {
                     let mut trace = Trace::start(client.clock().now());
                     let asked = self.origins.exchange(client, origin, request, visit, now, &mut trace).await;

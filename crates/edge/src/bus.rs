@@ -296,9 +296,11 @@ impl Bus {
 
     /// Waits until all others, and the stream if there is one, were asked what was purged before this process began.
     pub(crate) async fn begun(&self) {
-        let mut has_begun = self.has_begun.subscribe();
-        // The sender is this bus's.
-        let _ = has_begun.wait_for(|begun| begun.others && begun.stream).await;
+        let has_begun = |begun: &Begun| begun.others && begun.stream;
+        if !has_begun(&self.has_begun.borrow()) {
+            // The sender is this bus's.
+            let _ = self.has_begun.subscribe().wait_for(has_begun).await;
+        }
     }
 
     /// Looks at all that is known of these others, who are all that there are: what all have is forgotten, and whoever does not hear of

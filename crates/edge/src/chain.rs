@@ -49,7 +49,7 @@ impl Core {
     /// Answers one who was let in: passes the request on, or looks for what is stored.
     pub(crate) async fn answer_visit(self: &Arc<Self>, visit: Visit, body: Body) -> Response<Body> {
         if let Some(protocol) = upgrade::wanted(&visit.method, visit.version, &visit.headers) {
-            return self.switch(&visit, body, &protocol).await;
+            return Box::pin(self.switch(&visit, body, &protocol)).await;
         }
         if visit.rule().is_some_and(|rule| rule.is_bypass) {
             let is_bodiless = is_for_many(&visit.method, &body);

@@ -1,6 +1,9 @@
 //! For all who wait, from the disk or else from the origin into the store: one request, what its response is judged to be, and its body for all who wait.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    task::{Context, Waker},
+};
 
 use cache::{
     Control, Form, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
@@ -219,7 +222,12 @@ impl Core {
             serving: Serving::default(),
         };
         let object = self.store.add(object, &visit.headers, now);
-        tokio::spawn(Arc::clone(self).pour(Arc::clone(&object), body, visit.zone().largest, again));
+        let pouring = Arc::clone(self).pour(Arc::clone(&object), body, visit.zone().largest, again);
+        let mut pouring = Box::pin(pouring);
+        // What is here as a whole already, as small bodies often are, needs no task.
+        if pouring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+            tokio::spawn(pouring);
+        }
         object
     }
 

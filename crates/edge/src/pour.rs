@@ -43,7 +43,9 @@ impl Core {
                         break Err(failure);
                     };
                     asked += 1;
-                    let Some(rest) = self.rest(visit, &mut object, is_kept).await else { break Err(failure) };
+                    let Some(rest) = Box::pin(self.rest(visit, &mut object, is_kept)).await else {
+                        break Err(failure);
+                    };
                     (body, whole) = (rest.0, Some(rest.1));
                 }
             }

@@ -112,9 +112,10 @@ impl Search<'_> {
         let mut refusal = UNREACHABLE;
         while let (Some(request), Some(Next { route, hedge })) = (left.take(), next.take()) {
             let tried = match (route, hedge) {
-                (Route::Direct, Some(delay)) => self.hedged(request, (delay, &mut tries)).await,
+                // Boxed, as the usual way would have to carry the room for the others.
+                (Route::Direct, Some(delay)) => Box::pin(self.hedged(request, (delay, &mut tries))).await,
                 (Route::Direct, None) => self.direct(request).await.0,
-                (Route::Through(_), _) => self.through(route, request).await,
+                (Route::Through(_), _) => Box::pin(self.through(route, request)).await,
             };
             let why = match tried.result {
                 Ok(response) => {
