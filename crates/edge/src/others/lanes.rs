@@ -6,12 +6,13 @@
 //! second: a round trip more for what takes many anyway. Each has windows of its own, so that a body that nobody reads for a while holds up
 //! none on the other; and each its own place in the network's queues.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use http::{
     Client, Membership, Origin,
     client::{Config, Known, Limits, Lookups, Protocol, Windows},
 };
+use tokio::time::timeout;
 
 use crate::Error;
 
@@ -91,7 +92,7 @@ impl Lanes {
         if own.connections(origin) == 0 {
             let (own, origin) = (own.clone(), origin.clone());
             // If it fails, so does what is asked on the one of all, which is told.
-            tokio::spawn(async move { own.open(&origin).await });
+            tokio::spawn(async move { timeout(OPENING, own.open(&origin)).await });
         }
         &self.small
     }
@@ -108,6 +109,9 @@ const CONNECTIONS: usize = 4;
 
 /// Cores that have connections of their own; of more, some share one.
 pub(super) const MOST_CORES: usize = 8;
+
+/// How long opening one may take; then it is tried again.
+const OPENING: Duration = Duration::from_secs(10);
 
 /// Bytes of a tunnel that may wait here for a visitor who does not read, and tunnels on a connection: as many streams as a data centre allows. All of
 /// them together have no room but their own, so that one that is not read holds up none of the others.
