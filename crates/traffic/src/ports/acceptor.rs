@@ -16,7 +16,7 @@ use std::{
 };
 
 use nix::sys::socket::{Backlog, Shutdown, listen, shutdown};
-use tcp::Error;
+use tcp::{Error, source_port::Range};
 
 use super::table;
 
@@ -31,11 +31,15 @@ pub(super) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Listens on a port of this address.
-    pub(super) fn start(address: IpAddr) -> Result<Self, Error> {
+    /// Listens on a port of this address, next to those that are about to be counted: one of them could not be connected from.
+    pub(super) fn start(address: IpAddr, counted: Option<&Range>) -> Result<Self, Error> {
         let refused =
             |source| Error::Address { operation: "listen on", address: address.to_string(), source };
-        let listener = TcpListener::bind((address, 0)).map_err(refused)?;
+        let mut beside = counted.into_iter().flat_map(|range| {
+            (FIRST_FREE..range.low()).rev().chain(range.high().saturating_add(1)..u16::MAX)
+        });
+        let beside = beside.find_map(|port| TcpListener::bind((address, port)).ok());
+        let listener = beside.map_or_else(|| TcpListener::bind((address, 0)), Ok).map_err(refused)?;
         // The standard library asks for a short queue; a second listen() gets the longest that is allowed.
         listen(&listener, Backlog::MAXALLOWABLE).map_err(|errno| refused(errno.into()))?;
         let bound = listener.local_addr().map_err(refused)?;
@@ -88,3 +92,6 @@ pub(super) fn half_of_queue() -> u64 {
 
 /// `net.core.somaxconn` before Linux 5.4.
 const SMALLEST_QUEUE: u64 = 128;
+
+/// The first port that anybody may listen on.
+const FIRST_FREE: u16 = 1024;

@@ -28,7 +28,7 @@ impl Target {
         let here = config.source.unwrap_or(Ipv4Addr::LOCALHOST.into());
         let target = match (config.transport, config.destination) {
             (Transport::Tcp, None) => {
-                let acceptor = Acceptor::start(here)?;
+                let acceptor = Acceptor::start(here, config.range.as_ref())?;
                 return Ok(Self { destination: acceptor.address(), acceptor: Some(acceptor) });
             }
             (Transport::Udp, None) => Self { destination: SocketAddr::new(here, DISCARD), acceptor: None },

@@ -104,6 +104,19 @@ fn when_no_port_is_left_every_connect_is_an_error() {
 }
 
 #[test]
+fn it_listens_on_no_port_that_is_counted() {
+    alone("ports::tests::it_listens_on_no_port_that_is_counted", || {
+        let counted = Range::new(40000, 40039).unwrap();
+        let start = || Acceptor::start(Ipv4Addr::LOCALHOST.into(), Some(&counted)).unwrap();
+        let acceptors = [start(), start()];
+        assert_eq!(acceptors.each_ref().map(|acceptor| acceptor.address().port()), [39999, 39998]);
+        // Where all are counted, it is one of them.
+        let all = Range::new(1, u16::MAX).unwrap();
+        assert!(Acceptor::start(Ipv4Addr::LOCALHOST.into(), Some(&all)).is_ok());
+    });
+}
+
+#[test]
 fn who_stops_it_keeps_what_was_measured() {
     alone("ports::tests::who_stops_it_keeps_what_was_measured", || {
         let before = measure(&config(Strategy::FullRange), |_| ControlFlow::Break(())).unwrap();
@@ -158,7 +171,7 @@ fn a_destination_that_resets_is_seen() {
 #[test]
 fn the_listener_ends_with_the_measurement() {
     alone("ports::tests::the_listener_ends_with_the_measurement", || {
-        let acceptor = Acceptor::start(Ipv4Addr::LOCALHOST.into()).unwrap();
+        let acceptor = Acceptor::start(Ipv4Addr::LOCALHOST.into(), None).unwrap();
         let address = acceptor.address();
         assert!(TcpStream::connect(address).is_ok());
         drop(acceptor);
