@@ -269,8 +269,13 @@ fn two_stores_that_are_killed_by_turns_lose_nothing() {
             command.args(["edge", "kv"]).args(words).args(["--at", at]).env("LONGHAUL_TOKEN", &token);
         Ended::of(command.output().unwrap())
     };
-    let pair = |store: usize| {
-        longhaul(&["edge", "status", "--json", "--admin", &centres[store].0]).json()["kv"]["pair"].clone()
+    let status =
+        |centre: usize| longhaul(&["edge", "status", "--json", "--admin", &centres[centre].0]).json();
+    let pair = |store: usize| status(store)["kv"]["pair"].clone();
+    // Where is written, each store is known to answer or not to: one that is back is asked again when that has been noticed.
+    let are_linked = || {
+        let links = status(2)["links"].clone();
+        links.as_array().unwrap().iter().all(|link| link["up"] == true)
     };
     let mut written = Vec::new();
     for round in 0..4 {
@@ -290,9 +295,8 @@ fn two_stores_that_are_killed_by_turns_lose_nothing() {
         assert!(kv(2, &["list"]).ok().contains(&format!("k{round}-5")));
         stores[killed] = Some(start(["lhr", "nyc"][killed]));
         wait_until(|| {
-            [killed, other]
-                .into_iter()
-                .all(|store| pair(store)["behind"] == 0 && pair(store)["is_reachable"] == true)
+            let is_even = |store| pair(store)["behind"] == 0 && pair(store)["is_reachable"] == true;
+            [killed, other].into_iter().all(is_even) && are_linked()
         });
     }
     for store in [0, 1] {
