@@ -17,7 +17,7 @@ use crate::{
     origins::{is_for_many, onward},
     store::{Found, Object},
     upgrade,
-    visit::{NOT_CACHED, Refusal, UNREACHABLE, Visit},
+    visit::{INCOMPLETE, NOT_CACHED, Refusal, UNREACHABLE, Visit},
     ways::Reason,
 };
 
@@ -248,6 +248,8 @@ impl Core {
         body: Body,
         forward: Forward,
     ) -> Response<Body> {
+        // An origin may close its connection just now: what is in memory can be sent on another one.
+        let Ok(body) = body.in_memory(KEPT).await else { return self.refuse(INCOMPLETE) };
         let (requested, began) = (self.now(), self.store.epoch());
         let answered = self.ask(visit, onward(visit, &self.centre), body, requested, Aim::Origin).await;
         match answered {
@@ -348,6 +350,10 @@ pub(crate) fn reason(object: &Object, now: Time) -> Forward {
     let is_asked_for = object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
     if is_asked_for { Forward::Request } else { Forward::Stale }
 }
+
+/// Bodies of requests up to this length are read before they are passed on: about as much as a client of HTTP/2 may send before somebody
+/// wants it (RFC 9113 section 6.9.2).
+const KEPT: u64 = 64 << 10;
 
 /// What a request may be: all that is in common use. Others are passed on as well, and it is for their origin to say what they are.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");

@@ -10,7 +10,7 @@ use crate::{
     network::Zone,
     operator::OriginStatus,
     trailers::cleared,
-    visit::{BUSY, CDN_LOOP, NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
+    visit::{BUSY, CDN_LOOP, INCOMPLETE, NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
 };
 use cache::{Time, internal, update::clear_connection_fields};
 use http::{
@@ -170,6 +170,7 @@ pub(crate) fn refusal_for(failure: Failure) -> Refusal {
     match failure {
         Failure::Timeout => TOO_SLOW,
         Failure::Tls(_) => NOT_TRUSTED,
+        Failure::Source => INCOMPLETE,
         failure if is_own(failure) => BUSY,
         _ => UNREACHABLE,
     }

@@ -316,6 +316,7 @@ impl Why {
                 Blame::Way(Fault::NoFirstByte)
             }
             Self::Through(Unanswered::Refused(word)) if *word == NOT_TRUSTED.word => Blame::Way(Fault::Tls),
+            Self::Through(Unanswered::Failed(Failure::Source)) => Blame::Request,
             Self::Through(unanswered) if unanswered.was_not_sent() => Blame::Nobody,
             Self::Through(_) => Blame::Way(Fault::Refused),
         }
@@ -323,7 +324,9 @@ impl Why {
 
     fn refusal(&self) -> Refusal {
         match self {
-            Self::Direct(failure) => refusal_for(*failure),
+            Self::Direct(failure) | Self::Through(Unanswered::Failed(failure @ Failure::Source)) => {
+                refusal_for(*failure)
+            }
             Self::Through(Unanswered::Refused(word)) if *word == TOO_SLOW.word => TOO_SLOW,
             Self::Through(Unanswered::Refused(word)) if *word == NOT_TRUSTED.word => NOT_TRUSTED,
             Self::Through(_) => UNREACHABLE,

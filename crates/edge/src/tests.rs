@@ -20,6 +20,7 @@ mod relay;
 mod restart;
 mod tiers;
 mod traces;
+mod uploads;
 mod values;
 
 use std::{

@@ -127,8 +127,11 @@ impl Core {
                 accepted(response, visit, gone)
             }
             Err(failure) => {
-                peer.failed();
-                others.lanes.leave(&peer.origin);
+                // It says nothing of the other one if the visitor broke off, or there was no room here.
+                if failure != Failure::Source && !failure.is_want_of_room() {
+                    peer.failed();
+                    others.lanes.leave(&peer.origin);
+                }
                 if is_of_link(failure) {
                     others.lost(centre, &failure.to_string());
                 }

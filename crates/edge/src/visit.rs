@@ -268,5 +268,10 @@ pub(crate) const NOT_TRUSTED: Refusal = Refusal::new(
 );
 pub(crate) const BUSY: Refusal =
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "Too many requests wait for the origin already.");
+pub(crate) const INCOMPLETE: Refusal = Refusal::new(
+    StatusCode::REQUEST_TIMEOUT,
+    "incomplete",
+    "The request's body did not come in time, or broke off.",
+);
 pub(crate) const TOO_SLOW: Refusal =
     Refusal::new(StatusCode::GATEWAY_TIMEOUT, "origin-too-slow", "The origin did not answer in time.");

@@ -4,6 +4,7 @@
 //! sent on as it is. It ends in one of two ways: with its last piece, or with a [`Failure`]. Code that passes a body on
 //! must pass its failure on too, and everything in this crate does.
 
+pub(crate) mod begun;
 mod channel;
 pub(crate) mod counted;
 mod patient;
@@ -22,8 +23,8 @@ pub use hyper::body::Body as Frames;
 pub use hyper::body::{Frame, SizeHint};
 
 pub use self::channel::{Gone, Sender};
-use self::counted::Counted;
 pub(crate) use self::patient::Patient;
+use self::{begun::Begun, counted::Counted};
 use crate::Failure;
 
 /// A body, whole or in pieces.
@@ -120,6 +121,31 @@ impl Body {
             whole.extend_from_slice(&data);
         }
         Ok(whole.freeze())
+    }
+
+    /// The same body, read into memory if it announces its length and that is `most` bytes at most, so that it can be sent again. Any other
+    /// one stays the stream that it is, and so does one with trailers.
+    ///
+    /// # Errors
+    /// When it breaks off.
+    pub async fn in_memory(mut self, most: u64) -> Result<Self, Failure> {
+        let length = match &self.pieces {
+            Pieces::Whole(_) => None,
+            Pieces::Stream(stream) => stream.size_hint().exact(),
+        };
+        let Some(length) = length.filter(|&length| length <= most) else { return Ok(self) };
+        let mut whole = BytesMut::with_capacity(usize::try_from(length).unwrap_or(0));
+        while let Some(frame) = self.frame().await {
+            match frame?.into_data() {
+                Ok(data) if (whole.len() + data.len()) as u64 <= length => whole.extend_from_slice(&data),
+                Ok(_) => return Err(Failure::TooLarge),
+                Err(trailers) => {
+                    let rest = Self::stream(Begun::new(trailers, self));
+                    return Ok(Self::stream(Begun::new(Frame::data(whole.freeze()), rest)));
+                }
+            }
+        }
+        Ok(Self::whole(whole))
     }
 
     /// The same body once more, if it is in memory: a stream can be read only once.

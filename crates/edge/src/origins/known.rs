@@ -114,8 +114,8 @@ impl Asking {
                 health.down_until = None;
                 health.silent_since = (health.in_flight > 1).then(clock::now);
             }
-            // It was not asked at all.
-            Some(failure) if is_own(*failure) => {}
+            // It was not asked at all, or not to the end: its visitor broke off.
+            Some(failure) if is_own(*failure) || *failure == Failure::Source => {}
             Some(failure) => {
                 tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
                 health.failures += 1;

@@ -64,34 +64,3 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for HeldBack<B> {
         self.body.size_hint()
     }
 }
-
-/// A body of which the first frame was read already.
-pub(super) struct Begun {
-    first: Option<Frame<Bytes>>,
-    rest: Body,
-}
-
-impl Begun {
-    pub(super) fn new(first: Frame<Bytes>, rest: Body) -> Self {
-        Self { first: Some(first), rest }
-    }
-}
-
-impl Frames for Begun {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        match self.first.take() {
-            Some(first) => Poll::Ready(Some(Ok(first))),
-            None => Pin::new(&mut self.rest).poll_frame(cx),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.rest.is_end_stream()
-    }
-}

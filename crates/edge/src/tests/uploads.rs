@@ -1,0 +1,153 @@
+//! What visitors send: small bodies survive an origin that closes its connection, and who breaks off says nothing of the origin.
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    task::{Context, Poll},
+};
+
+use http::{
+    Body, Bytes, Failure, HeaderMap, Method, Request,
+    body::{Frame, Frames, Sender, SizeHint},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use super::{Stage, request, with};
+
+/// A body that comes in pieces, and whose length is known.
+struct Announced {
+    body: Body,
+    left: u64,
+}
+
+impl Frames for Announced {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.left -= frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        polled
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+fn announced(length: u64) -> (Sender, Body) {
+    let (sender, body) = Body::channel(2);
+    (sender, Body::stream(Announced { body, left: length }))
+}
+
+fn sent(method: Method, body: Body) -> Request<Body> {
+    request(method, "/", &[]).map(|_| body)
+}
+
+/// Two pieces of one body.
+async fn hello(method: Method) -> Request<Body> {
+    let (sender, body) = announced(5);
+    sender.send("hel").await.unwrap();
+    tokio::spawn(async move {
+        sender.send("lo").await.unwrap();
+        sender.finish().await.unwrap();
+    });
+    sent(method, body)
+}
+
+/// Reads a request with a body of five bytes; `None` at the connection's end.
+async fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut came = Vec::new();
+    while !came.ends_with(b"hello") {
+        came.push(stream.read_u8().await.ok()?);
+    }
+    Some(came)
+}
+
+/// An origin that answers one request on each connection, and closes it when the next one has come: as if that had come a moment too late.
+async fn one_request_a_connection() -> (Stage, Arc<AtomicUsize>) {
+    let stage = Stage::new("", async |_, _| with("no-store", ""));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut network = crate::Network::clone(&stage.edge.network());
+    network.zones[0].origins = vec![format!("http://{}", listener.local_addr().unwrap()).parse().unwrap()];
+    stage.edge.replace(network);
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            counted.fetch_add(1, SeqCst);
+            tokio::spawn(async move {
+                if read(&mut stream).await.is_some() {
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
+                    read(&mut stream).await;
+                }
+            });
+        }
+    });
+    (stage, connections)
+}
+
+#[tokio::test]
+async fn a_small_body_is_sent_again_when_the_origin_closes_an_idle_connection_if_that_does_no_harm() {
+    let (stage, connections) = one_request_a_connection().await;
+    for asked in 1..4 {
+        let put = stage.send(hello(Method::PUT).await).await;
+        assert_eq!((put.status, &put.body[..], connections.load(SeqCst)), (200, &b"ok"[..], asked));
+    }
+    // It may have been received (RFC 9110 section 9.2.2).
+    let post = stage.send(hello(Method::POST).await).await;
+    assert_eq!((post.status, connections.load(SeqCst)), (502, 3), "{}", post.told);
+}
+
+#[tokio::test]
+async fn who_breaks_off_says_nothing_of_the_origin() {
+    let stage = Stage::new("", async |request: Request<Body>, _| {
+        let _ = request.into_body().collect(1 << 20).await;
+        with("no-store", "")
+    });
+    // A small body, and one that is passed on while it comes.
+    for length in [5, 1 << 20] {
+        let (sender, body) = announced(length);
+        sender.send("hel").await.unwrap();
+        drop(sender);
+        let refused = stage.send(sent(Method::PUT, body)).await;
+        assert_eq!((refused.status, refused.told.as_str()), (408, "lhr; fwd=bypass; detail=incomplete"));
+        let network = stage.edge.network();
+        let origin =
+            stage.edge.origins.report(network.zones[0].origins.iter(), |_| 0, stage.edge.now()).remove(0);
+        assert!(origin.healthy && origin.failures == 0);
+    }
+}
+
+#[tokio::test]
+async fn a_body_in_memory_has_what_it_had_as_a_stream() {
+    let (sender, body) = announced(5);
+    sender.send("hel").await.unwrap();
+    sender.send("lo").await.unwrap();
+    let mut trailers = HeaderMap::new();
+    trailers.insert("x-sum", "7".parse().unwrap());
+    let told = trailers.clone();
+    let rest = tokio::spawn(async move { sender.finish_with(told).await.unwrap() });
+    let mut body = body.in_memory(5).await.unwrap();
+    rest.await.unwrap();
+    assert_eq!(body.size_hint().exact(), Some(5));
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "hello");
+    assert_eq!(body.frame().await.unwrap().unwrap().into_trailers().unwrap(), trailers);
+    assert!(body.frame().await.is_none());
+    // A longer one, and one of unknown length, are not waited for.
+    let (_sender, body) = announced(6);
+    assert!(body.in_memory(5).await.unwrap().again().is_none());
+    let (_sender, body) = Body::channel(1);
+    assert!(body.in_memory(5).await.unwrap().again().is_none());
+}

@@ -1,0 +1,52 @@
+//! A body of which the first frame was read already.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use hyper::body::{Body as Frames, Frame, SizeHint};
+
+use crate::{Body, Failure};
+
+pub(crate) struct Begun {
+    first: Option<Frame<Bytes>>,
+    rest: Body,
+}
+
+impl Begun {
+    pub(crate) fn new(first: Frame<Bytes>, rest: Body) -> Self {
+        Self { first: Some(first), rest }
+    }
+}
+
+impl Frames for Begun {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        match self.first.take() {
+            Some(first) => Poll::Ready(Some(Ok(first))),
+            None => Pin::new(&mut self.rest).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.first.is_none() && self.rest.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let first = self.first.as_ref().and_then(Frame::data_ref).map_or(0, |data| data.len() as u64);
+        let rest = self.rest.size_hint();
+        let mut both = SizeHint::new();
+        both.set_lower(rest.lower() + first);
+        if let Some(upper) = rest.upper() {
+            both.set_upper(upper + first);
+        }
+        both
+    }
+}
