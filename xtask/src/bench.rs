@@ -7,7 +7,7 @@ mod figures;
 mod forms;
 mod grid;
 mod headers;
-mod iperf;
+pub(crate) mod iperf;
 mod kv;
 pub(crate) mod lab;
 mod planet;

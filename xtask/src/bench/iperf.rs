@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
 /// What both ends reported.
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     client: Value,
     server: Value,
 }
@@ -24,7 +24,7 @@ impl Outcome {
 
     /// The same from the receiver's own whole seconds: from `skip` s on, for `take` s at the most. The last, which is seldom
     /// whole, does not count.
-    pub(super) fn steady(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
+    pub(crate) fn steady(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
         Ok(self.sum("/sum/bytes", skip, take)? * 8.0 / self.sum("/sum/seconds", skip, take)?)
     }
 
@@ -49,10 +49,10 @@ impl Outcome {
 }
 
 /// A way to lead a command to where it is to run.
-pub(super) type At<'a> = &'a (dyn Fn() -> Command + Sync);
+pub(crate) type At<'a> = &'a (dyn Fn() -> Command + Sync);
 
 /// Runs iperf3's server in one place and its client in another, until both have ended.
-pub(super) fn run(server: At, client: At, address: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
+pub(crate) fn run(server: At, client: At, address: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
     let listening = server()
         .args(["iperf3", "-s", "-1", "-J"])
         .stdout(Stdio::piped())

@@ -34,7 +34,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
         ensure!(found.len() >= 5, "only {} looks at the latency have a ping beside them", found.len());
         let added = median(&pinged) - idle;
         let truth = Truth { what, unit: "ms", is: added, within: 0.1 * added.abs() };
-        verdicts.judge(&link.name(), &truth, Some(median(&found) - idle_found), &doubts, "");
+        verdicts.judge(&link.name(), &truth, Some(median(&found) - idle_found), &doubts, "", None);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use speed::result::Outcome;
 
 use super::{
     line::{Line, Link, URL},
-    rate::{CHROMIUMS, idle, rates, round_trip},
+    rate::{CHROMIUMS, carried, idle, limited, mbits, round_trip},
     verdict::Verdicts,
 };
 use crate::root;
@@ -28,7 +28,12 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     let outcome: Outcome =
         serde_json::from_slice(&fs::read(result.path())?).context("the page saved no result")?;
     let doubts = line.doubts()?;
-    rates(link, verdicts, &outcome, ("browser", 0.05), &doubts);
-    idle(link, verdicts, &outcome, (ping, "idle latency, browser"), &doubts);
+    for (what, direction) in [("download, browser", &outcome.download), ("upload, browser", &outcome.upload)]
+    {
+        let truth = carried(link, what, 0.05);
+        verdicts.judge(&link.name(), &truth, mbits(direction), &doubts, &limited(direction), None);
+    }
+    let found = outcome.latency.idle_ms.map(|ms| ms.p50);
+    verdicts.judge(&link.name(), &idle(ping, "idle latency, browser"), found, &doubts, "", None);
     Ok(())
 }

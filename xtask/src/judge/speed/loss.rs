@@ -25,7 +25,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
         // Ten of them hold it in eight cases or more with a probability of 98.8 %.
         within: 2.0,
     };
-    verdicts.judge(&link.name(), &truth, Some(f64::from(holds)), &line.doubts()?, "");
+    verdicts.judge(&link.name(), &truth, Some(f64::from(holds)), &line.doubts()?, "", None);
     Ok(())
 }
 
