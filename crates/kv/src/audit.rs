@@ -5,6 +5,10 @@
 //! it may be as old as it says, and says no more than a minute. In one data centre versions do not go back while its process lives; where the
 //! store is they never do, as it is a file. Times are on one clock that all clients share, in nanoseconds since any beginning.
 //!
+//! Of two stores each may lack what the other one has acknowledged until they reach each other again, and whoever asks it then sees something
+//! older. So versions do not go back until something goes wrong, and which write is the newest is up to its version: the last read in each
+//! data centre with a store, which is to be made when the two have compared, has to know of it.
+//!
 //! What is not known for sure is taken in favour of the store: a write without an answer may have been done, at any time and never.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
@@ -113,14 +117,37 @@ impl fmt::Display for Kind {
     }
 }
 
-/// All that contradicts what is promised, each read once, in the order of the history. `store` is the data centre with the store.
-pub fn audit(history: &[Operation], store: usize) -> Vec<Violation> {
+/// Where the store is.
+#[derive(Debug, Clone, Copy)]
+pub enum Stores {
+    /// In one data centre.
+    One(usize),
+    /// In two.
+    Two {
+        /// Which ones.
+        at: [usize; 2],
+        /// When something that keeps anybody from either of them went wrong for the first time.
+        well_until: u64,
+    },
+}
+
+impl Stores {
+    fn at(&self) -> &[usize] {
+        match self {
+            Self::One(store) => std::slice::from_ref(store),
+            Self::Two { at, .. } => at,
+        }
+    }
+}
+
+/// All that contradicts what is promised, each read once, in the order of the history.
+pub fn audit(history: &[Operation], stores: &Stores) -> Vec<Violation> {
     let mut keys: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (place, operation) in history.iter().enumerate() {
         keys.entry(operation.key).or_default().push(place);
     }
     let mut found: Vec<_> =
-        keys.values().flat_map(|places| OfKey::new(history, places, store).audit()).collect();
+        keys.values().flat_map(|places| OfKey::new(history, places, stores).audit()).collect();
     found.sort_unstable_by_key(|violation| violation.at);
     found
 }
@@ -128,17 +155,17 @@ pub fn audit(history: &[Operation], store: usize) -> Vec<Violation> {
 /// What was done with one key.
 struct OfKey<'h> {
     history: &'h [Operation],
-    store: usize,
+    stores: &'h Stores,
     /// Acknowledged writes by version.
     acknowledged: Vec<(&'h Version, usize)>,
     writes: Vec<usize>,
     reads: Vec<(usize, &'h Seen)>,
-    /// The last read where the store is.
-    last: Option<usize>,
+    /// The last read where each store is.
+    last: Vec<usize>,
 }
 
 impl<'h> OfKey<'h> {
-    fn new(history: &'h [Operation], places: &[usize], store: usize) -> Self {
+    fn new(history: &'h [Operation], places: &[usize], stores: &'h Stores) -> Self {
         let (mut acknowledged, mut writes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
         for &place in places {
             match &history[place].did {
@@ -152,9 +179,31 @@ impl<'h> OfKey<'h> {
             }
         }
         acknowledged.sort_unstable();
-        let at_store = reads.iter().map(|(place, _)| *place).filter(|place| history[*place].centre == store);
-        let last = at_store.max_by_key(|place| history[*place].sent);
-        Self { history, store, acknowledged, writes, reads, last }
+        let last_at = |store: &usize| {
+            let at_store =
+                reads.iter().map(|(place, _)| *place).filter(|place| history[*place].centre == *store);
+            at_store.max_by_key(|place| history[*place].sent)
+        };
+        let last = stores.at().iter().filter_map(last_at).collect();
+        Self { history, stores, acknowledged, writes, reads, last }
+    }
+
+    fn is_at_store(&self, operation: &Operation) -> bool {
+        self.stores.at().contains(&operation.centre)
+    }
+
+    fn has_one_store(&self) -> bool {
+        matches!(self.stores, Stores::One(_))
+    }
+
+    /// Whether a read may lack what only the other one of two stores knows.
+    fn may_lack(&self, at: usize) -> bool {
+        match self.stores {
+            Stores::One(_) => false,
+            Stores::Two { well_until, .. } => {
+                self.history[at].answered >= *well_until && !self.last.contains(&at)
+            }
+        }
     }
 
     fn audit(&self) -> Vec<Violation> {
@@ -201,7 +250,11 @@ impl<'h> OfKey<'h> {
     /// Whether something newer had been acknowledged for longer than the answer says that it is old.
     fn stale(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let read = &self.history[at];
-        let age = if read.centre == self.store { Duration::ZERO } else { seen.age + WHOLE };
+        let is_last = self.last.contains(&at);
+        if !is_last && !self.has_one_store() {
+            return None;
+        }
+        let age = if self.is_at_store(read) { Duration::ZERO } else { seen.age + WHOLE };
         let age = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
         let newer = self.acknowledged.partition_point(|(known, _)| Some(*known) <= seen.version.as_ref());
         let was_known = |place: usize| self.history[place].answered.saturating_add(age) < read.sent;
@@ -216,7 +269,7 @@ impl<'h> OfKey<'h> {
             (true, None) if seen.version.is_none() => return None,
             (true, Some(_)) => Kind::Resurrected,
             _ if seen.version.is_none() && self.may_be_deleted(newer, read.answered) => return None,
-            _ if self.last == Some(at) => Kind::Lost,
+            _ if is_last => Kind::Lost,
             _ => Kind::Stale,
         };
         Some((kind, Some(newer)))
@@ -235,8 +288,8 @@ impl<'h> OfKey<'h> {
     /// Whether something newer was read or written before in the same data centre.
     fn went_back(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let read = &self.history[at];
-        let is_store = read.centre == self.store;
-        if !is_store && read.life.is_none() {
+        let is_store = self.is_at_store(read);
+        if (!is_store && read.life.is_none()) || self.may_lack(at) {
             return None;
         }
         let reads = self.reads.iter().map(|(place, seen)| (*place, seen.version.as_ref()));
@@ -266,12 +319,15 @@ impl<'h> OfKey<'h> {
     /// Whether an answer says of itself that it is older than it may be.
     fn too_old(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let limit = seen.cache_ttl.unwrap_or_else(|| Terms::default().period(seen.value.is_none(), None));
-        let is_far = self.history[at].centre != self.store;
+        let is_far = !self.is_at_store(&self.history[at]);
         (is_far && seen.age > limit).then_some((Kind::TooOld, None))
     }
 
-    /// Writes whose versions are not newer than those that were acknowledged before they were sent.
+    /// Writes whose versions are not newer than those that were acknowledged before they were sent; one store knows those.
     fn disordered(&self) -> Vec<Violation> {
+        if !self.has_one_store() {
+            return Vec::new();
+        }
         let mut by_answer: Vec<_> = self.acknowledged.clone();
         by_answer.sort_unstable_by_key(|(_, place)| self.history[*place].answered);
         // The newest version of those that were answered up to each.

@@ -182,10 +182,12 @@ impl Copies {
         Ticket(self.shard(name).writes)
     }
 
-    /// Keeps what was read since, if nothing was written meanwhile and it is not too large.
+    /// Keeps what was read since, if nothing was written meanwhile, nothing newer is known and it is not too large.
     pub(crate) fn keep(&self, name: &Name, ticket: Ticket, held: &Arc<Held>, asked: Duration) {
         let mut shard = self.shard(name);
-        if shard.is_closed || shard.writes != ticket.0 || held.value.len() > self.largest {
+        let known = shard.copies.get(name.as_bytes()).and_then(|entry| entry.known.version());
+        let is_old = known > Some(&*held.version);
+        if shard.is_closed || shard.writes != ticket.0 || is_old || held.value.len() > self.largest {
             return;
         }
         shard.insert(name, Known::Value(Arc::clone(held)), Some(asked), self.room);

@@ -152,7 +152,10 @@ fn seen(value: Option<u64>, stamp: Option<u64>, age: u64) -> Did {
 }
 
 fn kinds(history: &[Operation]) -> Vec<(Kind, usize, Option<usize>)> {
-    audit(history, STORE).into_iter().map(|found| (found.kind, found.at, found.against)).collect()
+    audit(history, &Stores::One(STORE))
+        .into_iter()
+        .map(|found| (found.kind, found.at, found.against))
+        .collect()
 }
 
 proptest! {
@@ -277,4 +280,28 @@ fn of_two_writes_the_later_one_is_the_newer_one() {
     let mut beside = late;
     beside[1].sent = beside[0].sent;
     assert_eq!(kinds(&beside), []);
+}
+
+#[test]
+fn of_two_stores_both_know_the_newest_version_in_the_end() {
+    let found = |history: &[Operation]| -> Vec<_> {
+        let stores = Stores::Two { at: [0, 2], well_until: 10 * SECOND };
+        audit(history, &stores).into_iter().map(|found| (found.kind, found.at, found.against)).collect()
+    };
+    // Cut off from each other each acknowledges a write, of which a clock makes the first one the newer; reads see what there is.
+    let apart = [(0, put(2)), (2, put(1)), (2, read(1, 0)), (1, read(1, 0))];
+    let after = |ends: [Did; 2]| {
+        let [here, there] = ends;
+        history(apart.iter().cloned().chain([(0, here), (2, there)]))
+    };
+    assert_eq!(found(&after([read(2, 0), read(2, 0)])), []);
+    assert_eq!(found(&after([read(2, 0), read(1, 0)])), [(Kind::Lost, 5, Some(0))]);
+    assert_eq!(found(&after([seen(None, None, 0), read(2, 0)])), [(Kind::Lost, 4, Some(0))]);
+    let deleted = history([(0, put(1)), (0, delete(2)), (2, read(1, 0)), (2, read(1, 0))]);
+    assert_eq!(found(&deleted), [(Kind::Resurrected, 3, Some(1))]);
+    // In one data centre versions do not go back until something goes wrong.
+    let mut back = history([(0, put(1)), (0, put(2)), (1, read(2, 0)), (1, read(1, 0))]);
+    assert_eq!(found(&back), [(Kind::WentBack, 3, Some(2))]);
+    back[3].answered = 10 * SECOND;
+    assert_eq!(found(&back), []);
 }

@@ -164,7 +164,7 @@ impl Service {
     }
 
     /// What was read from the store here for somebody, and asked of the other store too: beside the answer, or before it if this store
-    /// knows nothing of the key and may lack it.
+    /// knows nothing of the key and may lack it, or lacks what the other one was heard to know.
     pub(crate) async fn read_beside_other(
         self: &Arc<Self>,
         namespace: &str,
@@ -185,16 +185,25 @@ impl Service {
             asked_as: Tier::Upper,
             wanted: kv::Wanted::default(),
         };
-        let version = match &found {
-            Ok(found) => found.version.parse().ok(),
-            Err(absent) => absent.version.as_ref().and_then(|version| version.parse().ok()),
-        };
-        if version.is_none() && self.is_filling() {
+        let version: Option<Version> = version_of(&found).and_then(|version| version.parse().ok());
+        let name = Name::of(namespace, key);
+        let heard_of = self.copies.version(&name);
+        let lacks = heard_of.is_some_and(|heard_of| Some(&*heard_of) > version_of(&found));
+        if lacks || (version.is_none() && self.is_filling()) {
             let asked = self.elapsed();
-            return match self.ask_in_time(linked, (other, Tier::Store), &question, Method::GET).await {
-                Ok((said, carried)) => self.given_by_other(said, carried, asked).unwrap_or(found),
-                Err(_) => found,
+            let said = self.ask_in_time(linked, (other, Tier::Store), &question, Method::GET).await;
+            let Some(given) = said.ok().and_then(|(said, carried)| self.given_by_other(said, carried, asked))
+            else {
+                return found;
             };
+            if version_of(&given) <= version_of(&found) {
+                return found;
+            }
+            // Until the store here has it, whoever asks next sees nothing older.
+            if let Some(version) = version_of(&given) {
+                self.copies.wrote(&name, version);
+            }
+            return given;
         }
         if let Ok(place) = Arc::clone(&linked.checks).try_acquire_owned() {
             let (service, linked) = (Arc::clone(self), Arc::clone(linked));
@@ -235,6 +244,13 @@ impl Service {
             let stores = [linked.links.here(), other];
             self.repair(linked, &question.namespace, &question.key, (stores, repair));
         }
+    }
+}
+
+fn version_of(found: &Result<Found, Absent>) -> Option<&str> {
+    match found {
+        Ok(found) => Some(&found.version),
+        Err(absent) => absent.version.as_deref(),
     }
 }
 

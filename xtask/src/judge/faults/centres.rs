@@ -12,7 +12,7 @@ const fn centre(name: &'static str, city: &'static str, region: &'static str) ->
     Centre { name, city, region }
 }
 
-/// The first one has the store, and the second one is in its region.
+/// The first one has the store, and the second one is in its region; of two stores the third one has the other.
 pub(super) const CENTRES: [Centre; 4] = [
     centre("lhr", "london", "europe"),
     centre("fra", "frankfurt", "europe"),

@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
-use kv::audit::{Did, Kind, Operation, Outcome, audit};
+use kv::audit::{Did, Kind, Operation, Outcome, Stores, audit};
 use serde_json::Value;
 
 use self::{keep::Keep, visitor::Visitor};
@@ -24,7 +24,7 @@ use super::{
     outcome::{Run, Violation},
     place::{CENTRES, ORIGIN, Place, longhaul},
     scenes,
-    timeline::{self, Kinds},
+    timeline::{self, Fault, Kinds, What},
 };
 
 /// What all threads of a run share.
@@ -44,7 +44,7 @@ pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Re
     let keep = Keep::of(place, folder.path(), seed)?;
     let token: Value = serde_json::from_str(&longhaul(place.program(), &["edge", "token", "--json"])?)?;
     let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
-    fs::write(folder.path().join("network.toml"), network(place, &keep.address(), &hash))?;
+    fs::write(folder.path().join("network.toml"), network(place, &keep.table(), &hash))?;
     let network = Network::start(place, folder.path(), clocks)?;
     let (has_disk, has_server) = (keep.is_disk(), !keep.is_disk());
     let kinds = Kinds { has_clocks: clocks.is_some(), has_disk, has_server, has_origin: false };
@@ -79,13 +79,14 @@ pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Re
         anyhow::Ok((played, told))
     })?;
     let mut run = Run::of(seed, played?);
-    run.count(if keep.is_disk() { "runs with a file" } else { "runs with NATS" });
+    run.count(keep.name());
     wrong.into_iter().for_each(|Violation(text)| run.violate("others", text));
-    match scene.read_at_end() {
+    let stores = keep.stores(well_until(&run.faults));
+    match scene.settle(&stores).and_then(|()| scene.read_at_end()) {
         Ok(last) => history.extend(last),
         Err(why) => run.violate("others", format!("{why:#}\n{}", scene.network.logs())),
     }
-    judge(&mut run, &history);
+    judge(&mut run, &history, &stores);
     Ok(run)
 }
 
@@ -110,6 +111,26 @@ impl Scene<'_> {
         };
         let wrong = visit().err().map(|why| Violation(format!("{why:#}")));
         (history, wrong)
+    }
+
+    /// Waits until neither of two stores lacks anything that the other one knows of.
+    fn settle(&self, stores: &Stores) -> anyhow::Result<()> {
+        let Stores::Two { at: stores, .. } = stores else { return Ok(()) };
+        let since = self.clock.now();
+        loop {
+            let pairs: Vec<_> = stores
+                .iter()
+                .map(|store| {
+                    self.network.status(*store).map_or(Value::Null, |status| status["kv"]["pair"].clone())
+                })
+                .collect();
+            if pairs.iter().all(|pair| pair["is_reachable"] == true && pair["behind"] == 0) {
+                return Ok(());
+            }
+            let waited = LATE.as_secs();
+            ensure!(self.clock.now() < since + LATE, "two stores differ after {waited} s: {pairs:?}");
+            pause(Duration::from_millis(100));
+        }
     }
 
     /// Reads each key once all is well again: first where the store is, then everywhere.
@@ -145,7 +166,7 @@ impl Scene<'_> {
 }
 
 /// Counts what was done, and says what must not be.
-fn judge(run: &mut Run, history: &[Operation]) {
+fn judge(run: &mut Run, history: &[Operation], stores: &Stores) {
     for operation in history {
         run.count(match &operation.did {
             Did::Put(_, Outcome::Acknowledged(_)) => "writes acknowledged",
@@ -155,7 +176,7 @@ fn judge(run: &mut Run, history: &[Operation]) {
             Did::Read(_) => "reads answered",
         });
     }
-    for found in audit(history, STORE) {
+    for found in audit(history, stores) {
         let mut text = format!("{}: {}", found.kind, describe(&history[found.at]));
         if let Some(against) = found.against {
             text += &format!("\n    against {}", describe(&history[against]));
@@ -166,6 +187,12 @@ fn judge(run: &mut Run, history: &[Operation]) {
     if acknowledged < LEAST_WRITES || run.counted("reads answered") < LEAST_READS {
         run.invalid = Some(format!("only {acknowledged} writes were acknowledged"));
     }
+}
+
+/// When the first fault began that keeps anybody from a store, in nanoseconds.
+fn well_until(faults: &[Fault]) -> u64 {
+    let apart = faults.iter().filter(|fault| !matches!(fault.what, What::Clock(..)));
+    apart.map(|fault| fault.from.as_nanos()).min().and_then(|at| u64::try_from(at).ok()).unwrap_or(u64::MAX)
 }
 
 /// The three sorts that the goal counts, and all others.
@@ -189,14 +216,12 @@ fn network(place: &Place, store: &str, hash: &str) -> String {
     place.tables(|_| String::new())
         + &format!(
             "[[zone]]\nname = \"all\"\nhosts = [\"*\"]\norigin = [\"http://{}\"]\n\
-             [kv]\nlisten = [\"127.0.0.1:4490\"]\nstore = {{ {} = \"{store}\" }}\n\
+             [kv]\nlisten = [\"127.0.0.1:4490\"]\nstore = {store}\n\
              [[kv.namespace]]\nname = \"faults\"\ntokens = [\"{hash}\"]\n",
-            ORIGIN.1, CENTRES[STORE].name
+            ORIGIN.1
         )
 }
 
-/// The data centre with the store.
-const STORE: usize = 0;
 /// How long visitors ask.
 const LASTS: Duration = Duration::from_secs(4);
 /// In each data centre.

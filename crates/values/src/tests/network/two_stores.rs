@@ -237,6 +237,31 @@ async fn a_lost_file_is_filled_again_and_nobody_is_told_meanwhile_that_there_is_
     assert!(differed >= 1200, "{differed}");
 }
 
+#[tokio::test]
+async fn what_the_other_store_was_heard_to_know_is_not_unknown_when_something_older_arrives() {
+    let mut pair = Pair::idle().await;
+    let world = Arc::clone(&pair.world);
+    // New York's file is new and has nothing of the key; then the first of two writes arrives there.
+    let old = world.put(LHR, "a", "first").await;
+    let new = world.put(LHR, "a", "second").await;
+    assert_eq!(world.get(NYC, "a").await.text(), "second");
+    let first = vault::Put {
+        key: "a".to_owned(),
+        value: "first".into(),
+        expiration: None,
+        metadata: None,
+        version: Some(old.parse().unwrap()),
+    };
+    let vault = world.services[NYC].store().unwrap().vault().unwrap().clone();
+    vault.put(&Namespace::id_of("sessions"), vec![first]).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(world.get(NYC, "a").await.text(), "second");
+    }
+    pair.run();
+    pair.agree("a", &new).await;
+    assert_eq!(world.get(NYC, "a").await.text(), "second");
+}
+
 /// Newer than all that is written here.
 fn newest() -> kv::Version {
     kv::Version::from_parts(u64::MAX, StoreName::new("z").unwrap())

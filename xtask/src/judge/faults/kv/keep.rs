@@ -1,4 +1,5 @@
-//! What keeps the keys of a run: a file on a small disk, which can be full; or a server of NATS, which can be killed.
+//! What keeps the keys of a run: a file on a small disk, which can be full, or two of them in two data centres; or a server of NATS, which can be
+//! killed.
 
 use std::{
     fs::{self, File},
@@ -11,64 +12,99 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use kv::audit::Stores;
 
 use crate::judge::faults::{
     clock::pause,
-    place::{Place, SERVER},
+    place::{CENTRES, Place, SERVER},
 };
 
 /// What keeps them.
 pub(super) enum Keep<'p> {
-    /// The folder where a disk of its own is mounted.
-    Disk(PathBuf),
+    /// The folders of each data centre with a store where a disk of its own is mounted.
+    Disks(Vec<(usize, PathBuf)>),
     /// A server of NATS, which keeps them in this folder.
     Server { place: &'p Place, folder: PathBuf, running: Mutex<Option<Child>> },
 }
 
 impl<'p> Keep<'p> {
-    /// For a run: every fourth is on NATS, where that is installed.
+    /// For a run: every fourth is on NATS, where that is installed, and every fourth has two stores.
     pub(super) fn of(place: &'p Place, folder: &Path, seed: u64) -> anyhow::Result<Self> {
         let is_installed = || Command::new("nats-server").arg("--version").output().is_ok();
-        if !seed.is_multiple_of(4) || !is_installed() {
-            return Self::mount(folder);
+        match seed % 4 {
+            0 if is_installed() => {
+                let server = Self::Server { place, folder: folder.join("nats"), running: Mutex::new(None) };
+                server.trouble(false)?;
+                Ok(server)
+            }
+            2 => Self::mount(folder, &STORES),
+            _ => Self::mount(folder, &STORES[..1]),
         }
-        let server = Self::Server { place, folder: folder.join("nats"), running: Mutex::new(None) };
-        server.trouble(false)?;
-        Ok(server)
     }
 
-    fn mount(folder: &Path) -> anyhow::Result<Self> {
-        let disk = folder.join("disk");
-        fs::create_dir(&disk)?;
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &format!("size={DISK}"), "tmpfs"]).arg(&disk);
-        let status = mount.status().context("cannot run mount")?;
-        ensure!(status.success(), "cannot mount a small disk, which takes root");
-        Ok(Self::Disk(disk))
+    fn mount(folder: &Path, stores: &[usize]) -> anyhow::Result<Self> {
+        // What is mounted is unmounted if another one cannot be.
+        let mut disks = Self::Disks(Vec::new());
+        for &store in stores {
+            let disk = folder.join(format!("disk-{}", CENTRES[store].name));
+            fs::create_dir(&disk)?;
+            let mut mount = Command::new("mount");
+            mount.args(["-t", "tmpfs", "-o", &format!("size={DISK}"), "tmpfs"]).arg(&disk);
+            let status = mount.status().context("cannot run mount")?;
+            ensure!(status.success(), "cannot mount a small disk, which takes root");
+            if let Self::Disks(disks) = &mut disks {
+                disks.push((store, disk));
+            }
+        }
+        Ok(disks)
     }
 
     pub(super) fn is_disk(&self) -> bool {
-        matches!(self, Self::Disk(_))
+        matches!(self, Self::Disks(_))
+    }
+
+    /// The data centres with a store. `well_until` is when the first fault began.
+    pub(super) fn stores(&self, well_until: u64) -> Stores {
+        match self {
+            Self::Disks(disks) if disks.len() > 1 => Stores::Two { at: STORES, well_until },
+            Self::Disks(_) | Self::Server { .. } => Stores::One(STORES[0]),
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Disks(disks) if disks.len() > 1 => "runs with two files",
+            Self::Disks(_) => "runs with a file",
+            Self::Server { .. } => "runs with NATS",
+        }
     }
 
     /// `store`, as the network's file has it.
-    pub(super) fn address(&self) -> String {
-        match self {
-            Self::Disk(disk) => disk.join("kv.redb").display().to_string(),
-            Self::Server { .. } => format!("nats://{}:4222", SERVER.1),
-        }
+    pub(super) fn table(&self) -> String {
+        let of = |store: usize, address: &str| format!("{} = \"{address}\"", CENTRES[store].name);
+        let stores: Vec<_> = match self {
+            Self::Disks(disks) => {
+                let file = |disk: &Path| disk.join("kv.redb").display().to_string();
+                disks.iter().map(|(store, disk)| of(*store, &file(disk))).collect()
+            }
+            Self::Server { .. } => vec![of(STORES[0], &format!("nats://{}:4222", SERVER.1))],
+        };
+        format!("{{ {} }}", stores.join(", "))
     }
 
     /// Lets its own fault begin or end.
     pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
         match self {
-            Self::Disk(disk) if begins => {
+            Self::Disks(disks) => {
+                let filler = disks[0].1.join("filler");
+                if !begins {
+                    return Ok(fs::remove_file(filler)?);
+                }
                 // Until no byte is left.
-                let mut file = File::create(disk.join("filler"))?;
+                let mut file = File::create(filler)?;
                 while file.write_all(&[0; 4096]).is_ok() {}
                 Ok(())
             }
-            Self::Disk(disk) => Ok(fs::remove_file(disk.join("filler"))?),
             Self::Server { running, .. } if begins => end(running),
             Self::Server { place, folder, running } => {
                 let mut command = Command::new("nats-server");
@@ -86,7 +122,9 @@ impl Drop for Keep<'_> {
     fn drop(&mut self) {
         match self {
             // Also while something has a file there open.
-            Self::Disk(disk) => drop(Command::new("umount").arg("--lazy").arg(disk).status()),
+            Self::Disks(disks) => disks
+                .iter()
+                .for_each(|(_, disk)| drop(Command::new("umount").arg("--lazy").arg(disk).status())),
             Self::Server { running, .. } => drop(end(running)),
         }
     }
@@ -109,6 +147,9 @@ fn wait_for_server() -> anyhow::Result<()> {
     }
     bail!("nats-server did not start")
 }
+
+/// The data centre with the store, and that with the second one where there are two; the first one's disk is the one that can be full.
+const STORES: [usize; 2] = [0, 2];
 
 /// Room for a few of the large values that visitors write.
 const DISK: &str = "12m";
