@@ -17,23 +17,9 @@ use crate::Error;
 pub fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
     let open = |&address: &SocketAddr| {
         let only_v6 = is_taken_by_v4(addresses, address.port());
-        let opened = if address.port() == 0 { choose(address) } else { open(address, only_v6, false) };
-        opened.map_err(|source| refused(address, source))
+        reserve(address, only_v6).and_then(listening).map_err(|source| refused(address, source))
     };
     addresses.iter().map(open).collect()
-}
-
-/// Listens where the kernel finds a port that is free, and asks again when somebody uses it for UDP.
-fn choose(address: SocketAddr) -> io::Result<TcpListener> {
-    // Each is kept until one fits, so that the kernel does not offer it twice.
-    let mut taken = Vec::new();
-    loop {
-        let socket = open(address, false, false)?;
-        if taken.len() == CHOICES || UdpSocket::bind(socket.local_addr()?).is_ok() {
-            return Ok(socket);
-        }
-        taken.push(socket);
-    }
 }
 
 /// Listens on each of the `addresses` with so many sockets, among which the kernel shares the connections out (SO_REUSEPORT).
@@ -41,16 +27,39 @@ fn choose(address: SocketAddr) -> io::Result<TcpListener> {
 /// # Errors
 /// When an address cannot be listened on, or somebody else does.
 pub fn share(addresses: &[SocketAddr], sockets: usize) -> Result<Vec<Vec<TcpListener>>, Error> {
-    // A socket that shares nothing finds out whether the address is free: one that does would share with a stranger.
-    let alone = listen(addresses)?;
-    let found = alone.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>();
-    let found = found.map_err(|source| Error::System { what: "tell a socket's own address", source })?;
-    drop(alone);
     let open = |&address: &SocketAddr| {
-        let only_v6 = is_taken_by_v4(&found, address.port());
-        open(address, only_v6, true).map_err(|source| refused(address, source))
+        let only_v6 = is_taken_by_v4(addresses, address.port());
+        let shared = || {
+            // One that shares an address when it takes it would share it with a stranger.
+            let first = reserve(address, only_v6)?;
+            let address = own_address(&first)?;
+            first.set_reuse_port(true)?;
+            let more = (1..sockets).map(|_| bind(address, only_v6, true));
+            [Ok(first)].into_iter().chain(more).map(|socket| listening(socket?)).collect::<io::Result<_>>()
+        };
+        shared().map_err(|source| refused(address, source))
     };
-    found.iter().map(|address| (0..sockets).map(|_| open(address)).collect()).collect()
+    addresses.iter().map(open).collect()
+}
+
+/// A socket that has an address to itself and does not listen yet. If the kernel is to find a port, it is one that nobody uses for UDP either.
+fn reserve(address: SocketAddr, only_v6: bool) -> io::Result<Socket> {
+    if address.port() != 0 {
+        return bind(address, only_v6, false);
+    }
+    // Each is kept until one fits, so that the kernel does not offer it twice.
+    let mut taken = Vec::new();
+    loop {
+        let socket = bind(address, only_v6, false)?;
+        if taken.len() == CHOICES || UdpSocket::bind(own_address(&socket)?).is_ok() {
+            return Ok(socket);
+        }
+        taken.push(socket);
+    }
+}
+
+fn own_address(socket: &Socket) -> io::Result<SocketAddr> {
+    socket.local_addr()?.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
 /// Whether an IPv4 address has this port, so that :: must leave it alone.
@@ -67,7 +76,7 @@ pub(super) fn refused(address: SocketAddr, source: io::Error) -> Error {
     }
 }
 
-fn open(address: SocketAddr, only_v6: bool, is_shared: bool) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr, only_v6: bool, is_shared: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // Connections of a run before, in TIME_WAIT, do not block the port.
     socket.set_reuse_address(true)?;
@@ -76,6 +85,10 @@ fn open(address: SocketAddr, only_v6: bool, is_shared: bool) -> io::Result<TcpLi
         socket.set_only_v6(only_v6)?;
     }
     socket.bind(&address.into())?;
+    Ok(socket)
+}
+
+fn listening(socket: Socket) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
@@ -86,3 +99,53 @@ const CHOICES: usize = 16;
 
 /// Connections that the kernel may hold for us: as many as it allows by default (net.core.somaxconn).
 const BACKLOG: i32 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::Read,
+        net::{Ipv4Addr, TcpStream},
+        thread,
+    };
+
+    use super::*;
+
+    fn any() -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, 0).into()
+    }
+
+    #[test]
+    fn an_address_is_shared_with_nobody_else() {
+        let shared = share(&[any(), any()], 3).unwrap();
+        let of = |sockets: &[TcpListener]| -> Vec<_> {
+            sockets.iter().map(|socket| socket.local_addr().unwrap()).collect()
+        };
+        let [first, second] = [of(&shared[0]), of(&shared[1])];
+        assert!(first.len() == 3 && first.iter().all(|address| *address == first[0]));
+        assert!(second.iter().all(|address| *address == second[0] && *address != first[0]));
+        for taken in [share(&[first[0]], 2).map(drop), listen(&[first[0]]).map(drop)] {
+            assert!(matches!(taken, Err(Error::AddressInUse { address }) if address == first[0]));
+        }
+        drop(shared);
+        assert!(matches!(share(&[first[0], first[0]], 2), Err(Error::AddressInUse { .. })));
+    }
+
+    #[test]
+    fn whoever_connects_while_sockets_open_stays_connected() {
+        for _ in 0..20 {
+            let address = listen(&[any()]).unwrap()[0].local_addr().unwrap();
+            let early = thread::spawn(move || {
+                loop {
+                    if let Ok(stream) = TcpStream::connect(address) {
+                        return stream;
+                    }
+                }
+            });
+            let _shared = share(&[address], 4).unwrap();
+            let mut early = early.join().unwrap();
+            early.set_nonblocking(true).unwrap();
+            let read = early.read(&mut [0]).unwrap_err();
+            assert_eq!(read.kind(), io::ErrorKind::WouldBlock, "{read}");
+        }
+    }
+}

@@ -65,10 +65,6 @@ pub(super) fn has_way(faults: &[Fault], visit: &Visit) -> bool {
         What::Alone(centre) => city(centre) == a || city(centre) == b,
         _ => false,
     };
-    // Who connects to a process that begins may find that it is not whole yet.
-    if !is_calm(STARTING, &|what| what == What::Killed(here)) {
-        return false;
-    }
     if is_calm(Duration::ZERO, &|what| cuts(what, city(here), ORIGIN_CITY)) {
         return true;
     }
@@ -84,8 +80,6 @@ pub(super) fn has_way(faults: &[Fault], visit: &Visit) -> bool {
 }
 
 pub(super) const SETTLED: Duration = Duration::from_secs(8);
-/// How long a process may begin.
-const STARTING: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
@@ -138,8 +132,7 @@ mod tests {
         assert!(has_way(&all(10, 11), &failed) && has_way(&all(22, 23), &failed));
         assert!(has_way(&all(19, 22)[1..], &failed), "the direct way is whole");
         assert!(!has_way(&[fault(What::Alone(1), 19, 20)], &failed));
-        assert!(!has_way(&[fault(What::Killed(1), 18, 19)], &failed), "it was just started");
-        assert!(has_way(&[fault(What::Killed(1), 17, 18)], &failed));
+        assert!(has_way(&[fault(What::Killed(1), 18, 19)], &failed), "it was started");
         assert!(!has_way(&[], &Visit { is_one_life: false, ..failed }));
     }
 }
