@@ -4,7 +4,11 @@
 use std::sync::{Arc, PoisonError};
 
 use ::tiers::{CentreId, KeyHash};
-use http::{Body, HeaderValue, Method, Request, Response, client::Trace, header};
+use http::{
+    Body, HeaderValue, Method, Request, Response,
+    client::{Once, Trace},
+    header,
+};
 use kv::{StoreName, Tier};
 use values::{Access, Company, Config, Links, Sending, Service, Unreached};
 
@@ -130,6 +134,10 @@ async fn send(
     }
     if lane == Lane::Bulk {
         headers.insert(LANE, BULK);
+    }
+    if !request.method().is_safe() {
+        // A write that is made twice has two versions, and what was written between them is lost.
+        request.extensions_mut().insert(Once);
     }
     peer.asked();
     let mut trace = Trace::start(client.clock().now());

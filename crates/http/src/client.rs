@@ -56,6 +56,7 @@ pub use self::{
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
     early::Early,
     informed::Informed,
+    refusal::Once,
     relay::Relayed,
     reply::Reply,
     step::Step,
@@ -166,7 +167,8 @@ impl Client {
     /// connection only (RFC 9110 section 7.6.1) are the caller's business, but what HTTP/2 forbids is left out there.
     ///
     /// If a connection that was kept turns out to be closed, the request is made once more on another one; but only if
-    /// none of it was written, or if it is idempotent and its body in memory, and no response had begun.
+    /// none of it was written, or if it is idempotent and its body in memory, and no response had begun. [`Once`] is for one that
+    /// is idempotent by its method and not by what it does.
     ///
     /// # Errors
     /// When there is no response: why, as far as is known. The trace shows how far it got.

@@ -10,7 +10,7 @@ use std::{
 
 use http::{
     Body, Failure, Response,
-    client::{Limits, Protocol, Trace},
+    client::{Limits, Once, Protocol, Trace},
     server,
 };
 use tokio::sync::{Notify, Semaphore};
@@ -199,6 +199,14 @@ async fn a_lost_connection_is_replaced_if_that_does_no_harm() {
     let post = client.send(&server.origin, request("POST", Body::whole("x")), &mut trace).await;
     assert!(post.unwrap_err().is_lost_connection());
     assert_eq!((trace.retried, server.connections()), (false, 2));
+    // Nor is one made again whose caller says so.
+    fetch(&client, &server.origin, "GET").await;
+    let mut once = request("PUT", Body::whole("x"));
+    once.extensions_mut().insert(Once);
+    let mut trace = Trace::start(client.clock().now());
+    let put = client.send(&server.origin, once, &mut trace).await;
+    assert!(put.unwrap_err().is_lost_connection());
+    assert_eq!((trace.retried, server.connections()), (false, 3));
     // A body that was read once cannot be read again.
     fetch(&client, &server.origin, "GET").await;
     let (sender, body) = Body::channel(2);
@@ -207,7 +215,7 @@ async fn a_lost_connection_is_replaced_if_that_does_no_harm() {
     let mut trace = Trace::start(client.clock().now());
     let put = client.send(&server.origin, request("PUT", body), &mut trace).await;
     assert!(put.unwrap_err().is_lost_connection());
-    assert_eq!((trace.retried, server.connections()), (false, 3));
+    assert_eq!((trace.retried, server.connections()), (false, 4));
 }
 
 #[tokio::test(flavor = "current_thread")]
