@@ -6,6 +6,7 @@ mod centres;
 mod choice;
 mod detour;
 mod network;
+mod nginx;
 mod simulated;
 
 pub(super) use self::{

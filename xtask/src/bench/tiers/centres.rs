@@ -11,6 +11,7 @@ use std::{
 use anyhow::{bail, ensure};
 use serde_json::Value;
 
+use super::nginx;
 use crate::bench::{
     edge::cpu::of_tree_us,
     kv::{free, wrk},
@@ -24,15 +25,16 @@ const NAMES: [&str; 3] = ["lhr", "fra", "nyc"];
 /// A network that runs.
 struct Centres {
     servers: Vec<Running>,
-    _origin: Running,
+    _serving: Running,
+    origin: SocketAddr,
     fronts: Vec<SocketAddr>,
     admins: Vec<SocketAddr>,
     token: String,
     folder: tempfile::TempDir,
 }
 
-/// Misses of 1 KB in a data centre whose upper tier has the object, beside requests that it passes on to the origin, by turns: the
-/// processor time of all data centres.
+/// Misses of 1 KB in a data centre whose upper tier has the object, beside requests that it passes on to the origin, and the same of nginx where
+/// that is installed, by turns: the processor time of all that serve.
 pub(crate) fn upper() -> anyhow::Result<()> {
     let centres = Centres::start()?;
     // So many that the first data centre has forgotten each when it is asked for again.
@@ -45,8 +47,13 @@ pub(crate) fn upper() -> anyhow::Result<()> {
     let [lower, _, upper] = centres.fronts[..] else { bail!("there are three data centres") };
     // Until it has been asked for all of them: each run begins with the first.
     while wrk(upper, &through, 16)?.0 < f64::from(OBJECTS) {}
+    let mut peer = match is_installed("nginx") {
+        true => Some(nginx::Pair::start(&centres.folder.path().join("authority"), centres.origin)?),
+        false => None,
+    };
     let before = centres.hits(UPPER)?;
     let [mut misses, mut proxied, mut ratios] = [vec![], vec![], vec![]];
+    let [mut peers, mut peers_proxied, mut peers_ratios, mut beside] = [vec![], vec![], vec![], vec![]];
     let mut requests = 0.0;
     for round in 0..ROUNDS {
         let cost = |script| {
@@ -65,6 +72,13 @@ pub(crate) fn upper() -> anyhow::Result<()> {
         misses.push(miss);
         proxied.push(pass);
         ratios.push(miss / pass);
+        if let Some(peer) = &mut peer {
+            let (its_miss, its_pass) = (peer.miss_us()?, peer.passed_us()?);
+            peers.push(its_miss);
+            peers_proxied.push(its_pass);
+            peers_ratios.push(its_miss / its_pass);
+            beside.push(miss / its_miss);
+        }
     }
     let hits = centres.hits(UPPER)? - before;
     ensure!(
@@ -74,6 +88,12 @@ pub(crate) fn upper() -> anyhow::Result<()> {
     row("a miss that an upper tier has, 1 KB", "", "us of processor time", misses);
     row("a request that is passed on to the origin", "", "us of processor time", proxied);
     row("that miss / that request", "<= 2.2", "x", ratios);
+    if peer.is_some() {
+        row("a miss that another nginx has, 1 KB", "", "us of processor time", peers);
+        row("a request that nginx passes on to the origin", "", "us of processor time", peers_proxied);
+        row("that miss / that request", "", "x", peers_ratios);
+        row("our miss / nginx's", "", "x", beside);
+    }
     Ok(())
 }
 
@@ -145,7 +165,7 @@ impl Centres {
                 command.args(["edge", "run"]).arg(&file).args(["--data-centre", name]),
             )?);
         }
-        let centres = Self { servers, _origin: serving, fronts, admins, token, folder };
+        let centres = Self { servers, _serving: serving, origin, fronts, admins, token, folder };
         for _ in 0..200 {
             if TcpStream::connect(origin).is_ok() && (0..NAMES.len()).all(|at| centres.is_linked(at)) {
                 return Ok(centres);
