@@ -84,10 +84,10 @@ impl Plan {
         let mut all = vec![
             ("none", Topology::None, Regional::Skipped, None),
             ("generic", Topology::Generic, Regional::Skipped, None),
-            ("smart", Topology::Smart(smart.clone()), Regional::Skipped, reason()),
+            ("smart", Topology::Smart(smart.clone().into()), Regional::Skipped, reason()),
         ];
         if has_regions {
-            all.push(("smart+regional", Topology::Smart(smart.clone()), Regional::Asked, reason()));
+            all.push(("smart+regional", Topology::Smart(smart.clone().into()), Regional::Asked, reason()));
         }
         if let Tiers::Custom(map) = &self.zone().tiers {
             let (name, regional) = match self.zone().regional {
@@ -111,7 +111,7 @@ impl Plan {
             (0..Measurements::FEWEST).for_each(|_| measured.add(Duration::ZERO, id, connect));
         }
         let mut smart = Smart::new(Tuning::default());
-        smart.review(Duration::ZERO, network, &measured, &Health::default());
+        smart.review(Duration::ZERO, network, (&measured, &[]), &Health::default());
         smart
     }
 }

@@ -4,11 +4,16 @@
 //! it is chosen: each change costs a store that is warm. After a change the new one asks the old one for what it lacks, so that the
 //! origin does not notice.
 //!
+//! Each data centre makes the choice for itself, of the same measurements. Where that does not lead to the same, as they began at different
+//! times or were apart, what most of them have chosen counts: whoever has just started takes it over at once, and whoever is alone with
+//! another choice does after a while. Whoever has reason to change does so as soon as another one has. So an object that many want is asked
+//! for once.
+//!
 //! An origin that is announced from many places (anycast) is near everywhere, and no data centre is the one nearest to it. That is not
 //! guessed from low figures but follows from light: if two data centres connect in times whose sum is less than what light needs between them,
 //! they do not talk to the same place.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use crate::{CentreId, Health, Measurements, Network, Typical};
 
@@ -23,13 +28,16 @@ pub struct Tuning {
     pub persistence: Duration,
     /// For how long after a change the new one asks the old one, and no other change takes place.
     pub handover: Duration,
+    /// For how long most others have to have chosen another one before it is taken over.
+    pub agreement: Duration,
     /// For how long after the first measurement the first choice waits for those who have not measured.
     pub first: Duration,
 }
 
 impl Default for Tuning {
     /// 10 % and 2 ms: less is not felt in a miss, which takes tens of milliseconds. 5 minutes: most congestion is over by then. An hour: what
-    /// nobody asks for within an hour is not what makes a storm. 15 seconds: who connects once a second and tells it every five seconds has told of
+    /// nobody asks for within an hour is not what makes a storm. 30 seconds: choices are told every five seconds, and one that all
+    /// are about to make should not be taken back. 15 seconds: who connects once a second and tells it every five seconds has told of
     /// five connects within ten.
     fn default() -> Self {
         Self {
@@ -37,6 +45,7 @@ impl Default for Tuning {
             least: Duration::from_millis(2),
             persistence: Duration::from_secs(300),
             handover: Duration::from_secs(3600),
+            agreement: Duration::from_secs(30),
             first: Duration::from_secs(15),
         }
     }
@@ -77,6 +86,8 @@ pub struct Smart {
     until: Duration,
     /// Since when there has been reason to change.
     doubted: Option<Duration>,
+    /// Since when most others have chosen another one.
+    outvoted: Option<Duration>,
     /// Since when anybody who is up has measured.
     measured: Option<Duration>,
     /// All that have measured, the nearest first.
@@ -88,7 +99,15 @@ impl Smart {
     pub fn new(tuning: Tuning) -> Self {
         let reason = unknown();
         let choice = Choice { basis: Basis::Unknown, samples: 0, margin: None, reason, former: None };
-        Self { tuning, choice, until: Duration::ZERO, doubted: None, measured: None, ranked: Vec::new() }
+        Self {
+            tuning,
+            choice,
+            until: Duration::ZERO,
+            doubted: None,
+            outvoted: None,
+            measured: None,
+            ranked: Vec::new(),
+        }
     }
 
     /// The choice as the last review left it.
@@ -111,12 +130,12 @@ impl Smart {
         self.choice.former.filter(|_| now < self.until)
     }
 
-    /// Looks at what was measured. To be called every few seconds.
+    /// Looks at what was measured, and at what other data centres say that they have chosen, one of each. To be called every few seconds.
     pub fn review(
         &mut self,
         now: Duration,
         network: &Network,
-        measured: &Measurements,
+        (measured, told): (&Measurements, &[CentreId]),
         health: &Health,
     ) -> &Choice {
         if self.former(now).is_none() {
@@ -128,6 +147,11 @@ impl Smart {
         // After all who had measured were lost, the first one to be back is waited with as the first of all was.
         let is_measured = ranked.iter().any(|&(id, _)| health.is_up(id));
         self.measured = self.measured.or(Some(now)).filter(|_| is_measured);
+        if self.agree(now, network, told, health) {
+            self.ranked.clear();
+            self.ranked.extend(ranked.iter().map(|&(id, _)| id));
+            return &self.choice;
+        }
         if ranked.is_empty() {
             // What was chosen stays: that nobody measures is no reason to change.
             return &self.choice;
@@ -146,8 +170,37 @@ impl Smart {
             }
             None => self.nearest(network, &ranked, health),
         };
-        self.decide(now, network, &ranked, wanted);
+        self.decide(now, network, (&ranked, told), wanted);
         &self.choice
+    }
+
+    /// Takes over what most have chosen, if it is time to; whether it did.
+    fn agree(&mut self, now: Duration, network: &Network, told: &[CentreId], health: &Health) -> bool {
+        let own = match self.choice.basis {
+            Basis::Nearest(chosen) => Some(chosen),
+            Basis::Unknown => None,
+            Basis::SeveralPlaces => return false,
+        };
+        let mut votes: BTreeMap<CentreId, usize> = BTreeMap::new();
+        for &id in told.iter().chain(&own).filter(|id| health.is_up(**id)) {
+            *votes.entry(id).or_default() += 1;
+        }
+        // Of two with as many votes all take the same.
+        let most = votes.into_iter().max_by_key(|&(id, votes)| (votes, Reverse(id)));
+        let Some(agreed) = most.map(|(id, _)| id).filter(|id| Some(*id) != own) else {
+            self.outvoted = None;
+            return false;
+        };
+        let since = *self.outvoted.get_or_insert(now);
+        if own.is_some() && now < since + self.tuning.agreement {
+            return false;
+        }
+        (self.outvoted, self.doubted) = (None, None);
+        self.change(now, network, &[], agreed);
+        let name = &network.centre(agreed).name;
+        self.choice.reason = format!("{name}, as it is the one that most other data centres have chosen");
+        (self.choice.samples, self.choice.margin) = (0, None);
+        true
     }
 
     /// The least connect time among those that are up, or that of the chosen one if it is not worse by the margin.
@@ -175,7 +228,13 @@ impl Smart {
         Wanted::Nearer(best)
     }
 
-    fn decide(&mut self, now: Duration, network: &Network, ranked: &[(CentreId, Typical)], wanted: Wanted) {
+    fn decide(
+        &mut self,
+        now: Duration,
+        network: &Network,
+        (ranked, told): (&[(CentreId, Typical)], &[CentreId]),
+        wanted: Wanted,
+    ) {
         let (next, spread, waits_for_handover) = match wanted {
             Wanted::Keep => {
                 self.doubted = None;
@@ -199,7 +258,9 @@ impl Smart {
             if waits_for_handover && self.former(now).is_some() {
                 from = from.max(self.until);
             }
-            if self.choice.basis != Basis::Unknown && now < from {
+            // Whoever is not the first to change need not wait for it.
+            let is_first = !told.iter().any(|&other| next == Basis::Nearest(other));
+            if self.choice.basis != Basis::Unknown && is_first && now < from {
                 self.choice.reason = self.waiting(network, next, from - now);
                 return;
             }

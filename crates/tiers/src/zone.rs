@@ -64,7 +64,7 @@ pub enum Topology {
     /// Each asks the origin.
     None,
     /// The one nearest to the origin asks it.
-    Smart(Smart),
+    Smart(Box<Smart>),
     /// Each key has one of the large data centres, which asks the origin for it.
     Generic,
     /// As the operator has it.

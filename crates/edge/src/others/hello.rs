@@ -24,6 +24,18 @@ pub struct Told {
     pub next: u64,
     /// What it measured since.
     pub origins: Vec<OfOrigin>,
+    /// Which upper tiers it has chosen by what all measured.
+    #[serde(default)]
+    pub choices: Vec<OfZone>,
+}
+
+/// The upper tier of one zone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfZone {
+    /// The zone's name.
+    pub zone: String,
+    /// The data centre's.
+    pub upper: String,
 }
 
 /// Connect times to one origin, the oldest first.
@@ -72,12 +84,16 @@ impl Told {
         let text = Some(text).filter(|text| text.len() <= Self::LONGEST)?;
         let told: Self = serde_json::from_slice(text).ok()?;
         let is_bounded = |of: &OfOrigin| of.samples.len() <= MOST_TOLD;
-        (told.origins.len() <= MOST_ORIGINS && told.origins.iter().all(is_bounded)).then_some(told)
+        let is_short = told.origins.len() <= MOST_ORIGINS && told.choices.len() <= MOST_CHOICES;
+        (is_short && told.origins.iter().all(is_bounded)).then_some(told)
     }
 }
 
 /// Origins that are measured, and told of. Each costs a connection a minute, and 300 data centres tell of them.
 pub(super) const MOST_ORIGINS: usize = 1000;
+
+/// Zones whose upper tiers are told.
+pub(super) const MOST_CHOICES: usize = 10_000;
 
 /// Samples of one origin that are told: as many as the engine keeps.
 pub(super) const MOST_TOLD: usize = 31;
@@ -102,10 +118,16 @@ mod tests {
             origin: "https://a".into(),
             samples: vec![Sample { age_ms: 1, connect_us: 2 }; samples],
         };
-        let told = |origins| Told { network: "n".into(), process: 1, next: 2, origins };
+        let told = |origins| Told { network: "n".into(), process: 1, next: 2, origins, choices: Vec::new() };
         let read = |told: &Told| Told::read(&serde_json::to_vec(told).unwrap());
         assert_eq!(read(&told(vec![of(MOST_TOLD)])), Some(told(vec![of(MOST_TOLD)])));
         assert_eq!(read(&told(vec![of(MOST_TOLD + 1)])), None);
+        let choices = |choices| {
+            let of_zone = OfZone { zone: "z".into(), upper: "lhr".into() };
+            Told { choices: vec![of_zone; choices], ..told(Vec::new()) }
+        };
+        assert_eq!(read(&choices(MOST_CHOICES)), Some(choices(MOST_CHOICES)));
+        assert_eq!(read(&choices(MOST_CHOICES + 1)), None);
         assert_eq!(Told::read(b"{}"), None);
     }
 }

@@ -4,14 +4,14 @@
 //! What is decided is the engine's (`tiers`); here are its inputs, under locks that nobody holds while waiting. Nobody takes one for a hit.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard},
     time::Duration,
 };
 
 use ::tiers::{
-    Asked, CentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
+    Asked, Basis, CentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
 };
 use http::{
     Membership, Origin, Scheme,
@@ -20,7 +20,13 @@ use http::{
 use kv::Places;
 use tokio::task::AbortHandle;
 
-use super::{carried::Kernel, hello::MOST_ORIGINS, lanes::Lanes, peer::Peer, ways::Ways};
+use super::{
+    carried::Kernel,
+    hello::{MOST_CHOICES, MOST_ORIGINS, OfZone},
+    lanes::Lanes,
+    peer::Peer,
+    ways::Ways,
+};
 use crate::{
     Error,
     network::{Detours, Network, Tiers},
@@ -47,6 +53,8 @@ pub(crate) struct Others {
     zones: RwLock<HashMap<String, TiersOf>>,
     /// Origins that are worth a measurement.
     pub(super) origins: RwLock<Vec<Origin>>,
+    /// What others say that they have chosen, by zone.
+    told: Mutex<HashMap<String, BTreeMap<CentreId, CentreId>>>,
     health: RwLock<Health>,
     ways: Mutex<Ways>,
     pub(super) watching: Mutex<Vec<AbortHandle>>,
@@ -95,6 +103,7 @@ impl Others {
             membership,
             zones: RwLock::default(),
             origins: RwLock::default(),
+            told: Mutex::default(),
             health: RwLock::default(),
             ways: Mutex::new(Ways::new(centres.len(), here)),
             centres,
@@ -127,7 +136,7 @@ impl Others {
                 Tiers::Custom(map) => Topology::Custom(map.clone()),
                 Tiers::Smart => match before.get(&zone.name).map(TiersOf::topology) {
                     Some(Topology::Smart(smart)) => Topology::Smart(smart.clone()),
-                    _ => Topology::Smart(Smart::new(Tuning::default())),
+                    _ => Topology::Smart(Smart::new(Tuning::default()).into()),
                 },
             };
             let regional = if zone.regional { Regional::Asked } else { Regional::Skipped };
@@ -241,11 +250,41 @@ impl Others {
         self.ways().address(origin)
     }
 
+    /// Which upper tiers this data centre has chosen.
+    pub(super) fn choices(&self) -> Vec<OfZone> {
+        let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
+        let chosen = zones.iter().filter_map(|(zone, tiers)| match tiers.topology() {
+            Topology::Smart(smart) => match smart.choice().basis {
+                Basis::Nearest(upper) => {
+                    Some(OfZone { zone: zone.clone(), upper: self.name(upper).to_owned() })
+                }
+                Basis::Unknown | Basis::SeveralPlaces => None,
+            },
+            _ => None,
+        });
+        chosen.take(MOST_CHOICES).collect()
+    }
+
+    /// Another data centre says what it has chosen.
+    pub(super) fn take_choices(&self, centre: CentreId, choices: &[OfZone]) {
+        let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.told);
+        for of_zone in told.values_mut() {
+            of_zone.remove(&centre);
+        }
+        for OfZone { zone, upper } in choices {
+            if let Some(upper) = self.id(upper).filter(|_| zones.contains_key(zone)) {
+                told.entry(zone.clone()).or_default().insert(centre, upper);
+            }
+        }
+        told.retain(|_, of_zone| !of_zone.is_empty());
+    }
+
     /// Has the choice of upper tiers looked at again.
     pub(crate) fn review(&self, network: &Network) {
         let (now, health) = (self.now(), self.health());
         let mut zones = write(&self.zones);
-        let ways = self.ways();
+        let (ways, told) = (self.ways(), lock(&self.told));
         for zone in &network.zones {
             let Some(Topology::Smart(smart)) = zones.get_mut(&zone.name).map(TiersOf::topology_mut) else {
                 continue;
@@ -254,7 +293,13 @@ impl Others {
                 continue;
             };
             let before = smart.choice().basis;
-            let choice = smart.review(now, &self.centres, measured, &health);
+            let told: Vec<_> = told
+                .get(&zone.name)
+                .into_iter()
+                .flatten()
+                .filter_map(|(&centre, &upper)| health.is_up(centre).then_some(upper))
+                .collect();
+            let choice = smart.review(now, &self.centres, (measured, &told), &health);
             if choice.basis != before {
                 tracing::info!(zone = zone.name, "the upper tier changes: {}", choice.reason);
             }

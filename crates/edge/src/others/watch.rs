@@ -46,7 +46,7 @@ impl Others {
         // Whoever knew another process knows nothing of this one.
         let from = if hello.process == self.process { hello.from } else { 0 };
         let (origins, next) = self.ways().told(self.now(), from);
-        Told { network: self.name.clone(), process: self.process, next, origins }
+        Told { network: self.name.clone(), process: self.process, next, origins, choices: self.choices() }
     }
 }
 
@@ -80,6 +80,7 @@ async fn link(others: Watched, centre: CentreId) {
                 Ok(told) => {
                     others.heard(centre);
                     others.ways().take(others.now(), centre, &told.origins);
+                    others.take_choices(centre, &told.choices);
                     (process, from) = (told.process, told.next);
                     told_at = Some(instant());
                     if is_due {

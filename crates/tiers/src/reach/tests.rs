@@ -299,14 +299,14 @@ fn zones() -> impl Strategy<Value = (Topology, Regional)> {
         for (id, connect) in network.ids().zip([50, 40, 10, 20, 60, 70]) {
             (0..5).for_each(|_| measured.add(ms(0), id, ms(connect)));
         }
-        smart.review(ms(0), &network, &measured, &Health::default());
+        smart.review(ms(0), &network, (&measured, &[]), &Health::default());
         smart
     };
     let custom = map(&network).unwrap();
     let topology = prop_oneof![
         Just(Topology::None),
         Just(Topology::Generic),
-        Just(Topology::Smart(smart)),
+        Just(Topology::Smart(smart.into())),
         Just(Topology::Custom(custom)),
     ];
     (topology, prop_oneof![Just(Regional::Asked), Just(Regional::Skipped)])

@@ -53,7 +53,7 @@ impl History {
                 self.measured.add(self.now, id, ms(connect));
             }
         }
-        self.smart.review(self.now, &self.network, &self.measured, &self.health);
+        self.smart.review(self.now, &self.network, (&self.measured, &[]), &self.health);
     }
 
     fn chosen(&self) -> &str {
@@ -92,7 +92,7 @@ fn the_first_to_have_measured_is_not_the_nearest_for_that() {
         history.health.set(CentreId(2), crate::State::Down);
         let measure = |history: &mut History, centre, connect, at| {
             (0..5).for_each(|_| history.measured.add(at, CentreId(centre), ms(connect)));
-            history.smart.review(at, &history.network, &history.measured, &history.health);
+            history.smart.review(at, &history.network, (&history.measured, &[]), &history.health);
         };
         measure(&mut history, 0, 12, s(5));
         assert_eq!(history.chosen(), "unknown");
@@ -104,10 +104,10 @@ fn the_first_to_have_measured_is_not_the_nearest_for_that() {
             measure(&mut history, 1, 7, s(8));
             assert_eq!(history.chosen(), "fra");
         }
-        history.smart.review(s(19), &history.network, &history.measured, &history.health);
+        history.smart.review(s(19), &history.network, (&history.measured, &[]), &history.health);
         assert_eq!(history.chosen(), if has_told { "fra" } else { "unknown" });
         // Who tells nothing is waited for until 15 s after the first.
-        history.smart.review(s(20), &history.network, &history.measured, &history.health);
+        history.smart.review(s(20), &history.network, (&history.measured, &[]), &history.health);
         assert_eq!(history.chosen(), expected);
     }
 }
@@ -116,7 +116,7 @@ fn the_first_to_have_measured_is_not_the_nearest_for_that() {
 fn the_first_to_be_back_is_not_the_nearest_for_that_either() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     let review = |history: &mut History, at| {
-        history.smart.review(at, &history.network, &history.measured, &history.health);
+        history.smart.review(at, &history.network, (&history.measured, &[]), &history.health);
     };
     let measure = |history: &mut History, centre, connect, at| {
         (0..5).for_each(|_| history.measured.add(at, CentreId(centre), ms(connect)));
@@ -236,6 +236,51 @@ fn light_is_not_overtaken_by_data_centres_at_the_edge_of_town() {
 }
 
 #[test]
+fn who_has_just_started_takes_over_what_the_others_have_chosen() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
+    let told = |history: &mut History, told: &[u16]| {
+        let told: Vec<_> = told.iter().map(|id| CentreId(*id)).collect();
+        history.now += s(1);
+        history.smart.review(history.now, &history.network, (&history.measured, &told), &history.health);
+    };
+    told(&mut history, &[]);
+    assert_eq!(history.chosen(), "unknown");
+    // Nothing was measured yet, and of two with as many votes it is the first.
+    told(&mut history, &[1, 0]);
+    assert_eq!((history.chosen(), history.smart.former(history.now)), ("lhr", None));
+    assert_eq!(history.reason(), "lhr, as it is the one that most other data centres have chosen");
+    // One that is down is nobody's choice.
+    let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
+    history.health.set(CentreId(0), crate::State::Down);
+    told(&mut history, &[0, 0, 1]);
+    assert_eq!(history.chosen(), "fra");
+}
+
+#[test]
+fn who_is_alone_with_a_choice_takes_over_that_of_most_after_a_while() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
+    let mut now = s(60);
+    history.go_on(now, &[9, 8, 170]);
+    assert_eq!(history.chosen(), "fra");
+    let mut go_on = |history: &mut History, time, told: &[u16]| {
+        let told: Vec<_> = told.iter().map(|id| CentreId(*id)).collect();
+        let end = now + time;
+        while now < end {
+            now += s(1);
+            history.smart.review(now, &history.network, (&history.measured, &told), &history.health);
+        }
+    };
+    go_on(&mut history, s(29), &[0, 0]);
+    assert_eq!(history.chosen(), "fra");
+    // They had only not told of it yet.
+    go_on(&mut history, s(5), &[1, 0]);
+    go_on(&mut history, s(30), &[0, 0]);
+    assert_eq!(history.chosen(), "fra");
+    go_on(&mut history, s(1), &[0, 0]);
+    assert_eq!(history.chosen(), "lhr");
+}
+
+#[test]
 fn nobody_measures_and_nothing_changes() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     history.go_on(s(60), &[40, 50]);
@@ -282,6 +327,58 @@ proptest! {
                 (last, before) = (Some(history.now), basis);
             }
         }
+    }
+
+    /// Data centres start anew and are apart from others at any time, and see the same measurements. Half a minute after they are all there and
+    /// together they have chosen the same, and so it stays.
+    #[test]
+    fn all_come_to_the_same_choice(
+        steps in prop::collection::vec((any::<u8>(), 0_usize..4, prop::array::uniform4(0_i64..7)), 50..400),
+    ) {
+        let network = network(&[("a", 0), ("b", 0), ("c", 0), ("d", 0)]);
+        let mut measured = Measurements::new(4);
+        let mut connects = [50_i64, 51, 52, 53];
+        let mut smart: Vec<_> = (0..4).map(|_| Smart::new(Tuning::default())).collect();
+        let mut cut = [false; 4];
+        let mut now = s(0);
+        let mut step = |smart: &mut Vec<Smart>, cut: &[bool; 4], connects: &[i64; 4]| {
+            now += s(10);
+            for (id, connect) in network.ids().zip(connects) {
+                measured.add(now, id, ms(connect.unsigned_abs()));
+            }
+            let choices: Vec<_> = smart.iter().map(|smart| smart.choice().basis).collect();
+            for (here, smart) in smart.iter_mut().enumerate() {
+                let others = (0..4).filter(|&other| other != here && !cut[here] && !cut[other]);
+                let told: Vec<_> = others
+                    .filter_map(|other| match choices[other] {
+                        Basis::Nearest(id) => Some(id),
+                        Basis::Unknown | Basis::SeveralPlaces => None,
+                    })
+                    .collect();
+                smart.review(now, &network, (&measured, &told), &Health::default());
+            }
+            smart.iter().map(|smart| smart.choice().basis).collect::<Vec<_>>()
+        };
+        for (what, which, walk) in steps {
+            for (connect, by) in connects.iter_mut().zip(walk) {
+                *connect = (*connect + by - 3).clamp(20, 200);
+            }
+            match what % 8 {
+                0 => smart[which] = Smart::new(Tuning::default()),
+                1 | 2 => cut[which] = !cut[which],
+                _ => {}
+            }
+            step(&mut smart, &cut, &connects);
+        }
+        let mut agreed = Vec::new();
+        for _ in 0..1000 {
+            let choices = step(&mut smart, &[false; 4], &connects);
+            agreed.push(choices.iter().all(|choice| *choice == choices[0]));
+        }
+        // A minute for all to agree, and a moment each time when one is the first to change to a nearer one.
+        let apart: Vec<_> = (0..agreed.len()).filter(|step| !agreed[*step]).collect();
+        prop_assert!(apart.len() <= 12, "{apart:?}");
+        prop_assert!(apart.iter().all(|step| *step < 900), "{apart:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn smart(network: &Network, connects: &[u64]) -> Smart {
     for (id, &connect) in network.ids().zip(connects) {
         (0..5).for_each(|_| measured.add(Duration::ZERO, id, Duration::from_millis(connect)));
     }
-    smart.review(Duration::ZERO, network, &measured, &Health::default());
+    smart.review(Duration::ZERO, network, (&measured, &[]), &Health::default());
     smart
 }
 
@@ -51,7 +51,7 @@ fn asked(zone: &Zone, here: &str, role: Role, key: u64, health: &Health) -> Stri
 fn smart_asks_the_nearest_through_the_region() {
     let network = network();
     // fra is the nearest to the origin, ams the next.
-    let topology = || Topology::Smart(smart(&network, &[9, 3, 5, 80, 85]));
+    let topology = || Topology::Smart(smart(&network, &[9, 3, 5, 80, 85]).into());
     let zone = Zone::new(&network, topology(), Regional::Asked);
     // A key of which bos is the region's hub.
     let key =
@@ -85,10 +85,10 @@ fn an_upper_tier_asks_the_one_whose_place_it_took() {
         for (id, connect) in network.ids().zip([1, 30, 30, 80, 85]) {
             (0..5).for_each(|_| measured.add(later(seconds), id, Duration::from_millis(connect)));
         }
-        smart.review(later(seconds), &network, &measured, &Health::default());
+        smart.review(later(seconds), &network, (&measured, &[]), &Health::default());
     }
     // The first handover's hour is none: nothing was there before.
-    let zone = Zone::new(&network, Topology::Smart(smart), Regional::Skipped);
+    let zone = Zone::new(&network, Topology::Smart(smart.into()), Regional::Skipped);
     let ask = |now, here: &str, role, through: &[CentreId], health: &Health| {
         let asked = Asked { here: id(here), role, key: KeyHash(1), through };
         zone.next(later(now), &network, asked, health)
@@ -131,7 +131,7 @@ fn generic_spreads_keys_and_moves_those_of_the_dead_only() {
 #[test]
 fn what_is_not_known_is_spread() {
     let network = network();
-    let smart = Zone::new(&network, Topology::Smart(Smart::new(Tuning::default())), Regional::Asked);
+    let smart = Zone::new(&network, Topology::Smart(Smart::new(Tuning::default()).into()), Regional::Asked);
     let generic = Zone::new(&network, Topology::Generic, Regional::Skipped);
     for key in 0..100 {
         let of = |zone| asked(zone, "lhr", Role::Lower, key << 50, &Health::default());
@@ -179,7 +179,8 @@ fn any_zone() -> impl Strategy<Value = Zone> {
     let topology = prop_oneof![
         Just(Topology::None),
         Just(Topology::Generic),
-        prop::collection::vec(1_u64..100, 5).prop_map(|times| Topology::Smart(smart(&network(), &times))),
+        prop::collection::vec(1_u64..100, 5)
+            .prop_map(|times| Topology::Smart(smart(&network(), &times).into())),
         prop::collection::vec((0_u16..5, 0_u16..5), 0..5).prop_filter_map("a loop", |pairs| {
             let pairs = pairs.into_iter().map(|(from, to)| (CentreId(from), CentreId(to)));
             Custom::new(&network(), pairs).ok().map(Topology::Custom)

@@ -21,8 +21,12 @@ pub(crate) fn bench() {
     let map = network.ids().skip(10).map(|id| (id, CentreId(id.0 % 10)));
     let custom = Custom::new(&network, map).map_or(Topology::None, Topology::Custom);
     let arms = [
-        ("smart", &network, spread(Topology::Smart(smart(&network)), Regional::Skipped)),
-        ("smart, regional: one of 43", &network, spread(Topology::Smart(smart(&network)), Regional::Asked)),
+        ("smart", &network, spread(Topology::Smart(smart(&network).into()), Regional::Skipped)),
+        (
+            "smart, regional: one of 43",
+            &network,
+            spread(Topology::Smart(smart(&network).into()), Regional::Asked),
+        ),
         ("custom", &network, spread(custom, Regional::Skipped)),
         ("generic: one of 60, three weights", &network, spread(Topology::Generic, Regional::Skipped)),
         ("generic: one of 300, one weight", &equal, Zone::new(&equal, Topology::Generic, Regional::Skipped)),
@@ -67,7 +71,7 @@ fn smart(network: &Network) -> Smart {
         (0..Measurements::FEWEST).for_each(|_| measured.add(Duration::ZERO, id, connect));
     }
     let mut smart = Smart::new(Tuning::default());
-    smart.review(Duration::ZERO, network, &measured, &Health::default());
+    smart.review(Duration::ZERO, network, (&measured, &[]), &Health::default());
     smart
 }
 

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::anyhow;
+use anyhow::{anyhow, ensure};
 use serde_json::Value;
 
 pub(super) use self::origin::Origin;
@@ -66,13 +66,18 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
     let mut faults = timeline::draw(seed, LASTS, kinds);
     let is_over = AtomicBool::new(false);
     let mut scene = Scene { place, origin, network, clock: Clock::start(), token, seed, is_over };
-    let before = scene.burst("before")?;
+    let before = scene.burst("generic", "before")?;
     scene.clock = Clock::start();
     let mut told = scene.play(&mut faults)?;
-    let after = scene.burst("after")?;
+    let mut bursts =
+        vec![("before the first fault", before), ("after the last one", scene.burst("generic", "after")?)];
+    if seed.is_multiple_of(4) {
+        scene.agree()?;
+        bursts.push(("when all have the same upper tier", scene.burst("smart", "agreed")?));
+    }
     told.visits.extend(scene.read_at_end()?);
     let mut run = Run::of(seed, faults);
-    for (when, (requests, slowest)) in [("before the first fault", before), ("after the last one", after)] {
+    for (when, (requests, slowest)) in bursts {
         // A data centre or the origin was silent, on a connection from before a cut, for so long that others were asked.
         let is_slow = slowest > A_WHILE;
         run.count(if is_slow { "bursts with a time-out" } else { "bursts" });
@@ -144,7 +149,7 @@ impl Scene<'_> {
 
     /// Has visitors of all data centres ask for what nobody has asked for, all at once; how many requests that made at the origin, and
     /// how long the last of them waited.
-    fn burst(&self, name: &str) -> anyhow::Result<(u64, Duration)> {
+    fn burst(&self, zone: &str, name: &str) -> anyhow::Result<(u64, Duration)> {
         let path = format!("/{}/{name}", self.seed);
         let barrier = Barrier::new(BURST);
         let began = self.clock.now();
@@ -155,7 +160,7 @@ impl Scene<'_> {
                     scope.spawn(move || {
                         let visitor = Visitor::of(self, number % CENTRES.len());
                         barrier.wait();
-                        visitor?.ask_for("generic", path)
+                        visitor?.ask_for(zone, path)
                     })
                 })
                 .collect();
@@ -165,6 +170,26 @@ impl Scene<'_> {
             anyhow::Ok(())
         })?;
         Ok((self.origin.requests(&path), self.clock.now() - began))
+    }
+
+    /// Waits until all data centres have chosen the same upper tier by measurement.
+    fn agree(&self) -> anyhow::Result<()> {
+        let began = self.clock.now();
+        loop {
+            let uppers: Vec<Value> = (0..CENTRES.len())
+                .map(|centre| {
+                    let status = self.network.status(centre).unwrap_or_default();
+                    let tiers = status["tiers"].as_array().into_iter().flatten();
+                    tiers.filter(|zone| zone["zone"] == "smart").map(|zone| zone["upper"].clone()).collect()
+                })
+                .collect();
+            if uppers.iter().all(|upper| *upper == uppers[0] && upper[0].is_string()) {
+                return Ok(());
+            }
+            let waited = AGREEING.as_secs();
+            ensure!(self.clock.now() - began < AGREEING, "after {waited} s upper tiers differ: {uppers:?}");
+            pause(Duration::from_millis(200));
+        }
     }
 
     /// Asks for each object in each data centre once all is well again.
@@ -246,6 +271,8 @@ const VISITORS: usize = 2;
 /// Those of a burst, in all data centres.
 const BURST: usize = 16;
 const OBJECTS: u64 = 12;
+/// Whoever has another choice than most takes theirs over after half a minute, and choices are told every five seconds.
+const AGREEING: Duration = Duration::from_secs(50);
 /// Longer than any request takes while all answer, and shorter than any time limit of the data centres.
 const A_WHILE: Duration = Duration::from_secs(1);
 /// With less a run says nothing.
