@@ -18,14 +18,22 @@ struct Stat {
 #[expect(clippy::cast_precision_loss, reason = "ticks of a run fit")]
 pub(in crate::bench) fn of_tree_us(root: u32) -> anyhow::Result<f64> {
     let ticks_per_second = sysconf(SysconfVar::CLK_TCK)?.context("the kernel has no clock ticks")?;
-    let mut all = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        // A process may end while it is looked at.
-        let text = fs::read_to_string(entry?.path().join("stat")).unwrap_or_default();
-        all.extend(parse(&text));
-    }
+    let all = all()?;
     ensure!(all.iter().any(|stat| stat.id == root), "process {root} has ended");
     Ok(of_tree(&all, root) as f64 * 1e6 / ticks_per_second as f64)
+}
+
+/// Each process once: "self" and "thread-self" are this one, which has a number too.
+fn all() -> anyhow::Result<Vec<Stat>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().parse::<u32>().is_ok() {
+            // A process may end while it is looked at.
+            all.extend(parse(&fs::read_to_string(entry.path().join("stat")).unwrap_or_default()));
+        }
+    }
+    Ok(all)
 }
 
 fn of_tree(all: &[Stat], root: u32) -> u64 {
@@ -73,5 +81,7 @@ mod tests {
     fn this_process_is_found_and_none_that_is_not_there() {
         assert!(of_tree_us(std::process::id()).is_ok());
         assert!(of_tree_us(u32::MAX).is_err());
+        let own = all().unwrap().into_iter().filter(|stat| stat.id == std::process::id());
+        assert_eq!(own.count(), 1);
     }
 }
