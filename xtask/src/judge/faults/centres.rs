@@ -14,14 +14,14 @@ const fn centre(name: &'static str, city: &'static str, region: &'static str) ->
 
 /// The first one has the store, and the second one is in its region; of two stores the third one has the other.
 pub(super) const CENTRES: [Centre; 4] = [
-    centre("lhr", "london", "europe"),
-    centre("fra", "frankfurt", "europe"),
-    centre("nyc", "newyork", "america"),
-    centre("syd", "sydney", "oceania"),
+    centre("lhr", "london", "north"),
+    centre("ams", "amsterdam", "north"),
+    centre("mil", "milan", "italy"),
+    centre("mad", "madrid", "iberia"),
 ];
 
 /// The city of the origin, which no data centre is in.
-pub(super) const ORIGIN_CITY: &str = "chicago";
+pub(super) const ORIGIN_CITY: &str = "paris";
 /// The host of the origin, and its address: that of the first host.
 pub(super) const ORIGIN: (&str, &str) = ("origin", "10.0.0.1");
 

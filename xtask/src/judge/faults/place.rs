@@ -147,7 +147,7 @@ pub(super) fn longhaul(program: &Path, words: &[&str]) -> anyhow::Result<String>
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Round trips are shorter than on Earth, so that a run of a few seconds has many of them.
+/// Round trips are those of one continent, so that a run of a few seconds has many of them.
 fn world() -> String {
     let mut text = format!("[[host]]\nname = \"{}\"\ncity = \"{ORIGIN_CITY}\"\n", ORIGIN.0);
     let cities = [ORIGIN_CITY].into_iter().chain(CENTRES.iter().map(|centre| centre.city));

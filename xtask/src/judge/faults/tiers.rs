@@ -248,7 +248,7 @@ fn describe(visit: &Visit) -> String {
 /// Two of the data centres have a disk.
 fn network(place: &Place, folder: &Path, hash: &str) -> String {
     let disk = |name: &str| match name {
-        "lhr" | "nyc" => format!("disk = \"{}/disk-{name}\"\ndisk_size = \"100MB\"\n", folder.display()),
+        "lhr" | "mil" => format!("disk = \"{}/disk-{name}\"\ndisk_size = \"100MB\"\n", folder.display()),
         _ => String::new(),
     };
     let zone = |name: &str, more: &str| {
