@@ -1,7 +1,7 @@
 //! Speed, measured against a peer in the same run. Not a test: a figure depends on the machine, a ratio much less.
 
 mod compare;
-mod edge;
+pub(crate) mod edge;
 mod engines;
 mod figures;
 mod forms;

@@ -15,7 +15,7 @@ mod report;
 mod round;
 mod scenario;
 mod server;
-mod tls;
+pub(crate) mod tls;
 
 use std::{fs, thread};
 

@@ -15,11 +15,17 @@ use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
 use super::{Ended, build, data_centre, free_port, install, longhaul};
-use crate::root;
+use crate::{
+    bench::edge::tls::{AUTHORITY, certify},
+    root,
+};
 
 /// Where a store is asked, and by whom.
 struct Asked {
     port: u16,
+    /// Where it is asked over TLS, and whose certificate it has there.
+    tls: u16,
+    authority: PathBuf,
     token: String,
     namespace: String,
     /// The packages' folder.
@@ -35,18 +41,33 @@ pub(crate) fn judge() -> anyhow::Result<()> {
     let token = longhaul().args(["edge", "token", "--json"]).output()?.stdout;
     let token: Value = serde_json::from_slice(&token)?;
     let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
-    let (port, front, namespace) = (free_port()?, free_port()?, "0123456789abcdef".repeat(2));
+    let (port, tls, front) = (free_port()?, free_port()?, free_port()?);
+    let namespace = "0123456789abcdef".repeat(2);
+    certify(folder.path())?;
+    let authority = folder.path().join(AUTHORITY);
     let network = NETWORK
         .replace("FRONT", &front.to_string())
+        .replace("OVER_TLS", &tls.to_string())
         .replace("PORT", &port.to_string())
+        .replace("AUTHORITY", &authority.display().to_string())
         .replace("STORE", &folder.path().join("kv.redb").display().to_string())
         .replace("ID", &namespace)
         .replace("HASH", &hash);
     let _edge = data_centre(longhaul(), folder.path(), &network, &[])?;
-    let asked = Asked { port, token, namespace, packages, folder: folder.path().to_owned() };
-    let wrong =
-        [asked.by_workerd()?, asked.by_wrangler()?, asked.by_javascript()?, asked.by_python(&python)?];
-    let wrong: Vec<_> = wrong.concat();
+    let asked = Asked {
+        port,
+        tls,
+        authority: authority.join("ca.pem"),
+        token,
+        namespace,
+        packages,
+        folder: folder.path().to_owned(),
+    };
+    let mut wrong = [asked.by_workerd()?, asked.by_wrangler()?].concat();
+    for base in [asked.base(), asked.base_over_tls()] {
+        wrong.extend(asked.by_javascript(&base)?);
+        wrong.extend(asked.by_python(&python, &base)?);
+    }
     ensure!(wrong.is_empty(), "it is not as its clients are used to:\n  {}", wrong.join("\n  "));
     Ok(())
 }
@@ -54,6 +75,10 @@ pub(crate) fn judge() -> anyhow::Result<()> {
 impl Asked {
     fn base(&self) -> String {
         format!("http://127.0.0.1:{}/client/v4", self.port)
+    }
+
+    fn base_over_tls(&self) -> String {
+        format!("https://127.0.0.1:{}/client/v4", self.tls)
     }
 
     /// What a walk through the binding says here and of the emulator, step by step, where the two differ.
@@ -143,16 +168,17 @@ impl Asked {
         Ok(wrong)
     }
 
-    fn by_javascript(&self) -> anyhow::Result<Vec<String>> {
+    fn by_javascript(&self, base: &str) -> anyhow::Result<Vec<String>> {
         let mut node = Command::new("node");
-        node.arg(judge_file("sdk.mjs")).arg(&self.packages).arg(self.base());
-        self.by_sdk(&format!("npm cloudflare {JAVASCRIPT}"), &mut node)
+        node.arg(judge_file("sdk.mjs")).arg(&self.packages).arg(base);
+        node.env("NODE_EXTRA_CA_CERTS", &self.authority);
+        self.by_sdk(&format!("npm cloudflare {JAVASCRIPT}, {base}"), &mut node)
     }
 
-    fn by_python(&self, python: &Path) -> anyhow::Result<Vec<String>> {
+    fn by_python(&self, python: &Path, base: &str) -> anyhow::Result<Vec<String>> {
         let mut program = Command::new(python);
-        program.arg(judge_file("sdk.py")).arg(self.base());
-        self.by_sdk(&format!("PyPI cloudflare {PYTHON}"), &mut program)
+        program.arg(judge_file("sdk.py")).arg(base).env("SSL_CERT_FILE", &self.authority);
+        self.by_sdk(&format!("PyPI cloudflare {PYTHON}, {base}"), &mut program)
     }
 
     fn by_sdk(&self, name: &str, program: &mut Command) -> anyhow::Result<Vec<String>> {
@@ -222,6 +248,8 @@ name = "judged"
 [[data_centre]]
 name = "lhr"
 listen = ["127.0.0.1:FRONT"]
+certificate = "AUTHORITY/lhr.pem"
+key = "AUTHORITY/lhr-key.pem"
 
 [[zone]]
 name = "none"
@@ -230,6 +258,7 @@ origin = ["http://127.0.0.1:1"]
 
 [kv]
 listen = ["127.0.0.1:PORT"]
+listen_tls = ["127.0.0.1:OVER_TLS"]
 store = "STORE"
 
 [[kv.namespace]]

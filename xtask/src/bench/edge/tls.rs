@@ -13,10 +13,10 @@ pub(super) const OF_NGINX: &str = "listen @ ssl http2;\n        ssl_certificate 
 pub(super) const OF_HAPROXY: &str = "bind @ ssl crt AUTHORITY/both.pem alpn h2,http/1.1";
 
 /// Where the certificate is that all servers show, below the folder of a run.
-pub(super) const AUTHORITY: &str = "authority";
+pub(crate) const AUTHORITY: &str = "authority";
 
 /// Makes it, by our own authority.
-pub(super) fn certify(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn certify(folder: &Path) -> anyhow::Result<()> {
     let place = folder.join(AUTHORITY);
     for words in [&["new"][..], &["issue"]] {
         let mut command = longhaul();
