@@ -109,7 +109,7 @@ pub use self::{
     authority::Certificate,
     error::Error,
     network::Network,
-    others::{OfOrigin, Sample, Told},
+    others::{OfOrigin, OfZone, Sample, Told},
     run::{Config, Event, Ready, run},
     sockets::Sockets,
 };

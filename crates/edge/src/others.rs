@@ -2,6 +2,7 @@
 //! measured of the ways to origins.
 
 mod carried;
+mod choices;
 mod gone;
 mod hello;
 mod lanes;
@@ -11,7 +12,7 @@ mod view;
 mod watch;
 mod ways;
 
-pub use self::hello::{OfOrigin, Sample, Told};
+pub use self::hello::{OfOrigin, OfZone, Sample, Told};
 pub(crate) use self::{
     gone::{Gone, is_of_link, until_gone},
     hello::Hello,

@@ -62,6 +62,16 @@ pub enum Basis {
     Nearest(CentreId),
 }
 
+impl Basis {
+    /// The data centre that is the nearest, if one is.
+    pub fn nearest(self) -> Option<CentreId> {
+        match self {
+            Self::Nearest(chosen) => Some(chosen),
+            Self::Unknown | Self::SeveralPlaces => None,
+        }
+    }
+}
+
 /// The choice and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
@@ -117,10 +127,7 @@ impl Smart {
 
     /// The chosen one, then all others that have measured the origin, the nearest first. Empty where nothing is chosen.
     pub fn candidates(&self) -> impl Iterator<Item = CentreId> + '_ {
-        let chosen = match self.choice.basis {
-            Basis::Nearest(chosen) => Some(chosen),
-            Basis::Unknown | Basis::SeveralPlaces => None,
-        };
+        let chosen = self.choice.basis.nearest();
         let others = self.ranked.iter().copied().filter(move |&id| chosen.is_some() && Some(id) != chosen);
         chosen.into_iter().chain(others)
     }
@@ -147,17 +154,14 @@ impl Smart {
         // After all who had measured were lost, the first one to be back is waited with as the first of all was.
         let is_measured = ranked.iter().any(|&(id, _)| health.is_up(id));
         self.measured = self.measured.or(Some(now)).filter(|_| is_measured);
-        if self.agree(now, network, told, health) {
+        if !ranked.is_empty() {
             self.ranked.clear();
             self.ranked.extend(ranked.iter().map(|&(id, _)| id));
+        }
+        // Otherwise what was chosen stays where nobody measures: that is no reason to change.
+        if self.agree(now, network, told, health) || ranked.is_empty() {
             return &self.choice;
         }
-        if ranked.is_empty() {
-            // What was chosen stays: that nobody measures is no reason to change.
-            return &self.choice;
-        }
-        self.ranked.clear();
-        self.ranked.extend(ranked.iter().map(|&(id, _)| id));
         let since = self.measured.unwrap_or(now);
         let wanted = match apart(network, &ranked) {
             Some(pair) => Wanted::Spread(pair),
@@ -176,11 +180,10 @@ impl Smart {
 
     /// Takes over what most have chosen, if it is time to; whether it did.
     fn agree(&mut self, now: Duration, network: &Network, told: &[CentreId], health: &Health) -> bool {
-        let own = match self.choice.basis {
-            Basis::Nearest(chosen) => Some(chosen),
-            Basis::Unknown => None,
-            Basis::SeveralPlaces => return false,
-        };
+        if self.choice.basis == Basis::SeveralPlaces {
+            return false;
+        }
+        let own = self.choice.basis.nearest();
         let mut votes: BTreeMap<CentreId, usize> = BTreeMap::new();
         for &id in told.iter().chain(&own).filter(|id| health.is_up(**id)) {
             *votes.entry(id).or_default() += 1;
@@ -278,10 +281,7 @@ impl Smart {
 
     /// Another one is chosen from now on.
     fn change(&mut self, now: Duration, network: &Network, ranked: &[(CentreId, Typical)], chosen: CentreId) {
-        self.choice.former = match self.choice.basis {
-            Basis::Nearest(before) => Some(before),
-            Basis::Unknown | Basis::SeveralPlaces => None,
-        };
+        self.choice.former = self.choice.basis.nearest();
         self.choice.basis = Basis::Nearest(chosen);
         self.until = now + self.tuning.handover;
         let before = self.choice.former.map(|id| &network.centre(id).name);

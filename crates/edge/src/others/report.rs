@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::tiers::{Basis, Fault, Listed, Route, Topology, Zone as TiersOf};
+use ::tiers::{Fault, Listed, Route, Topology, Zone as TiersOf};
 
 use super::{carried::Carried, peer::Peer, view::Others, ways::Around};
 use crate::{
@@ -35,11 +35,7 @@ impl Others {
             }
             Topology::Smart(smart) => {
                 let choice = smart.choice();
-                let upper = match choice.basis {
-                    Basis::Nearest(upper) => Some(name(upper)),
-                    Basis::Unknown | Basis::SeveralPlaces => None,
-                };
-                ("smart", upper, choice.reason.clone())
+                ("smart", choice.basis.nearest().map(name), choice.reason.clone())
             }
         };
         let (now, ways) = (self.now(), self.ways());

@@ -11,7 +11,7 @@ use std::{
 };
 
 use ::tiers::{
-    Asked, Basis, CentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
+    Asked, CentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
 };
 use http::{
     Membership, Origin, Scheme,
@@ -20,13 +20,7 @@ use http::{
 use kv::Places;
 use tokio::task::AbortHandle;
 
-use super::{
-    carried::Kernel,
-    hello::{MOST_CHOICES, MOST_ORIGINS, OfZone},
-    lanes::Lanes,
-    peer::Peer,
-    ways::Ways,
-};
+use super::{carried::Kernel, hello::MOST_ORIGINS, lanes::Lanes, peer::Peer, ways::Ways};
 use crate::{
     Error,
     network::{Detours, Network, Tiers},
@@ -50,11 +44,11 @@ pub(crate) struct Others {
     pub(crate) membership: Membership,
     pub(crate) lanes: Lanes,
     pub(super) kernel: Kernel,
-    zones: RwLock<HashMap<String, TiersOf>>,
+    pub(super) zones: RwLock<HashMap<String, TiersOf>>,
     /// Origins that are worth a measurement.
     pub(super) origins: RwLock<Vec<Origin>>,
-    /// What others say that they have chosen, by zone.
-    told: Mutex<HashMap<String, BTreeMap<CentreId, CentreId>>>,
+    /// By zone, who says that which one is its upper tier.
+    pub(super) told: Mutex<HashMap<String, BTreeMap<CentreId, CentreId>>>,
     health: RwLock<Health>,
     ways: Mutex<Ways>,
     pub(super) watching: Mutex<Vec<AbortHandle>>,
@@ -249,62 +243,6 @@ impl Others {
     pub(crate) fn address(&self, origin: &Origin) -> Option<SocketAddr> {
         self.ways().address(origin)
     }
-
-    /// Which upper tiers this data centre has chosen.
-    pub(super) fn choices(&self) -> Vec<OfZone> {
-        let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
-        let chosen = zones.iter().filter_map(|(zone, tiers)| match tiers.topology() {
-            Topology::Smart(smart) => match smart.choice().basis {
-                Basis::Nearest(upper) => {
-                    Some(OfZone { zone: zone.clone(), upper: self.name(upper).to_owned() })
-                }
-                Basis::Unknown | Basis::SeveralPlaces => None,
-            },
-            _ => None,
-        });
-        chosen.take(MOST_CHOICES).collect()
-    }
-
-    /// Another data centre says what it has chosen.
-    pub(super) fn take_choices(&self, centre: CentreId, choices: &[OfZone]) {
-        let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
-        let mut told = lock(&self.told);
-        for of_zone in told.values_mut() {
-            of_zone.remove(&centre);
-        }
-        for OfZone { zone, upper } in choices {
-            if let Some(upper) = self.id(upper).filter(|_| zones.contains_key(zone)) {
-                told.entry(zone.clone()).or_default().insert(centre, upper);
-            }
-        }
-        told.retain(|_, of_zone| !of_zone.is_empty());
-    }
-
-    /// Has the choice of upper tiers looked at again.
-    pub(crate) fn review(&self, network: &Network) {
-        let (now, health) = (self.now(), self.health());
-        let mut zones = write(&self.zones);
-        let (ways, told) = (self.ways(), lock(&self.told));
-        for zone in &network.zones {
-            let Some(Topology::Smart(smart)) = zones.get_mut(&zone.name).map(TiersOf::topology_mut) else {
-                continue;
-            };
-            let Some(measured) = zone.origins.first().and_then(|origin| ways.measured(origin)) else {
-                continue;
-            };
-            let before = smart.choice().basis;
-            let told: Vec<_> = told
-                .get(&zone.name)
-                .into_iter()
-                .flatten()
-                .filter_map(|(&centre, &upper)| health.is_up(centre).then_some(upper))
-                .collect();
-            let choice = smart.review(now, &self.centres, (measured, &told), &health);
-            if choice.basis != before {
-                tracing::info!(zone = zone.name, "the upper tier changes: {}", choice.reason);
-            }
-        }
-    }
 }
 
 impl Drop for Others {
@@ -317,7 +255,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+pub(super) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 

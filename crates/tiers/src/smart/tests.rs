@@ -349,12 +349,7 @@ proptest! {
             let choices: Vec<_> = smart.iter().map(|smart| smart.choice().basis).collect();
             for (here, smart) in smart.iter_mut().enumerate() {
                 let others = (0..4).filter(|&other| other != here && !cut[here] && !cut[other]);
-                let told: Vec<_> = others
-                    .filter_map(|other| match choices[other] {
-                        Basis::Nearest(id) => Some(id),
-                        Basis::Unknown | Basis::SeveralPlaces => None,
-                    })
-                    .collect();
+                let told: Vec<_> = others.filter_map(|other| choices[other].nearest()).collect();
                 smart.review(now, &network, (&measured, &told), &Health::default());
             }
             smart.iter().map(|smart| smart.choice().basis).collect::<Vec<_>>()
