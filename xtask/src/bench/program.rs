@@ -4,11 +4,14 @@ use std::{
     env,
     fs::{self, File},
     io::{BufRead, BufReader},
+    net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use nix::{
     sys::{
         resource::{UsageWho, getrusage},
@@ -73,6 +76,19 @@ pub(super) struct Running(Child);
 impl Running {
     pub(super) fn start(command: &mut Command) -> anyhow::Result<Self> {
         Ok(Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
+    }
+
+    /// A server that does not say when it listens: it is waited for at its address.
+    #[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
+    pub(super) fn listening(command: &mut Command, address: SocketAddr) -> anyhow::Result<Self> {
+        let running = Self::start(command)?;
+        for _ in 0..500 {
+            if TcpStream::connect(address).is_ok() {
+                return Ok(running);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        bail!("nobody listens at {address}")
     }
 
     /// A server that writes all it says to a file.

@@ -49,10 +49,11 @@ pub(crate) fn judge() -> anyhow::Result<()> {
         .replace("FRONT", &front.to_string())
         .replace("OVER_TLS", &tls.to_string())
         .replace("PORT", &port.to_string())
-        .replace("AUTHORITY", &authority.display().to_string())
-        .replace("STORE", &folder.path().join("kv.redb").display().to_string())
         .replace("ID", &namespace)
-        .replace("HASH", &hash);
+        .replace("HASH", &hash)
+        // Last, as a folder's name can be anything.
+        .replace("AUTHORITY", &authority.display().to_string())
+        .replace("STORE", &folder.path().join("kv.redb").display().to_string());
     let _edge = data_centre(longhaul(), folder.path(), &network, &[])?;
     let asked = Asked {
         port,

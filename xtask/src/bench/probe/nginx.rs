@@ -2,10 +2,8 @@
 
 use std::{
     fs,
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpListener},
     process::Command,
-    thread,
-    time::Duration,
 };
 
 use anyhow::{Context, ensure};
@@ -21,7 +19,6 @@ pub(super) struct Nginx {
 }
 
 impl Nginx {
-    #[expect(clippy::disallowed_methods, reason = "nginx does not say when it listens")]
     pub(super) fn start() -> anyhow::Result<Self> {
         ensure!(is_installed("nginx"), "nginx is not installed; on Debian: apt-get install nginx-light");
         let folder = tempfile::tempdir()?;
@@ -39,14 +36,8 @@ impl Nginx {
         fs::write(&file, config)?;
         let mut command = Command::new("nginx");
         command.arg("-p").arg(folder.path()).arg("-c").arg(&file);
-        let server = Running::start(&mut command)?;
-        for _ in 0..500 {
-            if TcpStream::connect(address).is_ok() {
-                return Ok(Self { address, _server: server, _folder: folder });
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        let log = fs::read_to_string(folder.path().join("error.log"));
-        Err(anyhow::anyhow!("nginx does not listen")).context(log.unwrap_or_default())
+        let log = || fs::read_to_string(folder.path().join("error.log")).unwrap_or_default();
+        let server = Running::listening(&mut command, address).with_context(log)?;
+        Ok(Self { address, _server: server, _folder: folder })
     }
 }

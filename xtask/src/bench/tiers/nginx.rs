@@ -3,14 +3,12 @@
 
 use std::{
     fs,
-    net::{SocketAddr, TcpStream},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
-    thread,
-    time::Duration,
 };
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 use tempfile::TempDir;
 
 use crate::bench::{
@@ -33,6 +31,12 @@ struct Nginx {
     file: PathBuf,
 }
 
+impl Nginx {
+    fn run(&self) -> anyhow::Result<Running> {
+        Running::listening(Command::new("nginx").arg("-c").arg(&self.file), self.address)
+    }
+}
+
 impl Pair {
     /// With certificates of data centres from this folder. The upper one has all objects then.
     pub(super) fn start(authority: &Path, origin: SocketAddr) -> anyhow::Result<Self> {
@@ -42,14 +46,14 @@ impl Pair {
             "listen {below};\n\
              location / {{ proxy_pass https://above; proxy_ssl_protocols TLSv1.3; proxy_ssl_verify on; proxy_ssl_name nyc;\n\
              proxy_ssl_trusted_certificate {0}/ca.pem; proxy_ssl_certificate {0}/lhr.pem; proxy_ssl_certificate_key {0}/lhr-key.pem;\n\
-             {CACHED} }}\n\
+             {KEPT} {CACHED} }}\n\
              location /passed/ {{ proxy_pass http://origin; {KEPT} }}",
             authority.display()
         );
         let upper = format!(
             "listen {above} ssl; ssl_protocols TLSv1.3; ssl_verify_client on; ssl_client_certificate {0}/ca.pem;\n\
              ssl_certificate {0}/nyc.pem; ssl_certificate_key {0}/nyc-key.pem;\n\
-             location / {{ proxy_pass http://origin; {CACHED} }}",
+             location / {{ proxy_pass http://origin; {KEPT} {CACHED} }}",
             authority.display()
         );
         let of = |name: &str, address, server: &str| -> anyhow::Result<Nginx> {
@@ -115,22 +119,6 @@ impl Pair {
     }
 }
 
-impl Nginx {
-    /// Starts it, and waits until it listens.
-    #[expect(clippy::disallowed_methods, reason = "nginx does not say when it listens")]
-    fn run(&self) -> anyhow::Result<Running> {
-        let mut command = Command::new("nginx");
-        let running = Running::start(command.arg("-c").arg(&self.file))?;
-        for _ in 0..500 {
-            if TcpStream::connect(self.address).is_ok() {
-                return Ok(running);
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        bail!("nginx does not listen at {}", self.address)
-    }
-}
-
 fn configuration(folder: &Path, name: &str, [above, origin]: [SocketAddr; 2], server: &str) -> String {
     format!(
         "daemon off; worker_processes 1; pid {0}/{name}.pid; error_log {0}/{name}.log; user root;\n\
@@ -146,8 +134,7 @@ fn configuration(folder: &Path, name: &str, [above, origin]: [SocketAddr; 2], se
 }
 
 const KEPT: &str = "proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_set_header Host $host;";
-const CACHED: &str = "proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_set_header Host $host;\n\
-    proxy_cache objects; proxy_cache_key $host$request_uri; proxy_cache_valid 1h;";
+const CACHED: &str = "proxy_cache objects; proxy_cache_key $host$request_uri; proxy_cache_valid 1h;";
 
 const CONNECTIONS: usize = 16;
 

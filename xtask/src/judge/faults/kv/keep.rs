@@ -21,8 +21,8 @@ use crate::judge::faults::{
 
 /// What keeps them.
 pub(super) enum Keep<'p> {
-    /// The folders of each data centre with a store where a disk of its own is mounted.
-    Disks(Vec<(usize, PathBuf)>),
+    /// A disk of its own for each data centre with a store.
+    Disks(Vec<Disk>),
     /// A server of NATS, which keeps them in this folder.
     Server { place: &'p Place, folder: PathBuf, running: Mutex<Option<Child>> },
 }
@@ -37,26 +37,12 @@ impl<'p> Keep<'p> {
                 server.trouble(false)?;
                 Ok(server)
             }
-            2 => Self::mount(folder, &STORES),
-            _ => Self::mount(folder, &STORES[..1]),
-        }
-    }
-
-    fn mount(folder: &Path, stores: &[usize]) -> anyhow::Result<Self> {
-        // What is mounted is unmounted if another one cannot be.
-        let mut disks = Self::Disks(Vec::new());
-        for &store in stores {
-            let disk = folder.join(format!("disk-{}", CENTRES[store].name));
-            fs::create_dir(&disk)?;
-            let mut mount = Command::new("mount");
-            mount.args(["-t", "tmpfs", "-o", &format!("size={DISK}"), "tmpfs"]).arg(&disk);
-            let status = mount.status().context("cannot run mount")?;
-            ensure!(status.success(), "cannot mount a small disk, which takes root");
-            if let Self::Disks(disks) = &mut disks {
-                disks.push((store, disk));
+            turn => {
+                let stores = if turn == 2 { &STORES[..] } else { &STORES[..1] };
+                let disks = stores.iter().map(|store| Disk::mount(folder, *store)).collect::<Result<_, _>>();
+                Ok(Self::Disks(disks?))
             }
         }
-        Ok(disks)
     }
 
     pub(super) fn is_disk(&self) -> bool {
@@ -84,8 +70,8 @@ impl<'p> Keep<'p> {
         let of = |store: usize, address: &str| format!("{} = \"{address}\"", CENTRES[store].name);
         let stores: Vec<_> = match self {
             Self::Disks(disks) => {
-                let file = |disk: &Path| disk.join("kv.redb").display().to_string();
-                disks.iter().map(|(store, disk)| of(*store, &file(disk))).collect()
+                let file = |disk: &Disk| disk.folder.join("kv.redb").display().to_string();
+                disks.iter().map(|disk| of(disk.centre, &file(disk))).collect()
             }
             Self::Server { .. } => vec![of(STORES[0], &format!("nats://{}:4222", SERVER.1))],
         };
@@ -96,7 +82,7 @@ impl<'p> Keep<'p> {
     pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
         match self {
             Self::Disks(disks) => {
-                let filler = disks[0].1.join("filler");
+                let filler = disks[0].folder.join("filler");
                 if !begins {
                     return Ok(fs::remove_file(filler)?);
                 }
@@ -120,13 +106,36 @@ impl<'p> Keep<'p> {
 
 impl Drop for Keep<'_> {
     fn drop(&mut self) {
-        match self {
-            // Also while something has a file there open.
-            Self::Disks(disks) => disks
-                .iter()
-                .for_each(|(_, disk)| drop(Command::new("umount").arg("--lazy").arg(disk).status())),
-            Self::Server { running, .. } => drop(end(running)),
+        if let Self::Server { running, .. } = self {
+            // It is being cleaned up after.
+            let _ = end(running);
         }
+    }
+}
+
+/// A small disk that is mounted, until this is dropped.
+pub(super) struct Disk {
+    /// Whose it is.
+    centre: usize,
+    folder: PathBuf,
+}
+
+impl Disk {
+    fn mount(below: &Path, centre: usize) -> anyhow::Result<Self> {
+        let folder = below.join(format!("disk-{}", CENTRES[centre].name));
+        fs::create_dir(&folder)?;
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={DISK}"), "tmpfs"]).arg(&folder);
+        let status = mount.status().context("cannot run mount")?;
+        ensure!(status.success(), "cannot mount a small disk, which takes root");
+        Ok(Self { centre, folder })
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Also while something has a file there open.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.folder).status();
     }
 }
 
