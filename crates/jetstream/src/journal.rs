@@ -18,7 +18,10 @@ use async_nats::{
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use tokio::{sync::Notify, time::sleep};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
 
 use crate::{
     Address, Error,
@@ -52,8 +55,36 @@ pub struct Reader {
     subject: String,
     /// By the numbers of its consumer, the next message.
     expected: u64,
-    left: u64,
+    behind: Behind,
     is_anew: bool,
+}
+
+/// Messages that were in the stream when it was opened, and have not come yet.
+struct Behind {
+    left: u64,
+    /// The last of them: a server that was just started may say of more that they are left.
+    newest: u64,
+    /// When they are not waited for any longer: they have gone from the stream meanwhile.
+    until: Instant,
+}
+
+impl Behind {
+    fn by(left: u64, newest: u64) -> Self {
+        Self { left, newest, until: Instant::now() + BETWEEN_BEATS }
+    }
+
+    /// One with this number has come, after which so many are in the stream.
+    fn came(&mut self, number: u64, pending: u64) {
+        if self.left > 0 {
+            *self = Self::by(if number < self.newest { pending } else { 0 }, self.newest);
+        }
+    }
+
+    /// Waits until they are not waited for any longer, whatever else comes in between.
+    async fn given_up(&mut self) {
+        sleep_until(self.until).await;
+        self.left = 0;
+    }
 }
 
 /// What comes from a journal.
@@ -126,12 +157,14 @@ impl Journal {
             ..pull::Config::default()
         });
         let consumer = consumer.await.map_err(|why| failed(&why))?;
-        let left = consumer.cached_info().num_pending;
+        let newest = stream.cached_info().state.last_sequence;
+        let left = if place.last < newest { consumer.cached_info().num_pending } else { 0 };
+        let behind = Behind::by(left, newest);
         let kept = consumer.stream().max_messages_per_batch(AT_ONCE).heartbeat(BETWEEN_BEATS).messages();
         let kept = kept.await.map_err(|why| failed(&why))?;
         let stream = context.get_stream_no_info(&self.address.stream).await.map_err(|why| failed(&why))?;
         let writer = Writer { client: client.clone(), context, stream, subject: subject.clone() };
-        Ok((writer, Reader { client, turn, kept, said, subject, expected: 1, left, is_anew }))
+        Ok((writer, Reader { client, turn, kept, said, subject, expected: 1, behind, is_anew }))
     }
 
     fn subject(&self) -> String {
@@ -210,7 +243,7 @@ impl Reader {
 
     /// Whether all has come that was in the stream when it was opened.
     pub fn is_current(&self) -> bool {
-        self.left == 0
+        self.behind.left == 0
     }
 
     /// Waits for what comes next.
@@ -230,11 +263,7 @@ impl Reader {
                 }
                 said = all.next() => said,
                 said = own.next() => said,
-                // What was to come has gone from the stream meanwhile.
-                () = sleep(BETWEEN_BEATS), if self.left > 0 => {
-                    self.left = 0;
-                    return Ok(Came::Nothing);
-                }
+                () = self.behind.given_up(), if self.behind.left > 0 => return Ok(Came::Nothing),
                 () = self.turn.notified() => {
                     if self.client.connection_state() == State::Connected {
                         continue;
@@ -255,7 +284,7 @@ impl Reader {
             return Err("messages were lost on the way, and are read again".to_owned());
         }
         self.expected += 1;
-        self.left = if self.left == 0 { 0 } else { info.pending };
+        self.behind.came(info.stream_sequence, info.pending);
         let part = self.after_subject(&message.message).map(decoded).unwrap_or_default();
         let (text, sequence) = (message.payload.clone(), info.stream_sequence);
         Ok(Some(Came::Kept { part, text, sequence }))
@@ -385,6 +414,21 @@ mod tests {
             let why = is_safe("S", &config).unwrap_err();
             assert!(why.contains(expected) && why.starts_with("stream S is there already"), "{why}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_gone_from_the_stream_is_not_waited_for_while_words_come() {
+        let mut behind = Behind::by(3, 9);
+        behind.came(7, 1);
+        let began = Instant::now();
+        // Each of them ends one wait, and another one begins.
+        while tokio::time::timeout(BETWEEN_BEATS / 2, behind.given_up()).await.is_err() {}
+        assert_eq!((behind.left, began.elapsed()), (0, BETWEEN_BEATS));
+        behind.came(8, 5);
+        assert_eq!(behind.left, 0, "nothing is waited for any more");
+        let mut behind = Behind::by(3, 9);
+        behind.came(9, 2);
+        assert_eq!(behind.left, 0, "that was the last one");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod network;
 mod outcome;
 mod place;
 mod scenes;
+mod server;
 mod tiers;
 mod timeline;
 

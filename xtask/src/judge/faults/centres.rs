@@ -25,5 +25,5 @@ pub(super) const ORIGIN_CITY: &str = "paris";
 /// The host of the origin, and its address: that of the first host.
 pub(super) const ORIGIN: (&str, &str) = ("origin", "10.0.0.1");
 
-/// The host of the store's server, beside the data centre with the store, and its address: that of the last host.
+/// The host of the server of NATS, beside the data centre with the store, and its address: that of the last host.
 pub(super) const SERVER: (&str, &str) = ("server", "10.0.0.6");

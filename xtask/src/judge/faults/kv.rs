@@ -44,7 +44,7 @@ pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Re
     let keep = Keep::of(place, folder.path(), seed)?;
     let token: Value = serde_json::from_str(&longhaul(place.program(), &["edge", "token", "--json"])?)?;
     let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
-    fs::write(folder.path().join("network.toml"), network(place, &keep.table(), &hash))?;
+    fs::write(folder.path().join("network.toml"), network(place, folder.path(), &keep.table(), &hash))?;
     let network = Network::start(place, folder.path(), clocks)?;
     let (has_disk, has_server) = (keep.is_disk(), !keep.is_disk());
     let kinds = Kinds { has_clocks: clocks.is_some(), has_disk, has_server, has_origin: false };
@@ -212,8 +212,10 @@ fn describe(operation: &Operation) -> String {
     format!("k{key} in {}{life}, {:.3}-{:.3} s: {did:?}", CENTRES[*centre].name, s(*sent), s(*answered))
 }
 
-fn network(place: &Place, store: &str, hash: &str) -> String {
-    place.tables(|_| String::new())
+/// Those without the store keep values on disk.
+fn network(place: &Place, folder: &Path, store: &str, hash: &str) -> String {
+    let disk = |name: &str| format!("disk = \"{}/cache-{name}\"\ndisk_size = \"100MB\"\n", folder.display());
+    place.tables("", |centre| disk(centre.name))
         + &format!(
             "[[zone]]\nname = \"all\"\nhosts = [\"*\"]\norigin = [\"http://{}\"]\n\
              [kv]\nlisten = [\"127.0.0.1:4490\"]\nstore = {store}\n\

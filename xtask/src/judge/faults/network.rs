@@ -124,7 +124,7 @@ impl<'p> Network<'p> {
         serde_json::from_slice(&answer.body).ok()
     }
 
-    /// Waits until all are linked with all, and nobody lacks a purge.
+    /// Waits until all are linked with all, and nobody lacks a purge, nor does the bus where there is one.
     pub(super) fn wait_until_whole(&self, at_most: Duration) -> anyhow::Result<()> {
         let clock = Clock::start();
         loop {
@@ -164,7 +164,7 @@ impl Drop for Network<'_> {
     }
 }
 
-/// What is missing until a data centre is linked with all, and all have what it has purged.
+/// What is missing until a data centre is linked with all, and all have what it has purged, as the bus has where there is one.
 fn lacks(status: &Value) -> Option<&'static str> {
     let all = |pointer: &str, is_so: &dyn Fn(&Value) -> bool| {
         let others = status.pointer(pointer).and_then(Value::as_array);
@@ -174,7 +174,12 @@ fn lacks(status: &Value) -> Option<&'static str> {
         return Some("a link");
     }
     // If nobody is behind anybody, all have the same.
-    (!all("/purges/data_centres", &|there| there["behind"] == 0)).then_some("a purge")
+    if !all("/purges/data_centres", &|there| there["behind"] == 0) {
+        return Some("a purge");
+    }
+    let bus = &status["purges"]["bus"];
+    let is_on_bus = bus.is_null() || (bus["error"].is_null() && bus["waiting"] == 0);
+    (!is_on_bus).then_some("the bus, or a purge in its stream")
 }
 
 /// Where a data centre's operator is, in its host.

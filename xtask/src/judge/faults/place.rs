@@ -56,10 +56,10 @@ impl Place {
         Ok(self.edges[centre].join()?)
     }
 
-    /// The tables of a network's file that say which data centres there are. `more` is said of each.
-    pub(super) fn tables(&self, more: impl Fn(&Centre) -> String) -> String {
+    /// The tables of a network's file that say which data centres there are. `of_all` is said of the network, and `more` of each.
+    pub(super) fn tables(&self, of_all: &str, more: impl Fn(&Centre) -> String) -> String {
         let authority = self.authority();
-        let mut text = format!("[network]\nname = \"faults\"\nauthority = \"{authority}/ca.pem\"\n");
+        let mut text = format!("[network]\nname = \"faults\"\nauthority = \"{authority}/ca.pem\"\n{of_all}");
         for (centre, last) in CENTRES.iter().zip(2..) {
             let Centre { name, city, region } = centre;
             // Writing to a String cannot fail.
@@ -104,7 +104,7 @@ impl Place {
         in_network(&self.edges[centre], work)
     }
 
-    /// The same in the host of the store's server.
+    /// The same in the host of the server of NATS.
     pub(super) fn at_server<T: Send>(&self, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
         in_network(&self.server, work)
     }

@@ -11,13 +11,13 @@ use super::{
     timeline::{Fault, What},
 };
 
-/// Plays the faults of a run, whose visitors ask for so long, and says when each was really there. `set_store` lets the store's own
+/// Plays the faults of a run, whose visitors ask for so long, and says when each was really there. `set_own` lets the disk's or the server's own
 /// fault begin and end; `is_over` is called when visitors may go. Afterwards nothing is cut, all run, and all are linked.
 pub(super) fn play(
     faults: &[Fault],
     lasts: Duration,
     (place, network, clock): (&Place, &Network<'_>, Clock),
-    set_store: impl Fn(bool) -> anyhow::Result<()>,
+    set_own: impl Fn(bool) -> anyhow::Result<()>,
     is_over: impl Fn(),
 ) -> anyhow::Result<Vec<Fault>> {
     let begins = faults.iter().enumerate().map(|(number, fault)| (fault.from, number, true));
@@ -39,7 +39,7 @@ pub(super) fn play(
                 (What::Cut(..) | What::Alone(_), false) => place.control.lift(cuts[number].take())?,
                 (What::Clock(centre, by), true) => network.set_clock(centre, by)?,
                 (What::Clock(..), false) => {}
-                (What::Full | What::Server, begins) => set_store(begins)?,
+                (What::Full | What::Server, begins) => set_own(begins)?,
             }
             if !begins {
                 done[number].to = clock.now();

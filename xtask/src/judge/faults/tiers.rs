@@ -1,5 +1,6 @@
 //! A run of the cache: visitors in all data centres ask for objects that change and are purged while things go wrong.
 //!
+//! In every fourth run purges travel through NATS as well, whose server can be killed, where that is installed.
 //! Whether many simultaneous visitors make one request at the origin is looked at before the first fault and after the last one, when all
 //! are linked: while links break, whoever is not reached is passed by, and several ask the origin.
 
@@ -18,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{anyhow, ensure};
+use anyhow::{Context, anyhow, ensure};
 use serde_json::Value;
 
 pub(super) use self::origin::Origin;
@@ -33,6 +34,7 @@ use super::{
     outcome::{Run, Violation},
     place::{CENTRES, ORIGIN, Place, longhaul},
     scenes,
+    server::Server,
     timeline::{self, Fault, Kinds},
 };
 
@@ -41,6 +43,7 @@ struct Scene<'p> {
     place: &'p Place,
     origin: &'p Origin,
     network: Network<'p>,
+    bus: Option<Server<'p>>,
     clock: Clock,
     token: String,
     seed: u64,
@@ -60,12 +63,17 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
     let folder = tempfile::tempdir()?;
     let token: Value = serde_json::from_str(&longhaul(place.program(), &["edge", "token", "--json"])?)?;
     let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
-    fs::write(folder.path().join("network.toml"), network(place, folder.path(), &hash))?;
+    let bus = match seed % 4 {
+        1 => Server::start_if_installed(place, folder.path())?,
+        _ => None,
+    };
+    fs::write(folder.path().join("network.toml"), network(place, folder.path(), bus.is_some(), &hash))?;
     let network = Network::start(place, folder.path(), clocks)?;
-    let kinds = Kinds { has_clocks: clocks.is_some(), has_disk: false, has_server: false, has_origin: true };
+    let has_server = bus.is_some();
+    let kinds = Kinds { has_clocks: clocks.is_some(), has_disk: false, has_server, has_origin: true };
     let mut faults = timeline::draw(seed, LASTS, kinds);
     let is_over = AtomicBool::new(false);
-    let mut scene = Scene { place, origin, network, clock: Clock::start(), token, seed, is_over };
+    let mut scene = Scene { place, origin, network, bus, clock: Clock::start(), token, seed, is_over };
     let before = scene.burst("generic", "before")?;
     scene.clock = Clock::start();
     let mut told = scene.play(&mut faults)?;
@@ -87,6 +95,7 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
         }
     }
     told.judge(&mut run);
+    scene.count_on_bus(&mut run)?;
     run.count_many("requests at the origin", origin.take(&format!("/{seed}/")));
     Ok(run)
 }
@@ -102,7 +111,11 @@ impl Scene<'_> {
                 faults,
                 LASTS,
                 (self.place, &self.network, self.clock),
-                |_| Ok(()),
+                |begins| match &self.bus {
+                    Some(server) if begins => server.kill(),
+                    Some(server) => server.begin(),
+                    None => Ok(()),
+                },
                 || {
                     self.is_over.store(true, SeqCst);
                 },
@@ -145,6 +158,21 @@ impl Scene<'_> {
             pause(chance.between(Duration::from_millis(5), Duration::from_millis(60)));
         }
         Ok(purges)
+    }
+
+    /// Counts what came through the bus, if there is one.
+    fn count_on_bus(&self, run: &mut Run) -> anyhow::Result<()> {
+        if self.bus.is_none() {
+            return Ok(());
+        }
+        run.count("runs with NATS");
+        for (number, centre) in CENTRES.iter().enumerate() {
+            let status = self.network.status(number);
+            let status = status.with_context(|| format!("{} does not answer its operator", centre.name))?;
+            let taken = status["purges"]["bus"]["taken"].as_u64();
+            run.count_many("purges heard of from NATS first", taken.context("there is a bus")?);
+        }
+        Ok(())
     }
 
     /// Has visitors of all data centres ask for what nobody has asked for, all at once; how many requests that made at the origin, and
@@ -246,7 +274,8 @@ fn describe(visit: &Visit) -> String {
 }
 
 /// Two of the data centres have a disk.
-fn network(place: &Place, folder: &Path, hash: &str) -> String {
+fn network(place: &Place, folder: &Path, has_bus: bool, hash: &str) -> String {
+    let bus = if has_bus { format!("bus = \"{}\"\n", Server::address()) } else { String::new() };
     let disk = |name: &str| match name {
         "lhr" | "mil" => format!("disk = \"{}/disk-{name}\"\ndisk_size = \"100MB\"\n", folder.display()),
         _ => String::new(),
@@ -258,7 +287,7 @@ fn network(place: &Place, folder: &Path, hash: &str) -> String {
             ORIGIN.1
         )
     };
-    place.tables(|centre| disk(centre.name))
+    place.tables(&bus, |centre| disk(centre.name))
         + &format!("[admin]\ntokens = [\"{hash}\"]\n")
         + &zone("smart", "tiers = \"smart\"\nregional = true")
         + &zone("generic", "tiers = \"generic\"")

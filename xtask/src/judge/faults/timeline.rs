@@ -28,7 +28,7 @@ pub(super) enum What {
     Clock(usize, i64),
     /// The disk of the store is full.
     Full,
-    /// The server that has the store is killed, and started again.
+    /// The server of NATS, which has the store or the bus, is killed, and started again.
     Server,
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for Fault {
             What::Alone(centre) => write!(f, "{} alone", name(centre)),
             What::Clock(centre, by) => write!(f, "clock of {} by {:+} h", name(centre), by / 3600),
             What::Full => write!(f, "disk full"),
-            What::Server => write!(f, "server of the store killed"),
+            What::Server => write!(f, "server of NATS killed"),
         }?;
         write!(f, " {:.1}-{:.1} s", self.from.as_secs_f64(), self.to.as_secs_f64())
     }

@@ -1,48 +1,39 @@
-//! What keeps the keys of a run: a file on a small disk, which can be full, or two of them in two data centres; or a server of NATS, which can be
-//! killed.
+//! What keeps the keys of a run: a file on a small disk, which can be full, or two of them in two data centres; or a server of NATS, which can
+//! be killed.
 
 use std::{
     fs::{self, File},
     io::Write,
-    net::TcpStream,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::{Mutex, PoisonError},
-    time::Duration,
+    process::Command,
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use kv::audit::Stores;
 
 use crate::judge::faults::{
-    clock::pause,
-    place::{CENTRES, Place, SERVER},
+    place::{CENTRES, Place},
+    server::Server,
 };
 
 /// What keeps them.
 pub(super) enum Keep<'p> {
     /// A disk of its own for each data centre with a store.
     Disks(Vec<Disk>),
-    /// A server of NATS, which keeps them in this folder.
-    Server { place: &'p Place, folder: PathBuf, running: Mutex<Option<Child>> },
+    Server(Server<'p>),
 }
 
 impl<'p> Keep<'p> {
     /// For a run: every fourth is on NATS, where that is installed, and every fourth has two stores.
     pub(super) fn of(place: &'p Place, folder: &Path, seed: u64) -> anyhow::Result<Self> {
-        let is_installed = || Command::new("nats-server").arg("--version").output().is_ok();
-        match seed % 4 {
-            0 if is_installed() => {
-                let server = Self::Server { place, folder: folder.join("nats"), running: Mutex::new(None) };
-                server.trouble(false)?;
-                Ok(server)
-            }
-            turn => {
-                let stores = if turn == 2 { &STORES[..] } else { &STORES[..1] };
-                let disks = stores.iter().map(|store| Disk::mount(folder, *store)).collect::<Result<_, _>>();
-                Ok(Self::Disks(disks?))
-            }
+        if seed.is_multiple_of(4)
+            && let Some(server) = Server::start_if_installed(place, folder)?
+        {
+            return Ok(Self::Server(server));
         }
+        let stores = if seed % 4 == 2 { &STORES[..] } else { &STORES[..1] };
+        let disks = stores.iter().map(|store| Disk::mount(folder, *store)).collect::<Result<_, _>>();
+        Ok(Self::Disks(disks?))
     }
 
     pub(super) fn is_disk(&self) -> bool {
@@ -53,7 +44,7 @@ impl<'p> Keep<'p> {
     pub(super) fn stores(&self, well_until: u64) -> Stores {
         match self {
             Self::Disks(disks) if disks.len() > 1 => Stores::Two { at: STORES, well_until },
-            Self::Disks(_) | Self::Server { .. } => Stores::One(STORES[0]),
+            Self::Disks(_) | Self::Server(_) => Stores::One(STORES[0]),
         }
     }
 
@@ -61,7 +52,7 @@ impl<'p> Keep<'p> {
         match self {
             Self::Disks(disks) if disks.len() > 1 => "runs with two files",
             Self::Disks(_) => "runs with a file",
-            Self::Server { .. } => "runs with NATS",
+            Self::Server(_) => "runs with NATS",
         }
     }
 
@@ -73,7 +64,7 @@ impl<'p> Keep<'p> {
                 let file = |disk: &Disk| disk.folder.join("kv.redb").display().to_string();
                 disks.iter().map(|disk| of(disk.centre, &file(disk))).collect()
             }
-            Self::Server { .. } => vec![of(STORES[0], &format!("nats://{}:4222", SERVER.1))],
+            Self::Server(_) => vec![of(STORES[0], &Server::address())],
         };
         format!("{{ {} }}", stores.join(", "))
     }
@@ -91,24 +82,8 @@ impl<'p> Keep<'p> {
                 while file.write_all(&[0; 4096]).is_ok() {}
                 Ok(())
             }
-            Self::Server { running, .. } if begins => end(running),
-            Self::Server { place, folder, running } => {
-                let mut command = Command::new("nats-server");
-                command.args(["-a", SERVER.1, "-p", "4222", "-js", "-sd"]).arg(folder);
-                command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-                let child = place.at_server(|| command.spawn())?;
-                *running.lock().unwrap_or_else(PoisonError::into_inner) = Some(child?);
-                place.at_server(wait_for_server)?
-            }
-        }
-    }
-}
-
-impl Drop for Keep<'_> {
-    fn drop(&mut self) {
-        if let Self::Server { running, .. } = self {
-            // It is being cleaned up after.
-            let _ = end(running);
+            Self::Server(server) if begins => server.kill(),
+            Self::Server(server) => server.begin(),
         }
     }
 }
@@ -137,24 +112,6 @@ impl Drop for Disk {
         // Also while something has a file there open.
         let _ = Command::new("umount").arg("--lazy").arg(&self.folder).status();
     }
-}
-
-fn end(running: &Mutex<Option<Child>>) -> anyhow::Result<()> {
-    if let Some(mut child) = running.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        child.kill()?;
-        child.wait()?;
-    }
-    Ok(())
-}
-
-fn wait_for_server() -> anyhow::Result<()> {
-    for _ in 0..200 {
-        if TcpStream::connect((SERVER.1, 4222)).is_ok() {
-            return Ok(());
-        }
-        pause(Duration::from_millis(50));
-    }
-    bail!("nats-server did not start")
 }
 
 /// The data centre with the store, and that with the second one where there are two; the first one's disk is the one that can be full.
