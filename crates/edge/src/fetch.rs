@@ -21,7 +21,7 @@ use crate::{
     origins::onward,
     ready::Serving,
     store::{Found, Object},
-    visit::{Refusal, Visit},
+    visit::{Refusal, UNREACHABLE, Visit},
 };
 
 /// What a flight came to, for the one who made it.
@@ -90,7 +90,9 @@ impl Core {
         }
         match answered {
             Err(refusal) => {
-                flight.land(Landing::Failed(refusal));
+                // Who came through other data centres has fewer ways left than one who did not.
+                let is_for_all = visit.through().is_empty() || refusal != UNREACHABLE;
+                flight.land(if is_for_all { Landing::Failed(refusal) } else { Landing::Alone });
                 Fetched::Failed(refusal)
             }
             Ok(response) => {

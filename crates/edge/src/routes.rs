@@ -106,6 +106,7 @@ impl Search<'_> {
         };
         let (mut tries, next) = self.look(|reach, around| reach.begin(self.others.now(), address, around));
         let next = Next { route: self.swifter(address, next.route), ..next };
+        let in_time = next.hedge.unwrap_or(USUALLY);
         let mut spare = again(&request);
         let (mut left, mut next) = (Some(request), Some(next));
         let mut told: Vec<String> = Vec::new();
@@ -127,6 +128,7 @@ impl Search<'_> {
                     }
                     return Ok(response);
                 }
+                Err(why) if why.is_silence(tried.was_sent) => self.explained(why, address, in_time).await,
                 Err(why) => why,
             };
             told.push(format!("{}: {}", self.named(tried.route), why.sentence()));
@@ -247,6 +249,15 @@ impl Search<'_> {
         self.look(|reach, around| reach.beside(self.others.now(), tries, around))
     }
 
+    /// Why the origin says nothing on a connection that was there: it is slow, or the way was cut meanwhile, and then it cannot be connected to
+    /// either in the time that this usually takes.
+    async fn explained(&self, why: Why, address: std::net::SocketAddr, in_time: Duration) -> Why {
+        match timeout(in_time, connect_to(address)).await {
+            Ok(Ok(_)) => why,
+            Ok(Err(_)) | Err(_) => Why::Direct(Failure::KernelTimeout),
+        }
+    }
+
     /// Finds out whether the direct route is broken or only slow.
     fn find_out(&self) {
         let (others, origin) = (Arc::downgrade(self.others), self.origin.clone());
@@ -300,6 +311,11 @@ impl Why {
             Self::Direct(failure) => failure.to_string(),
             Self::Through(unanswered) => unanswered.to_string(),
         }
+    }
+
+    /// Whether the request was sent, and nothing came back in time.
+    fn is_silence(&self, was_sent: bool) -> bool {
+        was_sent && matches!(self, Self::Direct(Failure::Timeout))
     }
 
     fn blame(&self, was_sent: bool) -> Blame {
@@ -362,6 +378,9 @@ fn again(request: &Request<Body>) -> Option<Request<Body>> {
     again.extensions_mut().clone_from(request.extensions());
     Some(again)
 }
+
+/// For a connection of which nothing has been learned.
+const USUALLY: Duration = Duration::from_secs(1);
 
 /// A route through another data centre is taken for speed if it is so much swifter, and by so much: less is not felt, and may be chance.
 const SWIFTER: f64 = 1.25;

@@ -1,6 +1,11 @@
 //! An origin that one data centre cannot reach, and others can.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener},
+    thread,
+    time::Duration,
+};
 
 use http::{Body, Method, Request, Response, Server, StatusCode, Stop, tunnel::Downstream};
 use tokio::{
@@ -304,6 +309,45 @@ async fn an_upper_tier_that_is_cut_off_is_served_by_who_asked_it() {
     for number in 0..20 {
         assert_eq!(world.get(0, &format!("/{number}")).await.status, 200);
     }
+}
+
+/// The address of an origin that answers one request, and says nothing more on that connection; nobody can connect to it afterwards.
+fn falls_silent() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let (mut connection, mut bytes) = (connection.unwrap(), [0; 4096]);
+            // Who only finds out whether it can be connected to says nothing.
+            if connection.read(&mut bytes).is_ok_and(|read| read > 0) {
+                connection
+                    .write_all(b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nit")
+                    .unwrap();
+                drop(listener);
+                std::mem::forget(connection);
+                return;
+            }
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_way_that_is_cut_under_an_open_connection_is_not_a_slow_origin() {
+    let zone = |more: &str| format!("first_byte = \"500ms\"\n{more}");
+    let asks_lhr = "tiers = { fra = \"lhr\", syd = \"lhr\" }\n";
+    let zones = [Some(falls_silent()), None, None].map(|found_at| (zone(asks_lhr), found_at));
+    let world = World::with(zones, async |_, _| with("max-age=60", "it"));
+    assert_eq!((world.get(1, "/first").await.status, world.asked()), (200, 0));
+    // Without it nobody is left whom lhr could ask but fra, which asks lhr.
+    world.centres[2].die();
+    let of_lhr = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        world.get(0, "/second").await
+    };
+    // A visitor of lhr waits for what fra has asked for, which comes to nothing, and has another way.
+    let (fra, lhr) = tokio::join!(world.get(1, "/second"), of_lhr);
+    assert_eq!((fra.status, lhr.status), (200, 200), "{} {}", fra.told, lhr.told);
 }
 
 #[tokio::test]
