@@ -1,7 +1,10 @@
 //! The key-value store of a data centre, if its network's file has one: from what the file says to what the crate `values` serves, and its
 //! links to the other data centres.
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+};
 
 use ::tiers::{CentreId, KeyHash};
 use http::{
@@ -15,6 +18,7 @@ use values::{Access, Company, Config, Links, Sending, Service, Unreached};
 use crate::{
     Error, Network,
     came::{BULK, KIND, LANE, LARGE, NODE, VALUES},
+    network::Kv,
     others::{Lane, Linked, Others, is_of_link, until_gone},
 };
 
@@ -26,10 +30,18 @@ pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Op
     let name = StoreName::new(start).expect("a data centre's name has no other letters");
     let place = kv.place_of(centre).cloned();
     let company = if kv.stores.len() > 1 { Company::Paired } else { Company::Alone };
-    let config = Config { place, name, memory: kv.memory, company, largest: kv.largest };
+    let disk = disk(network, kv, centre);
+    let config = Config { place, name, memory: kv.memory, disk, company, largest: kv.largest };
     let service = Service::open(config, access(network))?;
     let is_alone = network.data_centres.len() < 2;
     Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(OverLinks(linked))) })))
+}
+
+/// Where a data centre keeps values on disk, beside the objects of its cache.
+fn disk(network: &Network, kv: &Kv, centre: &str) -> Option<(PathBuf, u64)> {
+    let disk = network.data_centres.iter().find(|one| one.name == centre)?.disk.as_ref()?;
+    let bytes = kv.disk_size.unwrap_or(disk.bytes / 10).max(disk::Config::SMALLEST);
+    Some((disk.path.join("kv"), bytes))
 }
 
 /// Who may use it, as this network's file says.

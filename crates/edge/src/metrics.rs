@@ -124,6 +124,16 @@ impl Page<'_> {
                 self.value(name, &[], number);
             }
         }
+        if let Some(disk) = &kv.disk {
+            for (name, help, number) in [
+                ("kv_disk_values", "Values of keys on disk.", disk.values),
+                ("kv_disk_bytes", "Bytes of files with values of keys.", disk.bytes),
+                ("kv_disk_working", "Whether values are stored there.", u64::from(disk.error.is_none())),
+            ] {
+                self.family(name, "gauge", help);
+                self.value(name, &[], number);
+            }
+        }
         if let Some(pair) = &kv.pair {
             self.pair(pair);
         }
@@ -133,6 +143,11 @@ impl Page<'_> {
                 "kv_refreshes_total",
                 "Copies that were asked for again before they were too old.",
                 network.refreshes,
+            ),
+            (
+                "kv_unchanged_total",
+                "Questions to others for which no value was sent, as what is here is the newest.",
+                network.unchanged,
             ),
             ("kv_stood_in_total", "Reads that an old copy answered, as nobody else did.", network.stood_in),
             (
@@ -365,6 +380,7 @@ mod tests {
                 bytes: Some(300),
                 file_bytes: Some(4096),
                 memory_bytes: 0,
+                disk: Some(values::OnDisk { values: 21, bytes: 22_000, error: None }),
                 pair: Some(values::Pair {
                     other: "nyc".into(),
                     is_reachable: true,
@@ -379,6 +395,7 @@ mod tests {
                 network: Some(values::InNetwork {
                     store: "lhr".into(),
                     refreshes: 5,
+                    unchanged: 23,
                     stood_in: 0,
                     passed_on: 0,
                     asked_by_others: 0,
@@ -476,11 +493,14 @@ mod tests {
             "longhaul_edge_kv_other_behind{data_centre=\"lhr\",other=\"nyc\"} 11",
             "longhaul_edge_kv_repaired_total{data_centre=\"lhr\",other=\"nyc\"} 14",
             "longhaul_edge_kv_working{data_centre=\"lhr\"} 1",
+            "longhaul_edge_kv_disk_values{data_centre=\"lhr\"} 21",
+            "longhaul_edge_kv_disk_working{data_centre=\"lhr\"} 1",
+            "longhaul_edge_kv_unchanged_total{data_centre=\"lhr\"} 23",
         ] {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 63, "{page}");
+        assert_eq!(names.len(), 67, "{page}");
     }
 }

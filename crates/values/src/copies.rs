@@ -3,7 +3,7 @@
 //! Who reads a key from the store here takes a ticket first, and its copy is kept only if no write went by meanwhile: a copy is never older
 //! than the last write that was acknowledged. Where the store is in another data centre, that there is no value is kept too, and of a key
 //! that was written the version: what comes and is older is not kept. What room there is goes to copies that are used: each one in turn is
-//! passed over once if it was.
+//! passed over once if it was. Of a value that is on disk as well, what goes first is the value, and what is known of it stays for another turn.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -12,9 +12,9 @@ use std::{
     time::Duration,
 };
 
-use kv::{Copy, MOST_KEY_BYTES, Terms, Use, Wanted};
+use kv::{About, Copy, MOST_KEY_BYTES, Terms, Use, Wanted};
 
-use crate::value::Held;
+use crate::value::{Held, Shelved};
 
 /// Copies of values.
 pub(crate) struct Copies {
@@ -31,8 +31,12 @@ struct Shard {
     copies: HashMap<Box<[u8]>, Entry>,
     /// In turn, with the number that tells an entry from another one of the same key before it.
     turns: VecDeque<(Box<[u8]>, u64)>,
+    /// The same of what is known of values on disk alone.
+    shelved_turns: VecDeque<(Box<[u8]>, u64)>,
     next: u64,
     bytes: usize,
+    /// Of what is known of values on disk alone.
+    shelved_bytes: usize,
     /// How many writes went by.
     writes: u64,
     is_closed: bool,
@@ -43,6 +47,8 @@ struct Shard {
 pub(crate) enum Known {
     /// A value.
     Value(Arc<Held>),
+    /// A value that is on disk.
+    Shelved(Arc<Shelved>),
     /// That there is none, and since which version, if anything is known of that.
     Absent(Option<Arc<str>>),
 }
@@ -60,7 +66,17 @@ impl Known {
     pub(crate) fn version(&self) -> Option<&str> {
         match self {
             Self::Value(held) => Some(&held.version),
+            Self::Shelved(shelved) => Some(&shelved.version),
             Self::Absent(version) => version.as_deref(),
+        }
+    }
+
+    /// What is known of the value, if there is one.
+    pub(crate) fn about(&self) -> Option<&About> {
+        match self {
+            Self::Value(held) => Some(&held.about),
+            Self::Shelved(shelved) => Some(&shelved.about),
+            Self::Absent(_) => None,
         }
     }
 
@@ -72,6 +88,7 @@ impl Known {
     fn bytes(&self) -> usize {
         match self {
             Self::Value(held) => held.bytes(),
+            Self::Shelved(shelved) => shelved.bytes(),
             Self::Absent(version) => version.as_ref().map_or(0, |version| version.len()),
         }
     }
@@ -83,6 +100,17 @@ struct Entry {
     copy: Option<Copy>,
     number: u64,
     is_used: bool,
+    /// Whether the value is on disk as well.
+    is_shelved: bool,
+}
+
+impl Entry {
+    /// What is known of it without its value, if that is on disk as well.
+    fn shelved(&self) -> Option<Known> {
+        let Known::Value(held) = &self.known else { return None };
+        let shelved = Shelved { about: held.about.clone(), version: held.version.clone() };
+        self.is_shelved.then(|| Known::Shelved(Arc::new(shelved)))
+    }
 }
 
 /// When somebody began to read a key.
@@ -90,6 +118,7 @@ struct Entry {
 pub(crate) struct Ticket(u64);
 
 /// A namespace and a key.
+#[derive(Debug, Clone)]
 pub(crate) struct Name {
     bytes: [u8; LONGEST],
     length: usize,
@@ -171,6 +200,13 @@ impl Copies {
         (usage != Use::Never).then(|| Seen { known: entry.known.clone(), age: copy.age(now), usage })
     }
 
+    /// The value of a key, however old it is.
+    pub(crate) fn had(&self, name: &Name) -> Option<Known> {
+        let shard = self.shard(name);
+        let known = &shard.copies.get(name.as_bytes())?.known;
+        (!known.is_negative()).then(|| known.clone())
+    }
+
     /// The newest version that is known of a key.
     pub(crate) fn version(&self, name: &Name) -> Option<Arc<str>> {
         let shard = self.shard(name);
@@ -213,6 +249,35 @@ impl Copies {
             shard.insert(name, known.clone(), Some(asked), self.room);
         }
         true
+    }
+
+    /// A value of this version is on disk: when there is no room for it in memory, that and how old it is stays known.
+    pub(crate) fn is_shelved(&self, name: &Name, version: &str) {
+        let mut shard = self.shard(name);
+        let entry = shard.copies.get_mut(name.as_bytes());
+        if let Some(entry) = entry.filter(|entry| entry.known.version() == Some(version)) {
+            entry.is_shelved = true;
+        }
+    }
+
+    /// A value was read from disk, and is in memory from now on.
+    pub(crate) fn bring_back(&self, name: &Name, held: &Arc<Held>) {
+        let mut shard = self.shard(name);
+        let entry = shard.copies.get(name.as_bytes());
+        if entry.is_some_and(
+            |entry| matches!(&entry.known, Known::Shelved(shelved) if shelved.version == held.version),
+        ) {
+            shard.turn_into(name.as_bytes(), Known::Value(Arc::clone(held)));
+            shard.shrink(self.room);
+        }
+    }
+
+    /// A value is not on disk any more.
+    pub(crate) fn lost(&self, name: &Name) {
+        let mut shard = self.shard(name);
+        if matches!(shard.copies.get(name.as_bytes()), Some(Entry { known: Known::Shelved(_), .. })) {
+            shard.remove(name.as_bytes());
+        }
     }
 
     /// A key was written with this version: nothing older is kept any more.
@@ -286,26 +351,59 @@ impl Copies {
 impl Shard {
     fn insert(&mut self, name: &Name, known: Known, asked: Option<Duration>, room: usize) {
         let name = name.as_bytes();
+        // What is on disk stays there, and a copy of the same version is as good as the one before.
+        let before = self.copies.get(name).filter(|before| before.known.version() == known.version());
+        let is_shelved = before.is_some_and(|before| before.is_shelved);
         self.remove(name);
-        self.next += 1;
-        let number = self.next;
-        self.bytes += cost(name, &known);
+        let number = self.count(name, &known);
         let draw = number.wrapping_mul(0x9e37_79b9);
         let copy = asked.map(|asked| match known {
-            Known::Value(_) => Copy::of_value(asked, draw),
+            Known::Value(_) | Known::Shelved(_) => Copy::of_value(asked, draw),
             Known::Absent(_) => Copy::of_absence(asked, draw),
         });
-        self.copies.insert(name.into(), Entry { known, copy, number, is_used: false });
-        self.turns.push_back((name.into(), number));
+        let entry = Entry { known, copy, number, is_used: false, is_shelved };
+        self.copies.insert(name.into(), entry);
         self.shrink(room);
     }
 
     fn remove(&mut self, name: &[u8]) {
         if let Some(entry) = self.copies.remove(name) {
-            self.bytes -= cost(name, &entry.known);
+            self.discount(name, &entry.known);
         }
     }
 
+    /// Knows the same copy otherwise: its value has left memory, or is back.
+    fn turn_into(&mut self, name: &[u8], known: Known) {
+        let Some(mut entry) = self.copies.remove(name) else { return };
+        self.discount(name, &entry.known);
+        entry.number = self.count(name, &known);
+        (entry.known, entry.is_shelved) = (known, true);
+        self.copies.insert(name.into(), entry);
+    }
+
+    /// Has room taken, and a turn.
+    fn count(&mut self, name: &[u8], known: &Known) -> u64 {
+        self.next += 1;
+        self.bytes += cost(name, known);
+        let turns = if matches!(known, Known::Shelved(_)) {
+            self.shelved_bytes += cost(name, known);
+            &mut self.shelved_turns
+        } else {
+            &mut self.turns
+        };
+        turns.push_back((name.into(), self.next));
+        self.next
+    }
+
+    fn discount(&mut self, name: &[u8], known: &Known) {
+        self.bytes -= cost(name, known);
+        if matches!(known, Known::Shelved(_)) {
+            self.shelved_bytes -= cost(name, known);
+        }
+    }
+
+    /// Gives up what is over the room: first values of which it stays known what they are, where they are on disk, and of those that are known so what
+    /// is over a quarter of it.
     fn shrink(&mut self, room: usize) {
         while self.bytes > room
             && let Some((name, number)) = self.turns.pop_front()
@@ -315,14 +413,30 @@ impl Shard {
             };
             if std::mem::take(&mut entry.is_used) {
                 self.turns.push_back((name, number));
+            } else if let Some(known) = entry.shelved() {
+                self.turn_into(&name, known);
+            } else {
+                self.remove(&name);
+            }
+        }
+        while self.shelved_bytes > room / 4
+            && let Some((name, number)) = self.shelved_turns.pop_front()
+        {
+            let Some(entry) = self.copies.get_mut(&name).filter(|entry| entry.number == number) else {
+                continue;
+            };
+            if std::mem::take(&mut entry.is_used) {
+                self.shelved_turns.push_back((name, number));
             } else {
                 self.remove(&name);
             }
         }
         // A key that is written and read by turns leaves a turn each time.
-        if self.turns.len() > 2 * self.copies.len() + SPARE_TURNS {
-            let copies = &self.copies;
-            self.turns.retain(|(name, number)| copies.get(name).is_some_and(|entry| entry.number == *number));
+        let copies = &self.copies;
+        for turns in [&mut self.turns, &mut self.shelved_turns] {
+            if turns.len() > 2 * copies.len() + SPARE_TURNS {
+                turns.retain(|(name, number)| copies.get(name).is_some_and(|entry| entry.number == *number));
+            }
         }
     }
 }

@@ -34,6 +34,9 @@ pub struct Status {
     pub file_bytes: Option<u64>,
     /// Bytes of copies in memory.
     pub memory_bytes: u64,
+    /// Copies on disk, if there is a directory for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<OnDisk>,
     /// What there is of a second store of the same values, if there is one; in each of the two data centres with a store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<Pair>,
@@ -42,6 +45,18 @@ pub struct Status {
     pub network: Option<InNetwork>,
     /// Why it does not answer; absent while it does.
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Copies of values on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OnDisk {
+    /// How many.
+    pub values: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Why nothing is stored there; absent while all is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
@@ -63,6 +78,9 @@ pub struct InNetwork {
     pub store: String,
     /// Copies that were asked for again before they were too old.
     pub refreshes: u64,
+    /// Questions to others whose answer was that what is here is the newest, so that no value was sent.
+    #[serde(default)]
+    pub unchanged: u64,
     /// Reads that an old copy answered, as nobody else did in time.
     pub stood_in: u64,
     /// Writes and lists that went to the store's data centre.
@@ -120,6 +138,7 @@ pub(crate) struct Counts {
     pub(crate) from_upper: Count,
     pub(crate) from_store: Count,
     pub(crate) refreshes: Count,
+    pub(crate) unchanged: Count,
     pub(crate) stood_in: Count,
     pub(crate) passed_on: Count,
     pub(crate) of_others: Count,

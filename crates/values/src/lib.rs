@@ -9,7 +9,8 @@
 //! | what answers requests, and the reads that take no more than a look | [`Door`] |
 //! | requests that come while another process takes this one's place | `elsewhere.rs` |
 //! | what a read, a write, a page and many keys at once are | `operations.rs`, `several.rs` |
-//! | copies of values in memory | `copies.rs` |
+//! | copies of values in memory, and on disk | `copies.rs`, `shelf.rs` |
+//! | a value in a file, as it is read | `pieces.rs` |
 //! | other data centres: who is asked and told, and what over links | [`Links`], `linked.rs` |
 //! | the protocol of workerd's binding | `binding.rs` |
 //! | the REST API, in the envelope of its field | `rest.rs`, `envelope.rs` |
@@ -40,18 +41,20 @@ pub mod multipart;
 mod operations;
 pub mod pairs;
 mod parameters;
+mod pieces;
 mod problem;
 mod remote;
 mod rest;
 mod service;
 mod several;
+mod shelf;
 mod store;
 mod value;
 
 pub use self::{
     access::{Access, Namespace},
     config::{Config, Place},
-    counts::{FromOthers, InNetwork, Pair, Status},
+    counts::{FromOthers, InNetwork, OnDisk, Pair, Status},
     door::Door,
     error::Error,
     line::{Line, LineError},

@@ -1,6 +1,6 @@
 //! A service in a network of several data centres: what it asks of the others, what it tells them, and what it answers them.
 //!
-//! The store is in one of them, or one each in two. Reads are answered from copies, or asked for on the key's way to the store (`above.rs`); whatever else there
+//! The store is in one of them, or one each in two. Reads are answered from copies, in memory or on disk (`shelved.rs`), or asked for on the key's way to the store (`above.rs`); whatever else there
 //! is goes to the store at once (`to_store.rs`), which tells the key's places of a write (`telling.rs`). Who may ask is decided by whoever has
 //! the links: here is what is asked over them (`wire.rs`) and answered (`answers.rs`).
 //!
@@ -15,6 +15,7 @@ mod flights;
 mod giving;
 mod handed;
 mod racing;
+mod shelved;
 mod telling;
 mod to_store;
 mod whereabouts;

@@ -10,6 +10,7 @@ use crate::{
     copies::Name,
     incoming::Incoming,
     linked::Question,
+    pieces::Pieces,
     problem::{Problem, ended},
     service::{Service, now},
     store::Bytes,
@@ -54,7 +55,7 @@ impl Service {
             Some((linked, _)) => {
                 let wanted = Wanted { within: None, cache_ttl };
                 let (namespace, key) = (namespace.to_owned(), key.as_str().to_owned());
-                let question = Question { namespace, key, asked_as: Tier::Lower, wanted };
+                let question = Question::new(namespace, key, Tier::Lower, wanted);
                 self.read_far(linked, question).await
             }
         };
@@ -93,7 +94,7 @@ impl Service {
                 None => self.read_beside(namespace, key),
                 Some((linked, _)) => {
                     let (namespace, key) = (namespace.to_owned(), key.to_owned());
-                    self.refresh(linked, Question { namespace, key, asked_as: Tier::Lower, wanted }, false);
+                    self.refresh(linked, Question::new(namespace, key, Tier::Lower, wanted), false);
                 }
             }
         }
@@ -137,7 +138,11 @@ impl Service {
         };
         let content = match bytes {
             Bytes::Whole(whole) => Content::Whole(whole),
-            Bytes::Pieces(reading) => Content::Pieces(reading, store),
+            Bytes::Pieces(mut reading) => Content::Pieces(Pieces::new(move || {
+                // The store waits for it before it leaves its file.
+                let _ = &store;
+                Ok(reading.piece()?)
+            })),
         };
         Ok(Ok(Found { about, version, age, source, content }))
     }

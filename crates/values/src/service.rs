@@ -29,6 +29,7 @@ use crate::{
     counts::{Counts, FromOthers, InNetwork, Pair, Status},
     linked::{Linked, Links},
     problem::Problem,
+    shelf::Shelf,
     store::{Store, Usage},
 };
 
@@ -45,6 +46,8 @@ pub struct Service {
     /// Why it could not be opened again.
     error: Mutex<Option<String>>,
     pub(crate) copies: Copies,
+    /// Copies on disk, where the store is in another data centre.
+    pub(crate) shelf: Option<Shelf>,
     pub(crate) counts: Counts,
     clock: Clock,
     /// Time that a test does not wait for.
@@ -67,7 +70,10 @@ impl Service {
             Some(_) => Copies::new(config.memory / 2),
             None => Copies::new(config.memory).of_far_store(),
         };
+        let disk = config.disk.clone().filter(|_| config.place.is_none());
+        let shelf = disk.map(|(directory, bytes)| Shelf::open(directory, bytes));
         Ok(Self {
+            shelf,
             config,
             access: RwLock::new(Arc::new(access)),
             store: RwLock::new(store),
@@ -102,6 +108,9 @@ impl Service {
         let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
         self.is_left.store(true, SeqCst);
         self.copies.close();
+        if let Some(shelf) = &self.shelf {
+            shelf.close();
+        }
         if let Some(store) = store {
             let since = self.elapsed();
             while store.is_in_use() && self.elapsed().saturating_sub(since) < PATIENCE {
@@ -116,6 +125,7 @@ impl Service {
     pub fn stay(&self) {
         let Some(place) = &self.config.place else {
             self.is_left.store(false, SeqCst);
+            self.shelf.iter().for_each(Shelf::reopen);
             return self.copies.open();
         };
         let opened = Store::open(place, &self.config, now);
@@ -140,7 +150,13 @@ impl Service {
     /// Removes values that are over, each second those that ended, in steps of a thousand keys; and opens the file if that failed. Never
     /// returns.
     pub async fn sweep(self: &Arc<Self>) {
-        tokio::join!(self.sweep_values(), self.hear_store(), self.give_all(), self.compare_all());
+        tokio::join!(
+            self.sweep_values(),
+            self.hear_store(),
+            self.give_all(),
+            self.compare_all(),
+            self.open_shelf()
+        );
     }
 
     async fn sweep_values(self: &Arc<Self>) {
@@ -170,6 +186,20 @@ impl Service {
                     }
                 }
             }
+        }
+    }
+
+    /// Opens the directory of values as soon as the process before this one has left it.
+    async fn open_shelf(self: &Arc<Self>) {
+        while self.shelf.is_some() {
+            sleep(BETWEEN_SWEEPS).await;
+            let service = Arc::clone(self);
+            let reopen = move || {
+                if service.is_here() {
+                    service.shelf.iter().for_each(Shelf::reopen);
+                }
+            };
+            let _ = spawn_blocking(reopen).await;
         }
     }
 
@@ -225,6 +255,7 @@ impl Service {
                 Some(Place::Nats(_)) | None => None,
             },
             memory_bytes: self.copies.bytes(),
+            disk: self.shelf.as_ref().map(Shelf::report),
             pair: self.report_pair(usage.as_ref()),
             network: self.linked.as_ref().map(|linked| self.report_network(linked)),
             error: if self.is_here() { store.and_then(|store| store.trouble()) } else { Some(closed()) },
@@ -252,6 +283,7 @@ impl Service {
         let links = &linked.links;
         let Counts {
             refreshes,
+            unchanged,
             stood_in,
             passed_on,
             of_others,
@@ -266,6 +298,7 @@ impl Service {
         InNetwork {
             store: links.name(links.store().unwrap_or_else(|| links.here())),
             refreshes: refreshes.get(),
+            unchanged: unchanged.get(),
             stood_in: stood_in.get(),
             passed_on: passed_on.get(),
             asked_by_others: of_others.get(),

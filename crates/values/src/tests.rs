@@ -82,6 +82,7 @@ impl Store {
             place: place.or_else(|| Some(Place::File(folder.path().join("kv.redb")))),
             name: StoreName::new(name).unwrap(),
             memory: 4 << 20,
+            disk: None,
             company: Company::Alone,
             largest,
         };

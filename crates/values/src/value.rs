@@ -1,13 +1,11 @@
-//! A value that was found: in memory as a whole, or in pieces that are read from the file at the pace of who takes them.
+//! A value that was found: in memory as a whole, in a file, or on its way from another data centre.
 
 use std::time::Duration;
 
 use http::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use kv::{About, Tier};
-use tokio::task::spawn_blocking;
-use vault::Reading;
 
-use crate::{problem::Problem, store::Store};
+use crate::{pieces::Pieces, problem::Problem};
 
 /// A value in memory, with what is said of it.
 #[derive(Debug)]
@@ -28,6 +26,21 @@ impl Held {
     pub(crate) fn test(value: Vec<u8>) -> Self {
         let about = About { bytes: value.len() as u64, expiration: None, metadata: None };
         Self { value: value.into(), about, version: String::new() }
+    }
+}
+
+/// What is said of a value on disk.
+#[derive(Debug)]
+pub(crate) struct Shelved {
+    pub(crate) about: About,
+    pub(crate) version: String,
+}
+
+impl Shelved {
+    /// Bytes of all of it.
+    pub(crate) fn bytes(&self) -> usize {
+        let metadata = self.about.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len());
+        metadata + self.version.len()
     }
 }
 
@@ -76,8 +89,8 @@ impl Absent {
 #[derive(Debug)]
 pub(crate) enum Content {
     Whole(Bytes),
-    /// With the store, which waits for them before it leaves its file.
-    Pieces(Box<Reading>, Store),
+    /// In a file.
+    Pieces(Pieces),
     /// On its way from another data centre.
     Passing(Body),
 }
@@ -97,60 +110,25 @@ impl Found {
     pub(crate) fn into_body(self) -> Body {
         match self.content {
             Content::Whole(bytes) => Body::whole(bytes),
-            Content::Pieces(reading, store) => in_pieces(reading, store),
+            Content::Pieces(pieces) => pieces.into_body(),
             Content::Passing(body) => body,
         }
     }
 
     /// All of it, in memory.
     pub(crate) async fn collect(self) -> Result<Bytes, Problem> {
-        let mut reading: Box<Reading> = match self.content {
-            Content::Whole(bytes) => return Ok(bytes),
-            Content::Pieces(reading, _) => reading,
+        match self.content {
+            Content::Whole(bytes) => Ok(bytes),
+            Content::Pieces(pieces) => pieces.collect().await,
             Content::Passing(body) => {
                 let whole = body.collect(usize::try_from(self.about.bytes).unwrap_or(usize::MAX)).await;
-                return whole.map_err(|failure| {
+                whole.map_err(|failure| {
                     let message = format!("a value broke off on its way from another data centre: {failure}");
                     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
-                });
-            }
-        };
-        let all = move || {
-            let mut all = Vec::new();
-            while let Some(piece) = reading.piece()? {
-                all.extend_from_slice(&piece);
-            }
-            Ok::<_, vault::Error>(all.into())
-        };
-        Ok(spawn_blocking(all).await.map_err(|_| vault::Error::Released)??)
-    }
-}
-
-/// A body that is read from the file while it is sent: two pieces of it are in memory.
-fn in_pieces(mut reading: Box<Reading>, store: Store) -> Body {
-    let (sender, body) = Body::channel(1);
-    tokio::spawn(async move {
-        let _store = store;
-        loop {
-            let next = spawn_blocking(move || (reading.piece(), reading)).await;
-            let Ok((piece, rest)) = next else { return };
-            reading = rest;
-            match piece {
-                Ok(Some(piece)) => {
-                    if sender.send(piece).await.is_err() {
-                        return;
-                    }
-                }
-                Ok(None) => {
-                    let _ = sender.finish().await;
-                    return;
-                }
-                // The body breaks off, so that nobody takes a part for the whole.
-                Err(error) => return tracing::warn!(%error, "a value could not be read to its end"),
+                })
             }
         }
-    });
-    body
+    }
 }
 
 /// Adds a field, if its value can be one.

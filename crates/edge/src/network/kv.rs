@@ -21,6 +21,8 @@ pub struct Kv {
     pub stores: Vec<Store>,
     /// Bytes of memory that it may take in each data centre.
     pub memory: u64,
+    /// Bytes of disk that values may take in each data centre that has a disk and no store; if nobody says it, a tenth of what objects may.
+    pub disk_size: Option<u64>,
     /// Bytes that a value may have.
     pub largest: u64,
     /// Its namespaces.
@@ -52,6 +54,7 @@ pub(super) struct Written {
     store: Spanned<WrittenStore>,
     #[serde(default = "memory")]
     memory: Spanned<Bytes>,
+    disk_size: Option<Spanned<Bytes>>,
     #[serde(default = "largest")]
     largest: Spanned<Bytes>,
     #[serde(default)]
@@ -153,6 +156,18 @@ pub(super) fn read(
         let message = "the store needs 1MiB of memory at least: memory = \"64MB\"";
         return Err(document.mistake(written.memory.span(), message));
     }
+    if let Some(size) = &written.disk_size {
+        let wrong = |message| Err(document.mistake(size.span(), message));
+        if size.get_ref().0 < disk::Config::SMALLEST {
+            return wrong("values need 1MiB of disk at least: disk_size = \"1GB\"");
+        }
+        if centres.iter().all(|centre| centre.disk.is_none()) {
+            return wrong(
+                "disk_size is for values on disk, and no data centre has a disk, the directory that they would be in",
+            );
+        }
+    }
+    let disk_size = written.disk_size.as_ref().map(|size| size.get_ref().0);
     if written.namespace.is_empty() {
         let message = "the store has no namespace: [[kv.namespace]] with a name and tokens";
         return Err(document.mistake(place, message));
@@ -173,7 +188,7 @@ pub(super) fn read(
         }
         namespaces.push(read);
     }
-    Ok(Some(Kv { stores, memory, largest, namespaces }))
+    Ok(Some(Kv { stores, memory, disk_size, largest, namespaces }))
 }
 
 /// Has each data centre listen: where its own table says, or else where `[kv]` says for all.

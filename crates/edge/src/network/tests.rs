@@ -99,6 +99,12 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
         ("\"kv.redb\"", "\"\"", "n.toml:30:9: the store has no file: store = \"kv.redb\""),
         ("store = ", "largest = \"26MiB\"\nstore = ", "n.toml:30:11: a value may have from 1 byte to 25MiB"),
         ("store = ", "memory = \"1KB\"\nstore = ", "n.toml:30:10: the store needs 1MiB of memory at least"),
+        ("store = ", "disk_size = \"1KB\"\nstore = ", "n.toml:30:13: values need 1MiB of disk at least"),
+        (
+            "store = ",
+            "disk_size = \"1GB\"\nstore = ",
+            "n.toml:30:13: disk_size is for values on disk, and no data centre has a disk",
+        ),
         (name, "name = \"a b\"", "n.toml:33:8: \"a b\" is not a namespace's name"),
         (
             "store = ",

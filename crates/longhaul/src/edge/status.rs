@@ -205,6 +205,7 @@ fn kv_line(kv: &values::Status) -> String {
         keys,
         bytes: held,
         file_bytes,
+        disk,
         pair,
         network,
         error,
@@ -228,20 +229,26 @@ fn kv_line(kv: &values::Status) -> String {
         )
     });
     let told = network.as_ref().map_or_else(String::new, |network| {
-        let values::InNetwork { refreshes, stood_in, heard, to_tell, told, messages, untold, .. } = network;
+        let values::InNetwork { refreshes, unchanged, stood_in, heard, to_tell, told, messages, untold, .. } =
+            network;
         format!(
-            "keys in other data centres: {} told of {} to be told, in {}, {} given up; {} heard of; {} copies asked for again, {} old ones answered\n",
+            "keys in other data centres: {} told of {} to be told, in {}, {} given up; {} heard of; {} copies asked for again, {} answers without a value, {} old ones answered\n",
             count(*told),
             count(*to_tell),
             plural(*messages, "message"),
             count(*untold),
             count(*heard),
             count(*refreshes),
+            count(*unchanged),
             count(*stood_in),
         )
     });
+    let kept = disk.as_ref().map_or_else(String::new, |disk| {
+        let state = disk.error.as_ref().map(|why| format!(", not stored there: {why}")).unwrap_or_default();
+        format!("values on disk: {}, {}{state}\n", count(disk.values), bytes(disk.bytes))
+    });
     format!(
-        "keys: {place}, {} ({} from memory{others}), {}{state}\n{}{told}",
+        "keys: {place}, {} ({} from copies{others}), {}{state}\n{kept}{}{told}",
         plural(*reads, "read"),
         count(*hits),
         plural(*writes, "write"),

@@ -10,13 +10,14 @@ use tokio::time::timeout;
 use super::{
     Linked,
     flights::Turn,
+    shelved::is_over,
     wire::{self, Said},
 };
 use crate::{
     access::NAMESPACE,
     copies::{Known, Name},
     problem::{Problem, ended},
-    service::{Service, now},
+    service::Service,
     value::{Absent, Content, Found, Held, set},
 };
 
@@ -28,6 +29,8 @@ pub(crate) struct Question {
     /// As what this data centre was asked.
     pub(crate) asked_as: Tier,
     pub(crate) wanted: Wanted,
+    /// The value that is here already, which is not sent again if it is the newest.
+    had: Option<Known>,
 }
 
 /// What came, for all who wait for it.
@@ -63,6 +66,10 @@ pub(super) enum Fetched {
 }
 
 impl Question {
+    pub(crate) fn new(namespace: String, key: String, asked_as: Tier, wanted: Wanted) -> Self {
+        Self { namespace, key, asked_as, wanted, had: None }
+    }
+
     pub(crate) fn name(&self) -> Name {
         Name::of(&self.namespace, &self.key)
     }
@@ -107,7 +114,31 @@ impl Service {
         if seen.usage == Use::AtOnceAndRefresh {
             self.refresh(linked, question.clone(), seen.known.is_negative());
         }
-        Ok(given(&seen.known, seen.age, question.asked_as))
+        self.answer(linked, &question, &seen.known, (seen.age, question.asked_as)).await
+    }
+
+    /// What is known, as an answer. What the disk has given up meanwhile is asked for once more.
+    async fn answer(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        question: &Question,
+        known: &Known,
+        from: (Duration, Tier),
+    ) -> Result<Result<Found, Absent>, Problem> {
+        let name = question.name();
+        if let Some(found) = self.read_known(&name, known, from).await {
+            return Ok(found);
+        }
+        self.copies.lost(&name);
+        match self.fetch(linked, question).await {
+            Fetched::Known(Answer { known, asked, source }) => {
+                let from = (self.elapsed().saturating_sub(asked), source);
+                let found = self.read_known(&name, &known, from).await;
+                found.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, GIVEN_UP))
+            }
+            Fetched::Large { said, asked, body } => Ok(Ok(self.passing(said, asked, body)?)),
+            Fetched::Failed(problem) => Err(problem),
+        }
     }
 
     /// Asks for a copy again, beside what it answers.
@@ -137,7 +168,7 @@ impl Service {
                     let came = answer.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
                     match came {
                         Some(Came::Known(answer)) if self.is_young(&answer, &question) => {
-                            return Ok(self.handed(&answer));
+                            return self.given(linked, &question, Fetched::Known(answer)).await;
                         }
                         Some(Came::Failed(problem)) => return Err(problem),
                         Some(Came::Large) => break,
@@ -146,10 +177,10 @@ impl Service {
                     }
                 }
                 Turn::Lead(lead) => {
-                    let (service, linked) = (Arc::clone(self), Arc::clone(linked));
+                    let (service, asker, asked) = (Arc::clone(self), Arc::clone(linked), question.clone());
                     // To its end, whatever becomes of who came first.
                     let asking = async move {
-                        let fetched = service.fetch(&linked, &question).await;
+                        let fetched = service.fetch(&asker, &asked).await;
                         lead.land(match &fetched {
                             Fetched::Known(answer) => Came::Known(answer.clone()),
                             Fetched::Large { .. } => Came::Large,
@@ -157,28 +188,43 @@ impl Service {
                         });
                         fetched
                     };
-                    return self.given(tokio::spawn(asking).await.map_err(|error| ended(&error))?);
+                    let fetched = tokio::spawn(asking).await.map_err(|error| ended(&error))?;
+                    return self.given(linked, &question, fetched).await;
                 }
             }
         }
-        self.given(self.fetch(linked, &question).await)
+        let fetched = self.fetch(linked, &question).await;
+        self.given(linked, &question, fetched).await
     }
 
-    pub(super) fn given(&self, fetched: Fetched) -> Result<Result<Found, Absent>, Problem> {
+    async fn given(
+        self: &Arc<Self>,
+        linked: &Arc<Linked>,
+        question: &Question,
+        fetched: Fetched,
+    ) -> Result<Result<Found, Absent>, Problem> {
         match fetched {
-            Fetched::Known(answer) => Ok(self.handed(&answer)),
-            Fetched::Large { said: Said { about: Some(about), version, source, .. }, asked, body } => {
-                let (version, age) = (version.unwrap_or_default(), self.elapsed().saturating_sub(asked));
-                Ok(Ok(Found { about, version, age, source, content: Content::Passing(body) }))
+            Fetched::Known(answer) => {
+                self.answer(linked, question, &answer.known, (self.age(&answer), answer.source)).await
             }
-            Fetched::Large { .. } => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, NOT_AGREED)),
+            Fetched::Large { said, asked, body } => Ok(Ok(self.passing(said, asked, body)?)),
             Fetched::Failed(problem) => Err(problem),
         }
+    }
+
+    /// A value that is on its way.
+    pub(super) fn passing(&self, said: Said, asked: Duration, body: Body) -> Result<Found, Problem> {
+        let Said { about: Some(about), version, source, .. } = said else {
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, NOT_AGREED));
+        };
+        let (version, age) = (version.unwrap_or_default(), self.elapsed().saturating_sub(asked));
+        Ok(Found { about, version, age, source, content: Content::Passing(body) })
     }
 
     /// Asks one after the other on the key's way, and keeps what comes.
     async fn fetch(self: &Arc<Self>, linked: &Arc<Linked>, question: &Question) -> Fetched {
         let (name, key) = (question.name(), Places::hash(&question.namespace, &question.key));
+        let question = &Question { had: self.had(&name).await, ..question.clone() };
         let (links, mut is_direct, mut last, mut old) = (&linked.links, false, None, None);
         for _ in 0..MOST_TRIES {
             let next = if is_direct {
@@ -206,6 +252,12 @@ impl Service {
                     match carried {
                         Carried::Known(known) => {
                             let is_newest = self.copies.keep_newest(&name, &known, asked, but);
+                            if let Known::Value(held) = &known
+                                && is_newest
+                                && !said.is_had
+                            {
+                                self.shelve(&name, held);
+                            }
                             let answer = Answer { known, asked, source: said.source };
                             if is_newest && (is_store || self.is_young(&answer, question)) {
                                 return Fetched::Known(answer);
@@ -218,6 +270,7 @@ impl Service {
                             if version >= newest.as_deref() || is_store && newest == known {
                                 // Nobody here gets an older one after this.
                                 self.copies.wrote(&name, version.unwrap_or_default());
+                                let body = self.pour(&name, &said, asked, body);
                                 return Fetched::Large { said, asked, body };
                             }
                         }
@@ -293,10 +346,18 @@ impl Service {
             set(headers, wire::ASKED_AS, tier.name());
             set(headers, NAMESPACE, &question.namespace);
             wire::write_wanted(headers, Wanted { within: Some(question.within(false)), ..question.wanted });
+            if let Some(version) = question.had.as_ref().and_then(Known::version) {
+                wire::write_had(headers, version);
+            }
             Some(request)
         };
         let response = linked.send(centre, request).await.map_err(|unreached| unreached.to_string())?;
         let (said, body) = answer_of(response).await?;
+        if said.is_had {
+            self.counts.unchanged.add(1);
+            let had = question.had.clone().filter(|had| had.version() == said.version.as_deref());
+            return Ok((said, Carried::Known(had.ok_or(NOT_AGREED)?)));
+        }
         let Some(about) = &said.about else {
             let version = said.version.as_deref().map(Arc::from);
             return Ok((said, Carried::Known(Known::Absent(version))));
@@ -320,10 +381,6 @@ impl Service {
 
     fn is_young(&self, answer: &Answer, question: &Question) -> bool {
         self.age(answer) < question.within(answer.known.is_negative())
-    }
-
-    fn handed(&self, answer: &Answer) -> Result<Found, Absent> {
-        given(&answer.known, self.age(answer), answer.source)
     }
 }
 
@@ -354,29 +411,14 @@ pub(super) async fn answer_of(response: Response<Body>) -> Result<(Said, Body), 
     let (parts, body) = response.into_parts();
     let has_value = match parts.status {
         StatusCode::OK => true,
-        StatusCode::NOT_FOUND => false,
+        StatusCode::NOT_FOUND | StatusCode::NOT_MODIFIED => false,
         _ => {
             let text = body.collect(LONGEST_REFUSAL).await.unwrap_or_default();
             return Err(String::from_utf8_lossy(&text).trim_end().to_owned());
         }
     };
-    Ok((Said::read(&parts.headers, has_value).ok_or(NOT_AGREED)?, body))
-}
-
-/// Whether a copy is of a value whose time is over; what is written since is not known here.
-pub(super) fn is_over(known: &Known) -> bool {
-    matches!(known, Known::Value(held) if held.about.is_past(now()))
-}
-
-/// What is known, as an answer.
-pub(super) fn given(known: &Known, age: Duration, source: Tier) -> Result<Found, Absent> {
-    match known {
-        Known::Value(held) if !is_over(known) => {
-            let content = Content::Whole(held.value.clone());
-            Ok(Found { about: held.about.clone(), version: held.version.clone(), age, source, content })
-        }
-        _ => Err(Absent { version: known.version().map(str::to_owned), age, source }),
-    }
+    let said = Said::read(&parts.headers, has_value).ok_or(NOT_AGREED)?;
+    Ok((Said { is_had: parts.status == StatusCode::NOT_MODIFIED, ..said }, body))
 }
 
 /// How long one waits that is asked as this: longer than that one waits for the next, and than it takes to notice that somebody is gone.
@@ -390,6 +432,8 @@ fn patience(asked: Tier) -> Duration {
 
 /// Of an answer in another version of this protocol.
 pub(super) const NOT_AGREED: &str = "its answer is not as agreed on";
+/// Of a value that the disk gives up as soon as it has it.
+const GIVEN_UP: &str = "the value was on disk, and is not any more: ask again";
 /// Of an answer from before a write that is known.
 const OVERTAKEN: &str = "what it has answered is older than the last write";
 /// How long a copy that may stand in waits for something newer.

@@ -7,7 +7,7 @@ use kv::{Key, Tier, Use, Version, Wanted};
 
 use super::{
     LEFT, Linked, Question,
-    above::is_over,
+    shelved::is_over,
     wire::{self, Said, Told},
 };
 use crate::{
@@ -93,12 +93,13 @@ impl Service {
             self.read_for_other(&namespace.id, &key).await?
         } else {
             let (namespace, key) = (namespace.id.clone(), key.as_str().to_owned());
-            self.read_far(linked, Question { namespace, key, asked_as, wanted }).await?
+            self.read_far(linked, Question::new(namespace, key, asked_as, wanted)).await?
         };
         let mut said = said_of(&found);
         said.is_unsure = said.version.is_none() && self.is_filling();
+        said.is_had = said.about.is_some() && wire::is_had(&parts.headers, said.version.as_deref());
         let body = match found {
-            Ok(found) if parts.method != Method::HEAD => found.into_body(),
+            Ok(found) if parts.method != Method::HEAD && !said.is_had => found.into_body(),
             _ => Body::empty(),
         };
         Ok(respond(&said, body))
@@ -170,10 +171,11 @@ pub(super) fn said_of(found: &Result<Found, Absent>) -> Said {
             age: found.age,
             source: found.source,
             is_unsure: false,
+            is_had: false,
         },
         Err(absent) => {
             let Absent { version, age, source } = absent.clone();
-            Said { about: None, version, age, source, is_unsure: false }
+            Said { about: None, version, age, source, is_unsure: false, is_had: false }
         }
     }
 }
@@ -182,6 +184,8 @@ fn respond(said: &Said, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     if said.about.is_none() {
         *response.status_mut() = StatusCode::NOT_FOUND;
+    } else if said.is_had {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     said.write(response.headers_mut());
     response

@@ -7,12 +7,7 @@ use kv::{Answer, Heard, Race, Repair, Side, Tier, Version};
 use tiers::CentreId;
 use tokio::{sync::oneshot, task::JoinSet, time::sleep};
 
-use super::{
-    Linked, Question,
-    above::{Carried, Fetched},
-    giving::have_given,
-    wire::Said,
-};
+use super::{Linked, Question, above::Carried, giving::have_given, shelved::given, wire::Said};
 use crate::{
     copies::Name,
     service::Service,
@@ -179,12 +174,8 @@ impl Service {
         if !linked.links.answers(other) {
             return found;
         }
-        let question = Question {
-            namespace: namespace.to_owned(),
-            key: key.to_owned(),
-            asked_as: Tier::Upper,
-            wanted: kv::Wanted::default(),
-        };
+        let wanted = kv::Wanted::default();
+        let question = Question::new(namespace.to_owned(), key.to_owned(), Tier::Upper, wanted);
         let version: Option<Version> = version_of(&found).and_then(|version| version.parse().ok());
         let name = Name::of(namespace, key);
         let heard_of = self.copies.version(&name);
@@ -217,13 +208,10 @@ impl Service {
 
     fn given_by_other(&self, said: Said, carried: Carried, asked: Duration) -> Option<Result<Found, Absent>> {
         let asked = asked.saturating_sub(said.age);
-        let fetched = match carried {
-            Carried::Known(known) => {
-                return Some(super::above::given(&known, self.elapsed().saturating_sub(asked), said.source));
-            }
-            Carried::Large(body) => Fetched::Large { said, asked, body },
-        };
-        self.given(fetched).ok()
+        match carried {
+            Carried::Known(known) => given(&known, self.elapsed().saturating_sub(asked), said.source),
+            Carried::Large(body) => self.passing(said, asked, body).ok().map(Ok),
+        }
     }
 
     /// Whether the other store knows something else than what was read here.

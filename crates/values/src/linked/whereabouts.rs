@@ -11,16 +11,12 @@ use tokio::{task::JoinSet, time::timeout};
 
 use super::{
     Linked, Question,
-    above::{answer_of, is_over},
+    above::answer_of,
     answers::said_of,
+    shelved::is_over,
     wire::{self, Said},
 };
-use crate::{
-    access::NAMESPACE,
-    copies::{Known, Name},
-    service::Service,
-    value::set,
-};
+use crate::{access::NAMESPACE, copies::Name, service::Service, value::set};
 
 /// What all data centres would answer: `edge kv watch --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -108,21 +104,21 @@ impl Service {
         let name = Name::of(namespace, key.as_str());
         let seen = self.copies.look(&name, self.elapsed()).filter(|seen| !is_over(&seen.known));
         if let Some(seen) = seen.filter(|seen| matches!(seen.usage, Use::AtOnce | Use::AtOnceAndRefresh)) {
-            let about = match &seen.known {
-                Known::Value(held) => Some(held.about.clone()),
-                Known::Absent(_) => None,
-            };
+            let about = seen.known.about().cloned();
             let version = seen.known.version().map(str::to_owned);
-            return Ok(Said { about, version, age: seen.age, source: Tier::Lower, is_unsure: false });
+            return Ok(Said {
+                about,
+                version,
+                age: seen.age,
+                source: Tier::Lower,
+                is_unsure: false,
+                is_had: false,
+            });
         }
         match self.far_store() {
             Some((linked, _)) => {
-                let question = Question {
-                    namespace: namespace.to_owned(),
-                    key: key.as_str().to_owned(),
-                    asked_as: Tier::Lower,
-                    wanted: Wanted::default(),
-                };
+                let (namespace, key) = (namespace.to_owned(), key.as_str().to_owned());
+                let question = Question::new(namespace, key, Tier::Lower, Wanted::default());
                 self.look_above(linked, &question).await
             }
             None => {

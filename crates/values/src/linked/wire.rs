@@ -36,8 +36,8 @@ const WITHIN: HeaderName = HeaderName::from_static("lh-kv-lease");
 const CACHE_TTL: HeaderName = HeaderName::from_static("lh-kv-ttl");
 /// Of a response: how old it is, in milliseconds.
 const AGE: HeaderName = HeaderName::from_static("lh-kv-epoch");
-/// Of a request: the version of the first key that is written, if it was made by whoever asks. Of a response about nothing that is known: that the
-/// store may not have all keys yet.
+/// Of a request: the version of the first key that is written, if it was made by whoever asks; or that of the value that whoever reads has, and need not
+/// be sent. Of a response about nothing that is known: that the store may not have all keys yet.
 const PROPOSED: HeaderName = HeaderName::from_static("lh-kv-version");
 const FILLING: HeaderName = HeaderName::from_static("lh-kv-filling");
 /// Of a response: where it comes from.
@@ -79,6 +79,17 @@ pub(super) fn read_proposed(headers: &HeaderMap) -> Option<Option<Version>> {
     }
 }
 
+/// Says which version of a value is there already.
+pub(super) fn write_had(headers: &mut HeaderMap, version: &str) {
+    set(headers, PROPOSED, version);
+}
+
+/// Whether it is this one.
+pub(super) fn is_had(headers: &HeaderMap, version: Option<&str>) -> bool {
+    let had = headers.get(PROPOSED);
+    had.is_some_and(|had| version.is_some_and(|version| had.as_bytes() == version.as_bytes()))
+}
+
 /// What another data centre knows of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
@@ -90,6 +101,8 @@ pub(super) struct Said {
     pub(super) source: Tier,
     /// Whether nothing is known of it by a store that may not have all keys yet.
     pub(super) is_unsure: bool,
+    /// Whether it is the value that whoever asked has, which is not sent; the response's status says so.
+    pub(super) is_had: bool,
 }
 
 impl Said {
@@ -103,7 +116,7 @@ impl Said {
         if let Some(version) = &self.version {
             set(headers, VERSION, version);
         }
-        let Some(about) = &self.about else { return };
+        let Some(about) = self.about.as_ref().filter(|_| !self.is_had) else { return };
         headers.insert(header::CONTENT_LENGTH, about.bytes.into());
         if let Some(expiration) = about.expiration {
             headers.insert(EXPIRATION, expiration.0.into());
@@ -141,7 +154,7 @@ impl Said {
         let age = Duration::from_millis(number(headers, &AGE)?);
         let source = Tier::named(headers.get(SOURCE)?.to_str().ok()?)?;
         let is_unsure = headers.contains_key(FILLING) && version.is_none();
-        Some(Self { about, version, age, source, is_unsure })
+        Some(Self { about, version, age, source, is_unsure, is_had: false })
     }
 }
 
@@ -228,7 +241,7 @@ mod tests {
             });
             let version = Some("0199a3f0c2b1-0000-lhr".to_owned());
             let age = Duration::from_millis(age_ms.into());
-            let said = Said { about, version, age, source: Tier::ALL[tier], is_unsure: false };
+            let said = Said { about, version, age, source: Tier::ALL[tier], is_unsure: false, is_had: false };
             let mut headers = HeaderMap::new();
             said.write(&mut headers);
             prop_assert_eq!(Said::read(&headers, said.about.is_some()), Some(said.clone()));

@@ -18,6 +18,7 @@ async fn what_is_left_is_neither_read_nor_written_and_can_be_taken_back() {
         place: Some(Place::File(store.folder.path().join("kv.redb"))),
         name: StoreName::new("fra").unwrap(),
         memory: 1 << 20,
+        disk: None,
         company: Company::Alone,
         largest: 100,
     };
@@ -63,6 +64,7 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
         place: Some(Place::File(old.folder.path().join("kv.redb"))),
         name: StoreName::new("lhr").unwrap(),
         memory: 1 << 20,
+        disk: None,
         company: Company::Alone,
         largest: 100,
     };
@@ -91,6 +93,7 @@ async fn what_the_file_says_is_told_when_it_cannot_be_the_store() {
         place: Some(Place::File(path)),
         name: StoreName::new("lhr").unwrap(),
         memory: 1 << 20,
+        disk: None,
         company: Company::Alone,
         largest: 100,
     };

@@ -2,6 +2,7 @@
 //! Their links are calls in one process, which are counted and can be cut; their time passes when the test says so.
 
 mod history;
+mod on_disk;
 mod two_stores;
 
 use std::{
@@ -31,7 +32,7 @@ const SIN: usize = 4;
 struct World {
     services: Vec<Arc<Service>>,
     wires: Arc<Wires>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// All links.
@@ -178,6 +179,11 @@ impl World {
 
     /// With stores in these data centres.
     async fn with(is_known: bool, stores: &[usize]) -> Self {
+        Self::in_folder(is_known, stores, TempDir::new().unwrap(), false).await
+    }
+
+    /// With all that lies in a folder; `have_disks`: whether those without a store keep values on disk.
+    async fn in_folder(is_known: bool, stores: &[usize], folder: TempDir, have_disks: bool) -> Self {
         let centre =
             |(name, region): (&str, &str)| Centre { name: name.into(), region: region.into(), weight: 1 };
         let network = tiers::Network::new(NAMES.into_iter().map(centre).collect(), |_, _| Duration::ZERO);
@@ -192,7 +198,6 @@ impl World {
             order: Mutex::new((0..NAMES.len()).collect()),
             length: Mutex::default(),
         });
-        let folder = TempDir::new().unwrap();
         let mut services = Vec::new();
         for (number, (name, _)) in NAMES.into_iter().enumerate() {
             let config = Config {
@@ -201,6 +206,7 @@ impl World {
                     .then(|| Place::File(folder.path().join(format!("{name}.redb")))),
                 name: StoreName::new(name).unwrap(),
                 memory: 4 << 20,
+                disk: have_disks.then(|| (folder.path().join(format!("values-{name}")), 64 << 20)),
                 company: if stores.len() > 1 { Company::Paired } else { Company::Alone },
                 largest: Config::LARGEST,
             };
@@ -209,7 +215,7 @@ impl World {
             services.push(Arc::new(service.linked_by(Arc::new(links))));
         }
         assert!(wires.services.set(services.clone()).is_ok());
-        Self { services, wires, _folder: folder }
+        Self { services, wires, folder }
     }
 
     async fn ask(&self, centre: usize, method: Method, target: &str, body: impl Into<Vec<u8>>) -> Answer {

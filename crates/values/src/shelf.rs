@@ -1,0 +1,219 @@
+//! Values on disk, where the store is in another data centre: what came once over a link need not come again while nobody has written the key.
+//!
+//! A value lies there with its version, and nothing says how old it is: whoever finds it has to know from elsewhere that its version is still the
+//! newest. So no clock has a say in it, and it is of use after a restart too. Of each key the value that came last stays; a full disk gives
+//! up what nobody reads.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+};
+
+use disk::{Error, Found, State, Store, Writer};
+use http::{Body, Bytes, StatusCode};
+use kv::{About, Content, Record};
+use tokio::{
+    sync::Semaphore,
+    task::{JoinError, spawn_blocking},
+};
+
+use crate::{
+    copies::Name,
+    counts::OnDisk,
+    pieces::Pieces,
+    problem::Problem,
+    value::{Held, Shelved},
+};
+
+/// A directory of values, which one process at a time has.
+pub(crate) struct Shelf {
+    config: disk::Config,
+    /// `None` while another process has it, or it cannot be opened.
+    store: RwLock<Option<Store>>,
+    /// Why it cannot.
+    trouble: Mutex<Option<String>>,
+    /// Values that are being stored.
+    turns: Arc<Semaphore>,
+}
+
+impl Shelf {
+    /// One of so many bytes in a directory, which is made if it is not there. Blocks.
+    pub(crate) fn open(directory: PathBuf, bytes: u64) -> Self {
+        let config = disk::Config::new(directory, bytes);
+        let turns = Arc::new(Semaphore::new(AT_ONCE));
+        let shelf = Self { config, store: RwLock::default(), trouble: Mutex::default(), turns };
+        shelf.reopen();
+        shelf
+    }
+
+    /// Opens it if it is not open, as another process may have it for a moment. Blocks.
+    pub(crate) fn reopen(&self) {
+        let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
+        if store.is_some() {
+            return;
+        }
+        let mut trouble = self.trouble();
+        match Store::open(self.config.clone()) {
+            Ok((opened, _)) => (*store, *trouble) = (Some(opened), None),
+            Err(error) => {
+                let why = Some(error.to_string());
+                if *trouble != why && !matches!(error, Error::Locked { .. }) {
+                    tracing::warn!(%error, "copies of values are kept in memory alone");
+                }
+                *trouble = why;
+            }
+        }
+    }
+
+    /// Leaves it to another process. Blocks.
+    pub(crate) fn close(&self) {
+        if let Some(store) = self.store.write().unwrap_or_else(PoisonError::into_inner).take() {
+            store.release();
+        }
+    }
+
+    /// What is there of a key.
+    pub(crate) async fn find(&self, name: &Name) -> Option<Arc<Shelved>> {
+        // Of most keys that are asked for there is nothing, which the index in memory says.
+        let store = self.store().filter(|store| store.contains(name.as_bytes()))?;
+        let name = name.clone();
+        let (_, shelved) = spawn_blocking(move || newest(&store, &name)).await.ok()??;
+        Some(Arc::new(shelved))
+    }
+
+    /// The value of this version, if it is still there.
+    pub(crate) async fn read(&self, name: &Name, version: &str) -> Option<Pieces> {
+        let (store, name, version) = (self.store()?, name.clone(), version.to_owned());
+        let reading = spawn_blocking(move || {
+            let (found, shelved) = newest(&store, &name)?;
+            (shelved.version == version).then(|| store.read(&found, ..))
+        });
+        let mut reading = reading.await.ok()??;
+        Some(Pieces::new(move || match reading.next() {
+            None => Ok(None),
+            Some(Ok(piece)) => Ok(Some(Bytes::from_owner(piece))),
+            Some(Err(error)) => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())),
+        }))
+    }
+
+    /// Stores a value that is in memory; returns whether it is there.
+    pub(crate) async fn put(&self, name: &Name, held: &Arc<Held>) -> bool {
+        let (Some(store), Ok(_turn)) = (self.store(), Arc::clone(&self.turns).try_acquire_owned()) else {
+            return false;
+        };
+        let (name, held) = (name.clone(), Arc::clone(held));
+        let storing = spawn_blocking(move || {
+            let mut writer = begin(&store, &name, &held.about, &held.version)?;
+            writer.write(&held.value)?;
+            finish(&store, &name, writer)
+        });
+        is_stored(&storing.await)
+    }
+
+    /// Stores a value while somebody reads it, and to its end also if nobody does any more. `then` is called when it is there.
+    pub(crate) fn pour(
+        &self,
+        name: &Name,
+        shelved: &Arc<Shelved>,
+        body: Body,
+        then: impl FnOnce() + Send + 'static,
+    ) -> Body {
+        let (Some(store), Ok(turn)) = (self.store(), Arc::clone(&self.turns).try_acquire_owned()) else {
+            return body;
+        };
+        let Ok(writer) = begin(&store, name, &shelved.about, &shelved.version) else { return body };
+        let (bytes, name, (sender, passed)) = (shelved.about.bytes, name.clone(), Body::channel(2));
+        tokio::spawn(async move {
+            let _turn = turn;
+            // Of a body that breaks off the sender goes without having finished.
+            let Some((writer, sender)) = written(body, writer, sender).await else { return };
+            if let Some(writer) = writer.filter(|writer| writer.length() == bytes)
+                && is_stored(&spawn_blocking(move || finish(&store, &name, writer)).await)
+            {
+                then();
+            }
+            if let Some(sender) = sender {
+                let _ = sender.finish().await;
+            }
+        });
+        passed
+    }
+
+    /// What the operator is told.
+    pub(crate) fn report(&self) -> OnDisk {
+        let Some(store) = self.store() else {
+            return OnDisk { values: 0, bytes: 0, error: self.trouble().clone() };
+        };
+        let usage = store.usage();
+        let error = match store.state() {
+            State::Failing { last, .. } => Some(last),
+            State::Working | State::Released => None,
+        };
+        OnDisk { values: usage.objects, bytes: usage.bytes, error }
+    }
+
+    fn store(&self) -> Option<Store> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn trouble(&self) -> MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes a body and hands it on until it ends, and returns what is left to finish: less if the disk does not take it, or the reader is gone. `None`
+/// if it breaks off, or nobody wants it any more.
+async fn written(
+    mut body: Body,
+    writer: Writer,
+    sender: http::body::Sender,
+) -> Option<(Option<Writer>, Option<http::body::Sender>)> {
+    let (mut writer, mut sender) = (Some(writer), Some(sender));
+    while let Some(piece) = body.data().await.ok()? {
+        if let Some(mut open) = writer.take() {
+            let piece = piece.clone();
+            let stored = spawn_blocking(move || open.write(&piece).map(|()| open)).await;
+            writer = stored.ok().and_then(Result::ok);
+        }
+        if let Some(open) = sender.take() {
+            sender = open.send(piece).await.is_ok().then_some(open);
+        }
+        if writer.is_none() && sender.is_none() {
+            return None;
+        }
+    }
+    Some((writer, sender))
+}
+
+fn begin(store: &Store, name: &Name, about: &About, version: &str) -> Result<Writer, Error> {
+    let version = version.parse().map_err(|_| Error::Incomplete)?;
+    let head = Record { version, content: Content::Value(about.clone()) }.encode();
+    store.begin(name.as_bytes(), &head)
+}
+
+/// Has a value take the place of what was there of the key.
+fn finish(store: &Store, name: &Name, writer: Writer) -> Result<(), Error> {
+    let id = writer.finish()?;
+    for other in store.find(name.as_bytes())?.into_iter().filter(|other| other.id != id) {
+        store.remove(other.id)?;
+    }
+    Ok(())
+}
+
+fn is_stored(done: &Result<Result<(), Error>, JoinError>) -> bool {
+    if let Ok(Err(error)) = done {
+        tracing::debug!(%error, "a value is not stored on disk");
+    }
+    matches!(done, Ok(Ok(())))
+}
+
+fn newest(store: &Store, name: &Name) -> Option<(Found, Shelved)> {
+    let found = store.find(name.as_bytes()).ok()?.into_iter().next()?;
+    let Record { version, content } = Record::decode(&found.head).ok()?;
+    let Content::Value(about) = content else { return None };
+    let shelved = Shelved { about, version: version.to_string() };
+    (shelved.about.bytes == found.length).then_some((found, shelved))
+}
+
+/// Values that are stored at the same time; what comes beside them is kept in memory alone.
+const AT_ONCE: usize = 16;
