@@ -230,7 +230,7 @@ impl<'h> OfKey<'h> {
             }
             match outcome(&self.history[write].did) {
                 Some(Outcome::Refused) => return Some((Kind::Refused, Some(write))),
-                Some(Outcome::Acknowledged(version)) if seen.version.as_ref() != Some(version) => {
+                Some(Outcome::Acknowledged(version)) if !self.may_have(seen, version) => {
                     return Some((Kind::Mixed, Some(write)));
                 }
                 _ => {}
@@ -245,6 +245,15 @@ impl<'h> OfKey<'h> {
             Did::Delete(_) | Did::Read(_) => seen.value.is_some(),
         };
         is_other.then_some((Kind::Mixed, Some(write)))
+    }
+
+    /// Whether a value that was acknowledged with this version may be seen as it was. Of two stores one may have taken it with an older version, when
+    /// the other one knew something newer and it was made anew.
+    fn may_have(&self, seen: &Seen, version: &Version) -> bool {
+        match &seen.version {
+            Some(older) if !self.has_one_store() => older <= version,
+            seen => seen.as_ref() == Some(version),
+        }
     }
 
     /// Whether something newer had been acknowledged for longer than the answer says that it is old.

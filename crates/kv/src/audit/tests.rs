@@ -304,4 +304,10 @@ fn of_two_stores_both_know_the_newest_version_in_the_end() {
     assert_eq!(found(&back), [(Kind::WentBack, 3, Some(2))]);
     back[3].answered = 10 * SECOND;
     assert_eq!(found(&back), []);
+    // The one took the write as it was, and as the other one knew something newer it was made anew; but it never gets an older version.
+    let again = |version| {
+        history([(1, put(5)), (0, seen(Some(5), Some(version), 0)), (0, read(5, 0)), (2, read(5, 0))])
+    };
+    assert_eq!(found(&again(3)), []);
+    assert_eq!(found(&again(7)), [(Kind::Mixed, 1, Some(0)), (Kind::WentBack, 2, Some(1))]);
 }
