@@ -317,6 +317,12 @@ impl Copies {
         shard.remove(name.as_bytes());
     }
 
+    /// The same, unless the other one of two stores was heard to know something newer than this version: that stays known.
+    pub(crate) fn forget_older(&self, name: &Name, version: &str) {
+        let is_newer = self.version(name).is_some_and(|known| &*known > version);
+        if is_newer { self.doubt(name) } else { self.forget(name) }
+    }
+
     /// Keeps nothing from now on, as another process writes.
     pub(crate) fn close(&self) {
         self.all(|shard| *shard = Shard { is_closed: true, writes: shard.writes, ..Shard::default() });
@@ -520,6 +526,16 @@ mod tests {
         assert!(seen().is_some() && copies.bytes() > 0);
         copies.forget_all();
         assert_eq!((seen(), copies.bytes()), (None, 0));
+    }
+
+    #[test]
+    fn what_the_other_store_is_known_to_have_stays_known_when_something_older_is_written_here() {
+        let copies = Copies::new(1 << 20);
+        copies.wrote(&name("a"), "4");
+        copies.forget_older(&name("a"), "3");
+        assert_eq!(copies.version(&name("a")).as_deref(), Some("4"));
+        copies.forget_older(&name("a"), "4");
+        assert_eq!((copies.version(&name("a")), copies.bytes()), (None, 0));
     }
 
     #[test]

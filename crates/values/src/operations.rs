@@ -258,9 +258,9 @@ impl Service {
         namespace: &str,
         written: impl Iterator<Item = (&'k str, &'k Version)> + Clone,
     ) {
-        for (key, _) in written.clone() {
+        for (key, version) in written.clone() {
             self.counts.writes.add(1);
-            self.copies.forget(&Name::of(namespace, key));
+            self.copies.forget_older(&Name::of(namespace, key), &version.to_string());
         }
         self.tell(namespace, written.map(|(key, version)| (key, version.to_string())));
         if let Some(linked) = &self.linked {

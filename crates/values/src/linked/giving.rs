@@ -102,7 +102,7 @@ impl Service {
                     continue;
                 }
                 let Some((namespace, key)) = key.split_once('\0') else { continue };
-                service.copies.forget(&Name::of(namespace, key));
+                service.copies.forget_older(&Name::of(namespace, key), &version.to_string());
                 service.counts.taken.add(1);
                 // Places of the key may have a copy that they had here since.
                 if now().0.saturating_sub(version.made().0) > LATE {

@@ -90,11 +90,14 @@ impl<'p> Network<'p> {
         Ok(())
     }
 
-    /// Starts one that does not run.
+    /// Starts one that does not run, or that has ended by itself, as one does whose store cannot be opened while its disk is full.
     pub(super) fn begin(&self, centre: usize) -> anyhow::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running[centre].is_some() {
-            return Ok(());
+        if let Some(child) = &mut running[centre] {
+            if child.try_wait()?.is_none() {
+                return Ok(());
+            }
+            self.lives[centre].fetch_add(1, SeqCst);
         }
         let name = CENTRES[centre].name;
         let log = File::options().create(true).append(true).open(self.folder.join(format!("{name}.log")))?;

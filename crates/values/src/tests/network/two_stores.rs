@@ -250,10 +250,11 @@ async fn what_the_other_store_was_heard_to_know_is_not_unknown_when_something_ol
         value: "first".into(),
         expiration: None,
         metadata: None,
-        version: Some(old.parse().unwrap()),
+        version: None,
     };
-    let vault = world.services[NYC].store().unwrap().vault().unwrap().clone();
-    vault.put(&Namespace::id_of("sessions"), vec![first]).await.unwrap();
+    let (service, namespace) = (&world.services[NYC], Namespace::id_of("sessions"));
+    let place = service.large(&service.large_writes).await.unwrap();
+    service.put_several(&namespace, vec![first], Some(old.parse().unwrap()), place).await.unwrap();
     for _ in 0..2 {
         assert_eq!(world.get(NYC, "a").await.text(), "second");
     }
