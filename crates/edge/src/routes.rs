@@ -254,6 +254,7 @@ impl Search<'_> {
     async fn explained(&self, why: Why, address: std::net::SocketAddr, in_time: Duration) -> Why {
         match timeout(in_time, connect_to(address)).await {
             Ok(Ok(_)) => why,
+            Ok(Err(Fault::Refused)) => Why::Direct(Failure::Refused),
             Ok(Err(_)) | Err(_) => Why::Direct(Failure::KernelTimeout),
         }
     }
