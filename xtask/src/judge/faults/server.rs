@@ -39,8 +39,13 @@ impl<'p> Server<'p> {
         format!("nats://{}:{PORT}", SERVER.1)
     }
 
+    /// Lets it be away from now on, or be there again.
+    pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
+        if begins { self.kill() } else { self.begin() }
+    }
+
     /// Starts it, and waits until it can be connected to.
-    pub(super) fn begin(&self) -> anyhow::Result<()> {
+    fn begin(&self) -> anyhow::Result<()> {
         let mut command = Command::new("nats-server");
         command.args(["-a", SERVER.1, "-p", &PORT.to_string(), "-js", "-sd"]).arg(&self.folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -49,7 +54,7 @@ impl<'p> Server<'p> {
         self.place.at_server(wait)?
     }
 
-    pub(super) fn kill(&self) -> anyhow::Result<()> {
+    fn kill(&self) -> anyhow::Result<()> {
         if let Some(mut child) = self.running.lock().unwrap_or_else(PoisonError::into_inner).take() {
             child.kill()?;
             child.wait()?;

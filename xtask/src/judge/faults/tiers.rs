@@ -111,11 +111,7 @@ impl Scene<'_> {
                 faults,
                 LASTS,
                 (self.place, &self.network, self.clock),
-                |begins| match &self.bus {
-                    Some(server) if begins => server.kill(),
-                    Some(server) => server.begin(),
-                    None => Ok(()),
-                },
+                |begins| self.bus.as_ref().map_or(Ok(()), |server| server.trouble(begins)),
                 || {
                     self.is_over.store(true, SeqCst);
                 },

@@ -20,6 +20,7 @@ use crate::judge::faults::{
 pub(super) enum Keep<'p> {
     /// A disk of its own for each data centre with a store.
     Disks(Vec<Disk>),
+    /// A server of NATS.
     Server(Server<'p>),
 }
 
@@ -82,8 +83,7 @@ impl<'p> Keep<'p> {
                 while file.write_all(&[0; 4096]).is_ok() {}
                 Ok(())
             }
-            Self::Server(server) if begins => server.kill(),
-            Self::Server(server) => server.begin(),
+            Self::Server(server) => server.trouble(begins),
         }
     }
 }
