@@ -1,10 +1,7 @@
 //! The key-value store of a data centre, if its network's file has one: from what the file says to what the crate `values` serves, and its
 //! links to the other data centres.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, PoisonError},
-};
+use std::sync::{Arc, PoisonError};
 
 use ::tiers::{CentreId, KeyHash};
 use http::{
@@ -38,10 +35,10 @@ pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Op
 }
 
 /// Where a data centre keeps values on disk, beside the objects of its cache.
-fn disk(network: &Network, kv: &Kv, centre: &str) -> Option<(PathBuf, u64)> {
+fn disk(network: &Network, kv: &Kv, centre: &str) -> Option<disk::Config> {
     let disk = network.data_centres.iter().find(|one| one.name == centre)?.disk.as_ref()?;
     let bytes = kv.disk_size.unwrap_or(disk.bytes / 10).max(disk::Config::SMALLEST);
-    Some((disk.path.join("kv"), bytes))
+    Some(disk::Config::new(disk.path.join("kv"), bytes))
 }
 
 /// Who may use it, as this network's file says.

@@ -25,8 +25,8 @@ pub struct Config {
     /// Bytes of memory: half of them for values that are asked for again and again, half for pages of the file. Without a file, all of them
     /// are for values.
     pub memory: u64,
-    /// A directory for values of a store in another data centre, and how many bytes it may have.
-    pub disk: Option<(PathBuf, u64)>,
+    /// A directory for values of a store in another data centre.
+    pub disk: Option<disk::Config>,
     /// Whether another data centre has a second store of the same values.
     pub company: Company,
     /// Bytes that a value may have, at most [`Config::LARGEST`].

@@ -29,10 +29,9 @@ pub(crate) struct Copies {
 #[derive(Default)]
 struct Shard {
     copies: HashMap<Box<[u8]>, Entry>,
-    /// In turn, with the number that tells an entry from another one of the same key before it.
-    turns: VecDeque<(Box<[u8]>, u64)>,
-    /// The same of what is known of values on disk alone.
-    shelved_turns: VecDeque<(Box<[u8]>, u64)>,
+    turns: VecDeque<Turn>,
+    /// Of what is known of values on disk alone.
+    shelved_turns: VecDeque<Turn>,
     next: u64,
     bytes: usize,
     /// Of what is known of values on disk alone.
@@ -41,6 +40,9 @@ struct Shard {
     writes: u64,
     is_closed: bool,
 }
+
+/// A key's, with the number that tells its entry from another one before it.
+type Turn = (Box<[u8]>, u64);
 
 /// What is known of a key.
 #[derive(Debug, Clone)]
@@ -252,7 +254,7 @@ impl Copies {
     }
 
     /// A value of this version is on disk: when there is no room for it in memory, that and how old it is stays known.
-    pub(crate) fn is_shelved(&self, name: &Name, version: &str) {
+    pub(crate) fn mark_shelved(&self, name: &Name, version: &str) {
         let mut shard = self.shard(name);
         let entry = shard.copies.get_mut(name.as_bytes());
         if let Some(entry) = entry.filter(|entry| entry.known.version() == Some(version)) {
@@ -408,34 +410,34 @@ impl Shard {
         }
     }
 
+    /// The next one in turn that was not used since its last turn.
+    fn unused(&mut self, turns: fn(&mut Self) -> &mut VecDeque<Turn>) -> Option<Box<[u8]>> {
+        while let Some((name, number)) = turns(self).pop_front() {
+            let entry = self.copies.get_mut(&name).filter(|entry| entry.number == number);
+            match entry.map(|entry| std::mem::take(&mut entry.is_used)) {
+                Some(true) => turns(self).push_back((name, number)),
+                Some(false) => return Some(name),
+                None => {}
+            }
+        }
+        None
+    }
+
     /// Gives up what is over the room: first values of which it stays known what they are, where they are on disk, and of those that are known so what
     /// is over a quarter of it.
     fn shrink(&mut self, room: usize) {
         while self.bytes > room
-            && let Some((name, number)) = self.turns.pop_front()
+            && let Some(name) = self.unused(|shard| &mut shard.turns)
         {
-            let Some(entry) = self.copies.get_mut(&name).filter(|entry| entry.number == number) else {
-                continue;
-            };
-            if std::mem::take(&mut entry.is_used) {
-                self.turns.push_back((name, number));
-            } else if let Some(known) = entry.shelved() {
-                self.turn_into(&name, known);
-            } else {
-                self.remove(&name);
+            match self.copies.get(&name).and_then(Entry::shelved) {
+                Some(known) => self.turn_into(&name, known),
+                None => self.remove(&name),
             }
         }
         while self.shelved_bytes > room / 4
-            && let Some((name, number)) = self.shelved_turns.pop_front()
+            && let Some(name) = self.unused(|shard| &mut shard.shelved_turns)
         {
-            let Some(entry) = self.copies.get_mut(&name).filter(|entry| entry.number == number) else {
-                continue;
-            };
-            if std::mem::take(&mut entry.is_used) {
-                self.shelved_turns.push_back((name, number));
-            } else {
-                self.remove(&name);
-            }
+            self.remove(&name);
         }
         // A key that is written and read by turns leaves a turn each time.
         let copies = &self.copies;

@@ -70,8 +70,7 @@ impl Service {
             Some(_) => Copies::new(config.memory / 2),
             None => Copies::new(config.memory).of_far_store(),
         };
-        let disk = config.disk.clone().filter(|_| config.place.is_none());
-        let shelf = disk.map(|(directory, bytes)| Shelf::open(directory, bytes));
+        let shelf = config.disk.clone().filter(|_| config.place.is_none()).map(Shelf::open);
         Ok(Self {
             shelf,
             config,
@@ -147,16 +146,10 @@ impl Service {
         }
     }
 
-    /// Removes values that are over, each second those that ended, in steps of a thousand keys; and opens the file if that failed. Never
-    /// returns.
+    /// Removes values that are over, each second those that ended, in steps of a thousand keys; and opens the file, or the directory of copies, if that
+    /// failed. Never returns.
     pub async fn sweep(self: &Arc<Self>) {
-        tokio::join!(
-            self.sweep_values(),
-            self.hear_store(),
-            self.give_all(),
-            self.compare_all(),
-            self.open_shelf()
-        );
+        tokio::join!(self.sweep_values(), self.hear_store(), self.give_all(), self.compare_all());
     }
 
     async fn sweep_values(self: &Arc<Self>) {
@@ -165,6 +158,11 @@ impl Service {
             if self.error().is_some() {
                 let service = Arc::clone(self);
                 let _ = spawn_blocking(move || service.stay()).await;
+            }
+            // The process before this one may have left it meanwhile.
+            if self.shelf.as_ref().is_some_and(Shelf::is_closed) && self.is_here() {
+                let service = Arc::clone(self);
+                let _ = spawn_blocking(move || service.shelf.iter().for_each(Shelf::reopen)).await;
             }
             while let Some(store) = self.opened() {
                 match store.sweep().await {
@@ -186,20 +184,6 @@ impl Service {
                     }
                 }
             }
-        }
-    }
-
-    /// Opens the directory of values as soon as the process before this one has left it.
-    async fn open_shelf(self: &Arc<Self>) {
-        while self.shelf.is_some() {
-            sleep(BETWEEN_SWEEPS).await;
-            let service = Arc::clone(self);
-            let reopen = move || {
-                if service.is_here() {
-                    service.shelf.iter().for_each(Shelf::reopen);
-                }
-            };
-            let _ = spawn_blocking(reopen).await;
         }
     }
 

@@ -4,12 +4,9 @@
 //! newest. So no clock has a say in it, and it is of use after a restart too. Of each key the value that came last stays; a full disk gives
 //! up what nobody reads.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use disk::{Error, Found, State, Store, Writer};
+use disk::{Config, Error, Found, State, Store, Writer};
 use http::{Body, Bytes, StatusCode};
 use kv::{About, Content, Record};
 use tokio::{
@@ -27,48 +24,46 @@ use crate::{
 
 /// A directory of values, which one process at a time has.
 pub(crate) struct Shelf {
-    config: disk::Config,
-    /// `None` while another process has it, or it cannot be opened.
-    store: RwLock<Option<Store>>,
-    /// Why it cannot.
-    trouble: Mutex<Option<String>>,
+    config: Config,
+    /// Or why it is not open: another process has it, for one.
+    store: RwLock<Result<Store, String>>,
     /// Values that are being stored.
     turns: Arc<Semaphore>,
 }
 
 impl Shelf {
-    /// One of so many bytes in a directory, which is made if it is not there. Blocks.
-    pub(crate) fn open(directory: PathBuf, bytes: u64) -> Self {
-        let config = disk::Config::new(directory, bytes);
+    /// One in a directory, which is made if it is not there. Blocks.
+    pub(crate) fn open(config: Config) -> Self {
         let turns = Arc::new(Semaphore::new(AT_ONCE));
-        let shelf = Self { config, store: RwLock::default(), trouble: Mutex::default(), turns };
+        let shelf = Self { config, store: RwLock::new(Err(String::new())), turns };
         shelf.reopen();
         shelf
+    }
+
+    /// Whether it is to be opened again.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.store().is_none()
     }
 
     /// Opens it if it is not open, as another process may have it for a moment. Blocks.
     pub(crate) fn reopen(&self) {
         let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
-        if store.is_some() {
-            return;
-        }
-        let mut trouble = self.trouble();
-        match Store::open(self.config.clone()) {
-            Ok((opened, _)) => (*store, *trouble) = (Some(opened), None),
-            Err(error) => {
-                let why = Some(error.to_string());
-                if *trouble != why && !matches!(error, Error::Locked { .. }) {
-                    tracing::warn!(%error, "copies of values are kept in memory alone");
-                }
-                *trouble = why;
+        let Err(before) = &*store else { return };
+        *store = Store::open(self.config.clone()).map(|(opened, _)| opened).map_err(|error| {
+            let why = error.to_string();
+            if *before != why && !matches!(error, Error::Locked { .. }) {
+                tracing::warn!(%error, "copies of values are kept in memory alone");
             }
-        }
+            why
+        });
     }
 
     /// Leaves it to another process. Blocks.
     pub(crate) fn close(&self) {
-        if let Some(store) = self.store.write().unwrap_or_else(PoisonError::into_inner).take() {
-            store.release();
+        let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(open) = &*store {
+            open.release();
+            *store = Err(Error::Released.to_string());
         }
     }
 
@@ -141,8 +136,9 @@ impl Shelf {
 
     /// What the operator is told.
     pub(crate) fn report(&self) -> OnDisk {
-        let Some(store) = self.store() else {
-            return OnDisk { values: 0, bytes: 0, error: self.trouble().clone() };
+        let store = match &*self.store.read().unwrap_or_else(PoisonError::into_inner) {
+            Ok(store) => store.clone(),
+            Err(why) => return OnDisk { values: 0, bytes: 0, error: Some(why.clone()) },
         };
         let usage = store.usage();
         let error = match store.state() {
@@ -153,11 +149,7 @@ impl Shelf {
     }
 
     fn store(&self) -> Option<Store> {
-        self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn trouble(&self) -> MutexGuard<'_, Option<String>> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.read().unwrap_or_else(PoisonError::into_inner).as_ref().ok().cloned()
     }
 }
 
@@ -191,11 +183,11 @@ fn begin(store: &Store, name: &Name, about: &About, version: &str) -> Result<Wri
     store.begin(name.as_bytes(), &head)
 }
 
-/// Has a value take the place of what was there of the key.
+/// Has a value take the place of what was there of the key, and not of what was begun after it.
 fn finish(store: &Store, name: &Name, writer: Writer) -> Result<(), Error> {
     let id = writer.finish()?;
-    for other in store.find(name.as_bytes())?.into_iter().filter(|other| other.id != id) {
-        store.remove(other.id)?;
+    for older in store.find(name.as_bytes())?.into_iter().skip_while(|one| one.id != id).skip(1) {
+        store.remove(older.id)?;
     }
     Ok(())
 }

@@ -18,8 +18,7 @@ pub(crate) struct Held {
 impl Held {
     /// Bytes of all of it.
     pub(crate) fn bytes(&self) -> usize {
-        let metadata = self.about.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len());
-        self.value.len() + metadata + self.version.len()
+        self.value.len() + described(&self.about, &self.version)
     }
 
     #[cfg(test)]
@@ -39,9 +38,13 @@ pub(crate) struct Shelved {
 impl Shelved {
     /// Bytes of all of it.
     pub(crate) fn bytes(&self) -> usize {
-        let metadata = self.about.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len());
-        metadata + self.version.len()
+        described(&self.about, &self.version)
     }
+}
+
+/// Bytes of what is said of a value.
+fn described(about: &About, version: &str) -> usize {
+    about.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len()) + version.len()
 }
 
 /// Where an answer comes from, as the field's `CF-Cache-Status` has it.

@@ -114,31 +114,9 @@ impl Service {
         if seen.usage == Use::AtOnceAndRefresh {
             self.refresh(linked, question.clone(), seen.known.is_negative());
         }
-        self.answer(linked, &question, &seen.known, (seen.age, question.asked_as)).await
-    }
-
-    /// What is known, as an answer. What the disk has given up meanwhile is asked for once more.
-    async fn answer(
-        self: &Arc<Self>,
-        linked: &Arc<Linked>,
-        question: &Question,
-        known: &Known,
-        from: (Duration, Tier),
-    ) -> Result<Result<Found, Absent>, Problem> {
-        let name = question.name();
-        if let Some(found) = self.read_known(&name, known, from).await {
-            return Ok(found);
-        }
-        self.copies.lost(&name);
-        match self.fetch(linked, question).await {
-            Fetched::Known(Answer { known, asked, source }) => {
-                let from = (self.elapsed().saturating_sub(asked), source);
-                let found = self.read_known(&name, &known, from).await;
-                found.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, GIVEN_UP))
-            }
-            Fetched::Large { said, asked, body } => Ok(Ok(self.passing(said, asked, body)?)),
-            Fetched::Failed(problem) => Err(problem),
-        }
+        let asked = self.elapsed().saturating_sub(seen.age);
+        let answer = Answer { known: seen.known, asked, source: question.asked_as };
+        self.given(linked, &question, Fetched::Known(answer)).await
     }
 
     /// Asks for a copy again, beside what it answers.
@@ -197,17 +175,34 @@ impl Service {
         self.given(linked, &question, fetched).await
     }
 
+    /// What was fetched, as an answer. What the disk has given up meanwhile is asked for once more.
     async fn given(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
         question: &Question,
         fetched: Fetched,
     ) -> Result<Result<Found, Absent>, Problem> {
+        if let Some(found) = self.given_now(question, fetched).await? {
+            return Ok(found);
+        }
+        self.copies.lost(&question.name());
+        let fetched = self.fetch(linked, question).await;
+        let found = self.given_now(question, fetched).await?;
+        found.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, GIVEN_UP))
+    }
+
+    /// The same; `None` if it was on disk and is not any more.
+    async fn given_now(
+        &self,
+        question: &Question,
+        fetched: Fetched,
+    ) -> Result<Option<Result<Found, Absent>>, Problem> {
         match fetched {
             Fetched::Known(answer) => {
-                self.answer(linked, question, &answer.known, (self.age(&answer), answer.source)).await
+                let from = (self.age(&answer), answer.source);
+                Ok(self.read_known(&question.name(), &answer.known, from).await)
             }
-            Fetched::Large { said, asked, body } => Ok(Ok(self.passing(said, asked, body)?)),
+            Fetched::Large { said, asked, body } => Ok(Some(Ok(self.passing(said, asked, body)?))),
             Fetched::Failed(problem) => Err(problem),
         }
     }

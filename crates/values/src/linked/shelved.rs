@@ -28,10 +28,10 @@ impl Service {
         known: &Known,
         (age, source): (Duration, Tier),
     ) -> Option<Result<Found, Absent>> {
-        let Known::Shelved(shelved) = known else { return given(known, age, source) };
-        if is_over(known) {
-            return Some(Err(absent(known, age, source)));
+        if let Some(found) = given(known, age, source) {
+            return Some(found);
         }
+        let Known::Shelved(shelved) = known else { return None };
         let Shelved { about, version } = &**shelved;
         let pieces = self.shelf.as_ref()?.read(name, version).await?;
         let content = if about.bytes > self.copies.largest() as u64 {
@@ -55,7 +55,7 @@ impl Service {
             if let Some(shelf) = &service.shelf
                 && shelf.put(&name, &held).await
             {
-                service.copies.is_shelved(&name, &held.version);
+                service.copies.mark_shelved(&name, &held.version);
             }
         });
     }
@@ -81,13 +81,9 @@ pub(super) fn given(known: &Known, age: Duration, source: Tier) -> Option<Result
             let content = Content::Whole(held.value.clone());
             Some(Ok(Found { about: held.about.clone(), version: held.version.clone(), age, source, content }))
         }
-        Known::Value(_) | Known::Absent(_) => Some(Err(absent(known, age, source))),
-        Known::Shelved(_) => None,
+        Known::Shelved(_) if !is_over(known) => None,
+        _ => Some(Err(Absent { version: known.version().map(str::to_owned), age, source })),
     }
-}
-
-fn absent(known: &Known, age: Duration, source: Tier) -> Absent {
-    Absent { version: known.version().map(str::to_owned), age, source }
 }
 
 /// Whether a copy is of a value whose time is over; what is written since is not known here.

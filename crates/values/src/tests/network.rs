@@ -206,7 +206,8 @@ impl World {
                     .then(|| Place::File(folder.path().join(format!("{name}.redb")))),
                 name: StoreName::new(name).unwrap(),
                 memory: 4 << 20,
-                disk: have_disks.then(|| (folder.path().join(format!("values-{name}")), 64 << 20)),
+                disk: have_disks
+                    .then(|| disk::Config::new(folder.path().join(format!("values-{name}")), 64 << 20)),
                 company: if stores.len() > 1 { Company::Paired } else { Company::Alone },
                 largest: Config::LARGEST,
             };

@@ -24,19 +24,24 @@ async fn has_on_disk(world: &World, centre: usize, values: u64) {
     }
 }
 
+/// The same with a key whose value was read in Singapore, by way of Frankfurt, and lies there on disk; its version.
+async fn with_copy(value: &str) -> (World, String, String) {
+    let world = world().await;
+    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
+    let version = world.put(LHR, &key, value).await;
+    assert_eq!(world.get(SIN, &key).await.text(), value);
+    has_on_disk(&world, SIN, 1).await;
+    has_on_disk(&world, FRA, 1).await;
+    (world, key, version)
+}
+
 fn unchanged(world: &World, centre: usize) -> u64 {
     world.services[centre].report().network.unwrap().unchanged
 }
 
 #[tokio::test]
 async fn after_a_restart_a_value_is_asked_for_and_not_sent_again() {
-    let before = world().await;
-    let key = key_with(&before, |regional, upper| regional == SIN && upper == FRA, SIN);
-    let version = before.put(LHR, &key, "1").await;
-    before.get(SIN, &key).await;
-    has_on_disk(&before, SIN, 1).await;
-    has_on_disk(&before, FRA, 1).await;
-
+    let (before, key, version) = with_copy("1").await;
     let world = restarted(before).await;
     let got = world.get(SIN, &key).await;
     assert_eq!((got.text(), got.field("kv-version"), got.source()), ("1", version.as_str(), "store"));
@@ -48,12 +53,7 @@ async fn after_a_restart_a_value_is_asked_for_and_not_sent_again() {
 
 #[tokio::test]
 async fn what_was_written_since_is_sent_whatever_lies_on_disk() {
-    let before = world().await;
-    let key = key_with(&before, |regional, upper| regional == SIN && upper == FRA, SIN);
-    before.put(LHR, &key, "old").await;
-    before.get(SIN, &key).await;
-    has_on_disk(&before, SIN, 1).await;
-
+    let (before, key, _) = with_copy("old").await;
     let world = restarted(before).await;
     world.put(LHR, &key, "new").await;
     assert_eq!(world.get(SIN, &key).await.text(), "new");
@@ -68,12 +68,7 @@ async fn what_was_written_since_is_sent_whatever_lies_on_disk() {
 
 #[tokio::test]
 async fn nothing_on_disk_is_an_answer_while_nobody_says_that_it_is_the_newest() {
-    let before = world().await;
-    let key = key_with(&before, |regional, upper| regional == SIN && upper == FRA, SIN);
-    before.put(LHR, &key, "1").await;
-    before.get(SIN, &key).await;
-    has_on_disk(&before, SIN, 1).await;
-
+    let (before, key, _) = with_copy("1").await;
     let world = restarted(before).await;
     world.cut(SIN, LHR);
     world.cut(SIN, FRA);
@@ -105,12 +100,8 @@ async fn a_copy_that_memory_has_no_room_for_is_read_from_disk() {
 
 #[tokio::test]
 async fn a_value_that_is_too_large_for_memory_is_sent_once() {
-    let before = world().await;
-    let key = key_with(&before, |regional, upper| regional == SIN && upper == FRA, SIN);
     let large = "x".repeat(3 << 20);
-    before.put(LHR, &key, &large).await;
-    assert_eq!(before.get(SIN, &key).await.text(), large);
-    has_on_disk(&before, SIN, 1).await;
+    let (before, key, _) = with_copy(&large).await;
     let asked = before.asked();
     let again = before.get(SIN, &key).await;
     assert_eq!((again.text() == large, again.source(), before.asked()), (true, "lower", asked));
@@ -126,12 +117,8 @@ async fn a_value_that_is_too_large_for_memory_is_sent_once() {
 
 #[tokio::test]
 async fn what_the_disk_has_lost_is_sent_again() {
-    let world = world().await;
-    let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
     let large = "x".repeat(3 << 20);
-    world.put(LHR, &key, &large).await;
-    world.get(SIN, &key).await;
-    has_on_disk(&world, SIN, 1).await;
+    let (world, key, _) = with_copy(&large).await;
     let directory = world.folder.path().join("values-sin");
     for file in std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()) {
         if file.extension().is_some_and(|extension| extension == "log") {
