@@ -42,6 +42,8 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("edge-kv-get", "longhaul.edge.kv.get/1", schema_of::<values::Got>()),
         ("edge-kv-list", "longhaul.edge.kv.list/1", schema_of::<values::Listed>()),
         ("edge-kv-moved", "longhaul.edge.kv.moved/1", schema_of::<values::Moved>()),
+        ("edge-kv-namespace", "longhaul.edge.kv.namespace/1", schema_of::<values::NamespaceLine>()),
+        ("edge-kv-namespaces", "longhaul.edge.kv.namespaces/1", schema_of::<values::NamespaceList>()),
         ("edge-kv-watch", "longhaul.edge.kv.watch/1", schema_of::<values::WouldAnswer>()),
         ("edge-kv-written", "longhaul.edge.kv.written/1", schema_of::<values::Written>()),
         ("edge-purge", "longhaul.edge.purge/1", schema_of::<edge::operator::Purged>()),

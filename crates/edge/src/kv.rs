@@ -44,7 +44,7 @@ fn disk(network: &Network, kv: &Kv, centre: &str) -> Option<disk::Config> {
 /// Who may use it, as this network's file says.
 pub(crate) fn access(network: &Network) -> Access {
     let namespaces = network.kv.as_ref().map_or_else(Vec::new, |kv| kv.namespaces.clone());
-    Access { namespaces, operators: network.tokens.clone() }
+    Access::of_file(namespaces, network.tokens.clone())
 }
 
 /// The links of a data centre, as its store uses them.

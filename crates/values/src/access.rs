@@ -1,5 +1,7 @@
 //! Who may use which namespace: tokens, of which only hashes are known here.
 
+use std::{iter, sync::LazyLock};
+
 use http::{
     HeaderMap, HeaderName, Method, StatusCode, header,
     token::{TokenHash, bearer, digest, hexadecimal},
@@ -10,10 +12,12 @@ use crate::problem::{Kind, Problem};
 /// Namespaces, and whose tokens are good for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
-    /// The namespaces.
-    pub namespaces: Vec<Namespace>,
+    /// The namespaces of the network's file.
+    namespaces: Vec<Namespace>,
+    /// Those that were made over the API, which only operators use; `None` until the store has been asked for them.
+    made: Option<Vec<Namespace>>,
     /// Tokens that are good for all of them.
-    pub operators: Vec<TokenHash>,
+    operators: Vec<TokenHash>,
 }
 
 /// A namespace: keys of its own, and tokens.
@@ -50,6 +54,11 @@ impl Namespace {
         hexadecimal(&digest(name.as_bytes())[..16])
     }
 
+    /// One that was made over the API.
+    pub(crate) fn made(id: String, name: String) -> Self {
+        Self { name, id, tokens: Vec::new(), read_tokens: Vec::new() }
+    }
+
     fn is_called(&self, name: &[u8]) -> bool {
         self.name.as_bytes() == name || self.id.as_bytes().eq_ignore_ascii_case(name)
     }
@@ -63,9 +72,43 @@ pub(crate) struct Caller<'a> {
 }
 
 impl Access {
+    /// What the network's file says.
+    pub fn of_file(namespaces: Vec<Namespace>, operators: Vec<TokenHash>) -> Self {
+        Self { namespaces, made: None, operators }
+    }
+
+    /// The same with other namespaces that were made over the API. What the file says of an id or a name counts.
+    pub(crate) fn with_made(self, made: Option<Vec<Namespace>>) -> Self {
+        let is_in_file = |one: &Namespace| {
+            let is_one = |known: &Namespace| known.is_called(one.id.as_bytes()) || known.name == one.name;
+            self.namespaces.iter().any(is_one)
+        };
+        let made = made.map(|all| all.into_iter().filter(|one| !is_in_file(one)).collect());
+        Self { made, ..self }
+    }
+
+    /// Those that were made over the API, as far as they are known.
+    pub(crate) fn made(&self) -> Option<&[Namespace]> {
+        self.made.as_deref()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Namespace> {
+        self.namespaces.iter().chain(self.made.iter().flatten())
+    }
+
     /// The namespace of this name or id.
-    pub(crate) fn named(&self, name: &str) -> Option<&Namespace> {
-        self.namespaces.iter().find(|namespace| namespace.is_called(name.as_bytes()))
+    pub(crate) fn named(&self, name: &[u8]) -> Option<&Namespace> {
+        self.all().find(|namespace| namespace.is_called(name))
+    }
+
+    /// The namespace of this id, for another data centre, which may ask for the one that says which were made, too.
+    pub(crate) fn of_id(&self, id: &[u8]) -> Option<&Namespace> {
+        iter::once(&*CATALOGUE).chain(self.all()).find(|namespace| namespace.id.as_bytes() == id)
+    }
+
+    /// Whether an Authorization field has an operator's token.
+    pub(crate) fn is_operator(&self, authorization: Option<&[u8]>) -> bool {
+        self.caller(authorization).is_ok_and(|caller| caller.is_operator())
     }
 
     /// Who has this Authorization field.
@@ -90,10 +133,10 @@ impl Access {
     ) -> Result<&Namespace, Problem> {
         let caller = self.caller(authorization)?;
         if let Some(name) = named {
-            let found = self.namespaces.iter().find(|namespace| namespace.is_called(name));
-            return caller.checked(found, &String::from_utf8_lossy(name), wanted);
+            return caller.checked(self.named(name), &String::from_utf8_lossy(name), wanted);
         }
-        let mut own = caller.namespaces();
+        // A binding goes on when a namespace is made over the API: such a one has to be named.
+        let mut own = self.namespaces.iter().filter(|namespace| caller.may(Use::Reading, namespace));
         match (own.next(), own.next()) {
             (Some(only), None) => caller.checked(Some(only), &only.name, wanted),
             (None, _) => Err(Problem::new(StatusCode::NOT_FOUND, "there is no namespace for this token")),
@@ -106,7 +149,8 @@ impl Access {
 }
 
 impl<'a> Caller<'a> {
-    fn is_operator(&self) -> bool {
+    /// Whether its token is good for all namespaces.
+    pub(crate) fn is_operator(&self) -> bool {
         self.access.operators.contains(&self.token)
     }
 
@@ -117,12 +161,12 @@ impl<'a> Caller<'a> {
 
     /// The namespaces that the token is for.
     pub(crate) fn namespaces(self) -> impl Iterator<Item = &'a Namespace> {
-        self.access.namespaces.iter().filter(move |namespace| self.may(Use::Reading, namespace))
+        self.access.all().filter(move |namespace| self.may(Use::Reading, namespace))
     }
 
     /// The namespace of this name or id, if the token is for that use of it.
     pub(crate) fn namespace(&self, name: &str, wanted: Use) -> Result<&'a Namespace, Problem> {
-        self.checked(self.access.named(name), name, wanted)
+        self.checked(self.access.named(name.as_bytes()), name, wanted)
     }
 
     fn checked(
@@ -141,8 +185,18 @@ impl<'a> Caller<'a> {
                 let message = format!("this token is not for namespace \"{}\"", namespace.name);
                 Err(Problem::of(Kind::OtherNamespace, message))
             }
+            None if self.is_operator() && self.access.made.is_none() => {
+                let message = format!(
+                    "whether there is a namespace \"{name}\" is not known: the store has not said yet which were made over the API"
+                );
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, message))
+            }
             None if self.is_operator() => {
-                let names: Vec<_> = self.namespaces().map(|namespace| namespace.name.as_str()).collect();
+                let mut names: Vec<_> =
+                    self.namespaces().map(|one| one.name.as_str()).take(MOST_NAMED + 1).collect();
+                if names.len() > MOST_NAMED {
+                    names[MOST_NAMED] = "others";
+                }
                 let message = format!("there is no namespace \"{name}\", only {}", names.join(", "));
                 Err(Problem::of(Kind::NoNamespace, message))
             }
@@ -160,6 +214,13 @@ pub(crate) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
 /// Which namespace a request of the binding is about, where its token does not say so.
 pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("kv-namespace");
 
+/// The namespace whose keys are those that were made over the API. No name has its id, and no token is for it.
+pub(crate) static CATALOGUE: LazyLock<Namespace> =
+    LazyLock::new(|| Namespace::made(Namespace::id_of(""), String::new()));
+
+/// Names in a sentence.
+const MOST_NAMED: usize = 10;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,10 +232,11 @@ mod tests {
             tokens: tokens.iter().map(|token| TokenHash::of(token.as_bytes())).collect(),
             read_tokens: vec![TokenHash::of(format!("{name} reader").as_bytes())],
         };
-        Access {
-            namespaces: vec![namespace("sessions", &["a", "both"]), namespace("flags", &["b", "both"])],
-            operators: vec![TokenHash::of(b"root")],
-        }
+        let namespaces = vec![namespace("sessions", &["a", "both"]), namespace("flags", &["b", "both"])];
+        let made = Namespace::made(Namespace::id_of("made"), "made".into());
+        // What the file says of a name counts.
+        let same = Namespace::made(Namespace::id_of("other"), "flags".into());
+        Access::of_file(namespaces, vec![TokenHash::of(b"root")]).with_made(Some(vec![made, same]))
     }
 
     #[test]
@@ -192,6 +254,8 @@ mod tests {
         assert_eq!(of("Bearer both", Some("flags")), Ok("flags"));
         assert_eq!(of("Bearer root", Some("sessions")), Ok("sessions"));
         assert_eq!(of("Bearer root", None), Err(400));
+        assert_eq!((of("Bearer root", Some("made")), of("Bearer a", Some("made"))), (Ok("made"), Err(403)));
+        assert_eq!(of("Bearer root", Some(&Namespace::id_of("other"))), Err(404));
         assert_eq!(of("Bearer a", Some("flags")), Err(403));
         assert_eq!(of("Bearer a", Some("flag")), Err(404));
         assert_eq!(of("Bearer c", None), Err(401));
@@ -201,5 +265,17 @@ mod tests {
         assert_eq!(using(Use::Reading, reader, None), Ok("sessions"));
         assert_eq!(using(Use::Reading, reader, Some("flags")), Err(403));
         assert_eq!((of(reader, None), of(reader, Some("sessions"))), (Err(403), Err(403)));
+    }
+
+    #[test]
+    fn a_name_is_not_denied_before_the_store_was_asked_for_what_was_made() {
+        let access = access();
+        let status = |access: &Access, token: &[u8]| {
+            let asked = access.of_binding(Some(token), Some(b"none"), Use::Reading);
+            asked.map_err(|problem| problem.status.as_u16()).map(|namespace| namespace.name.clone())
+        };
+        assert_eq!(status(&access, b"Bearer root"), Err(404));
+        let unknown = access.clone().with_made(None);
+        assert_eq!((status(&unknown, b"Bearer root"), status(&unknown, b"Bearer a")), (Err(503), Err(404)));
     }
 }

@@ -36,10 +36,11 @@ pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Re
 }
 
 async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<Response<Body>, Problem> {
-    let access = service.access();
     let named = parts.headers.get(NAMESPACE).map(HeaderValue::as_bytes);
     let wanted = Use::of(&parts.method, parts.uri.path() == "/bulk/get");
-    let namespace = access.of_binding(authorization(&parts.headers), named, wanted)?;
+    let authorization = authorization(&parts.headers);
+    let access = service.access_to(authorization, named).await;
+    let namespace = access.of_binding(authorization, named, wanted)?;
     inside(service, namespace, parts, body, None).await
 }
 
@@ -54,7 +55,8 @@ pub(crate) async fn of_link(
     inside(service, namespace, parts, body, version).await.unwrap_or_else(Problem::plain)
 }
 
-async fn inside(
+/// Answers a request about a namespace, here or where the store is.
+pub(crate) async fn inside(
     service: &Arc<Service>,
     namespace: &Namespace,
     parts: &Parts,

@@ -6,19 +6,28 @@ use crate::{json, problem::Problem};
 
 /// All went well; result and what is said of it are JSON.
 pub(crate) fn success(result: &str, info: Option<&str>) -> Response<Body> {
+    success_but(result, info, None)
+}
+
+/// All went well as far as could be; what could not is said beside it.
+pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&Problem>) -> Response<Body> {
     let info = info.map_or_else(String::new, |info| format!(",\"result_info\":{info}"));
-    let text = format!("{{\"success\":true,\"errors\":[],\"messages\":[],\"result\":{result}{info}}}");
+    let said = but.map(said).unwrap_or_default();
+    let text = format!("{{\"success\":true,\"errors\":[],\"messages\":[{said}],\"result\":{result}{info}}}");
     respond(StatusCode::OK, text)
+}
+
+/// What a problem is called, and in words.
+fn said(problem: &Problem) -> String {
+    let mut message = String::new();
+    json::text(&mut message, &problem.message);
+    format!("{{\"code\":{},\"message\":{message}}}", problem.code)
 }
 
 /// It was refused, or failed.
 pub(crate) fn failure(problem: &Problem) -> Response<Body> {
-    let mut message = String::new();
-    json::text(&mut message, &problem.message);
-    let text = format!(
-        "{{\"success\":false,\"errors\":[{{\"code\":{},\"message\":{message}}}],\"messages\":[],\"result\":null}}",
-        problem.code
-    );
+    let said = said(problem);
+    let text = format!("{{\"success\":false,\"errors\":[{said}],\"messages\":[],\"result\":null}}");
     let mut response = respond(problem.status, text);
     if let Some(known) = &problem.known {
         response.extensions_mut().insert(known.clone());

@@ -4,6 +4,7 @@
 //! | to see | look into |
 //! | --- | --- |
 //! | what is served, and who may use it | [`Config`], [`Access`], [`Namespace`] |
+//! | namespaces that are made over the API | `catalogue.rs`, `looks.rs` |
 //! | the store: a file or a stream of NATS | [`Place`], `store.rs` |
 //! | what all requests share: opened, left to another process, closed | [`Service`] |
 //! | what answers requests, and the reads that take no more than a look | [`Door`] |
@@ -25,6 +26,7 @@
 
 mod access;
 mod binding;
+mod catalogue;
 mod config;
 mod copies;
 mod counts;
@@ -37,6 +39,7 @@ mod incoming;
 mod json;
 mod line;
 mod linked;
+mod looks;
 pub mod multipart;
 mod operations;
 pub mod pairs;
@@ -61,7 +64,7 @@ pub use self::{
     linked::{Links, Sending, Unreached, Whereabouts, WouldAnswer, is_read_as_written},
     parameters::Parameters,
     problem::Problem,
-    remote::{Came, Got, Listed, ListedKey, Moved, Put, Remote, Written},
+    remote::{Came, Got, Listed, ListedKey, Moved, NamespaceLine, NamespaceList, Put, Remote, Written},
     service::Service,
 };
 

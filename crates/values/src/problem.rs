@@ -24,6 +24,7 @@ pub(crate) enum Kind {
     WrongToken,
     OtherNamespace,
     NoNamespace,
+    TitleTaken,
     NoKey,
 }
 
@@ -42,6 +43,7 @@ impl Problem {
             Kind::NoToken | Kind::WrongToken => (StatusCode::UNAUTHORIZED, 10_000),
             Kind::OtherNamespace => (StatusCode::FORBIDDEN, 10_000),
             Kind::NoNamespace => (StatusCode::NOT_FOUND, 10_013),
+            Kind::TitleTaken => (StatusCode::BAD_REQUEST, 10_014),
             Kind::NoKey => (StatusCode::NOT_FOUND, 10_009),
         };
         Self { status, code, message: message.into(), known: None }
@@ -49,7 +51,11 @@ impl Problem {
 
     /// There is nothing of this kind.
     pub(crate) fn method(allowed: &str) -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("expected {allowed}"))
+        Self::method_not_allowed(format!("expected {allowed}"))
+    }
+
+    pub(crate) fn method_not_allowed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, message)
     }
 
     pub(crate) fn too_large(bytes: u64, largest: u64) -> Self {

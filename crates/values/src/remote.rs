@@ -1,14 +1,16 @@
 //! The store from outside, over HTTP: what the command line asks.
 
 mod exchange;
+mod namespaces;
 
 use http::{Body, HeaderMap, Method, Origin, StatusCode, client::Trust};
 use kv::{Key, MOST_VALUE_BYTES, Metadata};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::Value;
 
 use self::exchange::Exchange;
+pub use self::namespaces::{NamespaceLine, NamespaceList};
 use crate::{
     Error,
     encoding::encoded,
@@ -228,10 +230,8 @@ impl Remote {
     /// When the store does not answer, or refuses.
     pub fn put_several(&self, namespace: &str, lines: &[Line]) -> Result<(), Error> {
         let text = serde_json::to_vec(lines).unwrap_or_default();
-        let target = format!("/client/v4/accounts/any/storage/kv/namespaces/{}/bulk", encoded(namespace));
-        let (status, _, answer) =
-            self.exchange.ask(Method::PUT, &target, HeaderMap::new(), Body::whole(text))?;
-        self.exchange.checked(status, &answer)
+        let target = format!("/{}/bulk", encoded(namespace));
+        self.exchange.call::<IgnoredAny>(Method::PUT, &target, Body::whole(text)).map(drop)
     }
 
     /// What each data centre of the network would answer now.
@@ -240,44 +240,9 @@ impl Remote {
     /// When the store does not answer, or refuses.
     pub fn whereabouts(&self, namespace: &str, key: &str) -> Result<Whereabouts, Error> {
         Key::new(key)?;
-        let (namespace, key) = (encoded(namespace), encoded(key));
-        let target = format!("/client/v4/accounts/any/storage/kv/namespaces/{namespace}/whereabouts/{key}");
-        let (status, _, text) = self.exchange.ask(Method::GET, &target, HeaderMap::new(), Body::empty())?;
-        self.exchange.checked(status, &text)?;
-        let envelope: Envelope<Whereabouts> = serde_json::from_slice(&text)
-            .map_err(|error| self.exchange.refused(&format!("its answer is not as expected: {error}")))?;
-        Ok(envelope.result)
+        let target = format!("/{}/whereabouts/{}", encoded(namespace), encoded(key));
+        Ok(self.exchange.call::<Whereabouts>(Method::GET, &target, Body::empty())?.result)
     }
-
-    /// The name of the only namespace that the token is for.
-    ///
-    /// # Errors
-    /// When the store does not answer, or refuses, or there are several.
-    pub fn only_namespace(&self) -> Result<String, Error> {
-        match &self.namespaces()?[..] {
-            [only] => Ok(only.clone()),
-            several => Err(Error::Namespace(several.join(", "))),
-        }
-    }
-
-    fn namespaces(&self) -> Result<Vec<String>, Error> {
-        #[derive(Deserialize)]
-        struct Titled {
-            title: String,
-        }
-        let target = "/client/v4/accounts/any/storage/kv/namespaces?per_page=1000";
-        let (status, _, text) = self.exchange.ask(Method::GET, target, HeaderMap::new(), Body::empty())?;
-        self.exchange.checked(status, &text)?;
-        let envelope: Envelope<Vec<Titled>> = serde_json::from_slice(&text)
-            .map_err(|error| self.exchange.refused(&format!("its answer is not as expected: {error}")))?;
-        Ok(envelope.result.into_iter().map(|titled| titled.title).collect())
-    }
-}
-
-/// What the field's REST API wraps an answer in.
-#[derive(Deserialize)]
-struct Envelope<T> {
-    result: T,
 }
 
 fn written(key: &str, headers: &HeaderMap) -> Written {

@@ -1,6 +1,6 @@
 //! The REST API of the field: what operators, their scripts and command lines ask, under `/client/v4/accounts/ACCOUNT/storage/kv`.
 //!
-//! Which account is asked for does not matter: a network is one. Namespaces are in the network's file, so that they cannot be made here.
+//! Which account is asked for does not matter: a network is one.
 
 mod namespaces;
 mod values;
@@ -33,8 +33,6 @@ pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Re
 }
 
 async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<Response<Body>, Problem> {
-    let access = service.access();
-    let caller = access.caller(authorization(&parts.headers))?;
     let parameters = Parameters::of(parts.uri.query())?;
     let path = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
     let below = path.strip_prefix("accounts/").and_then(|path| path.split_once("/storage/kv/namespaces"));
@@ -44,13 +42,18 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     };
     let mut segments = below.trim_start_matches('/').splitn(3, '/');
     let name = segments.next().filter(|name| !name.is_empty());
-    let Some(name) = name else {
-        return match parts.method {
-            Method::GET => namespaces::list(caller, &parameters),
-            _ => Err(namespaces::in_the_file()),
-        };
-    };
+    let name = name.map(|name| kv::decoded(name).unwrap_or_else(|| name.to_owned()));
+    let name = name.as_deref();
     let below = (segments.next(), segments.next());
+    let authorization = authorization(&parts.headers);
+    let access = service.access_to(authorization, name.map(str::as_bytes)).await;
+    let caller = access.caller(authorization)?;
+    let Some(name) = name else {
+        return namespaces::of_all(service, caller, (parts, &parameters), body).await;
+    };
+    if below.0.is_none() && parts.method != Method::GET {
+        return namespaces::of_one(service, caller, name, (parts, body)).await;
+    }
     let wanted = Use::of(&parts.method, below == (Some("bulk"), Some("get")));
     let namespace = caller.namespace(name, wanted)?;
     inside(service, namespace, below, (parts, &parameters), (body, None)).await
@@ -93,8 +96,7 @@ async fn inside(
         }
     }
     match below {
-        (None, _) if parts.method == Method::GET => Ok(namespaces::one(namespace)),
-        (None, _) => Err(namespaces::in_the_file()),
+        (None, _) => Ok(namespaces::one(namespace)),
         (Some("keys"), None) if parts.method == Method::GET => {
             values::list(service, &namespace.id, parameters).await
         }

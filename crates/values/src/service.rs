@@ -23,11 +23,12 @@ use tokio::{
 
 use crate::{
     Error,
-    access::Access,
+    access::{Access, Namespace},
     config::{Config, Place},
     copies::{Copies, Name},
     counts::{Counts, FromOthers, InNetwork, Pair, Status},
     linked::{Linked, Links},
+    looks::Looks,
     problem::Problem,
     shelf::Shelf,
     store::{Store, Usage},
@@ -37,6 +38,8 @@ use crate::{
 pub struct Service {
     config: Config,
     access: RwLock<Arc<Access>>,
+    /// For namespaces that were made over the API.
+    pub(crate) looks: Looks,
     /// `None` while another process has it, or after the end, or where it is in another data centre.
     store: RwLock<Option<Store>>,
     /// Whether another process takes this one's place.
@@ -75,6 +78,7 @@ impl Service {
             shelf,
             config,
             access: RwLock::new(Arc::new(access)),
+            looks: Looks::default(),
             store: RwLock::new(store),
             is_left: AtomicBool::new(false),
             linked: None,
@@ -96,9 +100,16 @@ impl Service {
         Self { linked: Some(Arc::new(linked)), ..self }
     }
 
-    /// Has these namespaces and tokens from now on.
+    /// Has these namespaces and tokens from now on, beside those that were made over the API.
     pub fn allow(&self, access: Access) {
-        *self.access.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
+        let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(access.with_made(current.made().map(<[_]>::to_vec)));
+    }
+
+    /// Has these namespaces beside those of the network's file.
+    pub(crate) fn know_made(&self, made: Vec<Namespace>) {
+        let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(Access::clone(&current).with_made(Some(made)));
     }
 
     /// Leaves the file to another process, or to nobody. What is asked for later is refused; what has begun may take a few seconds. Blocks;
@@ -146,10 +157,16 @@ impl Service {
         }
     }
 
-    /// Removes values that are over, each second those that ended, in steps of a thousand keys; and opens the file, or the directory of copies, if that
-    /// failed. Never returns.
+    /// Removes values that are over, each second those that ended, in steps of a thousand keys, and keys of namespaces that were removed; and opens
+    /// the file, or the directory of copies, if that failed. Never returns.
     pub async fn sweep(self: &Arc<Self>) {
-        tokio::join!(self.sweep_values(), self.hear_store(), self.give_all(), self.compare_all());
+        tokio::join!(
+            self.sweep_values(),
+            self.hear_store(),
+            self.give_all(),
+            self.compare_all(),
+            self.keep_namespaces()
+        );
     }
 
     async fn sweep_values(self: &Arc<Self>) {

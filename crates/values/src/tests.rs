@@ -3,6 +3,7 @@
 mod binding;
 mod handover;
 mod large;
+mod namespaces;
 mod nats;
 mod network;
 mod rest;
@@ -60,10 +61,7 @@ fn access() -> Access {
         tokens: vec![TokenHash::of(token.as_bytes())],
         read_tokens: Vec::new(),
     };
-    Access {
-        namespaces: vec![namespace("sessions", "s"), namespace("flags", "f")],
-        operators: vec![TokenHash::of(b"root")],
-    }
+    Access::of_file(vec![namespace("sessions", "s"), namespace("flags", "f")], vec![TokenHash::of(b"root")])
 }
 
 impl Store {

@@ -148,25 +148,46 @@ impl Asked {
         ];
         let mut wrong = Vec::new();
         for (words, expected) in steps {
-            let mut wrangler = Command::new(self.packages.join("node_modules/.bin/wrangler"));
-            wrangler
-                .arg("kv")
-                .args(*words)
-                .args(["--remote", "--namespace-id", &self.namespace])
-                .current_dir(&self.folder)
-                .env("CLOUDFLARE_API_BASE_URL", self.base())
-                .env("CLOUDFLARE_API_TOKEN", &self.token)
-                .env("CLOUDFLARE_ACCOUNT_ID", &self.namespace)
-                .envs([("WRANGLER_SEND_METRICS", "false"), ("CI", "1"), ("HOME", ".")]);
-            let said = wrangler.stdin(Stdio::null()).output().context("wrangler cannot be run")?;
-            let text = String::from_utf8_lossy(&said.stdout);
-            if !said.status.success() || !text.contains(expected) {
-                let more = String::from_utf8_lossy(&said.stderr);
-                wrong.push(format!("wrangler kv {}: expected {expected}: {text}{more}", words.join(" ")));
-            }
+            let words = [*words, &["--remote", "--namespace-id", &self.namespace]].concat();
+            wrong.extend(self.wrangler(&words, expected)?.err());
         }
-        println!("wrangler {WRANGLER}: {} commands, {} went wrong", steps.len(), wrong.len());
+        let mut count = steps.len();
+        // It prints the id of what it has made, in what a configuration has of it.
+        let made = self.wrangler(&["namespace", "create", "made"], "\"id\": \"")?;
+        let id = made.as_ref().ok().and_then(|said| said.split_once("\"id\": \"")?.1.split('"').next());
+        for (words, expected) in [
+            (&["namespace", "list"][..], "\"title\": \"made\""),
+            (&["namespace", "rename", "--new-name", "renamed"], "Successfully renamed"),
+            (&["namespace", "delete"], "Deleted KV namespace"),
+        ] {
+            let one = ["--namespace-id", id.unwrap_or_default()];
+            let words = if words[1] == "list" { words.to_vec() } else { [words, &one].concat() };
+            wrong.extend(self.wrangler(&words, expected)?.err());
+            count += 1;
+        }
+        wrong.extend(made.err());
+        println!("wrangler {WRANGLER}: {} commands, {} went wrong", count + 1, wrong.len());
         Ok(wrong)
+    }
+
+    /// What a command says that ends well and says what is expected, or else what it said instead.
+    fn wrangler(&self, words: &[&str], expected: &str) -> anyhow::Result<Result<String, String>> {
+        let mut wrangler = Command::new(self.packages.join("node_modules/.bin/wrangler"));
+        wrangler
+            .arg("kv")
+            .args(words)
+            .current_dir(&self.folder)
+            .env("CLOUDFLARE_API_BASE_URL", self.base())
+            .env("CLOUDFLARE_API_TOKEN", &self.token)
+            .env("CLOUDFLARE_ACCOUNT_ID", &self.namespace)
+            .envs([("WRANGLER_SEND_METRICS", "false"), ("CI", "1"), ("HOME", ".")]);
+        let said = wrangler.stdin(Stdio::null()).output().context("wrangler cannot be run")?;
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        if said.status.success() && text.contains(expected) {
+            return Ok(Ok(text));
+        }
+        let more = String::from_utf8_lossy(&said.stderr);
+        Ok(Err(format!("wrangler kv {}: expected {expected}: {text}{more}", words.join(" "))))
     }
 
     fn by_javascript(&self, base: &str) -> anyhow::Result<Vec<String>> {
@@ -245,6 +266,9 @@ const PYTHON: &str = "5.9.0";
 const NETWORK: &str = r#"
 [network]
 name = "judged"
+
+[admin]
+tokens = ["HASH"]
 
 [[data_centre]]
 name = "lhr"

@@ -5,6 +5,7 @@ mod export;
 mod get;
 mod import;
 mod list;
+mod namespace;
 mod put;
 mod watch;
 
@@ -27,6 +28,8 @@ pub(crate) enum Kv {
     Export(export::Export),
     Import(import::Import),
     Watch(watch::Watch),
+    #[command(subcommand)]
+    Namespace(namespace::Namespace),
 }
 
 impl Kv {
@@ -39,6 +42,7 @@ impl Kv {
             Self::Export(export) => export.run(),
             Self::Import(import) => import.run(),
             Self::Watch(watch) => watch.run(),
+            Self::Namespace(namespace) => namespace.run(),
         }
     }
 }
@@ -49,6 +53,13 @@ struct Store {
     /// The namespace, by its name or id; not needed if the token is for one
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Which store is asked.
+#[derive(Debug, Args)]
+struct Place {
     /// Where the store is asked: `listen` of [kv], or `kv_listen` of a data centre, in the network's file; over TLS https://NAME:PORT
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4490", value_parser = place)]
     at: Origin,
@@ -59,11 +70,17 @@ struct Store {
 
 impl Store {
     fn remote(&self) -> anyhow::Result<Remote> {
+        self.place.remote(self.namespace.as_deref())
+    }
+}
+
+impl Place {
+    fn remote(&self, namespace: Option<&str>) -> anyhow::Result<Remote> {
         let token = std::env::var("LONGHAUL_TOKEN").context(
             "LONGHAUL_TOKEN has no token; `longhaul edge token` makes one, and tokens of a [[kv.namespace]] lists its SHA-256",
         )?;
         let trust = self.ca.clone().map_or(Trust::System, Trust::File);
-        Ok(Remote::at(self.at.clone(), trust, self.namespace.as_deref(), &token)?)
+        Ok(Remote::at(self.at.clone(), trust, namespace, &token)?)
     }
 }
 

@@ -31,6 +31,7 @@ impl Store {
         let (folder, at, admin) = (Folder::new(), free_address(), free_address());
         let text = format!(
             "[network]\nname = \"n\"\n\
+             [admin]\ntokens = [\"{hash}\"]\n\
              [[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:0\"]\nadmin = \"{admin}\"\nhandover = \"{}\"\n\
              [[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
              [kv]\nlisten = [\"{at}\"]\nstore = \"{}\"\n\
@@ -102,6 +103,34 @@ fn values_are_there_until_they_are_deleted_and_after_a_restart() {
     let status = store.status();
     assert_eq!((number(&status, "/kv/keys"), number(&status, "/kv/bytes")), (2.0, 1_000_011.0));
     assert!(longhaul(&["edge", "status", "--admin", &store.admin]).ok().contains("\nkeys: 2 with 1.00 MB, "));
+}
+
+#[test]
+fn a_namespace_is_created_without_the_file_and_is_there_after_a_restart() {
+    let mut store = Store::start();
+    let namespace = |store: &Store, words: &[&str]| {
+        Ended::of(store.command(&[&["namespace"], words].concat()).output().unwrap())
+    };
+    let made = namespace(&store, &["create", "a b ü", "--json"]).json();
+    assert_eq!((&made["schema"], &made["name"]), (&"longhaul.edge.kv.namespace/1".into(), &"a b ü".into()));
+    let again = namespace(&store, &["create", "a b ü"]);
+    assert!(again.code == Some(2) && again.stderr.contains("already exists"), "{again:?}");
+    let own = |store: &Store, words: &[&str], name: &str| {
+        Ended::of(store.command(words).args(["--namespace", name]).output().unwrap())
+    };
+    own(&store, &["put", "x", "1"], "a b ü").ok();
+    store.running.take().unwrap().signal(Signal::SIGKILL);
+    store.running = Some(run(&store.file, &[]));
+    assert_eq!(own(&store, &["get", "x"], "a b ü").ok(), "1");
+    assert!(namespace(&store, &["rename", "a b ü", "next"]).ok().starts_with("next: renamed, id "));
+    let listed = namespace(&store, &["list", "--json"]).json();
+    let names: Vec<_> = listed["namespaces"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["copy", "next", "sessions"]);
+    let file = namespace(&store, &["delete", "copy"]);
+    assert!(file.code == Some(2) && file.stderr.contains("network's file"), "{file:?}");
+    assert_eq!(namespace(&store, &["delete", "next"]).ok(), "next: deleted\n");
+    assert!(own(&store, &["get", "x"], "next").stderr.contains("there is no namespace \"next\""));
+    assert!(!namespace(&store, &["list"]).ok().contains("next"));
 }
 
 /// A data centre whose store is asked over TLS alone, with a token that may write and one that may only read.

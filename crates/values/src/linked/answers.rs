@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{Body, HeaderValue, Method, Request, Response, StatusCode};
 use kv::{Key, Tier, Use, Version, Wanted};
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     wire::{self, Said, Told},
 };
 use crate::{
-    access::{NAMESPACE, Namespace},
+    access::{CATALOGUE, NAMESPACE},
     binding,
     copies::{Known, Name},
     parameters::Parameters,
@@ -54,8 +54,12 @@ impl Service {
             wire::NOTE => return self.noted(linked, body).await,
             _ => {}
         }
-        let access = self.access();
-        let namespace = namespace(&access.namespaces, &parts.headers)?;
+        let id = parts.headers.get(NAMESPACE).map(HeaderValue::as_bytes).unwrap_or_default();
+        let mut access = self.access();
+        if access.of_id(id).is_none() {
+            access = self.access_after_look().await;
+        }
+        let namespace = access.of_id(id).ok_or_else(|| no_namespace(id))?;
         if word == wire::WRITE {
             if linked.links.store().is_some() {
                 return Err(no_store());
@@ -68,6 +72,10 @@ impl Service {
             } else {
                 binding::of_link(self, namespace, &parts, body, version).await
             };
+            if namespace.id == CATALOGUE.id && parts.method != Method::GET {
+                // It is written, and what was removed is refused here from now on.
+                let _ = self.look_for_namespaces().await;
+            }
             if let Some(known) = response.extensions_mut().remove::<Version>() {
                 set(response.headers_mut(), VERSION, &known.to_string());
             }
@@ -151,16 +159,13 @@ fn no_store() -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-/// The namespace that a request is about, by its id.
-fn namespace<'a>(all: &'a [Namespace], headers: &HeaderMap) -> Result<&'a Namespace, Problem> {
-    let id = headers.get(NAMESPACE).map(HeaderValue::as_bytes).unwrap_or_default();
-    all.iter().find(|namespace| namespace.id.as_bytes() == id).ok_or_else(|| {
-        let message = format!(
-            "the network's file of this data centre has no namespace with the id \"{}\": send SIGHUP when it is the same everywhere",
-            String::from_utf8_lossy(id)
-        );
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
-    })
+/// Of the id of a namespace that others have.
+fn no_namespace(id: &[u8]) -> Problem {
+    let message = format!(
+        "this data centre knows no namespace with the id \"{}\": send SIGHUP when the network's file is the same everywhere",
+        String::from_utf8_lossy(id)
+    );
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 pub(super) fn said_of(found: &Result<Found, Absent>) -> Said {

@@ -7,7 +7,7 @@ use http::{
     client::{Config, Trust},
     header,
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{Error, access::NAMESPACE};
@@ -18,6 +18,19 @@ pub(super) struct Exchange {
     client: Client,
     place: Origin,
     headers: HeaderMap,
+}
+
+/// What the field's REST API wraps an answer in.
+#[derive(Deserialize)]
+pub(super) struct Envelope<T> {
+    pub(super) result: T,
+    pub(super) messages: Vec<Said>,
+}
+
+/// What it says of a request.
+#[derive(Deserialize)]
+pub(super) struct Said {
+    pub(super) message: String,
 }
 
 impl Exchange {
@@ -34,7 +47,8 @@ impl Exchange {
         }
         let field = |text: &str, what: &str| {
             let why = format!("the {what} has characters that cannot be sent");
-            HeaderValue::from_str(text).map_err(|_| Error::Refused { address: place.to_string(), why })
+            HeaderValue::from_bytes(text.as_bytes())
+                .map_err(|_| Error::Refused { address: place.to_string(), why })
         };
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, field(&format!("Bearer {token}"), "token")?);
@@ -76,21 +90,31 @@ impl Exchange {
         Ok((parts.status, parts.headers, body.collect(LARGEST_ANSWER).await?))
     }
 
+    /// Makes a request of the REST API, about what is below its namespaces.
+    pub(super) fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        below: &str,
+        body: Body,
+    ) -> Result<Envelope<T>, Error> {
+        let target = format!("/client/v4/accounts/any/storage/kv/namespaces{below}");
+        let (status, _, text) = self.ask(method, &target, HeaderMap::new(), body)?;
+        self.checked(status, &text)?;
+        serde_json::from_slice(&text)
+            .map_err(|error| self.refused(&format!("its answer is not as expected: {error}")))
+    }
+
     /// Whether it did what it was asked to; if not, what it said.
     pub(super) fn checked(&self, status: StatusCode, text: &[u8]) -> Result<(), Error> {
         #[derive(Deserialize)]
-        struct Envelope {
-            errors: Vec<Fault>,
-        }
-        #[derive(Deserialize)]
-        struct Fault {
-            message: String,
+        struct Refusal {
+            errors: Vec<Said>,
         }
         if status.is_success() {
             return Ok(());
         }
-        let envelope: Option<Envelope> = serde_json::from_slice(text).ok();
-        let fault = envelope.and_then(|envelope| envelope.errors.into_iter().next());
+        let refusal: Option<Refusal> = serde_json::from_slice(text).ok();
+        let fault = refusal.and_then(|refusal| refusal.errors.into_iter().next());
         let said = fault.map_or_else(|| String::from_utf8_lossy(text).into_owned(), |fault| fault.message);
         Err(self.refused(if said.is_empty() { status.as_str() } else { &said }))
     }

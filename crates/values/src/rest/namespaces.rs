@@ -1,16 +1,95 @@
-//! Namespaces, as the network's file has them.
+//! Namespaces: those of the network's file and those that are made here, which operators make, rename and remove.
 
-use http::{Body, Response, StatusCode};
+use std::sync::Arc;
+
+use http::{Body, Method, Response, request::Parts};
+use serde::Deserialize;
 
 use crate::{
-    access::{Caller, Namespace},
-    envelope, json,
+    access::{Caller, Namespace, authorization},
+    envelope,
+    incoming::collected,
+    json,
     parameters::Parameters,
-    problem::Problem,
+    problem::{Kind, Problem},
+    service::Service,
 };
 
-/// Those that a token is for, a page of them.
-pub(super) fn list(caller: Caller<'_>, parameters: &Parameters) -> Result<Response<Body>, Problem> {
+/// What is said of a namespace that is made or renamed.
+#[derive(Deserialize)]
+struct Titled {
+    title: String,
+}
+
+/// Lists them, or makes one.
+pub(super) async fn of_all(
+    service: &Arc<Service>,
+    caller: Caller<'_>,
+    (parts, parameters): (&Parts, &Parameters),
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    match parts.method {
+        Method::GET if caller.is_operator() => {
+            let missing = service.look_for_namespaces().await.err().map(|mut problem| {
+                problem.message.insert_str(0, "namespaces made over the API may be missing: ");
+                problem
+            });
+            let access = service.access();
+            // A token may have been taken out of the file meanwhile.
+            list(access.caller(authorization(&parts.headers))?, parameters, missing.as_ref())
+        }
+        Method::GET => list(caller, parameters, None),
+        Method::POST => {
+            may_change(caller)?;
+            let made = service.make_namespace(&title(body).await?).await?;
+            Ok(one(&made))
+        }
+        _ => Err(Problem::method("GET or POST of namespaces")),
+    }
+}
+
+/// Renames or removes one.
+pub(super) async fn of_one(
+    service: &Arc<Service>,
+    caller: Caller<'_>,
+    name: &str,
+    (parts, body): (&Parts, Body),
+) -> Result<Response<Body>, Problem> {
+    may_change(caller)?;
+    match parts.method {
+        Method::PUT => {
+            let renamed = service.rename_namespace(name, &title(body).await?).await?;
+            Ok(one(&renamed))
+        }
+        Method::DELETE => {
+            service.remove_namespace(name).await?;
+            Ok(envelope::success("{}", None))
+        }
+        _ => Err(Problem::method("GET, PUT or DELETE of a namespace")),
+    }
+}
+
+fn may_change(caller: Caller<'_>) -> Result<(), Problem> {
+    if caller.is_operator() {
+        return Ok(());
+    }
+    let message = "a token of [admin] makes, renames and removes namespaces; this one is for what they have";
+    Err(Problem::of(Kind::OtherNamespace, message))
+}
+
+async fn title(body: Body) -> Result<String, Problem> {
+    let text = collected(body, LONGEST).await?;
+    let titled: Titled = serde_json::from_slice(&text)
+        .map_err(|why| Problem::bad(format!("expected {{\"title\": \"NAME\"}}: {why}")))?;
+    Ok(titled.title)
+}
+
+/// Those that a token is for, a page of them, and why there may be more.
+fn list(
+    caller: Caller<'_>,
+    parameters: &Parameters,
+    missing: Option<&Problem>,
+) -> Result<Response<Body>, Problem> {
     let number = |name: &str, default: usize| match parameters.get(name) {
         None => Ok(default),
         Some(text) => {
@@ -35,18 +114,12 @@ pub(super) fn list(caller: Caller<'_>, parameters: &Parameters) -> Result<Respon
         all.len(),
         all.len().div_ceil(per_page)
     );
-    Ok(envelope::success(&text, Some(&info)))
+    Ok(envelope::success_but(&text, Some(&info), missing))
 }
 
 /// One of them.
 pub(super) fn one(namespace: &Namespace) -> Response<Body> {
     envelope::success(&described(namespace), None)
-}
-
-/// Why none can be made, renamed or deleted here.
-pub(super) fn in_the_file() -> Problem {
-    let message = "namespaces are in the network's file: add, rename or remove a [[kv.namespace]] there, and send SIGHUP";
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, message)
 }
 
 fn described(namespace: &Namespace) -> String {
@@ -58,3 +131,5 @@ fn described(namespace: &Namespace) -> String {
 
 const PER_PAGE: usize = 20;
 const MOST_PER_PAGE: usize = 1000;
+/// Bytes of a body with a title.
+const LONGEST: usize = 16 << 10;

@@ -2,6 +2,7 @@
 //! Their links are calls in one process, which are counted and can be cut; their time passes when the test says so.
 
 mod history;
+mod namespaces;
 mod on_disk;
 mod two_stores;
 
@@ -220,11 +221,22 @@ impl World {
     }
 
     async fn ask(&self, centre: usize, method: Method, target: &str, body: impl Into<Vec<u8>>) -> Answer {
+        self.ask_as("s", centre, method, target, body).await
+    }
+
+    async fn ask_as(
+        &self,
+        token: &str,
+        centre: usize,
+        method: Method,
+        target: &str,
+        body: impl Into<Vec<u8>>,
+    ) -> Answer {
         let body: Vec<u8> = body.into();
         let mut request = Request::new(Body::empty());
         *request.method_mut() = method;
         *request.uri_mut() = target.parse().unwrap();
-        request.headers_mut().insert(header::AUTHORIZATION, "Bearer s".parse().unwrap());
+        request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
         if !body.is_empty() {
             request.headers_mut().insert(header::CONTENT_LENGTH, body.len().into());
             *request.body_mut() = Body::whole(body);

@@ -13,6 +13,15 @@ const [{ id: namespace_id, title }] = await all(namespaces.list({ account_id }))
 const own = { account_id, namespace_id };
 const steps = {
   namespace: async () => assert.equal((await namespaces.get(namespace_id, { account_id })).title, title),
+  create: async () => {
+    const { id } = await namespaces.create({ account_id, title: "npm made" });
+    await namespaces.values.update("a", { account_id, namespace_id: id, value: "1" });
+    assert.equal((await namespaces.update(id, { account_id, title: "npm renamed" })).title, "npm renamed");
+    assert.ok((await all(namespaces.list({ account_id }))).some((one) => one.id === id && one.title === "npm renamed"));
+    await namespaces.delete(id, { account_id });
+    await assert.rejects(namespaces.get(id, { account_id }), Cloudflare.NotFoundError);
+  },
+  taken: () => assert.rejects(namespaces.create({ account_id, title }), Cloudflare.BadRequestError),
   write: () => namespaces.values.update("npm/ü 1", { ...own, value: "hello", metadata: '{"z":1}', expiration_ttl: 100 }),
   read: async () => {
     const response = await namespaces.values.get("npm/ü 1", own);

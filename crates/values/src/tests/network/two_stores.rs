@@ -267,3 +267,23 @@ async fn what_the_other_store_was_heard_to_know_is_not_unknown_when_something_ol
 fn newest() -> kv::Version {
     kv::Version::from_parts(u64::MAX, StoreName::new("z").unwrap())
 }
+
+#[tokio::test]
+async fn one_store_is_enough_to_make_and_remove_a_namespace() {
+    let mut pair = Pair::idle().await;
+    pair.isolate(LHR);
+    let path = namespaces::make(&pair.world, SIN, "staging").await;
+    let value = format!("{path}/values/a");
+    let put = pair.world.ask_as("root", SEA, Method::PUT, &value, "1").await;
+    assert_eq!((put.status, namespaces::get(&pair.world, LHR, &path).await.status), (200, 404));
+    pair.world.heal();
+    pair.run();
+    pair.settled().await;
+    pair.isolate(NYC);
+    assert_eq!(namespaces::get(&pair.world, LHR, &value).await.text(), "1");
+    assert_eq!(pair.world.ask_as("root", SIN, Method::DELETE, &path, "").await.status, 200);
+    pair.world.heal();
+    pair.settled().await;
+    pair.world.services[NYC].look_for_namespaces().await.unwrap();
+    assert_eq!(namespaces::get(&pair.world, NYC, &value).await.status, 404);
+}

@@ -1,0 +1,117 @@
+//! `longhaul edge kv namespace`: which namespaces there are, and those that are made without the network's file.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use report::terminal::table::table;
+
+use super::Place;
+use crate::output;
+
+/// List the namespaces of a store, and create, rename and delete such as are not in the network's file
+#[derive(Debug, Subcommand)]
+pub(crate) enum Namespace {
+    List(List),
+    Create(Create),
+    Rename(Rename),
+    Delete(Delete),
+}
+
+/// List the namespaces that the token is for
+///
+/// Example: longhaul edge kv namespace list
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    place: Place,
+    /// Print names and ids as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Create a namespace, which tokens of [admin] can use in all data centres
+///
+/// Example: longhaul edge kv namespace create staging
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// Its name
+    name: String,
+    #[command(flatten)]
+    place: Place,
+    /// Print its name and id as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Give a namespace another name; it keeps its id and its keys
+///
+/// Example: longhaul edge kv namespace rename staging next
+#[derive(Debug, Args)]
+pub(crate) struct Rename {
+    /// The namespace, by its name or id
+    namespace: String,
+    /// Its new name
+    name: String,
+    #[command(flatten)]
+    place: Place,
+    /// Print its name and id as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Delete a namespace and all of its keys
+///
+/// Example: longhaul edge kv namespace delete staging
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// The namespace, by its name or id
+    namespace: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Namespace {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::List(list) => list.run(),
+            Self::Create(create) => {
+                let made = create.place.remote(None)?.make_namespace(&create.name)?;
+                show(&made, "created", create.json)
+            }
+            Self::Rename(rename) => {
+                let renamed = rename.place.remote(None)?.rename_namespace(&rename.namespace, &rename.name)?;
+                show(&renamed, "renamed", rename.json)
+            }
+            Self::Delete(delete) => {
+                delete.place.remote(None)?.remove_namespace(&delete.namespace)?;
+                output::print(&format!("{}: deleted\n", delete.namespace.escape_debug()))?;
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}
+
+impl List {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        let listed = self.place.remote(None)?.namespaces()?;
+        if self.json {
+            output::print_json(&output::named("longhaul.edge.kv.namespaces/1", listed))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let rows = listed.namespaces.iter().map(|one| [one.name.escape_debug().to_string(), one.id.clone()]);
+        output::print(&table(["namespace", "id"].map(str::to_owned), rows))?;
+        if let Some(missing) = &listed.missing {
+            output::print(&format!("\n{missing}\n"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn show(line: &values::NamespaceLine, done: &str, json: bool) -> anyhow::Result<ExitCode> {
+    if json {
+        output::print_json(&output::named("longhaul.edge.kv.namespace/1", line))?;
+    } else {
+        output::print(&format!("{}: {done}, id {}\n", line.name.escape_debug(), line.id))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

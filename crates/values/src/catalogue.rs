@@ -1,0 +1,258 @@
+//! Namespaces that are made over the API. The store has them, as keys of a namespace that nobody can name, so that what holds of keys
+//! holds of them: they are durable, two stores both have them, and the last writer wins. A key is a namespace's id, its metadata say what
+//! it is called.
+//!
+//! Each data centre knows those that there were when it last asked the store: each thirty seconds, and when an operator or another data
+//! centre names one that it does not know. One that is removed loses its name first, and its keys in the background.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use http::{Body, Method, Request, token};
+use kv::{Key, Page};
+use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
+
+use crate::{
+    access::{Access, CATALOGUE, Namespace},
+    binding,
+    problem::{Kind, Problem},
+    service::Service,
+    value::{METADATA, set},
+};
+
+/// What the catalogue says of a namespace.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Entry {
+    title: String,
+    /// Whether its keys are being removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
+}
+
+/// A page of the catalogue, as the binding lists keys.
+#[derive(Deserialize)]
+struct Listed {
+    keys: Vec<ListedKey>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ListedKey {
+    name: String,
+    /// JSON in a text.
+    metadata: Option<String>,
+}
+
+impl Service {
+    /// Who may use which namespace, after the store has been asked for one that an operator names and that is not known here.
+    pub(crate) async fn access_to(
+        self: &Arc<Self>,
+        authorization: Option<&[u8]>,
+        named: Option<&[u8]>,
+    ) -> Arc<Access> {
+        let access = self.access();
+        match named {
+            Some(name) if access.named(name).is_none() && access.is_operator(authorization) => {
+                self.access_after_look().await
+            }
+            _ => access,
+        }
+    }
+
+    /// Who may use which namespace, after the store has been asked, if it answers.
+    pub(crate) async fn access_after_look(self: &Arc<Self>) -> Arc<Access> {
+        // What is known here is the answer then, and says whether that is anything.
+        let _ = self.look_for_namespaces().await;
+        self.access()
+    }
+
+    /// Asks the store which namespaces were made.
+    pub(crate) async fn look_for_namespaces(self: &Arc<Self>) -> Result<(), Problem> {
+        let look = async {
+            let made = self.entries().await?.into_iter().filter(|(_, entry)| !entry.removed);
+            self.know_made(made.map(|(id, entry)| Namespace::made(id, entry.title)).collect());
+            Ok(())
+        };
+        self.looks.look(look).await
+    }
+
+    /// Makes a namespace.
+    pub(crate) async fn make_namespace(self: &Arc<Self>, title: &str) -> Result<Namespace, Problem> {
+        self.look_for_namespaces().await?;
+        self.check_title(title, None)?;
+        if self.access().made().is_some_and(|made| made.len() >= MOST) {
+            let message = format!("{MOST} namespaces were made over the API, and no more can be");
+            return Err(Problem::bad(message));
+        }
+        let random = token::make().map_err(|why| Problem::bad(why.to_string()))?;
+        let made = Namespace::made(random[..ID_DIGITS].to_owned(), title.to_owned());
+        self.write_entry(&made, false).await?;
+        Ok(made)
+    }
+
+    /// Gives a namespace that was made over the API another name.
+    pub(crate) async fn rename_namespace(
+        self: &Arc<Self>,
+        name: &str,
+        title: &str,
+    ) -> Result<Namespace, Problem> {
+        let made = self.made(name).await?;
+        self.check_title(title, Some(&made))?;
+        let renamed = Namespace { name: title.to_owned(), ..made };
+        self.write_entry(&renamed, false).await?;
+        Ok(renamed)
+    }
+
+    /// Removes a namespace that was made over the API, with its keys.
+    pub(crate) async fn remove_namespace(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
+        let made = self.made(name).await?;
+        self.write_entry(&made, true).await
+    }
+
+    /// One that was made over the API, as the store has it now.
+    async fn made(self: &Arc<Self>, name: &str) -> Result<Namespace, Problem> {
+        self.look_for_namespaces().await?;
+        let access = self.access();
+        let found = access.named(name.as_bytes());
+        let found = found
+            .ok_or_else(|| Problem::of(Kind::NoNamespace, format!("there is no namespace \"{name}\"")))?;
+        if access.made().is_some_and(|made| made.contains(found)) {
+            return Ok(found.clone());
+        }
+        let message = format!(
+            "namespace \"{}\" is in the network's file: rename or remove its [[kv.namespace]] there, and send SIGHUP",
+            found.name
+        );
+        Err(Problem::method_not_allowed(message))
+    }
+
+    /// Refuses a name that cannot be one, or is another namespace's.
+    fn check_title(&self, title: &str, own: Option<&Namespace>) -> Result<(), Problem> {
+        if title.is_empty() || title.len() > LONGEST_TITLE || title.chars().any(char::is_control) {
+            let message =
+                format!("a namespace's title has 1 to {LONGEST_TITLE} bytes, and no control characters");
+            return Err(Problem::bad(message));
+        }
+        let access = self.access();
+        match access.named(title.as_bytes()) {
+            Some(other) if own.is_none_or(|own| own.id != other.id) => {
+                let message = format!("a namespace with the title \"{title}\" already exists");
+                Err(Problem::of(Kind::TitleTaken, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says durably what a namespace is called, or that it is removed.
+    async fn write_entry(self: &Arc<Self>, namespace: &Namespace, removed: bool) -> Result<(), Problem> {
+        let entry = Entry { title: namespace.name.clone(), removed };
+        let metadata = serde_json::to_string(&entry).unwrap_or_default();
+        self.ask_catalogue(Method::PUT, &format!("/{}", namespace.id), Some(&metadata)).await?;
+        // It is written: who asks here next finds it, or asks the store.
+        let _ = self.look_for_namespaces().await;
+        Ok(())
+    }
+
+    /// All that the catalogue has.
+    async fn entries(self: &Arc<Self>) -> Result<Vec<(String, Entry)>, Problem> {
+        let (mut entries, mut cursor) = (Vec::new(), String::new());
+        for _ in 0..MOST_PAGES {
+            let target = format!("/?key_count_limit=1000&cursor={cursor}");
+            let text = self.ask_catalogue(Method::GET, &target, None).await?;
+            let listed: Listed = serde_json::from_slice(&text)
+                .map_err(|why| Problem::bad(format!("the list of namespaces is not as expected: {why}")))?;
+            for ListedKey { name, metadata } in listed.keys {
+                let entry = metadata.and_then(|text| serde_json::from_str(&text).ok());
+                entries.extend(entry.map(|entry| (name, entry)));
+            }
+            match listed.cursor {
+                Some(next) => cursor = next,
+                None => break,
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Asks for keys of the catalogue as a Worker would, here or where the store is.
+    async fn ask_catalogue(
+        self: &Arc<Self>,
+        method: Method,
+        target: &str,
+        metadata: Option<&str>,
+    ) -> Result<http::Bytes, Problem> {
+        let mut request = Request::new(());
+        *request.method_mut() = method;
+        *request.uri_mut() = target.parse().map_err(|_| Problem::bad("the cursor is not as expected"))?;
+        if let Some(metadata) = metadata {
+            set(request.headers_mut(), METADATA, metadata);
+        }
+        let (parts, ()) = request.into_parts();
+        let response = binding::inside(self, &CATALOGUE, &parts, Body::empty(), None).await?;
+        let status = response.status();
+        let text = response.into_body().collect(LONGEST_PAGE).await;
+        let text = text.map_err(|why| Problem::bad(format!("the list of namespaces broke off: {why}")))?;
+        if !status.is_success() {
+            return Err(Problem::new(status, String::from_utf8_lossy(&text)));
+        }
+        Ok(text)
+    }
+
+    /// Knows which namespaces there are, and removes the keys of those that were removed. Never returns.
+    pub(crate) async fn keep_namespaces(self: &Arc<Self>) {
+        let mut removed = HashSet::new();
+        loop {
+            let known = self.look_for_namespaces().await;
+            if self.far_store().is_none() && known.is_ok() {
+                removed = self.clear_removed(removed).await.unwrap_or_else(|problem| {
+                    tracing::warn!(why = problem.message, "keys of removed namespaces could not be removed");
+                    HashSet::new()
+                });
+            }
+            sleep(if known.is_ok() { BETWEEN_LOOKS } else { AFTER_FAILURE }).await;
+        }
+    }
+
+    /// Removes the keys of namespaces that were removed before the last time this was done, so that all who are asked know of it, and
+    /// forgets those that have none any more. Returns those that there are.
+    pub(crate) async fn clear_removed(
+        self: &Arc<Self>,
+        before: HashSet<String>,
+    ) -> Result<HashSet<String>, Problem> {
+        let mut removed = HashSet::new();
+        for (id, _) in self.entries().await?.into_iter().filter(|(_, entry)| entry.removed) {
+            if before.contains(&id) && self.clear(&id).await? == 0 {
+                self.delete(&CATALOGUE.id, vec![Key::new(&id)?], None).await?;
+            } else {
+                removed.insert(id);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Deletes all keys of a namespace. Returns how many there were.
+    async fn clear(self: &Arc<Self>, namespace: &str) -> Result<usize, Problem> {
+        let mut cleared = 0;
+        loop {
+            let page = Page::asked(namespace, ("limit", None), None, None)?;
+            let keys = self.page(namespace, page).await?.keys;
+            if keys.is_empty() {
+                return Ok(cleared);
+            }
+            cleared += keys.len();
+            let keys = keys.iter().map(|key| Key::new(&key.name)).collect::<Result<_, _>>()?;
+            self.delete(namespace, keys, None).await?;
+        }
+    }
+}
+
+const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
+const ID_DIGITS: usize = 32;
+/// As JSON, where each may be two, it is metadata with a bit of room for the rest.
+const LONGEST_TITLE: usize = 480;
+/// As many as the field allows an account.
+const MOST: usize = 1000;
+/// Those that are being removed are beside them.
+const MOST_PAGES: usize = 10;
+/// A thousand keys, with metadata of 1024 bytes as JSON in a text, and a cursor.
+const LONGEST_PAGE: usize = 4 << 20;
