@@ -82,7 +82,7 @@ async fn walk(
     notes: &mut Notes,
 ) -> Result<(), Error> {
     let plan = &config.plan;
-    let mut course = Course::new(plan);
+    let mut course = Course::new(plan, line.largest);
     while let Some((step, left)) = course.next_step() {
         progress.step(step, plan.steps.len() - left, plan.steps.len());
         match step {
@@ -103,7 +103,7 @@ async fn walk(
             Step::Transfer { direction, bytes, count } => {
                 let took =
                     load::set(line, config, progress, notes, &course, (direction, bytes, count)).await?;
-                course.finished(direction, &took, notes.round_trip());
+                course.finished((direction, bytes), &took, notes.round_trip());
             }
             Step::Loss { messages } => notes.loss = Some(loss(line, messages, progress).await),
         }

@@ -20,6 +20,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// When to stop growing.
     pub limits: Limits,
+    /// What a direction gets after its last set if that was too short for a line of this length; nothing if the plan does not say.
+    pub larger: Option<Larger>,
     /// How often latency is looked at while the line is full.
     pub probe_every: Duration,
     /// A transfer that takes less does not fill a line for long enough to say anything about its latency.
@@ -31,8 +33,24 @@ pub struct Plan {
 pub struct Limits {
     /// A set whose fastest request took longer is the last of its direction: larger ones would tell the same and take more of the line.
     pub stop_after: Duration,
+    /// ... if it took more than so many round trips as well.
+    pub stop_after_round_trips: u32,
     /// A set begins no further request after this time, so that a slow line is not full for minutes.
     pub longest_set: Duration,
+}
+
+/// Sets of bodies that are larger than those of the plan, for lines that are so long and fast that the sender's window may not have opened
+/// in the plan's largest: those that took fewer round trips than [`Limits::stop_after_round_trips`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Larger {
+    /// How many times as large the bodies of a set are as those of the one before.
+    pub by: u32,
+    /// No body is larger.
+    pub up_to: u64,
+    /// How many requests a set has.
+    pub count: u32,
+    /// No set begins of whose bodies one would take longer, at the pace of the one before.
+    pub within: Duration,
 }
 
 /// A part of a test.
@@ -115,7 +133,7 @@ impl Plan {
         Self::read(name, &Document::new(name, text)).expect("a test reads the plans that are compiled in")
     }
 
-    /// How many bytes the whole plan moves in a direction if nothing stops it.
+    /// How many bytes all steps of the plan move in a direction if nothing stops them.
     pub fn most_bytes(&self, wanted: Direction) -> Bytes {
         let bytes = self.steps.iter().map(|step| match *step {
             Step::Transfer { direction, bytes, count } if direction == wanted => bytes * u64::from(count),

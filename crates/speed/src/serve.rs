@@ -3,7 +3,7 @@
 mod admission;
 mod answer;
 mod book;
-mod browser;
+pub(crate) mod browser;
 mod config;
 mod counts;
 mod keeping;

@@ -19,7 +19,25 @@ export interface Plan {
   longest_set_ms: number;
   probe_every_ms: number;
   loaded_from_ms: number;
+  /** Sets of larger bodies that may follow the steps. */
+  larger: Larger | null;
   steps: Step[];
+}
+
+/** Each set's bodies are `by` times as large as those of the one before, until one would take longer than `within_ms`. */
+export interface Larger {
+  by: number;
+  up_to: number;
+  count: number;
+  within_ms: number;
+}
+
+/** What a server says when a test begins (`crates/speed/src/wire.rs`). */
+export interface Greeting {
+  /** The test's name, which goes with its requests. */
+  test: string;
+  /** The largest body, in bytes, that the server gives and takes. */
+  largest: number;
 }
 
 /** A body, as its receiver saw it. */
@@ -60,11 +78,7 @@ type Moved = (bytes: number) => void;
 
 export const plan = (name: string): Promise<Plan> => json<Plan>(`/__plan?plan=${name}`);
 
-/** Begins a test; its name goes with its requests. */
-export async function begin(signal: AbortSignal): Promise<string> {
-  const greeting = await json<{ test: string }>("/__test", { method: "POST", signal });
-  return greeting.test;
-}
+export const begin = (signal: AbortSignal): Promise<Greeting> => json<Greeting>("/__test", { method: "POST", signal });
 
 export const conclude = (seen: Seen, test: string): Promise<Outcome> =>
   json<Outcome>(`/__result?test=${test}`, { method: "POST", body: JSON.stringify(seen) });
@@ -166,16 +180,18 @@ function sent(body: Blob, signal: AbortSignal, moved: Moved): Promise<string> {
 /** Bytes that nothing on the way can make shorter. */
 function noise(bytes: number): Blob {
   if (block === undefined) {
-    block = new Uint8Array(1 << 20);
+    const random = new Uint8Array(1 << 20);
     // The browser gives 64 KiB at a time.
-    for (let at = 0; at < block.length; at += 1 << 16) crypto.getRandomValues(block.subarray(at, at + (1 << 16)));
+    for (let at = 0; at < random.length; at += 1 << 16) crypto.getRandomValues(random.subarray(at, at + (1 << 16)));
+    block = new Blob([random]);
   }
-  const parts: BlobPart[] = [];
-  for (let left = bytes; left > 0; left -= block.length) parts.push(block.subarray(0, Math.min(left, block.length)));
+  // Parts that are blobs are not copied: a gigabyte of them takes no more memory than one.
+  const parts: Blob[] = [];
+  for (let left = bytes; left > 0; left -= block.size) parts.push(left < block.size ? block.slice(0, left) : block);
   return new Blob(parts);
 }
 
-let block: Uint8Array<ArrayBuffer> | undefined;
+let block: Blob | undefined;
 
 async function json<T>(path: string, options: RequestInit = {}): Promise<T> {
   const response = await answered(path, options);

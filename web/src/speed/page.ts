@@ -147,7 +147,7 @@ window.addEventListener("hashchange", () => void linked());
 root.replaceChildren(
   el("h1", {}, "Speed test"),
   lead,
-  el("div", { class: "controls" }, start, el("label", { for: "thorough" }, thorough, " thorough: more sizes, up to 970 MB")),
+  el("div", { class: "controls" }, start, el("label", { for: "thorough" }, thorough, " thorough: more sizes, up to 970 MB; some GB on a line that is long and fast")),
   status,
   bar,
   live,

@@ -1,6 +1,7 @@
-// Walks through a plan: what comes next, what is looked at meanwhile, and when it is enough.
+// Walks through a plan: makes its steps one after the other, and looks at the latency meanwhile.
 import { begin, type Body, conclude, type Direction, download, look, type Plan, plan, type Seen, upload } from "./api";
 import { loss } from "./channel";
+import { Course } from "./course";
 import type { During, Outcome } from "./types";
 
 /** What can be seen of a test while it runs. */
@@ -25,8 +26,8 @@ export interface Made {
 /** Makes a test, and the result of what was seen until `signal` stops it. */
 export async function run(name: string, signal: AbortSignal, told: (live: Live) => void): Promise<Made> {
   const wanted = await plan(name);
-  const test = await begin(signal);
-  const walk = new Walk(wanted, test, signal, told);
+  const { test, largest } = await begin(signal);
+  const walk = new Walk(wanted, new Course(wanted, largest), test, signal, told);
   try {
     await walk.all();
   } catch (error) {
@@ -40,11 +41,11 @@ export async function run(name: string, signal: AbortSignal, told: (live: Live) 
 class Walk {
   readonly seen: Seen;
   private readonly began = performance.now();
-  private readonly enough = new Set<Direction>();
   private readonly live: Live;
 
   constructor(
     private readonly plan: Plan,
+    private readonly course: Course,
     private readonly test: string,
     private readonly signal: AbortSignal,
     private readonly told: (live: Live) => void,
@@ -57,8 +58,9 @@ class Walk {
   now = (): number => performance.now() - this.began;
 
   async all(): Promise<void> {
-    for (const [number, step] of this.plan.steps.entries()) {
-      this.live.done = number;
+    for (let next = this.course.nextStep(); next !== undefined; next = this.course.nextStep()) {
+      const { step, left } = next;
+      this.live.done = this.plan.steps.length - left;
       switch (step.kind) {
         case "warm_up":
           this.does("warming up");
@@ -76,7 +78,7 @@ class Walk {
           });
           break;
         default:
-          if (!this.enough.has(step.kind)) await this.set(step.kind, step.bytes, step.count);
+          await this.set(step.kind, step.bytes, step.count);
       }
     }
     this.live.done = this.plan.steps.length;
@@ -88,15 +90,13 @@ class Walk {
     this.does(`${direction} of ${bytes >= 1e6 ? `${bytes / 1e6} MB` : `${bytes / 1e3} KB`}`);
     const from = performance.now();
     const took: number[] = [];
-    for (let n = 0; n < count && performance.now() - from < this.plan.longest_set_ms; n++) {
+    for (let n = 0; n < count && this.course.goesOn(performance.now() - from); n++) {
       const body = await this.transfer(direction, bytes);
       this.seen[direction].push(body);
       took.push(body.took_ms);
     }
-    // On a long line a request is slow because the sender's window has not opened yet; then a larger one tells more.
     const idle = this.seen.latencies.filter((one) => one.during === "idle").map((one) => one.ms);
-    const opened = idle.length === 0 ? 0 : this.plan.stop_after_round_trips * Math.min(...idle);
-    if (Math.min(...took) > Math.max(this.plan.stop_after_ms, opened)) this.enough.add(direction);
+    this.course.finished(direction, bytes, took, idle.length === 0 ? undefined : Math.min(...idle));
   }
 
   private async transfer(direction: Direction, bytes: number): Promise<Body> {

@@ -30,8 +30,9 @@ use crate::{
 
 /// Test the line to a speed server, and say what it is good for
 ///
-/// Small bodies first, larger ones until a request takes a second; latency with the line idle and full; loss over UDP. Scores with the reason
-/// for each point. What was not measured is named, and makes a score a range.
+/// Small bodies first, larger ones until a request takes a second, and on a long line so many round trips that the sender's window has opened
+/// (plan full: up to 1 GB); latency with the line idle and full; loss over UDP. Scores with the reason for each point. What was not measured is
+/// named, and makes a score a range.
 ///
 /// Exit codes: 0 measured, 1 the test broke off or its result could not be kept, 2 it could not run, 130 interrupted; what was measured until then is shown.
 ///

@@ -42,6 +42,8 @@ pub(crate) struct Line {
     /// Each of its requests has a connection of its own.
     stranger: Client,
     loss_port: Option<u16>,
+    /// The largest body that the server gives and takes, in bytes.
+    pub(crate) largest: u64,
     /// Both ends of the connections that carried transfers.
     ends: Mutex<Vec<(SocketAddr, SocketAddr)>>,
 }
@@ -97,6 +99,7 @@ impl Line {
             patience: config.patience,
             stranger,
             loss_port: greeting.loss_port,
+            largest: greeting.largest,
             ends: Mutex::default(),
         })
     }

@@ -27,7 +27,12 @@ fn small() -> Plan {
             transfer(Direction::Upload, 200_000, 2),
             Step::Loss { messages: 20 },
         ],
-        limits: Limits { stop_after: Duration::from_secs(1), longest_set: Duration::from_secs(5) },
+        limits: Limits {
+            stop_after: Duration::from_secs(1),
+            stop_after_round_trips: 10,
+            longest_set: Duration::from_secs(5),
+        },
+        larger: None,
         probe_every: Duration::from_millis(20),
         loaded_from: Duration::from_secs(3600),
     }

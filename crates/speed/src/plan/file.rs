@@ -2,8 +2,10 @@
 //!
 //! ```toml
 //! stop_after = "1s"
+//! stop_after_round_trips = 10
 //! longest_set = "15s"
 //! probe_every = "400ms"
+//! larger = { by = 4, up_to = "1GB", count = 2, within = "30s" }
 //!
 //! [[step]]
 //! latency = 20
@@ -13,25 +15,31 @@
 //! count = 6
 //! ```
 
-use std::{ops::Range, time::Duration};
+use std::{
+    ops::{Range, RangeInclusive},
+    time::Duration,
+};
 
 use document::{Document, Mistake};
 use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
 
-use super::{Direction, LARGEST, Limits, Plan, Step};
+use super::{Direction, LARGEST, Larger, Limits, Plan, Step};
+use crate::stop::ROUNDS;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct File {
     #[serde(with = "units::duration")]
     stop_after: Duration,
+    stop_after_round_trips: Option<Spanned<u32>>,
     #[serde(with = "units::duration")]
     longest_set: Duration,
     #[serde(with = "units::duration")]
     loaded_from: Duration,
     probe_every: Option<Spanned<Span>>,
+    larger: Option<WrittenLarger>,
     step: Vec<Spanned<Written>>,
 }
 
@@ -39,9 +47,11 @@ impl Default for File {
     fn default() -> Self {
         Self {
             stop_after: Duration::from_secs(1),
+            stop_after_round_trips: None,
             longest_set: Duration::from_secs(15),
             loaded_from: Duration::from_millis(250),
             probe_every: None,
+            larger: None,
             step: Vec::new(),
         }
     }
@@ -50,6 +60,17 @@ impl Default for File {
 /// A duration whose place in the file is known.
 #[derive(Deserialize)]
 struct Span(#[serde(with = "units::duration")] Duration);
+
+/// What may follow the steps.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenLarger {
+    by: Spanned<u32>,
+    up_to: Spanned<Bytes>,
+    count: Spanned<u32>,
+    #[serde(with = "units::duration")]
+    within: Duration,
+}
 
 /// A step. One of the first five says what it is.
 #[derive(Deserialize)]
@@ -73,6 +94,10 @@ pub(super) fn read(name: &str, document: &Document) -> Result<Plan, Mistake> {
         }
         Some(every) => every.into_inner().0,
     };
+    let round_trips = file.stop_after_round_trips;
+    let stop_after_round_trips =
+        round_trips.map_or(Ok(ROUNDS), |trips| number(document, trips, 1..=MOST_ROUND_TRIPS))?;
+    let larger = file.larger.map(|larger| larger.checked(document)).transpose()?;
     if file.step.is_empty() {
         return Err(document.mistake(0..0, "a plan has at least one [[step]], such as latency = 20"));
     }
@@ -84,7 +109,8 @@ pub(super) fn read(name: &str, document: &Document) -> Result<Plan, Mistake> {
     Ok(Plan {
         name: name.to_owned(),
         steps,
-        limits: Limits { stop_after: file.stop_after, longest_set: file.longest_set },
+        limits: Limits { stop_after: file.stop_after, stop_after_round_trips, longest_set: file.longest_set },
+        larger,
         probe_every,
         loaded_from: file.loaded_from,
     })
@@ -93,14 +119,8 @@ pub(super) fn read(name: &str, document: &Document) -> Result<Plan, Mistake> {
 fn checked(step: Spanned<Written>, document: &Document) -> Result<Step, Mistake> {
     let place = step.span();
     let Written { warm_up, latency, download, upload, loss, count } = step.into_inner();
-    let size = |bytes: Spanned<Bytes>| match bytes.get_ref().0 {
-        1..=LARGEST => Ok(bytes.into_inner().0),
-        _ => Err(document.mistake(bytes.span(), "the body of a request has 1B to 1GB")),
-    };
-    let number = |number: Spanned<u32>, most: u32| match *number.get_ref() {
-        it if (1..=most).contains(&it) => Ok(it),
-        _ => Err(document.mistake(number.span(), format!("expected a number from 1 to {most}"))),
-    };
+    let size = |bytes| size(document, bytes);
+    let number = |it, most| number(document, it, 1..=most);
     let transfer = |direction, bytes: Spanned<Bytes>, count: Option<Spanned<u32>>| {
         let count = count.map_or(Ok(1), |count| number(count, MOST_REQUESTS))?;
         Ok(Step::Transfer { direction, bytes: size(bytes)?, count })
@@ -120,6 +140,32 @@ fn checked(step: Spanned<Written>, document: &Document) -> Result<Step, Mistake>
     }
 }
 
+impl WrittenLarger {
+    fn checked(self, document: &Document) -> Result<Larger, Mistake> {
+        Ok(Larger {
+            by: number(document, self.by, 2..=MOST_TIMES)?,
+            up_to: size(document, self.up_to)?,
+            count: number(document, self.count, 1..=MOST_REQUESTS)?,
+            within: self.within,
+        })
+    }
+}
+
+fn size(document: &Document, bytes: Spanned<Bytes>) -> Result<u64, Mistake> {
+    match bytes.get_ref().0 {
+        1..=LARGEST => Ok(bytes.into_inner().0),
+        _ => Err(document.mistake(bytes.span(), "the body of a request has 1B to 1GB")),
+    }
+}
+
+fn number(document: &Document, it: Spanned<u32>, range: RangeInclusive<u32>) -> Result<u32, Mistake> {
+    if range.contains(it.get_ref()) {
+        return Ok(it.into_inner());
+    }
+    let why = format!("expected a number from {} to {}", range.start(), range.end());
+    Err(document.mistake(it.span(), why))
+}
+
 fn misplaced(document: &Document, place: Range<usize>) -> Mistake {
     document.mistake(place, "count is for a step that is a download or an upload, and nothing else")
 }
@@ -131,6 +177,9 @@ const ONE_OF: &str =
 const PROBE_EVERY: Duration = Duration::from_millis(400);
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
 const MOST_STEPS: usize = 100;
+const MOST_ROUND_TRIPS: u32 = 1000;
+/// Sets that grow faster would be past the line's measure at once.
+const MOST_TIMES: u32 = 100;
 const MOST_REQUESTS: u32 = 1000;
 /// As many as a server answers for one test.
 const MOST_MESSAGES: u32 = 10_000;

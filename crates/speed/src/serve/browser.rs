@@ -10,9 +10,8 @@ use crate::{
     bandwidth::Transfer,
     latency::Sample,
     limited::{Limits, Times},
-    plan::{Direction, Plan, Step},
+    plan::{Direction, Larger, Plan, Step},
     result::{Loss, Outcome, Seen},
-    stop,
 };
 
 /// Asks for a plan: GET.
@@ -32,7 +31,18 @@ pub(crate) struct Written {
     longest_set_ms: f64,
     probe_every_ms: f64,
     loaded_from_ms: f64,
+    /// What may follow the steps.
+    larger: Option<WrittenLarger>,
     steps: Vec<WrittenStep>,
+}
+
+/// Sets of larger bodies.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct WrittenLarger {
+    by: u32,
+    up_to: u64,
+    count: u32,
+    within_ms: f64,
 }
 
 /// A step.
@@ -63,10 +73,16 @@ impl Written {
         Self {
             name: plan.name.clone(),
             stop_after_ms: ms(plan.limits.stop_after),
-            stop_after_round_trips: stop::ROUNDS,
+            stop_after_round_trips: plan.limits.stop_after_round_trips,
             longest_set_ms: ms(plan.limits.longest_set),
             probe_every_ms: ms(plan.probe_every),
             loaded_from_ms: ms(plan.loaded_from),
+            larger: plan.larger.map(|Larger { by, up_to, count, within }| WrittenLarger {
+                by,
+                up_to,
+                count,
+                within_ms: ms(within),
+            }),
             steps: steps.collect(),
         }
     }
