@@ -11,7 +11,7 @@ use speed::{
 use super::{
     super::median,
     line::{Line, Link, arguments, outcome, program},
-    rate::{TERMINALS, round_trip},
+    rate::{TERMINAL, round_trip},
     verdict::{Truth, Verdicts},
 };
 
@@ -23,7 +23,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     let plan = line.plan(&format!(
         "probe_every = \"200ms\"\n[[step]]\nlatency = 20\n[[step]]\ndownload = \"{megabytes}MB\"\n[[step]]\nupload = \"{megabytes}MB\"\n"
     ))?;
-    let idle = round_trip(&line, TERMINALS)?;
+    let idle = round_trip(&line, TERMINAL)?;
     let (outcome, pings) = beside_pings(&line, &plan)?;
     let doubts = line.doubts()?;
     let idle_found = outcome.latency.idle_ms.map(|ms| ms.p50).context("no idle latency was measured")?;

@@ -1,7 +1,7 @@
-"""How long a request of 51 bytes and an answer of 184 take between two programs that do nothing else: their sizes in a speed test.
+"""How long a request and an answer of so many bytes take between two programs that do nothing else.
 
-python3 echo.py serve          answers on port 8091 until its client goes
-python3 echo.py ask ADDRESS    asks 40 times, one after the other; prints the median in ms
+python3 echo.py serve ANSWER           answers with so many bytes on port 8091 until its client goes
+python3 echo.py ask REQUEST ADDRESS    asks 40 times with so many bytes, one after the other; prints the median in ms
 """
 
 import socket
@@ -9,16 +9,15 @@ import statistics
 import sys
 import time
 
-REQUEST, ANSWER = b"q" * 51, b"a" * 184
 PORT = 8091
 
 
-def serve():
+def serve(answer):
     with socket.create_server(("", PORT)) as listener:
         connection, _ = listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while connection.recv(4096):
-            connection.sendall(ANSWER)
+            connection.sendall(answer)
 
 
 def connect(address):
@@ -30,16 +29,17 @@ def connect(address):
     sys.exit("nobody answers")
 
 
-def ask(address):
+def ask(request, address):
     connection = connect(address)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     took = []
     for _ in range(40):
         began = time.perf_counter()
-        connection.sendall(REQUEST)
+        connection.sendall(request)
         connection.recv(4096)
         took.append((time.perf_counter() - began) * 1e3)
     print(statistics.median(took))
 
 
-serve() if sys.argv[1] == "serve" else ask(sys.argv[2])
+what, size, *address = sys.argv[1:]
+serve(b"a" * int(size)) if what == "serve" else ask(b"q" * int(size), *address)

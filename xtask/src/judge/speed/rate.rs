@@ -15,9 +15,9 @@ use crate::bench::iperf;
 /// A whole test: both rates within 2 %, the idle latency within 0.3 ms of what ping sees. Where a rate is too low, iperf3 tries what TCP can do.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
-    let before = round_trip(&line, TERMINALS)?;
+    let before = round_trip(&line, TERMINAL)?;
     let outcome = line.test("full")?;
-    let ping = f64::midpoint(before, round_trip(&line, TERMINALS)?);
+    let ping = f64::midpoint(before, round_trip(&line, TERMINAL)?);
     let doubts = line.doubts()?;
     for (what, direction, ends) in
         [("download", &outcome.download, ["home", "server"]), ("upload", &outcome.upload, ["server", "home"])]
@@ -29,7 +29,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     }
     let truth = idle(ping, "idle latency");
     let found = outcome.latency.idle_ms.map(|ms| ms.p50);
-    let peer = if truth.is_missed(found) { Some(echo(&line)?) } else { None };
+    let peer = if truth.is_missed(found) { Some(echo(&line, TERMINAL)?) } else { None };
     verdicts.judge(&link.name(), &truth, found, &doubts, "", peer);
     Ok(())
 }
@@ -45,18 +45,18 @@ pub(super) fn mbits(direction: &Bandwidth) -> Option<f64> {
 }
 
 /// What iperf3 gets over the same link, from the second to the first of these hosts: the mean of 15 s, 5 s after its beginning.
-fn iperf3(line: &Line, [receiver, sender]: [&str; 2]) -> anyhow::Result<Peer> {
+pub(super) fn iperf3(line: &Line, [receiver, sender]: [&str; 2]) -> anyhow::Result<Peer> {
     let at = |host| move || line.planet.exec(host);
     let outcome = iperf::run(&at(receiver), &at(sender), receiver, &["-t", "21"])?;
     Ok(Peer { who: "iperf3", found: outcome.steady(5, 15)? / 1e6 })
 }
 
 /// What two programs find that do nothing but ask and answer, in as many bytes; ping is answered by the kernel, which has not to wake anybody.
-fn echo(line: &Line) -> anyhow::Result<Peer> {
+pub(super) fn echo(line: &Line, look: Look) -> anyhow::Result<Peer> {
     let run = |mut at: Command, words: &[&str]| at.args(["python3", "-c", ECHO]).args(words).output();
-    let started = run(line.planet.exec_detached("server"), &["serve"])?;
+    let started = run(line.planet.exec_detached("server"), &["serve", &look.answer.to_string()])?;
     ensure!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
-    let output = run(line.at_home(), &["ask", "server"])?;
+    let output = run(line.at_home(), &["ask", &look.request.to_string(), "server"])?;
     let said = String::from_utf8_lossy(&output.stdout);
     let found = said.trim().parse();
     Ok(Peer {
@@ -81,10 +81,10 @@ pub(super) fn limited(direction: &Bandwidth) -> String {
     said
 }
 
-/// The median round trip of packets that are together as long as this request for nothing and its answer, ms: on a slow line their bits take
+/// The median round trip of packets that are together as long as a request for nothing and its answer, ms: on a slow line their bits take
 /// longer than the way.
-pub(super) fn round_trip(line: &Line, request: usize) -> anyhow::Result<f64> {
-    let bytes = (request + ANSWER + 2 * HEADERS) / 2 - HEADERS_OF_PING;
+pub(super) fn round_trip(line: &Line, look: Look) -> anyhow::Result<f64> {
+    let bytes = (look.request + look.answer + 2 * HEADERS) / 2 - HEADERS_OF_PING;
     // Of one packet alone it tells the time to a microsecond, of several only together.
     let each = format!("for n in $(seq 40); do ping -4 -n -q -c 1 -s {bytes} server; done");
     let output = line.at_home().args(["sh", "-c", &each]).output().context("ping cannot be run")?;
@@ -97,11 +97,15 @@ pub(super) fn round_trip(line: &Line, request: usize) -> anyhow::Result<f64> {
     Ok(median(&times))
 }
 
-/// Bytes of a request for nothing over HTTP/1.1, as the terminal's client writes it and as Chromium does, and of the head of its answer; seen
-/// with tcpdump.
-pub(super) const TERMINALS: usize = 51;
-pub(super) const CHROMIUMS: usize = 507;
-const ANSWER: usize = 184;
+/// Bytes of a request for nothing over HTTP/1.1, and of the head of its answer.
+#[derive(Debug, Clone, Copy, serde::Deserialize)]
+pub(super) struct Look {
+    pub(super) request: usize,
+    pub(super) answer: usize,
+}
+
+/// As the terminal's client writes it; seen with tcpdump.
+pub(super) const TERMINAL: Look = Look { request: 51, answer: 184 };
 const ECHO: &str = include_str!("echo.py");
 /// Of IPv4, and of TCP with time stamps.
 const HEADERS: usize = 52;
