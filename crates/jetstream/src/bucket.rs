@@ -3,37 +3,38 @@
 use std::{
     fmt,
     hash::{BuildHasher as _, RandomState},
-    sync::{Arc, PoisonError},
+    sync::Arc,
     thread,
 };
 
-use async_nats::jetstream::{
-    self,
-    context::PublishErrorKind,
-    stream::{DirectGetErrorKind, LastRawMessageErrorKind},
-};
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use kv::{About, Content, Expiration, Listed, Metadata, Millis, Page, Record, StoreName, Sweep, Version};
+use kv::{
+    About, Company, Content, Expiration, Given, Listed, Metadata, Millis, Page, Record, StoreName, Sweep,
+    Version,
+};
 use tokio::{runtime, sync::Mutex};
 
 use crate::{
     Address, Error,
-    connection::{Secrets, refused},
+    connection::Secrets,
     feed,
     index::Entry,
-    layout::{headers, joined, parts, record, subject},
+    layout::{joined, mark_subject, parts, record, subject},
+    mark::Course,
+    publish::{Attempt, last, publish},
     shared::{Ears, Ready, Shared},
 };
 
 /// A store in a stream. It is closed when it is dropped.
 pub struct Bucket {
-    shared: Arc<Shared>,
-    address: Address,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) address: Address,
     /// Writes of one key go one after the other: at the server all but one of them would be in vain.
     turns: Vec<Mutex<()>>,
     hasher: RandomState,
-    now: fn() -> Millis,
+    pub(crate) now: fn() -> Millis,
 }
 
 /// What is known of a key, and its value if it has one.
@@ -56,6 +57,8 @@ pub struct Put {
     pub expiration: Option<Expiration>,
     /// What is said of it.
     pub metadata: Option<Metadata>,
+    /// Its version, if it was made elsewhere.
+    pub version: Option<Version>,
 }
 
 /// What a store holds.
@@ -65,16 +68,19 @@ pub struct Usage {
     pub keys: u64,
     /// Bytes of those values.
     pub bytes: u64,
+    /// Keys of which another store of the same values may know less.
+    pub noted: u64,
 }
 
 /// A namespace and a key.
 pub type Named = (String, String);
 
-/// What an attempt to write came to.
-enum Attempt {
-    Done(u64),
-    /// Somebody else wrote the key before.
-    Late,
+/// What is to be written of a key.
+struct Change {
+    key: String,
+    content: Content,
+    value: Bytes,
+    version: Option<Version>,
 }
 
 impl Bucket {
@@ -82,8 +88,15 @@ impl Bucket {
     ///
     /// # Errors
     /// When a file that the address names cannot be read, or there is no thread.
-    pub fn open(address: Address, name: StoreName, now: fn() -> Millis) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::new(name, format!("NATS at {address} is being connected to")));
+    pub fn open(
+        address: Address,
+        name: StoreName,
+        company: Company,
+        now: fn() -> Millis,
+    ) -> Result<Self, Error> {
+        let mark = (company == Company::Paired).then(|| mark_subject(&address.stream, name.as_str()));
+        let trouble = format!("NATS at {address} is being connected to");
+        let shared = Arc::new(Shared::new(name, mark, trouble));
         let secrets = Secrets::read(&address)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| Error::Thread(why.kind()))?;
@@ -140,19 +153,18 @@ impl Bucket {
     /// When the store cannot be used.
     pub fn list(&self, namespace: &str, page: &Page) -> Result<Listed, Error> {
         self.shared.ready()?;
-        let index = self.shared.index.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(index.list(namespace, page, (self.now)()))
+        Ok(self.shared.index().list(namespace, page, (self.now)()))
     }
 
     /// Sets keys, durably, one after the other: if one fails, others may be set.
     ///
     /// # Errors
-    /// When that cannot be stored, or it is not known whether it was.
+    /// When that cannot be stored, it is not known whether it was, or something newer is known.
     pub async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Error> {
         let all = puts.into_iter().map(|put| {
-            let Put { key, value, expiration, metadata } = put;
+            let Put { key, value, expiration, metadata, version } = put;
             let about = About { bytes: value.len() as u64, expiration, metadata };
-            (key, Content::Value(about), value)
+            Change { key, content: Content::Value(about), value, version }
         });
         self.write_all(namespace, all.collect()).await
     }
@@ -161,27 +173,35 @@ impl Bucket {
     ///
     /// # Errors
     /// As [`Self::put`].
-    pub async fn delete(&self, namespace: &str, keys: &[&str]) -> Result<Vec<Version>, Error> {
-        let since = (self.now)().seconds();
-        let all = keys.iter().map(|&key| (key.to_owned(), Content::Deleted { since }, Bytes::new()));
+    pub async fn delete(
+        &self,
+        namespace: &str,
+        keys: &[(&str, Option<Version>)],
+    ) -> Result<Vec<Version>, Error> {
+        let content = Content::Deleted { since: (self.now)().seconds() };
+        let all = keys.iter().map(|(key, version)| Change {
+            key: (*key).to_owned(),
+            content: content.clone(),
+            value: Bytes::new(),
+            version: version.clone(),
+        });
         self.write_all(namespace, all.collect()).await
     }
 
     /// Many are under way at the same time; two writes of one key stay in their order, as its turn is given in that in which it was asked for.
-    async fn write_all(
-        &self,
-        namespace: &str,
-        all: Vec<(String, Content, Bytes)>,
-    ) -> Result<Vec<Version>, Error> {
+    async fn write_all(&self, namespace: &str, all: Vec<Change>) -> Result<Vec<Version>, Error> {
         let (ready, of) = (self.shared.ready()?, all.len());
         let most = ready.client.max_payload() as u64;
-        if let Some(bytes) = all.iter().map(|(_, _, value)| value.len() as u64).find(|&bytes| bytes > most) {
+        if let Some(bytes) = all.iter().map(|change| change.value.len() as u64).find(|&bytes| bytes > most) {
             return Err(Error::TooLarge { bytes, most });
         }
+        if let Some(known) = all.iter().filter_map(|change| self.newer(namespace, change)).max() {
+            return Err(Error::Older { known });
+        }
         let ready = &ready;
-        let writes = all.into_iter().map(|(key, content, value)| async move {
-            let written = self.write(ready, (namespace, &key), content, value).await;
-            (joined(namespace, &key), written)
+        let writes = all.into_iter().map(|change| async move {
+            let full = joined(namespace, &change.key);
+            (full, self.write(ready, namespace, change).await)
         });
         let done: Vec<_> = stream::iter(writes).buffered(AT_ONCE).collect().await;
         let written = done.iter().filter(|(_, result)| result.is_ok()).count();
@@ -195,24 +215,34 @@ impl Bucket {
         Err(if of == 1 { why } else { Error::Partly { written, of, why: Box::new(why) } })
     }
 
-    async fn write(
-        &self,
-        ready: &Ready,
-        (namespace, key): (&str, &str),
-        content: Content,
-        value: Bytes,
-    ) -> Result<Version, Error> {
-        let full = &joined(namespace, key)[..];
+    /// What is known of a key, if that is newer than what it is to be written with.
+    fn newer(&self, namespace: &str, change: &Change) -> Option<Version> {
+        let version = change.version.as_ref()?;
+        let known = self.shared.known(&joined(namespace, &change.key))?;
+        match Record::given(known.record.as_ref(), version) {
+            Given::Older(known) => Some(known),
+            Given::New | Given::Same => None,
+        }
+    }
+
+    async fn write(&self, ready: &Ready, namespace: &str, change: Change) -> Result<Version, Error> {
+        let Change { key, content, value, version: made } = change;
+        let full = &joined(namespace, &key)[..];
         let _turn = self.turn(full).lock().await;
-        let subject = subject(&self.address.stream, namespace, key);
+        let subject = subject(&self.address.stream, namespace, &key);
         for _ in 0..MOST_TRIES {
             let known = self.shared.known(full);
-            let version = {
-                let mut clock = self.shared.clock();
-                if let Some(version) = known.as_ref().and_then(Entry::version) {
-                    clock.hear(version);
+            let version = match &made {
+                None => self.next_version(known.as_ref()),
+                Some(version) => {
+                    self.shared.clock().hear(version);
+                    match Record::given(known.as_ref().and_then(|known| known.record.as_ref()), version) {
+                        Given::New => version.clone(),
+                        // The same write came by another way.
+                        Given::Same => return Ok(version.clone()),
+                        Given::Older(known) => return Err(Error::Older { known }),
+                    }
                 }
-                clock.next((self.now)())
             };
             let record = Record { version: version.clone(), content: content.clone() };
             let _writing = self.shared.writing(version.clone());
@@ -228,8 +258,23 @@ impl Bucket {
         Err(Error::Busy)
     }
 
+    /// A version that is newer than what is known of a key.
+    fn next_version(&self, known: Option<&Entry>) -> Version {
+        let mut clock = self.shared.clock();
+        if let Some(version) = known.and_then(Entry::version) {
+            clock.hear(version);
+        }
+        clock.next((self.now)())
+    }
+
     /// Asks what a key's last message is, as another one than `known` was not expected.
-    async fn catch_up(&self, ready: &Ready, full: &[u8], subject: &str, known: u64) -> Result<(), Error> {
+    pub(crate) async fn catch_up(
+        &self,
+        ready: &Ready,
+        full: &[u8],
+        subject: &str,
+        known: u64,
+    ) -> Result<(), Error> {
         match last(ready, subject).await? {
             Some(message) => {
                 let record = record(&message.headers, Some(message.payload.len() as u64)).ok();
@@ -249,7 +294,10 @@ impl Bucket {
         // There is nothing to be done while there is no server, and who asks for something is told.
         let Ok(ready) = self.shared.ready() else { return Ok((Vec::new(), false)) };
         let now = (self.now)();
-        let due = self.shared.index.read().unwrap_or_else(PoisonError::into_inner).due(now, MOST_SWEPT);
+        if let Err(why) = self.shared.keep_mark(&ready, Course::Forward).await {
+            tracing::debug!(error = %why, "what the other store has is not written down");
+        }
+        let due = self.shared.index().due(now, MOST_SWEPT);
         let is_more = due.len() == MOST_SWEPT;
         let mut ended = Vec::new();
         for (full, Entry { sequence, record }) in due {
@@ -259,9 +307,15 @@ impl Bucket {
                 Sweep::Keep => {}
                 Sweep::Bury(record) => {
                     let subject = subject(&self.address.stream, namespace, key);
+                    let is_noted = self.shared.index().is_noted(&full);
                     match publish(&ready, &subject, &record, sequence, Bytes::new()).await? {
                         Attempt::Done(sequence) => {
+                            let version = record.version.clone();
                             self.shared.wrote(&full, Entry { sequence, record: Some(record) });
+                            if !is_noted {
+                                // The other store knows itself that it is over.
+                                self.shared.index_mut().unnote(&full, &version);
+                            }
                             ended.push((namespace.to_owned(), key.to_owned()));
                         }
                         Attempt::Late => self.catch_up(&ready, &full, &subject, sequence).await?,
@@ -286,8 +340,9 @@ impl Bucket {
 
     /// What it holds.
     pub fn usage(&self) -> Usage {
-        let (keys, bytes) = self.shared.index.read().unwrap_or_else(PoisonError::into_inner).held();
-        Usage { keys, bytes }
+        let index = self.shared.index();
+        let (keys, bytes) = index.held();
+        Usage { keys, bytes, noted: index.noted() }
     }
 
     /// Ends the connection. What is asked for later fails.
@@ -295,7 +350,7 @@ impl Bucket {
         self.shared.close();
     }
 
-    fn turn(&self, full: &[u8]) -> &Mutex<()> {
+    pub(crate) fn turn(&self, full: &[u8]) -> &Mutex<()> {
         #[expect(clippy::cast_possible_truncation, reason = "any bits of a hash do")]
         let number = self.hasher.hash_one(full) as usize % TURNS;
         &self.turns[number]
@@ -314,43 +369,9 @@ impl fmt::Debug for Bucket {
     }
 }
 
-/// The last message of a subject, from the server that takes writes.
-async fn last(ready: &Ready, subject: &str) -> Result<Option<jetstream::message::StreamMessage>, Error> {
-    match ready.stream.get_last_raw_message_by_subject(subject).await {
-        Ok(message) => Ok(Some(message)),
-        Err(why) if matches!(why.kind(), LastRawMessageErrorKind::NoMessageFound) => Ok(None),
-        Err(why) => Err(Error::NotAnswered(why.to_string())),
-    }
-}
-
-/// Writes a message behind the one that is known, and waits until the server says that it is stored.
-async fn publish(
-    ready: &Ready,
-    subject: &str,
-    record: &Record,
-    after: u64,
-    value: Bytes,
-) -> Result<Attempt, Error> {
-    let (headers, length) = headers(record, after);
-    let (bytes, most) = (value.len() as u64, ready.client.max_payload() as u64);
-    if bytes + length > most {
-        return Err(Error::TooLarge { bytes, most });
-    }
-    let sent = ready.context.publish_with_headers(subject.to_owned(), headers, value).await;
-    let acknowledged = match sent {
-        Ok(acknowledged) => acknowledged.await,
-        Err(why) => Err(why),
-    };
-    match acknowledged {
-        Ok(done) => Ok(Attempt::Done(done.sequence)),
-        Err(why) if why.kind() == PublishErrorKind::WrongLastSequence => Ok(Attempt::Late),
-        Err(why) => Err(refused(&why)),
-    }
-}
-
 const TURNS: usize = 256;
-/// Writes of one request under way.
-const AT_ONCE: usize = 64;
+/// Of one request, messages under way.
+pub(crate) const AT_ONCE: usize = 64;
 /// Of a write that others are faster than.
-const MOST_TRIES: usize = 32;
+pub(crate) const MOST_TRIES: usize = 32;
 const MOST_SWEPT: usize = 1000;

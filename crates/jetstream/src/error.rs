@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use kv::Version;
+
 /// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -36,6 +38,12 @@ pub enum Error {
         of: usize,
         /// Why the first of the others was not.
         why: Box<Self>,
+    },
+    /// A write has an older version than what is known of its key. Nothing was written.
+    #[error("a newer version of the key is known: {known}")]
+    Older {
+        /// The newest one that is known of the keys that were to be written.
+        known: Version,
     },
     /// Others write the same key all the time.
     #[error("others write the same key all the time: it was not written")]

@@ -3,7 +3,11 @@
 //! The index is fed by a consumer that sends headers without values, in order. One that lost a message, or does not beat any more, is
 //! given up, and the next one goes on behind the last message that was read.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, atomic::Ordering::SeqCst},
+    time::Duration,
+};
 
 use async_nats::{
     Client, ConnectOptions, HeaderMap,
@@ -64,13 +68,20 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
         Ok(stream) => stream,
         Err(why) => return failed(&why),
     };
-    if place.meet(stream.cached_info()) == Since::Anew {
-        // Nothing of what is known is worth anything, nor are copies of it.
-        shared.start_anew();
-    }
     // The last message of all is there, as each subject keeps its last one. How many are pending is not to be relied on alone: a server may
     // count messages that newer ones have replaced, and then never say that there are none.
     let newest = stream.cached_info().state.last_sequence;
+    let handle = match context.get_stream_no_info(&address.stream).await {
+        Ok(handle) => handle,
+        Err(why) => return failed(&why),
+    };
+    let ready = Ready { client: client.clone(), context, stream: handle };
+    if place.meet(stream.cached_info()) != Since::Place
+        && let Err(why) = shared.begin(&ready, newest == 0).await
+    {
+        *place = Place::default();
+        return failed(&why);
+    }
     let is_first = place.last == 0;
     let consumer = stream.create_consumer(push::Config {
         deliver_subject: client.new_inbox(),
@@ -93,11 +104,6 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
         Ok(messages) => messages,
         Err(why) => return failed(&why),
     };
-    let handle = match context.get_stream_no_info(&address.stream).await {
-        Ok(handle) => handle,
-        Err(why) => return failed(&why),
-    };
-    let ready = Ready { client: client.clone(), context, stream: handle };
     let mut is_current = consumer.cached_info().num_pending == 0 || place.last >= newest;
     if is_current {
         shared.is_ready(ready.clone());
@@ -128,6 +134,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
             let none = HeaderMap::new();
             let record = layout::record(message.headers.as_ref().unwrap_or(&none), None).ok();
             shared.read(&key, Entry { sequence, record }, is_first && !is_current);
+            shared.read_upto.fetch_max(sequence, SeqCst);
         }
         place.last = place.last.max(sequence);
         if !is_current && (pending == 0 || place.last >= newest) {

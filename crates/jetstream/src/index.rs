@@ -1,5 +1,7 @@
 //! What is known of each key without asking a server: all records in the order of lists, and what time will make of them.
 
+mod paired;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Bound,
@@ -16,6 +18,10 @@ pub(crate) struct Index {
     entries: BTreeMap<Arc<[u8]>, Entry>,
     /// In which second time makes something of a record.
     due: BTreeSet<(u64, Arc<[u8]>)>,
+    /// Messages of which the other one of two stores may know less.
+    noted: BTreeMap<u64, Arc<[u8]>>,
+    /// The last message up to which that one has all but what is noted; `None` if there is no other store.
+    given: Option<u64>,
     keys: u64,
     bytes: u64,
 }
@@ -61,6 +67,9 @@ impl Index {
         if let Some(due) = entry.record.as_ref().and_then(Record::due) {
             self.due.insert((due, Arc::clone(&key)));
         }
+        if entry.record.is_some() && self.given.is_some_and(|given| entry.sequence > given) {
+            self.noted.insert(entry.sequence, Arc::clone(&key));
+        }
         self.entries.insert(key, entry);
         true
     }
@@ -74,6 +83,7 @@ impl Index {
 
     fn remove(&mut self, key: &[u8]) {
         let Some((key, entry)) = self.entries.remove_entry(key) else { return };
+        self.noted.remove(&entry.sequence);
         if let Some(about) = entry.about() {
             self.keys -= 1;
             self.bytes = self.bytes.saturating_sub(about.bytes);
@@ -83,10 +93,12 @@ impl Index {
         }
     }
 
-    /// At most `most` keys of which time has made something.
+    /// At most `most` keys of which time has made something. A deletion that the other store has not got yet is not forgotten.
     pub(crate) fn due(&self, now: Millis, most: usize) -> Vec<(Arc<[u8]>, Entry)> {
-        let due = self.due.iter().take_while(|(second, _)| *second <= now.seconds()).take(most);
-        due.filter_map(|(_, key)| Some((Arc::clone(key), self.entries.get(key)?.clone()))).collect()
+        let due = self.due.iter().take_while(|(second, _)| *second <= now.seconds());
+        let due = due.filter_map(|(_, key)| Some((key, self.entries.get(key)?)));
+        let due = due.filter(|(_, entry)| !self.is_kept(entry)).take(most);
+        due.map(|(key, entry)| (Arc::clone(key), entry.clone())).collect()
     }
 
     /// A page of the keys that have a value.

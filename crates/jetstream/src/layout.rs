@@ -7,9 +7,25 @@ use async_nats::HeaderMap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kv::{Damaged, Record};
 
+/// What a stream says of the other store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The last message up to which that one has all.
+    pub(crate) given: u64,
+    /// Whether that one may have keys that this one has never had.
+    pub(crate) is_filling: bool,
+    /// The number of its own message; 0 if there is none.
+    pub(crate) sequence: u64,
+}
+
 /// The subject of a key.
 pub(crate) fn subject(stream: &str, namespace: &str, key: &str) -> String {
     format!("{stream}.{namespace}.{}", URL_SAFE_NO_PAD.encode(key))
+}
+
+/// The subject of what a data centre's store says of the other one.
+pub(crate) fn mark_subject(stream: &str, data_centre: &str) -> String {
+    subject(stream, PAIRED, data_centre)
 }
 
 /// All subjects of a stream.
@@ -20,6 +36,9 @@ pub(crate) fn all(stream: &str) -> String {
 /// A namespace and a key, in the order of lists; `None` if a subject is of something else.
 pub(crate) fn full_key(stream: &str, subject: &str) -> Option<Vec<u8>> {
     let (namespace, key) = subject.strip_prefix(stream)?.strip_prefix('.')?.split_once('.')?;
+    if namespace == PAIRED {
+        return None;
+    }
     let key = URL_SAFE_NO_PAD.decode(key).ok().filter(|key| !key.is_empty())?;
     let key = String::from_utf8(key).ok()?;
     Some(joined(namespace, &key))
@@ -36,17 +55,21 @@ pub(crate) fn parts(full_key: &[u8]) -> Option<(&str, &str)> {
     std::str::from_utf8(full_key).ok()?.split_once('\0')
 }
 
-/// The headers of a record's message, and how many bytes they take of what a message may have.
-pub(crate) fn headers(record: &Record, after: u64) -> (HeaderMap, u64) {
+/// The headers of a record's message.
+pub(crate) fn headers(record: &Record) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let mut bytes = "NATS/1.0\r\n\r\n".len();
-    let mut fields = record.fields();
-    fields.push((EXPECTED, after.to_string()));
-    for (name, value) in fields {
-        bytes += name.len() + value.len() + ": \r\n".len();
+    for (name, value) in record.fields() {
         headers.insert(name, value.as_str());
     }
-    (headers, bytes as u64)
+    headers
+}
+
+/// How many bytes headers take of what a message may have.
+pub(crate) fn length(headers: &HeaderMap) -> u64 {
+    let lines = headers.iter().flat_map(|(name, values)| {
+        values.iter().map(|value| name.to_string().len() + value.as_str().len() + ": \r\n".len())
+    });
+    ("NATS/1.0\r\n\r\n".len() + lines.sum::<usize>()) as u64
 }
 
 /// What a message's headers say. `bytes` is the value's length, if it is there; where headers come alone, they say it.
@@ -56,10 +79,31 @@ pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, 
     Record::from_fields(field, bytes.or_else(said).unwrap_or(0))
 }
 
+impl Mark {
+    /// From its message. One that is no mark says that the other store has nothing.
+    pub(crate) fn of(headers: &HeaderMap, sequence: u64) -> Self {
+        let number = |name| headers.get(name)?.as_str().parse().ok();
+        let is_filling = number(FILLING).is_some_and(|filling: u64| filling > 0);
+        Self { given: number(GIVEN).unwrap_or(0), is_filling, sequence }
+    }
+
+    pub(crate) fn headers(self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(GIVEN, self.given.to_string());
+        headers.insert(FILLING, u64::from(self.is_filling).to_string());
+        headers
+    }
+}
+
 /// A message is taken only after this one of its subject.
-const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
+pub(crate) const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
+/// In the place of a namespace, whose ids have other letters.
+const PAIRED: &str = "paired";
 /// What the server says of a message whose headers it sends alone.
 const SIZE: &str = "Nats-Msg-Size";
+/// Of a mark.
+const GIVEN: &str = "KV-Given";
+const FILLING: &str = "KV-Filling";
 
 #[cfg(test)]
 mod tests {
@@ -74,6 +118,7 @@ mod tests {
             prop_assert!(!subject.contains([' ', '*', '>']) && subject.split('.').count() == 3);
             let full = full_key("S", &subject).unwrap();
             prop_assert_eq!(parts(&full), Some(("00ff", key.as_str())));
+            prop_assert_eq!(full_key("S", &mark_subject("S", &key)), None);
         }
 
         #[test]
@@ -86,8 +131,18 @@ mod tests {
     fn the_length_of_headers_is_that_of_the_protocol() {
         let version = "0199a3f0c2b1-0002-lhr".parse().unwrap();
         let record = Record { version, content: kv::Content::Deleted { since: 7 } };
-        let (_, bytes) = headers(&record, 12);
+        let mut headers = headers(&record);
+        headers.insert(EXPECTED, "12");
         let text = "NATS/1.0\r\nKV-Version: 0199a3f0c2b1-0002-lhr\r\nKV-Deleted: 7\r\nNats-Expected-Last-Subject-Sequence: 12\r\n\r\n";
-        assert_eq!(bytes, text.len() as u64);
+        assert_eq!(length(&headers), text.len() as u64);
+    }
+    #[test]
+    fn a_mark_comes_back_from_its_headers_and_what_is_none_gives_nothing() {
+        let mark = Mark { given: 7, is_filling: true, sequence: 9 };
+        assert_eq!(Mark::of(&mark.headers(), 9), mark);
+        let mut headers = mark.headers();
+        headers.insert(GIVEN, "-7");
+        assert_eq!(Mark::of(&headers, 9), Mark { given: 0, ..mark });
+        assert_eq!(Mark::of(&HeaderMap::new(), 9), Mark { given: 0, is_filling: false, sequence: 9 });
     }
 }

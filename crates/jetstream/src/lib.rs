@@ -9,6 +9,8 @@
 //! | a stream that many write and all of them read | [`Journal`] |
 //! | subjects and headers: how a key and its value lie in the stream | `layout.rs` |
 //! | what is known of all keys without asking a server | `index.rs` |
+//! | a message that is written behind the one that is known | `publish.rs` |
+//! | what one of two stores keeps for the other, and how that outlives the process | `paired.rs`, `index/paired.rs`, `mark.rs` |
 //! | the bucket's stream, and how the index is kept as new as it | `feed.rs` |
 //! | what both of those share | `shared.rs` |
 //!
@@ -23,9 +25,13 @@ mod feed;
 mod index;
 mod journal;
 mod layout;
+mod mark;
+mod paired;
+mod publish;
 mod shared;
 
 pub use bytes::Bytes;
+pub use kv::Company;
 
 pub use self::{
     address::{Address, NoAddress, User},
@@ -33,5 +39,6 @@ pub use self::{
     connection::Place,
     error::Error,
     journal::{Came, Journal, LONGEST_MESSAGE, Reader, Writer},
+    paired::Noted,
     shared::{Ears, Heard},
 };

@@ -3,8 +3,8 @@
 use std::{
     collections::HashSet,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
 };
 
@@ -18,12 +18,20 @@ use tokio::sync::Notify;
 use crate::{
     Error,
     index::{Entry, Index},
-    layout::parts,
+    layout::{Mark, parts},
 };
 
 /// What the bucket and its feed have in common.
 pub(crate) struct Shared {
-    pub(crate) index: RwLock<Index>,
+    index: RwLock<Index>,
+    /// Up to which message of a key the stream has been read, in the order of messages.
+    pub(crate) read_upto: AtomicU64,
+    /// The subject of the mark; `None` if there is no other store.
+    pub(crate) mark_subject: Option<String>,
+    /// The mark that is in the stream.
+    pub(crate) marked: tokio::sync::Mutex<Mark>,
+    /// Whether the other store may have keys that this one has never had.
+    pub(crate) is_filling: AtomicBool,
     clock: Mutex<Clock>,
     state: RwLock<State>,
     /// Versions whose writes are under way here.
@@ -59,9 +67,13 @@ pub(crate) struct Ready {
 }
 
 impl Shared {
-    pub(crate) fn new(name: StoreName, trouble: String) -> Self {
+    pub(crate) fn new(name: StoreName, mark_subject: Option<String>, trouble: String) -> Self {
         Self {
             index: RwLock::default(),
+            read_upto: AtomicU64::new(0),
+            mark_subject,
+            marked: tokio::sync::Mutex::default(),
+            is_filling: AtomicBool::new(false),
             clock: Mutex::new(Clock::resume(name, 0)),
             state: RwLock::new(State::Trouble(trouble)),
             under_way: Mutex::default(),
@@ -101,18 +113,26 @@ impl Shared {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn index_mut(&self) -> RwLockWriteGuard<'_, Index> {
+        self.index.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The last message of a key, as far as is known.
     pub(crate) fn known(&self, key: &[u8]) -> Option<Entry> {
-        self.index.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.index().get(key).cloned()
     }
 
     /// A message that was written here.
     pub(crate) fn wrote(&self, key: &[u8], entry: Entry) {
-        self.index.write().unwrap_or_else(PoisonError::into_inner).apply(key, entry);
+        self.index_mut().apply(key, entry);
     }
 
     pub(crate) fn forget(&self, key: &[u8], sequence: u64) {
-        self.index.write().unwrap_or_else(PoisonError::into_inner).forget(key, sequence);
+        self.index_mut().forget(key, sequence);
     }
 
     /// A message that was read. If it is news, and not what is being written here, it is noted for who has copies.
@@ -121,7 +141,7 @@ impl Shared {
         if let Some(version) = &version {
             self.clock().hear(version);
         }
-        if !self.index.write().unwrap_or_else(PoisonError::into_inner).apply(key, entry) || is_first {
+        if !self.index_mut().apply(key, entry) || is_first {
             return;
         }
         if version.as_ref().is_some_and(|version| self.under_way().contains(version)) {
@@ -144,9 +164,9 @@ impl Shared {
         }
     }
 
-    /// Forgets all keys, as the stream is another one.
-    pub(crate) fn start_anew(&self) {
-        *self.index.write().unwrap_or_else(PoisonError::into_inner) = Index::default();
+    /// Knows of no keys, as the stream is another one. The other store has all up to this message of it, if there is one.
+    pub(crate) fn start_anew(&self, given: Option<u64>) {
+        *self.index_mut() = Index::of_pair(given);
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).is_more = true;
         self.is_heard.notify_one();
     }

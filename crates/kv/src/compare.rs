@@ -8,6 +8,16 @@ use tiers::KeyHash;
 
 use crate::{Millis, Record, TOMBSTONE, Version, record::Content};
 
+/// Whether there is another store of the same values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Company {
+    /// There is none.
+    #[default]
+    Alone,
+    /// There is one: of each key that is written here it is known, as durably as the write, that the other one may know less.
+    Paired,
+}
+
 /// A key, with its namespace in front, and the version of what is known of it.
 pub type Known = (String, Version);
 

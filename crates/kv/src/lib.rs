@@ -14,7 +14,7 @@
 //! | two stores that are read at once, and what has to be repaired then | [`Race`] |
 //! | one of two stores that is asked, and when the other one is too | [`Hedge`], [`Usual`] |
 //! | what a store makes of a write with a version of its own, and of what the other store gives it | [`Given`] |
-//! | in which keys two stores differ | [`digest`], [`differences`], [`Span`] |
+//! | whether there are two stores, and in which keys they differ | [`Company`], [`digest`], [`differences`], [`Span`] |
 //! | how stale a read was, and which acknowledged writes are lost | [`History`] |
 //! | whether a history of reads and writes keeps what is promised | [`audit::audit`] |
 //!
@@ -38,7 +38,7 @@ mod staleness;
 mod version;
 
 pub use self::{
-    compare::{Differences, Known, Span, differences, digest},
+    compare::{Company, Differences, Known, Span, differences, digest},
     copy::{Copy, Terms, Use, Wanted},
     cursor::{Cursor, CursorError},
     expiration::{Expiration, ExpirationError, LEAST_TTL},

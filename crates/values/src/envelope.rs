@@ -29,9 +29,7 @@ pub(crate) fn failure(problem: &Problem) -> Response<Body> {
     let said = said(problem);
     let text = format!("{{\"success\":false,\"errors\":[{said}],\"messages\":[],\"result\":null}}");
     let mut response = respond(problem.status, text);
-    if let Some(known) = &problem.known {
-        response.extensions_mut().insert(known.clone());
-    }
+    problem.tell_beside(&mut response);
     response
 }
 

@@ -47,10 +47,10 @@ impl Service {
                 content: Content::Whole(held.value.clone()),
             }));
         }
-        let found = match self.far_store() {
+        let found = match self.store_elsewhere() {
             None => match self.read(namespace, key.as_str()).await {
                 Ok(found) => Ok(self.read_beside_other(namespace, key.as_str(), found).await),
-                Err(problem) => Err(problem),
+                Err(problem) => self.read_from_other(namespace, key.as_str()).await.ok_or(problem),
             },
             Some((linked, _)) => {
                 let wanted = Wanted { within: None, cache_ttl };
@@ -90,7 +90,7 @@ impl Service {
             return None;
         }
         if is_due {
-            match self.far_store() {
+            match self.store_elsewhere() {
                 None => self.read_beside(namespace, key),
                 Some((linked, _)) => {
                     let (namespace, key) = (namespace.to_owned(), key.to_owned());

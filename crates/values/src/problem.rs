@@ -15,7 +15,13 @@ pub struct Problem {
     pub message: String,
     /// The version that is known of a key, which is newer than the one that was to be written.
     pub known: Option<Version>,
+    /// Whether what was to be written may have been, all the same.
+    pub is_unsure: bool,
 }
+
+/// Beside a response that refuses a write: it may have been done all the same.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unsure;
 
 /// Problems that have a number of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +36,8 @@ pub(crate) enum Kind {
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, code: 10_000 + u32::from(status.as_u16()), message: message.into(), known: None }
+        let code = 10_000 + u32::from(status.as_u16());
+        Self { status, code, message: message.into(), known: None, is_unsure: false }
     }
 
     /// The request is wrong.
@@ -46,7 +53,13 @@ impl Problem {
             Kind::TitleTaken => (StatusCode::BAD_REQUEST, 10_014),
             Kind::NoKey => (StatusCode::NOT_FOUND, 10_009),
         };
-        Self { status, code, message: message.into(), known: None }
+        Self { status, code, message: message.into(), known: None, is_unsure: false }
+    }
+
+    /// Something newer than what was to be written is known.
+    fn older(known: Version) -> Self {
+        let message = "a newer version of the key is known";
+        Self { known: Some(known), ..Self::new(StatusCode::CONFLICT, message) }
     }
 
     /// There is nothing of this kind.
@@ -63,18 +76,26 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// As text. A Worker sees the reason in the first line; a data centre whose version is too old gets the one that is known beside it.
+    /// As text. A Worker sees the reason in the first line.
     pub(crate) fn plain(self) -> Response<Body> {
-        let (reason, known) = (Reason::new(&self.message), self.known);
-        let mut response = Response::new(Body::whole(self.message));
+        let reason = Reason::new(&self.message);
+        let mut response = Response::new(Body::whole(self.message.clone()));
         *response.status_mut() = self.status;
         let text = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, text);
         response.extensions_mut().insert(reason);
-        if let Some(known) = known {
-            response.extensions_mut().insert(known);
-        }
+        self.tell_beside(&mut response);
         response
+    }
+
+    /// Says beside a response what another data centre has to know of it: the version that is known, and whether the write may have been done.
+    pub(crate) fn tell_beside(&self, response: &mut Response<Body>) {
+        if let Some(known) = &self.known {
+            response.extensions_mut().insert(known.clone());
+        }
+        if self.is_unsure {
+            response.extensions_mut().insert(Unsure);
+        }
     }
 }
 
@@ -131,10 +152,7 @@ impl From<vault::Error> for Problem {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "another process takes this one's place: ask again in a moment",
             ),
-            vault::Error::Older { known } => {
-                let message = "a newer version of the key is known";
-                return Self { known: Some(known), ..Self::new(StatusCode::CONFLICT, message) };
-            }
+            vault::Error::Older { known } => return Self::older(known),
             vault::Error::Full { .. } => {
                 (StatusCode::INSUFFICIENT_STORAGE, "the store's disk is full, and nothing was written")
             }
@@ -156,6 +174,7 @@ impl From<jetstream::Error> for Problem {
                     "the store's NATS cannot be used now, and nothing was done; its operator's log says why";
                 return Self::new(StatusCode::SERVICE_UNAVAILABLE, message);
             }
+            jetstream::Error::Older { known } => return Self::older(known.clone()),
             jetstream::Error::Partly { written, of, why } => {
                 let mut problem = Self::from(jetstream::Error::clone(why));
                 problem.message =
@@ -178,7 +197,8 @@ impl From<jetstream::Error> for Problem {
             jetstream::Error::Busy => "others write the same key all the time: ask again",
             _ => "the store failed; its operator's log says why",
         };
-        Self::new(status, message)
+        let is_unsure = matches!(error, jetstream::Error::NotConfirmed(_));
+        Self { is_unsure, ..Self::new(status, message) }
     }
 }
 

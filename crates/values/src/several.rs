@@ -88,7 +88,7 @@ pub(crate) async fn read(
     let _place = service.large(&service.large_reads).await?;
     let (mut found, bytes) = (Vec::new(), Arc::new(AtomicU64::new(0)));
     // Where the store is far away, several are asked for at once.
-    for some in keys.chunks(if service.far_store().is_some() { AT_ONCE } else { 1 }) {
+    for some in keys.chunks(if service.store_elsewhere().is_some() { AT_ONCE } else { 1 }) {
         let mut asking = JoinSet::new();
         for (number, key) in some.iter().cloned().enumerate() {
             let (service, namespace, bytes) = (Arc::clone(service), namespace.to_owned(), Arc::clone(&bytes));

@@ -1,5 +1,7 @@
 //! The store that a service has: a file here, or a stream of NATS. What a service asks of either is here, and nothing else.
 
+pub(crate) mod paired;
+
 use std::sync::Arc;
 
 use jetstream::{Bucket, Ears};
@@ -53,7 +55,9 @@ impl Store {
                 let config = vault::Config { path: path.clone(), name, memory, company: config.company };
                 Self::File(Arc::new(Vault::open(&config, now)?))
             }
-            Place::Nats(address) => Self::Nats(Arc::new(Bucket::open(address.clone(), name, now)?)),
+            Place::Nats(address) => {
+                Self::Nats(Arc::new(Bucket::open(address.clone(), name, config.company, now)?))
+            }
         })
     }
 
@@ -101,8 +105,8 @@ impl Store {
             Self::File(vault) => Ok(vault.put(namespace, puts).await?),
             Self::Nats(bucket) => {
                 let put = |put: Put| {
-                    let Put { key, value, expiration, metadata, .. } = put;
-                    jetstream::Put { key, value, expiration, metadata }
+                    let Put { key, value, expiration, metadata, version } = put;
+                    jetstream::Put { key, value, expiration, metadata, version }
                 };
                 Ok(bucket.put(namespace, puts.into_iter().map(put).collect()).await?)
             }
@@ -117,10 +121,7 @@ impl Store {
     ) -> Result<Vec<Version>, Problem> {
         match self {
             Self::File(vault) => Ok(vault.delete(namespace, keys).await?),
-            Self::Nats(bucket) => {
-                let keys: Vec<_> = keys.iter().map(|(key, _)| *key).collect();
-                Ok(bucket.delete(namespace, &keys).await?)
-            }
+            Self::Nats(bucket) => Ok(bucket.delete(namespace, keys).await?),
         }
     }
 
@@ -135,14 +136,6 @@ impl Store {
         }
     }
 
-    /// The file, if it is one: only files have another store beside them.
-    pub(crate) fn vault(&self) -> Option<&Arc<Vault>> {
-        match self {
-            Self::File(vault) => Some(vault),
-            Self::Nats(_) => None,
-        }
-    }
-
     pub(crate) fn usage(&self) -> Usage {
         match self {
             Self::File(vault) => {
@@ -150,8 +143,8 @@ impl Store {
                 Usage { keys, bytes, noted, is_filling }
             }
             Self::Nats(bucket) => {
-                let jetstream::Usage { keys, bytes } = bucket.usage();
-                Usage { keys, bytes, noted: 0, is_filling: false }
+                let jetstream::Usage { keys, bytes, noted } = bucket.usage();
+                Usage { keys, bytes, noted, is_filling: bucket.is_filling() }
             }
         }
     }
@@ -217,7 +210,7 @@ impl Upload<'_> {
         }
     }
 
-    /// Makes it the value of a key, durably; with this version if it was made elsewhere, which only a file knows.
+    /// Makes it the value of a key, durably; with this version if it was made elsewhere.
     pub(crate) async fn finish(
         self,
         (namespace, key): (&str, &str),
@@ -229,7 +222,8 @@ impl Upload<'_> {
                 Ok(upload.finish((namespace, key), (expiration, metadata), version).await?)
             }
             Self::Nats(bucket, bytes) => {
-                let put = jetstream::Put { key: key.to_owned(), value: bytes.into(), expiration, metadata };
+                let (key, value) = (key.to_owned(), bytes.into());
+                let put = jetstream::Put { key, value, expiration, metadata, version };
                 let versions = bucket.put(namespace, vec![put]).await?;
                 versions.into_iter().next().ok_or_else(|| jetstream::Error::Busy.into())
             }

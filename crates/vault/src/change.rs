@@ -1,15 +1,12 @@
 //! What a write does to the tables.
 
 use bytes::Bytes;
-use kv::{About, Clock, Content, Damaged, Given, Millis, Record, Sweep, Version};
+use kv::{About, Clock, Company, Content, Damaged, Given, Millis, Record, Sweep, Version};
 use redb::{ReadableTable as _, ReadableTableMetadata as _, StorageError, Table, WriteTransaction};
 
-use crate::{
-    layout::{
-        BYTES, CLOCK, DUE, FILLING, FullKey, HEADS, Head, KEYS, NEXT_VALUE, NOTES, NUMBERS, PIECE, UPLOADS,
-        VALUES, pieces,
-    },
-    vault::Company,
+use crate::layout::{
+    BYTES, CLOCK, DUE, FILLING, FullKey, HEADS, Head, KEYS, NEXT_VALUE, NOTES, NUMBERS, PIECE, UPLOADS,
+    VALUES, pieces,
 };
 
 /// One write.

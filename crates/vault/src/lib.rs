@@ -32,8 +32,10 @@ pub use self::{
     file::{File, Opening, opening},
     reading::{Found, Reading},
     upload::Upload,
-    vault::{Company, Config, Put, Usage, Vault},
+    vault::{Config, Put, Usage, Vault},
 };
+
+pub use kv::Company;
 
 #[cfg(test)]
 mod tests;

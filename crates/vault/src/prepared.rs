@@ -1,6 +1,6 @@
 //! A store's tables when its file is opened: made in a new one, checked in an old one, and rid of what was broken off.
 
-use kv::StoreName;
+use kv::{Company, StoreName};
 use redb::{ReadableTable as _, ReadableTableMetadata as _, StorageError, WriteTransaction};
 
 use crate::{
@@ -10,7 +10,6 @@ use crate::{
         BYTES, CLOCK, DUE, FILLING, HEADS, KEYS, NAME, NEXT_VALUE, NOTES, NUMBERS, TEXTS, UPLOADS, VALUES,
         VERSION,
     },
-    vault::Company,
 };
 
 /// What a file says of itself.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use kv::{About, Clock, Expiration, Listed, Metadata, Millis, Page, StoreName, Version};
+use kv::{About, Clock, Company, Expiration, Listed, Metadata, Millis, Page, StoreName, Version};
 use redb::ReadableTable as _;
 use tokio::sync::{mpsc, oneshot};
 
@@ -37,16 +37,6 @@ pub struct Config {
     pub memory: usize,
     /// Whether there is another store of the same values.
     pub company: Company,
-}
-
-/// Whether there is another store of the same values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Company {
-    /// There is none.
-    #[default]
-    Alone,
-    /// There is one: of each key that is written here it is noted, as durably as the write, that the other one may know less.
-    Paired,
 }
 
 /// A store. It is closed when it is dropped.

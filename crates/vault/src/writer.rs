@@ -5,14 +5,13 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use kv::{Clock, Millis};
+use kv::{Clock, Company, Millis};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error,
     change::{Change, Made, Tables, Wrong},
     file::File,
-    vault::Company,
 };
 
 /// What the thread is asked for.

@@ -276,13 +276,23 @@ fn stores(
             ));
         }
         let place = place(text.get_ref()).map_err(|why| wrong(text.span(), why))?;
-        if pairs.len() > 1 && matches!(place, Place::Nats(_)) {
-            let message = "one of two stores is a file, as NATS does not keep what the other one lacks: give it a file, or have one store in NATS alone";
-            return Err(wrong(text.span(), message.to_owned()));
+        if let Some(stream) = stores.iter().find_map(|other: &Store| same_stream(&other.place, &place)) {
+            let message = format!(
+                "both stores are the stream {stream} of the same NATS: name servers near the other data centre, or have one store and replicas=3"
+            );
+            return Err(wrong(text.span(), message));
         }
         stores.push(Store { data_centre: name.get_ref().clone(), place });
     }
     Ok(stores)
+}
+
+/// The stream that two places have in common.
+fn same_stream<'p>(one: &'p Place, other: &Place) -> Option<&'p str> {
+    let (Place::Nats(one), Place::Nats(other)) = (one, other) else { return None };
+    let is_same =
+        one.stream == other.stream && one.servers.iter().any(|server| other.servers.contains(server));
+    is_same.then_some(one.stream.as_str())
 }
 
 /// A file, or an address of NATS.

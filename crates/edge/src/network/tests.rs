@@ -184,6 +184,16 @@ fn two_data_centres_may_have_a_store_each() {
 }
 
 #[test]
+fn either_of_two_stores_may_be_in_nats() {
+    for [lhr, fra] in [["nats://n1", "nats://n2"], ["nats://n1/A", "nats://n1/B"], ["a.redb", "tls://n2"]] {
+        let kv = KV.replace("\"kv.redb\"", &format!("{{ lhr = \"{lhr}\", fra = \"{fra}\" }}"));
+        let kv = read(&format!("{}{kv}", two("", ""))).unwrap().kv.unwrap();
+        let is_in_nats = |name| matches!(kv.place_of(name), Some(values::Place::Nats(_)));
+        assert_eq!((is_in_nats("lhr"), is_in_nats("fra")), (lhr.contains("://"), true), "{lhr} {fra}");
+    }
+}
+
+#[test]
 fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
     let own = "kv_listen = [\"127.0.0.1:4491\"]\n";
     for (store, listen, expected) in [
@@ -200,9 +210,9 @@ fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
         ),
         ("{ lhr = \"kv.redb\", far = \"b\" }", "", ":28: the network has no data centre \"far\""),
         (
-            "{ lhr = \"kv.redb\", fra = \"nats://n1\" }",
+            "{ lhr = \"nats://n1,n2\", fra = \"nats://n2:4222\" }",
             "",
-            ":34: one of two stores is a file, as NATS does not keep",
+            ":39: both stores are the stream LONGHAUL_KV of the same NATS: name servers near the other",
         ),
         ("{ lhr = \"\" }", "", ":17: the store has no file"),
         ("{ lhr = \"http://n1\" }", "", ":17: a store is a file, or in NATS: nats://10.0.0.5:4222"),

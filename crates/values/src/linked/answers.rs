@@ -15,7 +15,7 @@ use crate::{
     binding,
     copies::{Known, Name},
     parameters::Parameters,
-    problem::Problem,
+    problem::{Problem, Unsure},
     rest,
     service::Service,
     value::{Absent, Content, Found, VERSION, set},
@@ -50,7 +50,7 @@ impl Service {
         }
         match word {
             wire::GIVE => return self.taken(linked, body).await,
-            wire::COMPARE => return self.compared(body).await,
+            wire::COMPARE => return self.compared(linked, body).await,
             wire::NOTE => return self.noted(linked, body).await,
             _ => {}
         }
@@ -64,6 +64,7 @@ impl Service {
             if linked.links.store().is_some() {
                 return Err(no_store());
             }
+            self.check_store()?;
             let version = wire::read_proposed(&parts.headers);
             let version = version.ok_or_else(|| Problem::bad("the version is not as agreed on"))?;
             self.counts.of_others.add(1);
@@ -78,6 +79,9 @@ impl Service {
             }
             if let Some(known) = response.extensions_mut().remove::<Version>() {
                 set(response.headers_mut(), VERSION, &known.to_string());
+            }
+            if response.extensions_mut().remove::<Unsure>().is_some() {
+                response.headers_mut().insert(wire::UNSURE, HeaderValue::from_static("1"));
             }
             return Ok(response);
         }
@@ -113,12 +117,21 @@ impl Service {
         Ok(respond(&said, body))
     }
 
+    /// Whether the store here can be used: who asks for it is not sent on to the other one, which might send it back.
+    fn check_store(&self) -> Result<(), Problem> {
+        self.trouble_here().map_or(Ok(()), |why| Err(jetstream::Error::NotReady(why).into()))
+    }
+
     /// A key where the store is. All writes go by here, so that a copy is as new as the store.
     async fn read_for_other(
         self: &Arc<Self>,
         namespace: &str,
         key: &Key,
     ) -> Result<Result<Found, Absent>, Problem> {
+        if self.linked.as_ref().is_some_and(|linked| linked.other_store().is_some()) {
+            // What is written meanwhile goes to the other store.
+            self.check_store()?;
+        }
         let seen = self.copies.find(&Name::of(namespace, key.as_str()), Wanted::default(), self.elapsed());
         if let Some(seen) = seen
             && !is_over(&seen.known)

@@ -9,19 +9,16 @@ use std::{sync::Arc, time::Duration};
 use http::{Body, Response};
 use kv::{Known, Span, differences, digest};
 use tiers::CentreId;
-use tokio::{task::spawn_blocking, time::sleep};
+use tokio::time::sleep;
 
 use super::{
     Linked,
     above::NOT_AGREED,
-    giving::{ask, have_given, json, no_pair},
+    giving::{ask, have_given, json},
     handed::{Compared, KnownThere, LONGEST_LIST, MOST_BYTES, MOST_KEYS},
     wire,
 };
-use crate::{
-    problem::{Problem, ended},
-    service::Service,
-};
+use crate::{problem::Problem, service::Service, store::Store};
 
 /// What a round has found.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,8 +36,8 @@ impl Service {
         let mut since: Option<Duration> = None;
         loop {
             sleep(BETWEEN_LOOKS).await;
-            let Some(other) = linked.other_store().filter(|_| self.vault().is_some()) else { continue };
-            if !linked.links.answers(other) {
+            let Some(other) = linked.other_store() else { continue };
+            if !linked.links.answers(other) || self.store_here().is_none() {
                 since = None;
                 continue;
             }
@@ -54,10 +51,13 @@ impl Service {
                     self.counts.compared.add(1);
                     self.counts.differed.add(found.here + found.there);
                     if found.there == 0
-                        && let Some(vault) = self.vault().filter(|vault| vault.usage().is_filling)
-                        && let Err(error) = vault.filled().await
+                        && let Some(store) = self.store_here().filter(Store::is_filling)
+                        && let Err(problem) = store.filled().await
                     {
-                        tracing::warn!(%error, "it could not be noted that the store has all keys");
+                        tracing::warn!(
+                            error = problem.message,
+                            "it could not be noted that the store has all keys"
+                        );
                     }
                 }
                 Err(why) => {
@@ -88,9 +88,7 @@ impl Service {
                     have_given(linked, other, differing.newer_there).await?;
                 }
                 if !differing.newer_here.is_empty() {
-                    let vault = self.vault().ok_or("the store is closed")?;
-                    vault.note(differing.newer_here).await.map_err(|error| error.to_string())?;
-                    linked.noted.notify_one();
+                    self.note_here(linked, differing.newer_here).await?;
                 }
             }
             match span.upto {
@@ -104,24 +102,20 @@ impl Service {
     }
 
     /// Answers whether the store here knows the same.
-    pub(super) async fn compared(&self, body: Body) -> Result<Response<Body>, Problem> {
+    pub(super) async fn compared(&self, linked: &Linked, body: Body) -> Result<Response<Body>, Problem> {
         let text = body.collect(LONGEST_LIST).await;
         let question: Option<Compared> = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
         let question = question.ok_or_else(|| Problem::bad("the question is not as agreed on"))?;
         let (span, digest_there) = question.into_span();
-        let linked = self.linked.as_ref().and_then(|linked| linked.other_store());
-        let Some(vault) = self.vault().filter(|_| linked.is_some()) else { return Err(no_pair()) };
         let upto = span.upto.clone();
-        let known = spawn_blocking(move || vault.known(&span, (MOST_KEYS, MOST_BYTES))).await;
-        let (known, end) = known.map_err(|error| ended(&error))??;
+        let (known, end) = self.one_of_two(linked)?.known(span, (MOST_KEYS, MOST_BYTES)).await?;
         let is_same = end == upto && digest(&known) == digest_there;
         Ok(json(&if is_same { KnownThere::same() } else { KnownThere::of(known, end) }))
     }
 
     async fn known_here(&self, span: Span) -> Result<(Vec<Known>, Option<String>), String> {
-        let vault = self.vault().ok_or("the store is closed")?;
-        let known = spawn_blocking(move || vault.known(&span, (MOST_KEYS, MOST_BYTES))).await;
-        known.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+        let store = self.store_here().ok_or("the store cannot be used")?;
+        store.known(span, (MOST_KEYS, MOST_BYTES)).await.map_err(|problem| problem.message)
     }
 }
 

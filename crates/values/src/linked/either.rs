@@ -131,7 +131,7 @@ struct Asked {
     hedge: Hedge,
     /// Whether it can be sent to both.
     is_twice: bool,
-    /// The failure that says most: that it may have been done.
+    /// The failure that says most.
     failed: Option<Outcome>,
 }
 
@@ -148,9 +148,8 @@ impl Asked {
         if answered.as_ref().is_ok_and(|response| !response.status().is_server_error()) {
             return Heard::Answer((store, answered));
         }
-        let is_sure = |outcome: &Outcome| matches!(outcome.1, Err(Unreached::NotAsked(_)));
         let outcome = match self.failed.take() {
-            Some(before) if !is_sure(&before) => before,
+            Some(before) if weight(&before.1) >= weight(&answered) => before,
             _ => (store, answered),
         };
         match self.hedge.failed() {
@@ -164,6 +163,18 @@ impl Asked {
             }
             Next::Ask(_) | Next::Nobody => Heard::Answer(outcome),
         }
+    }
+}
+
+/// How much a failure says: that it may have been done counts more than why it was not, and that more than that nobody was asked.
+fn weight(answered: &Result<Response<Body>, Unreached>) -> u8 {
+    match answered {
+        Err(Unreached::NotAsked(_)) => 0,
+        Ok(response) if response.headers().contains_key(wire::UNSURE) => 2,
+        // A disk that fails does not say how far it came.
+        Ok(response) if response.status() == StatusCode::INTERNAL_SERVER_ERROR => 2,
+        Ok(_) => 1,
+        Err(Unreached::NotHeard(_)) => 2,
     }
 }
 
@@ -216,6 +227,19 @@ mod tests {
             let mut asked = asking(true);
             assert!(matches!(asked.hear((CentreId(0), Err(first))), Heard::Next(Some(Side::Right))));
             assert_eq!(status(asked.hear((CentreId(1), Err(second)))), Err(not_heard()));
+        }
+        // A store that is full has not done it, and one whose NATS has not confirmed it may have.
+        let mut unsure = answered(StatusCode::SERVICE_UNAVAILABLE);
+        let response = unsure.1.as_mut().unwrap();
+        response.headers_mut().insert(wire::UNSURE, http::HeaderValue::from_static("1"));
+        for [first, second] in [
+            [answered(StatusCode::INSUFFICIENT_STORAGE), (CentreId(1), Err(not_heard()))],
+            [unsure, answered(StatusCode::SERVICE_UNAVAILABLE)],
+        ] {
+            let mut asked = asking(true);
+            assert!(matches!(asked.hear(first), Heard::Next(Some(Side::Right))));
+            let Heard::Answer((_, last)) = asked.hear(second) else { panic!("it waits") };
+            assert_eq!(weight(&last), 2, "{last:?}");
         }
     }
 }

@@ -1,30 +1,30 @@
 //! What one of two stores has and the other may not is given to it: what is written at once, and what it could not be given while it was gone
 //! when it is there again.
 //!
-//! Which keys those are is noted in the store's file, in the same step as what is written, and the note goes when the other one has said that it
+//! Which keys those are is noted in the store, in the same step as what is written, and the note goes when the other one has said that it
 //! knows as much. So nothing that was acknowledged is forgotten, whatever is killed between any two steps; and what is given twice is taken once,
 //! as it has a version.
 
 use std::{sync::Arc, time::Duration};
 
 use http::{Body, Bytes, Method, Request, Response, StatusCode, Uri, header};
-use kv::{Content, Given, Known};
+use kv::{Given, Known};
 use tiers::CentreId;
-use tokio::{
-    task::spawn_blocking,
-    time::{sleep, timeout},
-};
-use vault::Vault;
+use tokio::time::{sleep, timeout};
 
 use super::{
     Linked,
-    handed::{Handed, LONGEST_BODY, LONGEST_LIST, MOST_BYTES, MOST_KEYS, Taken, ToGive, hand, handed},
+    handed::{LONGEST_BODY, LONGEST_LIST, MOST_BYTES, MOST_KEYS, Taken, ToGive, hand, handed},
     wire,
 };
 use crate::{
     copies::Name,
     problem::{Problem, ended},
     service::{Service, now},
+    store::{
+        Store,
+        paired::{Noted, Reached},
+    },
     value::set,
 };
 
@@ -32,8 +32,8 @@ use crate::{
 struct Batch {
     body: Vec<u8>,
     known: Vec<Known>,
-    /// The last key that was looked at.
-    last: Option<String>,
+    /// The last key that was looked at; `None` if there was none.
+    last: Option<Reached>,
 }
 
 impl Service {
@@ -63,18 +63,19 @@ impl Service {
         if !linked.links.answers(other) {
             return Err("it is gone".to_owned());
         }
-        let mut after = String::new();
+        let mut after = Reached::default();
         loop {
-            let Some(vault) = self.vault() else { return Ok(()) };
-            let batch =
-                spawn_blocking(move || batch(&vault, &after)).await.map_err(|error| error.to_string())??;
+            let Some(store) = self.store_here() else { return Ok(()) };
+            let batch = batch(&store, after).await.map_err(|problem| problem.message)?;
+            // Whoever leaves the store waits for those who have it.
+            drop(store);
             let Some(last) = batch.last else { return Ok(()) };
             after = last;
             if !batch.known.is_empty() {
                 let taken = give(linked, other, batch.body).await?;
                 self.counts.given.add(usize::try_from(taken.new).unwrap_or(usize::MAX));
-                let Some(vault) = self.vault() else { return Ok(()) };
-                vault.unnote(batch.known).await.map_err(|error| error.to_string())?;
+                let Some(store) = self.store_here() else { return Ok(()) };
+                store.unnote(batch.known).await.map_err(|problem| problem.message)?;
             }
         }
     }
@@ -87,18 +88,16 @@ impl Service {
     ) -> Result<Response<Body>, Problem> {
         let body = body.collect(LONGEST_BODY).await;
         let body = body.map_err(|why| Problem::bad(format!("what was given broke off: {why}")))?;
-        let Some(vault) = self.vault().filter(|_| linked.other_store().is_some()) else {
-            return Err(no_pair());
-        };
+        let store = self.one_of_two(linked)?;
         let all = handed(&body).ok_or_else(|| Problem::bad("what was given is not as agreed on"))?;
         let service = Arc::clone(self);
         // To its end, as copies here must not outlive what the file has.
         let taking = async move {
             let keys: Vec<_> =
                 all.iter().map(|(key, record, _)| (key.clone(), record.version.clone())).collect();
-            let given = take(&vault, all).await?;
+            let given = store.take(all).await?;
             for ((key, version), given) in keys.into_iter().zip(&given) {
-                if *given != Given::New {
+                if *given != Some(Given::New) {
                     continue;
                 }
                 let Some((namespace, key)) = key.split_once('\0') else { continue };
@@ -124,22 +123,24 @@ impl Service {
         let text = body.collect(LONGEST_LIST).await;
         let told: Option<ToGive> = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
         let told = told.ok_or_else(|| Problem::bad("the message is not as agreed on"))?;
-        let Some(vault) = self.vault().filter(|_| linked.other_store().is_some()) else {
-            return Err(no_pair());
-        };
-        vault.note(told.keys).await?;
+        self.one_of_two(linked)?.note(told.keys).await?;
         linked.noted.notify_one();
         Ok(Response::new(Body::empty()))
     }
 
-    /// The file of the store here.
-    pub(super) fn vault(&self) -> Option<Arc<Vault>> {
-        self.store().ok().and_then(|store| store.vault().cloned())
+    /// The store here, if it can be used.
+    pub(super) fn store_here(&self) -> Option<Store> {
+        self.store().ok().filter(|store| store.trouble().is_none())
+    }
+
+    /// The same for another data centre, which has the other one of two.
+    pub(super) fn one_of_two(&self, linked: &Linked) -> Result<Store, Problem> {
+        self.store().ok().filter(|_| linked.other_store().is_some()).ok_or_else(no_pair)
     }
 
     /// Whether the store here may lack keys that the other one has always had.
     pub(crate) fn is_filling(&self) -> bool {
-        self.vault().is_some_and(|vault| vault.usage().is_filling)
+        self.store().is_ok_and(|store| store.is_filling())
     }
 }
 
@@ -181,47 +182,17 @@ async fn give(linked: &Linked, other: CentreId, body: Vec<u8>) -> Result<Taken, 
     serde_json::from_slice(&text).map_err(|_| super::above::NOT_AGREED.to_owned())
 }
 
-/// Reads what is noted after a key: many short values, or a long one. Blocks.
-fn batch(vault: &Vault, after: &str) -> Result<Batch, String> {
+/// Reads what is noted behind those: many short values, or a long one.
+async fn batch(store: &Store, after: Reached) -> Result<Batch, Problem> {
     let mut batch = Batch { body: Vec::new(), known: Vec::new(), last: None };
-    for key in vault.notes(after, MOST_KEYS).map_err(|error| error.to_string())? {
-        let found = vault.look_full(&key).map_err(|error| error.to_string())?;
-        if let Some(vault::Found { record, mut value }) = found {
-            let is_first = batch.known.is_empty();
-            if !is_first && batch.body.len() as u64 + value.bytes() > MOST_BYTES as u64 * 16 {
-                return Ok(batch);
-            }
-            let mut whole = Vec::new();
-            while let Some(piece) = value.piece().map_err(|error| error.to_string())? {
-                whole.extend_from_slice(&piece);
-            }
+    for Noted { key, found, reached } in store.notes(after, (MOST_KEYS, MOST_BYTES as u64 * 16)).await? {
+        if let Some((record, value)) = found {
             batch.known.push((key.clone(), record.version.clone()));
-            hand(&mut batch.body, &(key.clone(), record, whole.into()));
+            hand(&mut batch.body, &(key, record, value));
         }
-        batch.last = Some(key);
+        batch.last = Some(reached);
     }
     Ok(batch)
-}
-
-/// Takes records into the file: short ones together, each long one in pieces.
-async fn take(vault: &Vault, all: Vec<Handed>) -> Result<Vec<Given>, Problem> {
-    let is_long =
-        |(_, record, _): &Handed| matches!(&record.content, Content::Value(about) if about.bytes > LONG);
-    if !all.iter().any(is_long) {
-        return Ok(vault.take(all).await?);
-    }
-    let mut given = Vec::new();
-    for (key, record, value) in all {
-        let mut upload = vault.upload();
-        match record.content {
-            Content::Value(_) => {
-                upload.add(&value).await?;
-                given.push(upload.take(&key, record).await?);
-            }
-            Content::Deleted { .. } => given.extend(vault.take(vec![(key, record, value)]).await?),
-        }
-    }
-    Ok(given)
 }
 
 /// Who is asked as one of two stores without being one.
@@ -239,8 +210,6 @@ pub(super) fn json(value: &impl serde::Serialize) -> Response<Body> {
 /// What is given later than this, in milliseconds, counts as repaired, and the key's places are told once more: whoever could not be told, or has
 /// asked the store that did not know of it.
 const LATE: u64 = 2000;
-/// Bytes of a value that is written in pieces.
-const LONG: u64 = 256 << 10;
 /// For a request with a small body, and for the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// 4 Mbit/s.

@@ -60,8 +60,9 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    pub(super) fn of(given: &[Given]) -> Self {
-        let count = |is_one: fn(&Given) -> bool| given.iter().filter(|given| is_one(given)).count() as u64;
+    pub(super) fn of(given: &[Option<Given>]) -> Self {
+        let count =
+            |is_one: fn(&Given) -> bool| given.iter().flatten().filter(|given| is_one(given)).count() as u64;
         Self {
             new: count(|given| *given == Given::New),
             older: count(|given| matches!(given, Given::Older(_))),

@@ -140,7 +140,7 @@ impl Service {
         let full_key = format!("{namespace}\0{key}");
         tokio::spawn(async move {
             let noted = if newer_at == linked.links.here() {
-                service.note_here(&linked, full_key).await
+                service.note_here(&linked, vec![full_key]).await
             } else {
                 have_given(&linked, newer_at, vec![full_key]).await
             };
@@ -151,9 +151,10 @@ impl Service {
         });
     }
 
-    async fn note_here(&self, linked: &Linked, full_key: String) -> Result<(), String> {
-        let vault = self.vault().ok_or("the store is closed")?;
-        vault.note(vec![full_key]).await.map_err(|error| error.to_string())?;
+    /// Notes that the other store knows less of keys than the one here.
+    pub(super) async fn note_here(&self, linked: &Linked, full_keys: Vec<String>) -> Result<(), String> {
+        let store = self.store_here().ok_or("the store cannot be used")?;
+        store.note(full_keys).await.map_err(|problem| problem.message)?;
         linked.noted.notify_one();
         Ok(())
     }
@@ -174,26 +175,17 @@ impl Service {
         if !linked.links.answers(other) {
             return found;
         }
-        let wanted = kv::Wanted::default();
-        let question = Question::new(namespace.to_owned(), key.to_owned(), Tier::Upper, wanted);
+        let question = of_store(namespace, key);
         let version: Option<Version> = version_of(&found).and_then(|version| version.parse().ok());
         let name = Name::of(namespace, key);
         let heard_of = self.copies.version(&name);
         let lacks = heard_of.is_some_and(|heard_of| Some(&*heard_of) > version_of(&found));
         if lacks || (version.is_none() && self.is_filling()) {
-            let asked = self.elapsed();
-            let said = self.ask_in_time(linked, (other, Tier::Store), &question, Method::GET).await;
-            let Some(given) = said.ok().and_then(|(said, carried)| self.given_by_other(said, carried, asked))
-            else {
-                return found;
-            };
+            let Some(given) = self.ask_other(linked, other, &question).await else { return found };
             if version_of(&given) <= version_of(&found) {
                 return found;
             }
-            // Until the store here has it, whoever asks next sees nothing older.
-            if let Some(version) = version_of(&given) {
-                self.copies.wrote(&name, version);
-            }
+            self.heard_of(&name, &given);
             return given;
         }
         if let Ok(place) = Arc::clone(&linked.checks).try_acquire_owned() {
@@ -204,6 +196,33 @@ impl Service {
             });
         }
         found
+    }
+
+    /// What the other store knows of a key, if there is one that answers: for when the one here cannot be used.
+    pub(crate) async fn read_from_other(&self, namespace: &str, key: &str) -> Option<Result<Found, Absent>> {
+        let linked = self.linked.as_ref()?;
+        let other = linked.other_store().filter(|&other| linked.links.answers(other))?;
+        let given = self.ask_other(linked, other, &of_store(namespace, key)).await?;
+        self.heard_of(&Name::of(namespace, key), &given);
+        Some(given)
+    }
+
+    /// Until the store here has it, whoever asks next sees nothing older.
+    fn heard_of(&self, name: &Name, given: &Result<Found, Absent>) {
+        if let Some(version) = version_of(given) {
+            self.copies.wrote(name, version);
+        }
+    }
+
+    async fn ask_other(
+        &self,
+        linked: &Linked,
+        other: CentreId,
+        question: &Question,
+    ) -> Option<Result<Found, Absent>> {
+        let asked = self.elapsed();
+        let said = self.ask_in_time(linked, (other, Tier::Store), question, Method::GET).await;
+        said.ok().and_then(|(said, carried)| self.given_by_other(said, carried, asked))
     }
 
     fn given_by_other(&self, said: Said, carried: Carried, asked: Duration) -> Option<Result<Found, Absent>> {
@@ -233,6 +252,11 @@ impl Service {
             self.repair(linked, &question.namespace, &question.key, (stores, repair));
         }
     }
+}
+
+/// What one store asks the other one.
+fn of_store(namespace: &str, key: &str) -> Question {
+    Question::new(namespace.to_owned(), key.to_owned(), Tier::Upper, kv::Wanted::default())
 }
 
 fn version_of(found: &Result<Found, Absent>) -> Option<&str> {

@@ -22,10 +22,25 @@ use crate::{
 };
 
 impl Service {
-    /// The data centre with the store, if it is another one.
-    pub(crate) fn far_store(&self) -> Option<(&Arc<Linked>, CentreId)> {
+    /// The data centre with the store, if there is none here.
+    pub(crate) fn store_elsewhere(&self) -> Option<(&Arc<Linked>, CentreId)> {
         let linked = self.linked.as_ref()?;
         Some((linked, linked.links.store()?))
+    }
+
+    /// Who does what is asked of a store, if that is another data centre: there is none here, or the one here cannot be used and there is another one.
+    pub(crate) fn far_store(&self) -> Option<(&Arc<Linked>, CentreId)> {
+        self.store_elsewhere().or_else(|| {
+            self.trouble_here()?;
+            let linked = self.linked.as_ref()?;
+            let other = linked.other_store().filter(|&other| linked.links.answers(other))?;
+            Some((linked, other))
+        })
+    }
+
+    /// Why the store here cannot be used, if there is one that cannot.
+    pub(super) fn trouble_here(&self) -> Option<String> {
+        self.store().ok()?.trouble()
     }
 
     /// Has a request done where the store is; it writes these keys. It goes on whatever becomes of its client, as copies here must not
@@ -70,7 +85,8 @@ impl Service {
         let (service, linked, namespace) = (Arc::clone(self), Arc::clone(linked), namespace.to_owned());
         let passing = async move {
             let _place = place;
-            let (store, done) = match linked.pair() {
+            let pair = linked.pair().filter(|_| linked.other_store().is_none());
+            let (store, done) = match pair {
                 None => (store, done(&linked, store, request, body).await),
                 Some(stores) => {
                     let errand = Errand { head: request, body, keys: keys.len() };

@@ -115,7 +115,7 @@ impl Service {
                 is_had: false,
             });
         }
-        match self.far_store() {
+        match self.store_elsewhere() {
             Some((linked, _)) => {
                 let (namespace, key) = (namespace.to_owned(), key.as_str().to_owned());
                 let question = Question::new(namespace, key, Tier::Lower, Wanted::default());

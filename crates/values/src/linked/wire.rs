@@ -31,6 +31,8 @@ pub(super) const NOTE: &str = "note";
 pub(super) const LOOK: &str = "look";
 /// Of a response: another process takes the place of the one that was asked, which has done nothing.
 pub(super) const AGAIN: HeaderName = HeaderName::from_static("lh-request-deadline");
+/// Of a response that refuses a write: it may have been done all the same.
+pub(super) const UNSURE: HeaderName = HeaderName::from_static("lh-kv-unsure");
 /// Of a request: milliseconds that an answer may be old, and those that it may be if nobody else answers.
 const WITHIN: HeaderName = HeaderName::from_static("lh-kv-lease");
 const CACHE_TTL: HeaderName = HeaderName::from_static("lh-kv-ttl");

@@ -24,7 +24,7 @@ impl Nats {
     }
 
     /// With these settings, whose `DIR` is its folder.
-    fn with(settings: &str) -> Self {
+    pub(super) fn with(settings: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = settings.replace("DIR", folder.path().to_str().unwrap());
@@ -35,16 +35,23 @@ impl Nats {
     }
 
     /// As `kill -9` does.
-    fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    fn start_again(&mut self) {
+    /// With nothing of what it had stored.
+    pub(super) fn lose(&mut self) {
+        self.kill();
+        fs::remove_dir_all(self.folder.path().join("jetstream")).unwrap();
+        self.start_again();
+    }
+
+    pub(super) fn start_again(&mut self) {
         self.process = run(&self.folder);
     }
 
-    fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Place {
         self.place_of("")
     }
 
@@ -263,4 +270,80 @@ async fn why_a_server_cannot_be_used_is_said() {
     let why = store.why("authorization violation").await;
     assert!(!why.contains("wrong"), "{why}");
     Store::at(closed.place_of("a:b%20c@"), "lhr").await;
+}
+
+/// What a data centre's process knows of a stream whose other one is elsewhere.
+async fn paired(nats: &Nats) -> jetstream::Bucket {
+    let Place::Nats(address) = nats.place() else { panic!("it is in NATS") };
+    let open = move || {
+        jetstream::Bucket::open(address, StoreName::new("lhr").unwrap(), Company::Paired, crate::service::now)
+    };
+    let bucket = spawn_blocking(open).await.unwrap().unwrap();
+    while bucket.trouble().is_some() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    bucket
+}
+
+/// Keys that are noted in a stream, and their versions.
+async fn noted(bucket: &jetstream::Bucket) -> Vec<(String, kv::Version)> {
+    let notes = bucket.notes(0, (1000, u64::MAX)).await.unwrap();
+    let known = notes.into_iter().map(|noted| (noted.key, noted.found.unwrap().record.version));
+    known.map(|(key, version)| (key.split_once('\0').unwrap().1.to_owned(), version)).collect()
+}
+
+#[tokio::test]
+async fn what_the_other_store_lacks_is_known_to_a_new_process() {
+    let nats = Nats::start();
+    let bucket = paired(&nats).await;
+    assert!(bucket.is_filling(), "it has never had a key");
+    let put = |key: &str| jetstream::Put {
+        key: key.to_owned(),
+        value: key.to_owned().into(),
+        expiration: None,
+        metadata: None,
+        version: None,
+    };
+    for key in ["a", "b", "c"] {
+        bucket.put("ns", vec![put(key)]).await.unwrap();
+    }
+    bucket.delete("ns", &[("b", None)]).await.unwrap();
+    let keys = |noted: &[(String, kv::Version)]| noted.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
+    // In the order of their messages.
+    let all = noted(&bucket).await;
+    assert_eq!(keys(&all), ["a", "c", "b"]);
+    let first = bucket.notes(0, (1000, 1)).await.unwrap();
+    assert_eq!((first.len(), bucket.notes(first[0].at, (1, 9)).await.unwrap()[0].key.as_str()), (1, "ns\0c"));
+    drop(bucket);
+    let bucket = paired(&nats).await;
+    assert_eq!(noted(&bucket).await, all);
+    // The other one has two of them, and one was written since.
+    bucket.filled().await.unwrap();
+    bucket.put("ns", vec![put("c")]).await.unwrap();
+    bucket.unnote(
+        &all[..2].iter().map(|(key, version)| (format!("ns\0{key}"), version.clone())).collect::<Vec<_>>(),
+    );
+    assert_eq!(keys(&noted(&bucket).await), ["b", "c"]);
+    let written = async |bucket: &jetstream::Bucket| bucket.sweep().await.unwrap();
+    written(&bucket).await;
+    drop(bucket);
+    let bucket = paired(&nats).await;
+    assert_eq!(
+        (keys(&noted(&bucket).await), bucket.is_filling()),
+        (vec!["b".to_owned(), "c".to_owned()], false)
+    );
+    let rest: Vec<_> =
+        noted(&bucket).await.into_iter().map(|(key, version)| (format!("ns\0{key}"), version)).collect();
+    bucket.unnote(&rest);
+    // What is noted later than that is not forgotten, however old it is.
+    while {
+        written(&bucket).await;
+        !noted(&paired(&nats).await).await.is_empty()
+    } {
+        sleep(Duration::from_millis(10)).await;
+    }
+    bucket.note(&["ns\0a".to_owned(), "ns\0none".to_owned()]).await.unwrap();
+    drop(bucket);
+    let again = keys(&noted(&paired(&nats).await).await);
+    assert!(again.starts_with(&["a".to_owned()]), "{again:?}");
 }

@@ -4,6 +4,7 @@
 mod history;
 mod namespaces;
 mod on_disk;
+mod two_in_nats;
 mod two_stores;
 
 use std::{
@@ -185,11 +186,18 @@ impl World {
 
     /// With all that lies in a folder; `have_disks`: whether those without a store keep values on disk.
     async fn in_folder(is_known: bool, stores: &[usize], folder: TempDir, have_disks: bool) -> Self {
+        let file = |store: usize| Place::File(folder.path().join(format!("{}.redb", NAMES[store].0)));
+        let places: Vec<_> = stores.iter().map(|&store| (store, file(store))).collect();
+        Self::at(is_known, &places, folder, have_disks).await
+    }
+
+    /// With stores in these places.
+    async fn at(is_known: bool, stores: &[(usize, Place)], folder: TempDir, have_disks: bool) -> Self {
         let centre =
             |(name, region): (&str, &str)| Centre { name: name.into(), region: region.into(), weight: 1 };
         let network = tiers::Network::new(NAMES.into_iter().map(centre).collect(), |_, _| Duration::ZERO);
         let wires = Arc::new(Wires {
-            places: Places::new(network, &stores.iter().copied().map(id).collect::<Vec<_>>()),
+            places: Places::new(network, &stores.iter().map(|(store, _)| id(*store)).collect::<Vec<_>>()),
             services: OnceLock::new(),
             cut: Mutex::default(),
             is_known,
@@ -202,9 +210,7 @@ impl World {
         let mut services = Vec::new();
         for (number, (name, _)) in NAMES.into_iter().enumerate() {
             let config = Config {
-                place: stores
-                    .contains(&number)
-                    .then(|| Place::File(folder.path().join(format!("{name}.redb")))),
+                place: stores.iter().find(|(store, _)| *store == number).map(|(_, place)| place.clone()),
                 name: StoreName::new(name).unwrap(),
                 memory: 4 << 20,
                 disk: have_disks

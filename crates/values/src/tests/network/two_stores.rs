@@ -3,10 +3,11 @@
 use tokio::time::sleep;
 
 use super::*;
+use crate::store::paired::Reached;
 
 /// A network whose stores give each other what they write, as their services do while they run.
-struct Pair {
-    world: Arc<World>,
+pub(super) struct Pair {
+    pub(super) world: Arc<World>,
     running: Vec<JoinHandle<()>>,
 }
 
@@ -16,7 +17,7 @@ impl Drop for Pair {
     }
 }
 
-const STORES: [usize; 2] = [LHR, NYC];
+pub(super) const STORES: [usize; 2] = [LHR, NYC];
 
 impl Pair {
     async fn new() -> Self {
@@ -27,10 +28,14 @@ impl Pair {
 
     /// Nothing is given or compared yet.
     async fn idle() -> Self {
-        Self { world: Arc::new(World::with(true, &STORES).await), running: Vec::new() }
+        Self::of(World::with(true, &STORES).await)
     }
 
-    fn run(&mut self) {
+    pub(super) fn of(world: World) -> Self {
+        Self { world: Arc::new(world), running: Vec::new() }
+    }
+
+    pub(super) fn run(&mut self) {
         for store in STORES {
             let service = Arc::clone(&self.world.services[store]);
             self.running.push(tokio::spawn(async move { service.sweep().await }));
@@ -38,7 +43,7 @@ impl Pair {
     }
 
     /// What the store in a data centre knows of a key.
-    async fn known(&self, store: usize, key: &str) -> Option<(String, Option<Vec<u8>>)> {
+    pub(super) async fn known(&self, store: usize, key: &str) -> Option<(String, Option<Vec<u8>>)> {
         let found = self.world.services[store].read_only(&Namespace::id_of("sessions"), key).await.unwrap();
         match found {
             Ok(found) => {
@@ -50,7 +55,7 @@ impl Pair {
     }
 
     /// Waits until both stores know the same of a key, with this version.
-    async fn agree(&self, key: &str, version: &str) {
+    pub(super) async fn agree(&self, key: &str, version: &str) {
         for store in STORES {
             while self.known(store, key).await.is_none_or(|(known, _)| known != version) {
                 sleep(Duration::from_millis(5)).await;
@@ -59,7 +64,7 @@ impl Pair {
     }
 
     /// Waits until no store has anything noted for the other one.
-    async fn settled(&self) {
+    pub(super) async fn settled(&self) {
         for store in STORES {
             while self.world.services[store].report().pair.unwrap().behind > 0 {
                 sleep(Duration::from_millis(5)).await;
@@ -164,11 +169,11 @@ async fn a_store_that_does_not_answer_is_not_waited_for() {
 async fn who_is_behind_in_time_writes_a_newer_version_all_the_same() {
     let pair = Pair::new().await;
     let world = &pair.world;
-    let vault = world.services[LHR].store().unwrap().vault().unwrap().clone();
+    let store = world.services[LHR].store().unwrap();
     // Somebody's clock was a thousand years ahead.
     let ahead = kv::Version::from_parts(32_000_000_000_000 << 16, StoreName::new("fra").unwrap());
     let namespace = Namespace::id_of("sessions");
-    vault.delete(&namespace, &[("a", Some(ahead.clone()))]).await.unwrap();
+    store.delete(&namespace, &[("a", Some(ahead.clone()))]).await.unwrap();
     world.services[LHR].linked.as_ref().unwrap().noted.notify_one();
     pair.agree("a", &ahead.to_string()).await;
     let version = world.put(SIN, "a", "1").await;
@@ -216,11 +221,12 @@ async fn a_lost_file_is_filled_again_and_nobody_is_told_meanwhile_that_there_is_
         versions.push(world.put(LHR, &format!("k{number}"), &number.to_string()).await);
     }
     // New York has a new file: nothing was given to it, and nothing is noted for it.
-    let vault = world.services[LHR].store().unwrap().vault().unwrap().clone();
-    let keys = vault.notes("", 2000).unwrap();
-    let noted = keys.into_iter().zip(versions.iter().map(|_| newest())).collect();
-    vault.unnote(noted).await.unwrap();
-    assert_eq!(vault.usage().noted, 0);
+    let store = world.services[LHR].store().unwrap();
+    let noted = store.notes(Reached::default(), (2000, u64::MAX)).await.ok().unwrap();
+    assert_eq!(noted.len(), versions.len());
+    store.unnote(noted.into_iter().map(|noted| (noted.key, newest())).collect()).await.unwrap();
+    assert_eq!(store.usage().noted, 0);
+    drop(store);
     assert_eq!(world.get(NYC, "k7").await.text(), "7");
     assert_eq!(world.get(SIN, "k8").await.text(), "8");
     assert_eq!(world.get(NYC, "never").await.status, 404);

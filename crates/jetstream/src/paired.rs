@@ -1,0 +1,164 @@
+//! What one of two stores keeps for the other: which keys that may know less of, and what is known of keys in a range.
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use kv::{Given, Known, Record, Span, Version};
+
+use crate::{
+    Bucket, Error, Found,
+    bucket::{AT_ONCE, MOST_TRIES},
+    index::Entry,
+    layout::{parts, subject},
+    mark::Course,
+    publish::{Attempt, publish},
+    shared::Ready,
+};
+
+/// A key that is noted, with its namespace.
+#[derive(Debug)]
+pub struct Noted {
+    /// The key.
+    pub key: String,
+    /// Its place among those that are noted.
+    pub at: u64,
+    /// What is known of it; `None` if nothing is any more.
+    pub found: Option<Found>,
+}
+
+impl Bucket {
+    /// Keys of which the other store may know less, behind this place: so many at most, and with no more bytes but for the first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn notes(&self, after: u64, most: (usize, u64)) -> Result<Vec<Noted>, Error> {
+        self.shared.ready()?;
+        let notes = self.shared.index().notes(after, most);
+        let read = notes.into_iter().map(|(at, key)| async move {
+            let found = match parts(&key) {
+                Some((namespace, key)) => self.look(namespace, key).await?,
+                None => None,
+            };
+            Ok(Noted { key: String::from_utf8_lossy(&key).into_owned(), at, found })
+        });
+        stream::iter(read).buffered(AT_ONCE).collect::<Vec<_>>().await.into_iter().collect()
+    }
+
+    /// What is known of keys in a span that are compared, so many at most and with no more bytes of names than that; and where it ends.
+    ///
+    /// # Errors
+    /// When the store cannot be used.
+    pub fn known(&self, span: &Span, most: (usize, usize)) -> Result<(Vec<Known>, Option<String>), Error> {
+        self.shared.ready()?;
+        Ok(self.shared.index().known(span, most, (self.now)()))
+    }
+
+    /// Takes what the other store knows of keys, durably; says for each what became of it. What a message has no room for is left out: `None`.
+    ///
+    /// # Errors
+    /// When one of them cannot be stored; others may be.
+    pub async fn take(&self, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Option<Given>>, Error> {
+        let ready = &self.shared.ready()?;
+        let takes = all.into_iter().map(|(key, record, value)| async move {
+            let version = record.version.clone();
+            let taken = match self.take_one(ready, &key, record, value).await {
+                Ok(given) => Ok(Some(given)),
+                Err(why @ Error::TooLarge { .. }) => {
+                    tracing::warn!(error = %why, "the other store has a value that this one cannot take");
+                    Ok(None)
+                }
+                Err(why) => Err(why),
+            };
+            (key, version, taken)
+        });
+        let done: Vec<_> = stream::iter(takes).buffered(AT_ONCE).collect().await;
+        if let Some(why) = done.iter().find_map(|(_, _, taken)| taken.as_ref().err().cloned()) {
+            // Who is told that it failed does not know what was done: copies of all of them are read again.
+            for (key, version, taken) in &done {
+                self.shared.note(key.as_bytes(), taken.as_ref().ok().map(|_| version));
+            }
+            return Err(why);
+        }
+        if done.iter().any(|(_, _, taken)| matches!(taken, Ok(Some(Given::Older(_))))) {
+            self.shared.keep_mark(ready, Course::Back).await?;
+        }
+        Ok(done.into_iter().filter_map(|(_, _, taken)| taken.ok()).collect())
+    }
+
+    async fn take_one(&self, ready: &Ready, key: &str, record: Record, value: Bytes) -> Result<Given, Error> {
+        let full = key.as_bytes();
+        let Some((namespace, key)) = parts(full) else { return Err(Error::Refused("no key".to_owned())) };
+        let _turn = self.turn(full).lock().await;
+        let subject = subject(&self.address.stream, namespace, key);
+        self.shared.clock().hear(&record.version);
+        for _ in 0..MOST_TRIES {
+            let known = self.shared.known(full);
+            let given =
+                Record::given(known.as_ref().and_then(|known| known.record.as_ref()), &record.version);
+            match &given {
+                Given::Older(_) => {
+                    self.shared.index_mut().note(full);
+                    return Ok(given);
+                }
+                Given::Same => {
+                    self.shared.index_mut().unnote(full, &record.version);
+                    return Ok(given);
+                }
+                Given::New => {}
+            }
+            let _writing = self.shared.writing(record.version.clone());
+            let after = known.map_or(0, |known| known.sequence);
+            match publish(ready, &subject, &record, after, value.clone()).await? {
+                Attempt::Done(sequence) => {
+                    let version = record.version.clone();
+                    let mut index = self.shared.index_mut();
+                    index.apply(full, Entry { sequence, record: Some(record) });
+                    index.unnote(full, &version);
+                    return Ok(given);
+                }
+                Attempt::Late => self.catch_up(ready, full, &subject, after).await?,
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Notes that the other store may know less of keys, durably.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub async fn note(&self, full_keys: &[String]) -> Result<(), Error> {
+        let ready = self.shared.ready()?;
+        {
+            let mut index = self.shared.index_mut();
+            for key in full_keys {
+                index.note(key.as_bytes());
+            }
+        }
+        self.shared.keep_mark(&ready, Course::Back).await
+    }
+
+    /// Notes that the other store knows this of keys; what was written since stays noted. It is durable a second later, and until then they are given again
+    /// after a start.
+    pub fn unnote(&self, known: &[(String, Version)]) {
+        let mut index = self.shared.index_mut();
+        for (key, version) in known {
+            index.unnote(key.as_bytes(), version);
+        }
+    }
+
+    /// Notes that the other store has no keys that this one has never had.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub async fn filled(&self) -> Result<(), Error> {
+        let ready = self.shared.ready()?;
+        self.shared.is_filling.store(false, SeqCst);
+        self.shared.keep_mark(&ready, Course::Forward).await
+    }
+
+    /// Whether the other store may have keys that this one has never had.
+    pub fn is_filling(&self) -> bool {
+        self.shared.is_filling.load(SeqCst)
+    }
+}
