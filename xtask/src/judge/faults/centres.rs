@@ -25,5 +25,18 @@ pub(super) const ORIGIN_CITY: &str = "paris";
 /// The host of the origin, and its address: that of the first host.
 pub(super) const ORIGIN: (&str, &str) = ("origin", "10.0.0.1");
 
-/// The host of the server of NATS, beside the data centre with the store, and its address: that of the last host.
-pub(super) const SERVER: (&str, &str) = ("server", "10.0.0.6");
+/// A host with a server of NATS.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ServerHost {
+    pub(super) name: &'static str,
+    /// Those of the last hosts.
+    pub(super) address: &'static str,
+    /// The data centre whose city it is in.
+    pub(super) beside: usize,
+}
+
+/// Beside the data centre with the store; of two stores each has one.
+pub(super) const SERVERS: [ServerHost; 2] = [
+    ServerHost { name: "server", address: "10.0.0.6", beside: 0 },
+    ServerHost { name: "server-2", address: "10.0.0.7", beside: 2 },
+];

@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow, ensure};
 use tempfile::TempDir;
 use world::file::{Down, Fault};
 
-pub(super) use super::centres::{CENTRES, ORIGIN, ORIGIN_CITY, SERVER};
+pub(super) use super::centres::{CENTRES, ORIGIN, ORIGIN_CITY, SERVERS};
 use super::{centres::Centre, timeline::What};
 
 /// A planet that is up, and the certificates of its data centres.
@@ -21,7 +21,7 @@ pub(super) struct Place {
     name: String,
     pub(super) control: planet::Planet,
     origin: planet::Network,
-    server: planet::Network,
+    servers: Vec<planet::Network>,
     edges: Vec<planet::Network>,
     folder: TempDir,
 }
@@ -36,9 +36,10 @@ impl Place {
         let run = |words: &[&str]| longhaul(program, words);
         run(&["lab", "up", &file.display().to_string(), "--detach", "--name", &name])?;
         let control = planet::Planet::find(Some(&name))?;
-        let [origin, server] = [control.network(ORIGIN.0)?, control.network(SERVER.0)?];
+        let origin = control.network(ORIGIN.0)?;
+        let servers = SERVERS.iter().map(|server| control.network(server.name)).collect::<Result<_, _>>()?;
         let edges = CENTRES.iter().map(|centre| control.network(&host(centre))).collect::<Result<_, _>>()?;
-        let place = Self { program: program.to_owned(), name, control, origin, server, edges, folder };
+        let place = Self { program: program.to_owned(), name, control, origin, servers, edges, folder };
         let authority = place.authority();
         run(&["edge", "ca", "new", &authority])?;
         for centre in &CENTRES {
@@ -104,9 +105,13 @@ impl Place {
         in_network(&self.edges[centre], work)
     }
 
-    /// The same in the host of the server of NATS.
-    pub(super) fn at_server<T: Send>(&self, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
-        in_network(&self.server, work)
+    /// The same in the host of a server of NATS.
+    pub(super) fn at_server<T: Send>(
+        &self,
+        server: usize,
+        work: impl FnOnce() -> T + Send,
+    ) -> anyhow::Result<T> {
+        in_network(&self.servers[server], work)
     }
 
     /// The same in the host of the origin.
@@ -155,7 +160,10 @@ fn world() -> String {
     for centre in &CENTRES {
         let _ = write!(text, "[[host]]\nname = \"{}\"\ncity = \"{}\"\n", host(centre), centre.city);
     }
-    let _ = write!(text, "[[host]]\nname = \"{}\"\ncity = \"{}\"\n", SERVER.0, CENTRES[0].city);
+    for server in &SERVERS {
+        let city = CENTRES[server.beside].city;
+        let _ = write!(text, "[[host]]\nname = \"{}\"\ncity = \"{city}\"\n", server.name);
+    }
     for (number, a) in cities.iter().enumerate() {
         for (b, rtt) in cities[number + 1..].iter().zip([6, 14, 22, 30]) {
             let _ = write!(text, "[[link]]\nbetween = [\"{a}\", \"{b}\"]\nrtt = \"{rtt}ms\"\n");

@@ -12,31 +12,36 @@ use anyhow::bail;
 
 use super::{
     clock::pause,
-    place::{Place, SERVER},
+    place::{Place, SERVERS},
 };
 
 /// Runs until it is killed or this is dropped.
 pub(super) struct Server<'p> {
     place: &'p Place,
+    /// Which one it is.
+    number: usize,
     /// Where it stores what it is given.
     folder: PathBuf,
     running: Mutex<Option<Child>>,
 }
 
 impl<'p> Server<'p> {
-    /// One that runs, if NATS is installed.
-    pub(super) fn start_if_installed(place: &'p Place, below: &Path) -> anyhow::Result<Option<Self>> {
-        if Command::new("nats-server").arg("--version").output().is_err() {
-            return Ok(None);
-        }
-        let server = Self { place, folder: below.join("nats"), running: Mutex::new(None) };
+    /// Whether NATS is installed.
+    pub(super) fn is_installed() -> bool {
+        Command::new("nats-server").arg("--version").output().is_ok()
+    }
+
+    /// The one with this number, which runs.
+    pub(super) fn start(place: &'p Place, number: usize, below: &Path) -> anyhow::Result<Self> {
+        let folder = below.join(SERVERS[number].name);
+        let server = Self { place, number, folder, running: Mutex::new(None) };
         server.begin()?;
-        Ok(Some(server))
+        Ok(server)
     }
 
     /// Where data centres find it.
-    pub(super) fn address() -> String {
-        format!("nats://{}:{PORT}", SERVER.1)
+    pub(super) fn address(&self) -> String {
+        format!("nats://{}:{PORT}", SERVERS[self.number].address)
     }
 
     /// Lets it be away from now on, or be there again.
@@ -47,11 +52,12 @@ impl<'p> Server<'p> {
     /// Starts it, and waits until it can be connected to.
     fn begin(&self) -> anyhow::Result<()> {
         let mut command = Command::new("nats-server");
-        command.args(["-a", SERVER.1, "-p", &PORT.to_string(), "-js", "-sd"]).arg(&self.folder);
+        let address = SERVERS[self.number].address;
+        command.args(["-a", address, "-p", &PORT.to_string(), "-js", "-sd"]).arg(&self.folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = self.place.at_server(|| command.spawn())?;
+        let child = self.place.at_server(self.number, || command.spawn())?;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(child?);
-        self.place.at_server(wait)?
+        self.place.at_server(self.number, || wait(address))?
     }
 
     fn kill(&self) -> anyhow::Result<()> {
@@ -70,9 +76,9 @@ impl Drop for Server<'_> {
     }
 }
 
-fn wait() -> anyhow::Result<()> {
+fn wait(address: &str) -> anyhow::Result<()> {
     for _ in 0..200 {
-        if TcpStream::connect((SERVER.1, PORT)).is_ok() {
+        if TcpStream::connect((address, PORT)).is_ok() {
             return Ok(());
         }
         pause(Duration::from_millis(50));

@@ -64,10 +64,10 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
     let token: Value = serde_json::from_str(&longhaul(place.program(), &["edge", "token", "--json"])?)?;
     let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
     let bus = match seed % 4 {
-        1 => Server::start_if_installed(place, folder.path())?,
+        1 if Server::is_installed() => Some(Server::start(place, 0, folder.path())?),
         _ => None,
     };
-    fs::write(folder.path().join("network.toml"), network(place, folder.path(), bus.is_some(), &hash))?;
+    fs::write(folder.path().join("network.toml"), network(place, folder.path(), bus.as_ref(), &hash))?;
     let network = Network::start(place, folder.path(), clocks)?;
     let has_server = bus.is_some();
     let kinds = Kinds { has_clocks: clocks.is_some(), has_disk: false, has_server, has_origin: true };
@@ -270,8 +270,8 @@ fn describe(visit: &Visit) -> String {
 }
 
 /// Two of the data centres have a disk.
-fn network(place: &Place, folder: &Path, has_bus: bool, hash: &str) -> String {
-    let bus = if has_bus { format!("bus = \"{}\"\n", Server::address()) } else { String::new() };
+fn network(place: &Place, folder: &Path, bus: Option<&Server<'_>>, hash: &str) -> String {
+    let bus = bus.map_or_else(String::new, |server| format!("bus = \"{}\"\n", server.address()));
     let disk = |name: &str| match name {
         "lhr" | "mil" => format!("disk = \"{}/disk-{name}\"\ndisk_size = \"100MB\"\n", folder.display()),
         _ => String::new(),

@@ -1,5 +1,5 @@
-//! What keeps the keys of a run: a file on a small disk, which can be full, or two of them in two data centres; or a server of NATS, which can
-//! be killed.
+//! What keeps the keys of a run: a store in one data centre or in two, each a file on a small disk, which can be full, or on a server of NATS, which can be
+//! killed.
 
 use std::{
     fs::{self, File},
@@ -16,65 +16,97 @@ use crate::judge::faults::{
     server::Server,
 };
 
-/// What keeps them.
-pub(super) enum Keep<'p> {
-    /// A disk of its own for each data centre with a store.
-    Disks(Vec<Disk>),
+/// The stores of a run.
+pub(super) struct Keep<'p> {
+    stores: Vec<Store<'p>>,
+    /// Which of them has a fault of its own now and then.
+    troubled: usize,
+}
+
+/// One of them.
+enum Store<'p> {
+    /// A file on a disk of its own.
+    Disk(Disk),
     /// A server of NATS.
     Server(Server<'p>),
 }
 
+/// What a store is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    File,
+    Nats,
+}
+
+/// What the stores of a run are: of eight runs three have a file, two have two, and one each has NATS, two servers of it, and a file and a server.
+fn sorts(seed: u64) -> &'static [Sort] {
+    use Sort::{File, Nats};
+    match seed % 8 {
+        0 => &[Nats],
+        2 | 6 => &[File, File],
+        4 => &[Nats, Nats],
+        7 => &[File, Nats],
+        _ => &[File],
+    }
+}
+
 impl<'p> Keep<'p> {
-    /// For a run: every fourth is on NATS, where that is installed, and every fourth has two stores.
+    /// For a run. Where NATS is not installed, files take its place.
     pub(super) fn of(place: &'p Place, folder: &Path, seed: u64) -> anyhow::Result<Self> {
-        if seed.is_multiple_of(4)
-            && let Some(server) = Server::start_if_installed(place, folder)?
-        {
-            return Ok(Self::Server(server));
+        let mut stores = Vec::new();
+        for (number, sort) in sorts(seed).iter().enumerate() {
+            stores.push(match sort {
+                Sort::Nats if Server::is_installed() => Store::Server(Server::start(place, number, folder)?),
+                Sort::Nats | Sort::File => Store::Disk(Disk::mount(folder, STORES[number])?),
+            });
         }
-        let stores = if seed % 4 == 2 { &STORES[..] } else { &STORES[..1] };
-        let disks = stores.iter().map(|store| Disk::mount(folder, *store)).collect::<Result<_, _>>();
-        Ok(Self::Disks(disks?))
+        // The first one of two files, and either of two others.
+        let is_alike = stores.iter().all(|store| matches!(store, Store::Disk(_)));
+        let troubled = if is_alike { 0 } else { usize::from(seed / 8 % 2 == 1).min(stores.len() - 1) };
+        Ok(Self { stores, troubled })
     }
 
+    /// Whether its own fault is that a disk is full.
     pub(super) fn is_disk(&self) -> bool {
-        matches!(self, Self::Disks(_))
+        matches!(self.stores[self.troubled], Store::Disk(_))
     }
 
     /// The data centres with a store. `well_until` is when the first fault began.
     pub(super) fn stores(&self, well_until: u64) -> Stores {
-        match self {
-            Self::Disks(disks) if disks.len() > 1 => Stores::Two { at: STORES, well_until },
-            Self::Disks(_) | Self::Server(_) => Stores::One(STORES[0]),
+        match self.stores.len() {
+            1 => Stores::One(STORES[0]),
+            _ => Stores::Two { at: STORES, well_until },
         }
     }
 
     pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::Disks(disks) if disks.len() > 1 => "runs with two files",
-            Self::Disks(_) => "runs with a file",
-            Self::Server(_) => "runs with NATS",
+        match &self.stores[..] {
+            [Store::Disk(_)] => "runs with a file",
+            [Store::Server(_)] => "runs with NATS",
+            [Store::Server(_), Store::Server(_)] => "runs with two servers of NATS",
+            [Store::Disk(_), Store::Disk(_)] => "runs with two files",
+            _ => "runs with a file and NATS",
         }
     }
 
     /// `store`, as the network's file has it.
     pub(super) fn table(&self) -> String {
-        let of = |store: usize, address: &str| format!("{} = \"{address}\"", CENTRES[store].name);
-        let stores: Vec<_> = match self {
-            Self::Disks(disks) => {
-                let file = |disk: &Disk| disk.folder.join("kv.redb").display().to_string();
-                disks.iter().map(|disk| of(disk.centre, &file(disk))).collect()
-            }
-            Self::Server(_) => vec![of(STORES[0], &Server::address())],
+        let of = |(store, centre): (&Store<'_>, usize)| {
+            let place = match store {
+                Store::Disk(disk) => disk.folder.join("kv.redb").display().to_string(),
+                Store::Server(server) => server.address(),
+            };
+            format!("{} = \"{place}\"", CENTRES[centre].name)
         };
+        let stores: Vec<_> = self.stores.iter().zip(STORES).map(of).collect();
         format!("{{ {} }}", stores.join(", "))
     }
 
     /// Lets its own fault begin or end.
     pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
-        match self {
-            Self::Disks(disks) => {
-                let filler = disks[0].folder.join("filler");
+        match &self.stores[self.troubled] {
+            Store::Disk(disk) => {
+                let filler = disk.folder.join("filler");
                 if !begins {
                     return Ok(fs::remove_file(filler)?);
                 }
@@ -83,15 +115,13 @@ impl<'p> Keep<'p> {
                 while file.write_all(&[0; 4096]).is_ok() {}
                 Ok(())
             }
-            Self::Server(server) => server.trouble(begins),
+            Store::Server(server) => server.trouble(begins),
         }
     }
 }
 
 /// A small disk that is mounted, until this is dropped.
-pub(super) struct Disk {
-    /// Whose it is.
-    centre: usize,
+struct Disk {
     folder: PathBuf,
 }
 
@@ -103,7 +133,7 @@ impl Disk {
         mount.args(["-t", "tmpfs", "-o", &format!("size={DISK}"), "tmpfs"]).arg(&folder);
         let status = mount.status().context("cannot run mount")?;
         ensure!(status.success(), "cannot mount a small disk, which takes root");
-        Ok(Self { centre, folder })
+        Ok(Self { folder })
     }
 }
 
@@ -114,8 +144,21 @@ impl Drop for Disk {
     }
 }
 
-/// The data centre with the store, and that with the second one where there are two; the first one's disk is the one that can be full.
+/// The data centre with the store, and that with the second one where there are two.
 const STORES: [usize; 2] = [0, 2];
 
 /// Room for a few of the large values that visitors write.
 const DISK: &str = "12m";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_stores_has_its_share_of_the_runs() {
+        let runs = |wanted: &[Sort]| (0..80).filter(|seed| sorts(*seed) == wanted).count();
+        use Sort::{File, Nats};
+        let shares = [&[File][..], &[File, File], &[Nats], &[Nats, Nats], &[File, Nats]].map(runs);
+        assert_eq!(shares, [30, 20, 10, 10, 10]);
+    }
+}
