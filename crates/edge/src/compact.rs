@@ -5,7 +5,8 @@ use http::{Bytes, HeaderMap, HeaderValue};
 
 /// The same header, in memory of its own.
 pub(crate) fn compact(mut headers: HeaderMap) -> HeaderMap {
-    let text: Vec<u8> = headers.values().flat_map(|value| value.as_bytes().iter().copied()).collect();
+    let mut text = Vec::with_capacity(headers.values().map(HeaderValue::len).sum());
+    headers.values().for_each(|value| text.extend_from_slice(value.as_bytes()));
     let (text, mut begin) = (Bytes::from(text), 0);
     for value in headers.values_mut() {
         let end = begin + value.len();

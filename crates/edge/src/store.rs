@@ -71,6 +71,8 @@ pub(crate) struct Usage {
 #[derive(Debug)]
 pub(crate) struct Store {
     inner: Mutex<Inner>,
+    /// How many bytes it may have.
+    capacity: u64,
     /// The newest purge's place, to be seen without a lock.
     epoch: AtomicU64,
     /// The disk below it, which is told what it is newer than.
@@ -94,7 +96,7 @@ impl Store {
         let (resources, keys) = (HashMap::new(), HashMap::new());
         let (names, eviction, log) = (Names::default(), Eviction::new(bytes), Log::default());
         let inner = Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log });
-        Self { inner, epoch: AtomicU64::new(0), disk: None }
+        Self { inner, capacity: bytes, epoch: AtomicU64::new(0), disk: None }
     }
 
     /// The same, above a disk.
@@ -295,7 +297,7 @@ impl Store {
 
     /// The newest purge's place.
     pub(crate) fn epoch(&self) -> u64 {
-        self.lock().log.epoch()
+        self.epoch.load(Acquire)
     }
 
     /// What is in it.
@@ -306,7 +308,7 @@ impl Store {
 
     /// How many bytes it may have.
     pub(crate) fn capacity(&self) -> u64 {
-        self.lock().eviction.capacity()
+        self.capacity
     }
 
     /// How many of them one object may have, if there is a disk for larger ones.
