@@ -1,7 +1,7 @@
 //! One HTTP/2 connection of a server. h2 reads and writes its frames; what is asked there is answered here.
 //!
-//! A request that the handler can answer with a look at its fields is answered where it is found, and any other is a task of its own. The
-//! connection's task is the only one that reads and writes its stream.
+//! A request that the handler can answer with a look at its fields, or without waiting, is answered where it is found, and any other is a task
+//! of its own. The connection's task is the only one that reads and writes its stream.
 
 mod conduct;
 mod download;
@@ -246,8 +246,11 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             request.extensions_mut().insert(caller.clone());
         }
         request.extensions_mut().insert(interim);
-        let exchange = self.exchange(None);
-        self.answering.spawn(exchange.run(request, respond, interims));
+        let mut answering = Box::pin(self.exchange(None).run(request, respond, interims));
+        // What is answered without waiting, as a hit for another data centre is, needs no task.
+        if answering.as_mut().poll(&mut Task::from_waker(Waker::noop())).is_pending() {
+            self.answering.spawn(answering);
+        }
     }
 
     fn exchange(&self, note: Option<H::Note>) -> Exchange<H> {
