@@ -140,8 +140,8 @@ impl Body {
                 Ok(data) if (whole.len() + data.len()) as u64 <= length => whole.extend_from_slice(&data),
                 Ok(_) => return Err(Failure::TooLarge),
                 Err(trailers) => {
-                    let rest = Self::stream(Begun::new(trailers, self));
-                    return Ok(Self::stream(Begun::new(Frame::data(whole.freeze()), rest)));
+                    let rest = Self::stream(Begun::new(Ok(trailers), self));
+                    return Ok(Self::stream(Begun::new(Ok(Frame::data(whole.freeze())), rest)));
                 }
             }
         }

@@ -384,11 +384,11 @@ async fn on_shared(
         Shared::Http2(http2) => http2
             .exchange(origin, request, trace)
             .await
-            .map(|response| response.map(|body| download::stamped(body, stamps, recorder))),
+            .map(|response| download::stamped(response, stamps, recorder)),
         Shared::Http3(http3) => http3
             .exchange(origin, request, trace)
             .await
-            .map(|response| response.map(|body| download::stamped(body, stamps, recorder))),
+            .map(|response| download::stamped(response, stamps, recorder)),
     };
     response.map_err(|refusal| Loss { refusal, permit: None })
 }

@@ -1,4 +1,4 @@
-//! A body of which the first frame was read already.
+//! A body of which the first frame was read already, or that was seen to break off before it.
 
 use std::{
     pin::Pin,
@@ -11,12 +11,12 @@ use hyper::body::{Body as Frames, Frame, SizeHint};
 use crate::{Body, Failure};
 
 pub(crate) struct Begun {
-    first: Option<Frame<Bytes>>,
+    first: Option<Result<Frame<Bytes>, Failure>>,
     rest: Body,
 }
 
 impl Begun {
-    pub(crate) fn new(first: Frame<Bytes>, rest: Body) -> Self {
+    pub(crate) fn new(first: Result<Frame<Bytes>, Failure>, rest: Body) -> Self {
         Self { first: Some(first), rest }
     }
 }
@@ -30,7 +30,7 @@ impl Frames for Begun {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         match self.first.take() {
-            Some(first) => Poll::Ready(Some(Ok(first))),
+            Some(first) => Poll::Ready(Some(first)),
             None => Pin::new(&mut self.rest).poll_frame(cx),
         }
     }
@@ -40,7 +40,8 @@ impl Frames for Begun {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let first = self.first.as_ref().and_then(Frame::data_ref).map_or(0, |data| data.len() as u64);
+        let first = self.first.as_ref().and_then(|first| first.as_ref().ok()?.data_ref());
+        let first = first.map_or(0, |data| data.len() as u64);
         let rest = self.rest.size_hint();
         let mut both = SizeHint::new();
         both.set_lower(rest.lower() + first);

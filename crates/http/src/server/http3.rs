@@ -147,7 +147,7 @@ impl<H: Handler> Context<H> {
             let mut body = patient(incoming, self.config.read_timeout);
             return Ok(match body.frame().await.transpose()? {
                 None => Body::empty(),
-                Some(first) => Body::stream(Begun::new(first, body)),
+                Some(first) => Body::stream(Begun::new(Ok(first), body)),
             });
         }
         Ok(patient(told_to_go_on(incoming, &head.headers, interim), self.config.read_timeout))
