@@ -13,11 +13,12 @@ use crate::{
     fetch::{Fetched, passed},
     flights::{Landing, Part},
     kept::Kept,
+    lasting::Lasting,
     log::{AtOrigin, Outcome},
     origins::{is_for_many, onward},
     store::{Found, Object},
     upgrade,
-    visit::{INCOMPLETE, NOT_CACHED, Refusal, UNREACHABLE, Visit},
+    visit::{INCOMPLETE, NOT_CACHED, Refusal, Visit},
     ways::Reason,
 };
 
@@ -114,14 +115,13 @@ impl Core {
         }
         match self.flights.join(&visit.key) {
             Part::Leads(flight) => {
-                let fetch = tokio::spawn(Arc::clone(self).fetch(Arc::clone(&visit), stale, flight));
+                let fetch = Lasting::new(Arc::clone(self).fetch(Arc::clone(&visit), stale, flight));
                 match in_time(fetch, zone.stale_after, instead).await {
-                    Ok(Ok(Fetched::Passed(response, _))) if self.is_better_in_parts(&visit, &response) => {
+                    Ok(Fetched::Passed(response, _)) if self.is_better_in_parts(&visit, &response) => {
                         drop(response);
                         self.pass(&visit, Body::empty(), forward).await
                     }
-                    Ok(Ok(fetched)) => self.land(&visit, fetched, forward),
-                    Ok(Err(_)) => self.refuse(UNREACHABLE),
+                    Ok(fetched) => self.land(&visit, fetched, forward),
                     Err(instead) => self.hit(&visit, &instead, self.now(), Some("origin-slow")),
                 }
             }

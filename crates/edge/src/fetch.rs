@@ -43,7 +43,7 @@ pub(crate) enum Fetched {
 impl Core {
     /// Looks for what a flight is for on disk, and else asks the origin: for what is stored under the key, if it is `stale`, only
     /// whether it is still right.
-    /// Runs as a task of its own: whoever waits for it may go without ending it.
+    /// It is for others too: whoever waits for it may go without ending it.
     pub(crate) async fn fetch(
         self: Arc<Self>,
         visit: Arc<Visit>,

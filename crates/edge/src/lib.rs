@@ -68,6 +68,7 @@ mod hits;
 mod keeping;
 mod kept;
 mod kv;
+mod lasting;
 mod likeness;
 mod log;
 mod metrics;
