@@ -68,8 +68,7 @@ impl Core {
             let Hop::Centre { centre, role } = others.next(&visit.zone().name, role, key, &through) else {
                 return None;
             };
-            let answered =
-                self.ask_other(others, (centre, role), visit, headers.clone(), Body::empty()).await;
+            let answered = self.ask_other(others, (centre, role), visit, headers, Body::empty()).await;
             match answered {
                 Ok(response) => return Some(Ok(received(response, visit.zone().next_byte + MARGIN))),
                 Err(unanswered) => {

@@ -63,13 +63,17 @@ impl Core {
         }
         let began = self.store.epoch();
         let requested = self.now();
-        let mut headers = onward(&visit, &self.centre);
-        cache::make_unconditional(&mut headers);
+        let headers = |validators: Option<&Validators>| {
+            let mut headers = onward(&visit, &self.centre);
+            cache::make_unconditional(&mut headers);
+            if let Some(validators) = validators {
+                validators.ask(&mut headers);
+            }
+            headers
+        };
         let validators = stale.as_ref().and_then(|stale| Validators::of(&stale.stored));
-        if let Some(validators) = &validators {
-            validators.ask(&mut headers);
-        }
-        let mut answered = self.ask(&visit, headers.clone(), Body::empty(), requested, Aim::Tiers).await;
+        let asked = headers(validators.as_ref());
+        let mut answered = self.ask(&visit, asked, Body::empty(), requested, Aim::Tiers).await;
         if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
             && response.status() == StatusCode::NOT_MODIFIED
         {
@@ -80,8 +84,7 @@ impl Core {
                 return Fetched::Confirmed(confirmed);
             }
             // It is about something that is not stored here, or not any more: what is there now?
-            cache::make_unconditional(&mut headers);
-            answered = self.ask(&visit, headers, Body::empty(), requested, Aim::Tiers).await;
+            answered = self.ask(&visit, headers(None), Body::empty(), requested, Aim::Tiers).await;
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
         if let Some(stale) = stale.filter(|stale| is_error && self.stands_in(&visit, stale, self.now())) {

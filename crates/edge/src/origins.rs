@@ -125,6 +125,7 @@ impl Origins {
 /// The header that goes on to an origin: without what belonged to the visitor's connection, and with where it came from.
 pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let mut headers = visit.headers.clone();
+    headers.reserve(ADDED);
     let wants_trailers =
         headers.get(header::TE).is_some_and(|te| te.as_bytes().eq_ignore_ascii_case(b"trailers"));
     clear_connection_fields(&mut headers);
@@ -148,6 +149,9 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     remove_twins(&mut headers);
     headers
 }
+
+/// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.
+const ADDED: usize = 6;
 
 /// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` beside ours, or
 /// what says where a message ends.

@@ -283,7 +283,7 @@ impl Search<'_> {
             None => (None, body),
         };
         let asked = (centre, Role::Detour);
-        let answered = self.core.ask_other(self.others, asked, self.visit, parts.headers, body).await;
+        let answered = self.core.ask_other(self.others, asked, self.visit, &parts.headers, body).await;
         let answered = match (answered, tunnel) {
             (Ok(response), Some(tunnel)) => Ok(tunnel.answered(response).await),
             (answered, _) => answered,

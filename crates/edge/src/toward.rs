@@ -66,14 +66,13 @@ impl Core {
         others: &Arc<Others>,
         (centre, role): (CentreId, Role),
         visit: &Visit,
-        headers: HeaderMap,
+        headers: &HeaderMap,
         body: Body,
     ) -> Result<Response<Body>, Unanswered> {
         let through: Vec<_> = visit.through().iter().cloned().chain([self.centre.clone()]).collect();
         if through.len() > MOST_HOPS {
             return Err(Unanswered::Far);
         }
-        let mut headers = as_it_came(headers, &visit.headers);
         let came = Came {
             role,
             through,
@@ -82,12 +81,17 @@ impl Core {
             visitor: visit.peer.address,
             scheme: visit.peer.scheme,
         };
-        came.write(&mut headers);
         // One that was just started does not know yet what the run before has acknowledged.
         if timeout(BEGINNING, self.bus.begun()).await.is_err() {
             return Err(Unanswered::Early);
         }
-        headers.insert(POSITION, self.bus.reached().ok_or(Unanswered::Unsayable)?);
+        let reached = self.bus.reached().ok_or(Unanswered::Unsayable)?;
+        let told = || {
+            let mut told = as_it_came(headers, &visit.headers);
+            came.write(&mut told);
+            told.insert(POSITION, reached.clone());
+            told
+        };
         let peer = others.peer(centre);
         peer.asked();
         let asked = async {
@@ -97,12 +101,13 @@ impl Core {
             } else {
                 others.lanes.small_of(self.number(), &peer.origin)
             };
-            let response = send(client, peer, visit, headers.clone(), body).await?;
+            let response = send(client, peer, visit, told(), body).await?;
             match again {
                 // It is large, and comes on the other connection.
                 Some(body) if response.headers().get(LANE).is_some_and(|lane| *lane == BULK) => {
-                    headers.insert(LANE, BULK);
-                    Box::pin(send(others.lanes.of(Lane::Bulk), peer, visit, headers, body)).await
+                    let mut told = told();
+                    told.insert(LANE, BULK);
+                    Box::pin(send(others.lanes.of(Lane::Bulk), peer, visit, told, body)).await
                 }
                 _ => Ok(response),
             }
@@ -177,7 +182,9 @@ fn accepted(mut response: Response<Body>, visit: &Visit, gone: Gone) -> Result<R
 }
 
 /// A header that was made for an origin, as it goes to another data centre: that one says who the visitor is.
-fn as_it_came(mut headers: HeaderMap, visitor: &HeaderMap) -> HeaderMap {
+fn as_it_came(headers: &HeaderMap, visitor: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    headers.reserve(FIELDS);
     for name in [FORWARDED_FOR, FORWARDED_PROTO, header::FORWARDED] {
         headers.remove(&name);
         for line in visitor.get_all(&name) {
@@ -186,6 +193,9 @@ fn as_it_came(mut headers: HeaderMap, visitor: &HeaderMap) -> HeaderMap {
     }
     headers
 }
+
+/// Fields that say how a request came.
+const FIELDS: usize = 8;
 
 /// Ways that a data centre may try, each for as long as a zone waits for its origin.
 const WAYS: u32 = 4;
