@@ -44,19 +44,20 @@ impl Came {
 
     /// Puts it down in a header.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
-        let mut set = |name: HeaderName, value: &str| {
+        let mut set = |name: HeaderName, value: String, often: Often| {
             // Names are tokens, and all else is digits.
-            if let Ok(value) = HeaderValue::from_str(value) {
+            if let Ok(mut value) = HeaderValue::try_from(value) {
+                value.set_sensitive(often == Often::Once);
                 headers.insert(name, value);
             }
         };
-        set(VERSION, CURRENT);
-        set(ROLE, &word(self.role));
-        set(PATH, &self.through.join(","));
-        set(ZONE, &self.zone);
-        set(KEY, &format!("{:016x}", self.key.0));
-        set(VISITOR, &self.visitor.to_string());
-        set(SCHEME, self.scheme.name());
+        set(ROLE, word(self.role), Often::Again);
+        set(PATH, self.through.join(","), Often::Again);
+        set(ZONE, self.zone.clone(), Often::Again);
+        set(KEY, format!("{:016x}", self.key.0), Often::Once);
+        set(VISITOR, self.visitor.to_string(), Often::Once);
+        headers.insert(VERSION, HeaderValue::from_static(CURRENT));
+        headers.insert(SCHEME, HeaderValue::from_static(self.scheme.name()));
     }
 
     /// Reads it from a header.
@@ -89,6 +90,14 @@ impl Came {
             },
         })
     }
+}
+
+/// How often a value is said on a connection: one that is said once has no place in its table of fields, from which it would push others, and
+/// from which it would be taken at each end (RFC 7541 section 6.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Often {
+    Once,
+    Again,
 }
 
 /// Whether what is read of a header is the same when it is written and read again; `None` if nothing is. For the fuzz target.
@@ -214,6 +223,16 @@ mod tests {
             headers.remove(&name);
             prop_assert!(Came::read(&headers).is_err());
         }
+    }
+
+    #[test]
+    fn what_differs_from_request_to_request_is_kept_out_of_the_tables_of_connections() {
+        let (role, through, zone) = (Role::Upper(1), vec!["lhr".to_owned()], "shop".to_owned());
+        let (key, visitor) = (KeyHash(1), ([192, 0, 2, 1], 5).into());
+        let mut headers = HeaderMap::new();
+        Came { role, through, zone, key, visitor, scheme: Scheme::Http }.write(&mut headers);
+        let kept_out = headers.iter().filter(|(_, value)| value.is_sensitive());
+        assert!(kept_out.map(|(name, _)| name).eq(&[KEY, VISITOR]));
     }
 
     #[test]
