@@ -2,11 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use cache::{Key, purge::Purge};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use crate::{store::Object, visit::Refusal};
 
@@ -31,8 +31,15 @@ pub(crate) struct Flights {
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<Key, (u64, watch::Receiver<Option<Landing>>)>,
+    open: HashMap<Key, (u64, Arc<Ground>)>,
     next: u64,
+}
+
+/// Where a flight lands.
+#[derive(Debug, Default)]
+struct Ground {
+    landing: OnceLock<Landing>,
+    has_landed: Notify,
 }
 
 /// The part of a request in a flight.
@@ -46,24 +53,24 @@ pub(crate) struct Flight {
     flights: Arc<Flights>,
     key: Key,
     number: u64,
-    landing: watch::Sender<Option<Landing>>,
+    ground: Arc<Ground>,
 }
 
 /// A flight, for one who follows.
-pub(crate) struct Waiting(watch::Receiver<Option<Landing>>);
+pub(crate) struct Waiting(Arc<Ground>);
 
 impl Flights {
     /// Joins the flight for a key, or begins one.
     pub(crate) fn join(self: &Arc<Self>, key: &Key) -> Part {
         let mut table = self.lock();
-        if let Some((_, waiting)) = table.open.get(key) {
-            return Part::Follows(Waiting(waiting.clone()));
+        if let Some((_, ground)) = table.open.get(key) {
+            return Part::Follows(Waiting(Arc::clone(ground)));
         }
         table.next += 1;
         let number = table.next;
-        let (landing, waiting) = watch::channel(None);
-        table.open.insert(key.clone(), (number, waiting));
-        Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, landing })
+        let ground = Arc::<Ground>::default();
+        table.open.insert(key.clone(), (number, Arc::clone(&ground)));
+        Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, ground })
     }
 
     /// Lets nobody join the flights that may bring what is purged; those for other URLs go on as they are.
@@ -82,7 +89,8 @@ impl Flights {
 impl Flight {
     /// Tells all who follow; later requests find what is stored, or begin another flight.
     pub(crate) fn land(self, landing: Landing) {
-        self.landing.send_replace(Some(landing));
+        // There is no other: this is the only one who lands it.
+        let _ = self.ground.landing.set(landing);
     }
 }
 
@@ -92,15 +100,22 @@ impl Drop for Flight {
         if table.open.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
             table.open.remove(&self.key);
         }
+        drop(table);
+        self.ground.landing.get_or_init(|| Landing::Alone);
+        self.ground.has_landed.notify_waiters();
     }
 }
 
 impl Waiting {
     /// What it came to.
-    pub(crate) async fn landing(mut self) -> Landing {
-        match self.0.wait_for(Option::is_some).await {
-            Ok(landing) => landing.clone().unwrap_or(Landing::Alone),
-            Err(_) => Landing::Alone,
+    pub(crate) async fn landing(self) -> Landing {
+        loop {
+            // Who waits from here on is woken, so that nothing can happen between the look and the wait.
+            let has_landed = self.0.has_landed.notified();
+            if let Some(landing) = self.0.landing.get() {
+                return landing.clone();
+            }
+            has_landed.await;
         }
     }
 }
