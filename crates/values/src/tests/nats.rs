@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use kv::{Expiration, Millis, TOMBSTONE};
 use tokio::time::sleep;
 
 use super::*;
@@ -274,11 +275,14 @@ async fn why_a_server_cannot_be_used_is_said() {
 
 /// What a data centre's process knows of a stream whose other one is elsewhere.
 async fn paired(nats: &Nats) -> jetstream::Bucket {
+    paired_at(nats, crate::service::now).await
+}
+
+async fn paired_at(nats: &Nats, now: fn() -> Millis) -> jetstream::Bucket {
     let Place::Nats(address) = nats.place() else { panic!("it is in NATS") };
-    let open = move || {
-        jetstream::Bucket::open(address, StoreName::new("lhr").unwrap(), Company::Paired, crate::service::now)
-    };
-    let bucket = spawn_blocking(open).await.unwrap().unwrap();
+    let name = StoreName::new("lhr").unwrap();
+    let open = move || jetstream::Bucket::open(address, name, Company::Paired, now).unwrap();
+    let bucket = spawn_blocking(open).await.unwrap();
     while bucket.trouble().is_some() {
         sleep(Duration::from_millis(10)).await;
     }
@@ -346,4 +350,38 @@ async fn what_the_other_store_lacks_is_known_to_a_new_process() {
     drop(bucket);
     let again = keys(&noted(&paired(&nats).await).await);
     assert!(again.starts_with(&["a".to_owned()]), "{again:?}");
+}
+
+#[tokio::test]
+async fn what_is_over_is_not_given_again_and_is_not_forgotten_before_the_other_store_knows_of_it() {
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    static SECOND: AtomicU64 = AtomicU64::new(1_000_000);
+    let nats = Nats::start();
+    let bucket = paired_at(&nats, || Millis(SECOND.load(SeqCst) * 1000)).await;
+    for key in ["given", "kept"] {
+        let expiration = Some(Expiration(1_000_060));
+        let put = jetstream::Put {
+            key: key.to_owned(),
+            value: "v".into(),
+            expiration,
+            metadata: None,
+            version: None,
+        };
+        let version = bucket.put("ns", vec![put]).await.unwrap().remove(0);
+        if key == "given" {
+            bucket.unnote(&[("ns\0given".to_owned(), version)]);
+        }
+    }
+    let keys = async || noted(&bucket).await.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    SECOND.fetch_add(60, SeqCst);
+    assert_eq!(bucket.sweep().await.unwrap().0.len(), 2);
+    // The one store knows itself that it is over, and the other one has never heard of it.
+    assert_eq!(keys().await, ["kept"]);
+    SECOND.fetch_add(TOMBSTONE.as_secs(), SeqCst);
+    bucket.sweep().await.unwrap();
+    assert!(bucket.look("ns", "given").await.unwrap().is_none());
+    let (_, version) = noted(&bucket).await.remove(0);
+    bucket.unnote(&[("ns\0kept".to_owned(), version)]);
+    bucket.sweep().await.unwrap();
+    assert!(bucket.look("ns", "kept").await.unwrap().is_none());
 }
