@@ -185,7 +185,7 @@ function noise(bytes: number): Blob {
     for (let at = 0; at < random.length; at += 1 << 16) crypto.getRandomValues(random.subarray(at, at + (1 << 16)));
     block = new Blob([random]);
   }
-  // Parts that are blobs are not copied: a gigabyte of them takes no more memory than one.
+  // Parts that are blobs are referred to, and not copied: a gigabyte of them is made at once.
   const parts: Blob[] = [];
   for (let left = bytes; left > 0; left -= block.size) parts.push(left < block.size ? block.slice(0, left) : block);
   return new Blob(parts);
