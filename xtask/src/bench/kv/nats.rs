@@ -6,6 +6,7 @@ use anyhow::{Context, ensure};
 
 use super::{Edge, ROUNDS, free, wrk};
 use crate::bench::{
+    edge::cpu::of_tree_us,
     program::{Running, is_installed, run},
     row,
 };
@@ -34,18 +35,23 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
             &["get", "--clients", "16", "--randomize", &keys][..],
         ),
     ] {
-        let [mut ours, mut theirs, mut ratios] = [vec![], vec![], vec![]];
+        let mut all = [const { Vec::new() }; 6];
+        let cpu_us = || anyhow::Ok(of_tree_us(edge.server.id())? + of_tree_us(nats.server.id())?);
         for _ in 0..ROUNDS {
+            let before = cpu_us()?;
             let (requests, seconds) = wrk(edge.store, script, connections)?;
-            let their = nats.rate(&[peer, &["--msgs", &keys]].concat())?;
-            let our = requests / seconds;
-            ours.push(our);
-            theirs.push(their);
-            ratios.push(their / our);
+            let our = (requests / seconds, (cpu_us()? - before) / requests);
+            let their = nats.work(&[peer, &["--msgs", &keys]].concat())?;
+            let figures = [our.0, their.0, their.0 / our.0, our.1, their.1, our.1 / their.1];
+            all.iter_mut().zip(figures).for_each(|(all, figure)| all.push(figure));
         }
+        let [ours, theirs, ratios, our_us, their_us, us_ratios] = all;
         row(&format!("{what}: store in NATS"), "", "/s", ours);
         row(&format!("{what}: nats alone"), "", "/s", theirs);
         row(&format!("{what}: nats alone / store in NATS"), "<= 1.3", "x", ratios);
+        row(&format!("{what}: processor time, edge and nats-server"), "", "us", our_us);
+        row(&format!("{what}: processor time, nats and nats-server"), "", "us", their_us);
+        row(&format!("{what}: the one over the other"), "", "x", us_ratios);
     }
     Ok(())
 }
@@ -61,7 +67,7 @@ fn numbered(settings: &str) -> String {
 /// A server of NATS with a bucket, in a folder of its own.
 struct Nats {
     address: String,
-    _server: Running,
+    server: Running,
     _folder: tempfile::TempDir,
 }
 
@@ -71,7 +77,7 @@ impl Nats {
         let mut server = Command::new("nats-server");
         server.args(["-a", "127.0.0.1", "-p", &at.port().to_string(), "-js", "-sd"]).arg(folder.path());
         let nats =
-            Self { address: format!("nats://{at}"), _server: Running::start(&mut server)?, _folder: folder };
+            Self { address: format!("nats://{at}"), server: Running::start(&mut server)?, _folder: folder };
         for _ in 0..100 {
             if TcpStream::connect(at).is_ok() {
                 run(nats.command().args(["kv", "add", BUCKET, "--storage", "file"]))?;
@@ -88,16 +94,19 @@ impl Nats {
         command
     }
 
-    /// What its own bench does in a second.
-    fn rate(&self, words: &[&str]) -> anyhow::Result<f64> {
+    /// What its own bench does in a second, and the processor time of one, its own and the server's.
+    fn work(&self, words: &[&str]) -> anyhow::Result<(f64, f64)> {
+        let before = of_tree_us(self.server.id())?;
         let said = run(self.command().args(["bench", "kv"]).args(words).args([
             "--bucket",
             BUCKET,
             "--no-progress",
-        ]))?
-        .output;
+        ]))?;
+        let cpu_us = said.cpu_us + of_tree_us(self.server.id())? - before;
+        let said = said.output;
         let rate = said.split("aggregated stats: ").nth(1).and_then(|rest| rest.split(' ').next());
-        rate.and_then(|rate| rate.replace(',', "").parse().ok()).with_context(|| format!("nats said: {said}"))
+        let rate = rate.and_then(|rate| rate.replace(',', "").parse().ok());
+        Ok((rate.with_context(|| format!("nats said: {said}"))?, cpu_us / f64::from(KEYS)))
     }
 }
 
