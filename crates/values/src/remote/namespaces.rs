@@ -17,7 +17,7 @@ pub struct NamespaceList {
     pub missing: Option<String>,
 }
 
-/// One of them: `edge kv namespace create --json` and `rename --json`.
+/// One of them: `edge kv namespace create --json`, `rename --json` and `delete --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamespaceLine {
     /// As people call it.
@@ -76,13 +76,15 @@ impl Remote {
         Ok(self.exchange.call(Method::PUT, &target, titled(name))?.result)
     }
 
-    /// Removes one with its keys.
+    /// Removes one with its keys. Returns what it was.
     ///
     /// # Errors
     /// As [`Self::rename_namespace`].
-    pub fn remove_namespace(&self, namespace: &str) -> Result<(), Error> {
-        let target = format!("/{}", encoded(namespace));
-        self.exchange.call::<IgnoredAny>(Method::DELETE, &target, Body::empty()).map(drop)
+    pub fn remove_namespace(&self, namespace: &str) -> Result<NamespaceLine, Error> {
+        let was: NamespaceLine =
+            self.exchange.call(Method::GET, &format!("/{}", encoded(namespace)), Body::empty())?.result;
+        self.exchange.call::<IgnoredAny>(Method::DELETE, &format!("/{}", was.id), Body::empty())?;
+        Ok(was)
     }
 }
 

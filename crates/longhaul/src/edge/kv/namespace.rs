@@ -68,6 +68,9 @@ pub(crate) struct Delete {
     namespace: String,
     #[command(flatten)]
     place: Place,
+    /// Print the name and id that it had as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Namespace {
@@ -83,9 +86,8 @@ impl Namespace {
                 show(&renamed, "renamed", rename.json)
             }
             Self::Delete(delete) => {
-                delete.place.remote(None)?.remove_namespace(&delete.namespace)?;
-                output::print(&format!("{}: deleted\n", delete.namespace.escape_debug()))?;
-                Ok(ExitCode::SUCCESS)
+                let was = delete.place.remote(None)?.remove_namespace(&delete.namespace)?;
+                show(&was, "deleted", delete.json)
             }
         }
     }
