@@ -56,8 +56,8 @@ impl Core {
             None => None,
         };
         let object = self.store.add(found.object.clone(), &visit.headers, now);
-        // One that was purged is not added.
-        if self.store.lease(&object).is_none() {
+        // One that was purged is not added. One in whose place somebody else has just put the same is as good as that.
+        if self.store.is_purged(&object) {
             spawn_blocking(move || found.remove());
             return None;
         }

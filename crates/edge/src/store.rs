@@ -175,6 +175,11 @@ impl Store {
         is_unpurged
     }
 
+    /// Whether an object was purged since its origin was asked, so that nobody may have it.
+    pub(crate) fn is_purged(&self, object: &Object) -> bool {
+        self.lock().log.since(object.began, &object.subject) == Some(Depth::Hard)
+    }
+
     /// Adds an object, which goes before those that the same `request` would have found. One that was purged since its origin was
     /// asked is stale from the beginning, or not added.
     pub(crate) fn add(&self, mut object: Object, request: &HeaderMap, now: Time) -> Arc<Object> {
@@ -466,6 +471,17 @@ mod tests {
         let object = store.add(object, &request, NOW);
         store.settle(&object);
         object
+    }
+
+    #[test]
+    fn an_object_is_purged_by_a_purge_and_not_by_another_one_in_its_place() {
+        let store = Store::new(1 << 20);
+        let first = add(&store, "/", None, 0);
+        let second = add(&store, "/", None, 0);
+        assert!(store.lease(&first).is_none() && !store.is_purged(&first) && !store.is_purged(&second));
+        store.purge("z", vec![Purge::Everything], Depth::Hard, NOW);
+        assert!(store.is_purged(&first) && store.is_purged(&second));
+        assert!(!store.is_purged(&add(&store, "/", None, store.epoch())));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! What is on disk after a restart, and that it is what was stored.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use cache::purge::{Depth, Purge};
-use http::{Body, Request};
+use http::{Body, Method, Request};
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
-use super::{Stage, with};
+use super::{Stage, came, request, with};
 use crate::network::Disk;
 
 fn disk(directory: &TempDir) -> Disk {
@@ -40,6 +41,29 @@ async fn what_was_stored_is_there_after_a_restart() {
     }
     assert_eq!(stage.get("/", &[("foo", "3")]).await.told, "lhr; fwd=vary-miss; fwd-status=200; stored");
     assert_eq!(stage.asked(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_who_ask_at_once_for_what_only_the_disk_has_ask_no_origin() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory);
+    let mut stage =
+        Stage::with_disk(Some(&disk), "", async |_, number| with("max-age=60", number.to_string()));
+    let paths: Vec<_> = (0..100).map(|number| format!("/{number}")).collect();
+    for path in &paths {
+        stage.get(path, &[]).await;
+    }
+    stage.restart(&disk).await;
+    for path in &paths {
+        let mut asking = JoinSet::new();
+        for _ in 0..8 {
+            let (edge, request) = (Arc::clone(&stage.edge), request(Method::GET, path, &[]));
+            asking.spawn(async move { came(edge.serve(request).await).await.told });
+        }
+        let told = asking.join_all().await;
+        assert!(told.iter().all(|told| told == "lhr; hit"), "{path}: {told:?}");
+    }
+    assert_eq!(stage.asked(), paths.len());
 }
 
 #[tokio::test]
@@ -93,7 +117,7 @@ async fn what_its_origin_confirmed_is_fresh_after_a_restart() {
     let confirmed = "lhr; fwd=stale; fwd-status=304; stored";
     assert_eq!(stage.get("/", &[]).await.told, confirmed);
     stage.restart(&disk).await;
-    let request = super::request(http::Method::GET, "/", &[]);
+    let request = request(Method::GET, "/", &[]);
     assert_eq!(stage.edge.serve(request).await.headers()["x-confirmed"], "yes");
     assert_eq!(stage.asked(), 2);
 }
