@@ -16,6 +16,7 @@ use crate::{
     access::{Access, CATALOGUE, Namespace},
     binding,
     problem::{Kind, Problem},
+    remote::{Listed, ListedKey},
     service::Service,
     value::{METADATA, set},
 };
@@ -27,20 +28,6 @@ struct Entry {
     /// Whether its keys are being removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     removed: bool,
-}
-
-/// A page of the catalogue, as the binding lists keys.
-#[derive(Deserialize)]
-struct Listed {
-    keys: Vec<ListedKey>,
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ListedKey {
-    name: String,
-    /// JSON in a text.
-    metadata: Option<String>,
 }
 
 impl Service {
@@ -161,8 +148,8 @@ impl Service {
             let text = self.ask_catalogue(Method::GET, &target, None).await?;
             let listed: Listed = serde_json::from_slice(&text)
                 .map_err(|why| Problem::bad(format!("the list of namespaces is not as expected: {why}")))?;
-            for ListedKey { name, metadata } in listed.keys {
-                let entry = metadata.and_then(|text| serde_json::from_str(&text).ok());
+            for ListedKey { name, metadata, .. } in listed.keys {
+                let entry = metadata.and_then(|metadata| serde_json::from_value(metadata).ok());
                 entries.extend(entry.map(|entry| (name, entry)));
             }
             match listed.cursor {
