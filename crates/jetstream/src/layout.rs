@@ -67,7 +67,7 @@ pub(crate) fn headers(record: &Record) -> HeaderMap {
 /// How many bytes headers take of what a message may have.
 pub(crate) fn length(headers: &HeaderMap) -> u64 {
     let lines = headers.iter().flat_map(|(name, values)| {
-        values.iter().map(|value| name.to_string().len() + value.as_str().len() + ": \r\n".len())
+        values.iter().map(|value| AsRef::<str>::as_ref(name).len() + value.as_str().len() + ": \r\n".len())
     });
     ("NATS/1.0\r\n\r\n".len() + lines.sum::<usize>()) as u64
 }
@@ -136,6 +136,7 @@ mod tests {
         let text = "NATS/1.0\r\nKV-Version: 0199a3f0c2b1-0002-lhr\r\nKV-Deleted: 7\r\nNats-Expected-Last-Subject-Sequence: 12\r\n\r\n";
         assert_eq!(length(&headers), text.len() as u64);
     }
+
     #[test]
     fn a_mark_comes_back_from_its_headers_and_what_is_none_gives_nothing() {
         let mark = Mark { given: 7, is_filling: true, sequence: 9 };
