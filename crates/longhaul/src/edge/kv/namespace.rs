@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use report::terminal::table::table;
+use values::{NamespaceLine, Remote};
 
 use super::Place;
 use crate::output;
@@ -37,10 +38,7 @@ pub(crate) struct Create {
     /// Its name
     name: String,
     #[command(flatten)]
-    place: Place,
-    /// Print its name and id as JSON
-    #[arg(long)]
-    json: bool,
+    change: Change,
 }
 
 /// Give a namespace another name; it keeps its id and its keys
@@ -53,10 +51,7 @@ pub(crate) struct Rename {
     /// Its new name
     name: String,
     #[command(flatten)]
-    place: Place,
-    /// Print its name and id as JSON
-    #[arg(long)]
-    json: bool,
+    change: Change,
 }
 
 /// Delete a namespace and all of its keys
@@ -67,8 +62,15 @@ pub(crate) struct Delete {
     /// The namespace, by its name or id
     namespace: String,
     #[command(flatten)]
+    change: Change,
+}
+
+/// Where a namespace is changed, and how the change is shown.
+#[derive(Debug, Args)]
+struct Change {
+    #[command(flatten)]
     place: Place,
-    /// Print the name and id that it had as JSON
+    /// Print its name and id as JSON
     #[arg(long)]
     json: bool,
 }
@@ -77,19 +79,32 @@ impl Namespace {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::List(list) => list.run(),
-            Self::Create(create) => {
-                let made = create.place.remote(None)?.make_namespace(&create.name)?;
-                show(&made, "created", create.json)
+            Self::Create(Create { name, change }) => {
+                change.run("created", |remote| remote.make_namespace(&name))
             }
-            Self::Rename(rename) => {
-                let renamed = rename.place.remote(None)?.rename_namespace(&rename.namespace, &rename.name)?;
-                show(&renamed, "renamed", rename.json)
+            Self::Rename(Rename { namespace, name, change }) => {
+                change.run("renamed", |remote| remote.rename_namespace(&namespace, &name))
             }
-            Self::Delete(delete) => {
-                let was = delete.place.remote(None)?.remove_namespace(&delete.namespace)?;
-                show(&was, "deleted", delete.json)
+            Self::Delete(Delete { namespace, change }) => {
+                change.run("deleted", |remote| remote.remove_namespace(&namespace))
             }
         }
+    }
+}
+
+impl Change {
+    fn run(
+        self,
+        done: &str,
+        change: impl FnOnce(&Remote) -> Result<NamespaceLine, values::Error>,
+    ) -> anyhow::Result<ExitCode> {
+        let line = change(&self.place.remote(None)?)?;
+        if self.json {
+            output::print_json(&output::named("longhaul.edge.kv.namespace/1", line))?;
+        } else {
+            output::print(&format!("{}: {done}, id {}\n", line.name.escape_debug(), line.id))?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -107,13 +122,4 @@ impl List {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-fn show(line: &values::NamespaceLine, done: &str, json: bool) -> anyhow::Result<ExitCode> {
-    if json {
-        output::print_json(&output::named("longhaul.edge.kv.namespace/1", line))?;
-    } else {
-        output::print(&format!("{}: {done}, id {}\n", line.name.escape_debug(), line.id))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
