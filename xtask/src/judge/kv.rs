@@ -133,40 +133,34 @@ impl Asked {
         let keys = self.folder.join("keys.json");
         fs::write(&keys, r#"["w1","w2"]"#)?;
         let (pairs, keys) = (pairs.display().to_string(), keys.display().to_string());
-        let steps: &[(&[&str], &str)] = &[
-            (
-                &["key", "put", "w/ü", "hello", "--ttl", "100", "--metadata", r#"{"z":1}"#],
-                "Writing the value",
-            ),
-            (&["key", "get", "w/ü", "--text"], "hello"),
-            (&["key", "list", "--prefix", "w/"], r#""name": "w/ü""#),
-            (&["bulk", "put", &pairs], "Success!"),
-            (&["bulk", "get", &keys], r#""w1": "one""#),
-            (&["bulk", "delete", &keys, "--force"], "Success!"),
-            (&["key", "delete", "w/ü"], "Deleting the key"),
-            (&["key", "list", "--prefix", "w/"], "[]"),
-        ];
         let mut wrong = Vec::new();
-        for (words, expected) in steps {
-            let words = [*words, &["--remote", "--namespace-id", &self.namespace]].concat();
-            wrong.extend(self.wrangler(&words, expected)?.err());
-        }
-        let mut count = steps.len();
         // It prints the id of what it has made, in what a configuration has of it.
         let made = self.wrangler(&["namespace", "create", "made"], "\"id\": \"")?;
         let id = made.as_ref().ok().and_then(|said| said.split_once("\"id\": \"")?.1.split('"').next());
-        for (words, expected) in [
-            (&["namespace", "list"][..], "\"title\": \"made\""),
-            (&["namespace", "rename", "--new-name", "renamed"], "Successfully renamed"),
-            (&["namespace", "delete"], "Deleted KV namespace"),
-        ] {
-            let one = ["--namespace-id", id.unwrap_or_default()];
-            let words = if words[1] == "list" { words.to_vec() } else { [words, &one].concat() };
-            wrong.extend(self.wrangler(&words, expected)?.err());
-            count += 1;
+        let id = ["--namespace-id", id.unwrap_or_default()];
+        let own = ["--remote", "--namespace-id", &self.namespace];
+        let steps: &[(&[&str], &[&str], &str)] = &[
+            (
+                &["key", "put", "w/ü", "hello", "--ttl", "100", "--metadata", r#"{"z":1}"#],
+                &own,
+                "Writing the value",
+            ),
+            (&["key", "get", "w/ü", "--text"], &own, "hello"),
+            (&["key", "list", "--prefix", "w/"], &own, r#""name": "w/ü""#),
+            (&["bulk", "put", &pairs], &own, "Success!"),
+            (&["bulk", "get", &keys], &own, r#""w1": "one""#),
+            (&["bulk", "delete", &keys, "--force"], &own, "Success!"),
+            (&["key", "delete", "w/ü"], &own, "Deleting the key"),
+            (&["key", "list", "--prefix", "w/"], &own, "[]"),
+            (&["namespace", "list"], &[], "\"title\": \"made\""),
+            (&["namespace", "rename", "--new-name", "renamed"], &id, "Successfully renamed"),
+            (&["namespace", "delete"], &id, "Deleted KV namespace"),
+        ];
+        for (words, namespace, expected) in steps {
+            wrong.extend(self.wrangler(&[*words, *namespace].concat(), expected)?.err());
         }
-        wrong.extend(made.err());
-        println!("wrangler {WRANGLER}: {} commands, {} went wrong", count + 1, wrong.len());
+        wrong.extend(made.as_ref().err().cloned());
+        println!("wrangler {WRANGLER}: {} commands, {} went wrong", steps.len() + 1, wrong.len());
         Ok(wrong)
     }
 
