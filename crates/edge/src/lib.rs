@@ -6,7 +6,7 @@
 //! | what all requests of a data centre share | `centre.rs` |
 //! | the life of a request, from top to bottom | `chain.rs` |
 //! | who is let in, and under which zone, rule and key | `visit.rs` |
-//! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`; `passing.rs` |
+//! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`, `lasting.rs`; `passing.rs` |
 //! | who is asked for what is not here: another data centre or an origin | `asking.rs` |
 //! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `trailers.rs` |
 //! | ways to an origin: the direct one, and through other data centres | `routes.rs` |
