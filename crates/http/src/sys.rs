@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    mem::MaybeUninit,
     num::NonZeroUsize,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
     ptr::{self, NonNull},
@@ -114,6 +115,23 @@ pub(crate) fn discard(socket: impl AsFd, most: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC the kernel writes nothing for a socket of TCP; for another one there is no place, and it says EFAULT.
     let discarded = unsafe { libc::recv(socket.as_fd().as_raw_fd(), ptr::null_mut(), most, how) };
     usize::try_from(discarded).map_err(|_| io::Error::last_os_error())
+}
+
+/// The rate at which the kernel sends on a connection of TCP now, bytes a second.
+#[expect(unsafe_code, reason = "no safe function asks for it")]
+pub(crate) fn pacing_rate(socket: impl AsFd) -> io::Result<u64> {
+    let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut length = libc::socklen_t::try_from(size_of::<libc::tcp_info>()).unwrap_or(0);
+    let socket = socket.as_fd().as_raw_fd();
+    // SAFETY: the kernel writes `length` bytes at most to a place that has as many.
+    let asked = unsafe {
+        libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, info.as_mut_ptr().cast(), &raw mut length)
+    };
+    if asked != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it is all integers, which are zero where the kernel wrote nothing.
+    Ok(unsafe { info.assume_init() }.tcpi_pacing_rate)
 }
 
 fn offset(at: u64) -> io::Result<i64> {

@@ -16,7 +16,7 @@ pub(crate) mod tests;
 mod webrtc;
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
@@ -27,9 +27,7 @@ use http::{
     header,
     server::{Identity, SelfSigned},
 };
-use socket2::SockRef;
 use tokio::runtime::Builder;
-use tracing::debug;
 
 use self::{
     answer::text,
@@ -70,8 +68,11 @@ pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
 
 async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
     let listeners = http::server::listen(&config.listen)?;
-    hold_back(&listeners);
-    let limits = http::server::Config { upload_window: UPLOAD_WINDOW, ..http::server::Config::default() };
+    let limits = http::server::Config {
+        upload_window: UPLOAD_WINDOW,
+        unsent: Some(UNSENT),
+        ..http::server::Config::default()
+    };
     let mut server = Server::on(listeners)?.with_config(limits);
     let addresses = server.addresses()?;
     if let Some(tls) = &config.tls {
@@ -123,17 +124,6 @@ async fn sweep_now_and_then(responder: Arc<Responder>) {
 /// A result may stay so much longer than its time, and is not told any more.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(3600);
 
-/// Lets connections take little from us that they have not sent yet: with HTTP/2 an answer waits for all that was taken before it, and
-/// that wait would look like the line's.
-fn hold_back(listeners: &[TcpListener]) {
-    for listener in listeners {
-        // What a connection inherits from the socket that it came in by. Without it the test is as good but for that latency.
-        if let Err(error) = SockRef::from(listener).set_tcp_notsent_lowat(MOST_UNSENT) {
-            debug!(%error, "the kernel takes as much of a body as its buffer holds");
-        }
-    }
-}
-
 /// Answers those who collect metrics.
 fn for_prometheus(responder: Arc<Responder>) -> impl http::server::Handler {
     move |request: Request<Body>| {
@@ -150,8 +140,8 @@ fn for_prometheus(responder: Arc<Responder>) -> impl http::server::Handler {
 /// 300 Mbit/s at 300 ms are 11 MB; a body is read at once, so it is not memory that is held.
 const UPLOAD_WINDOW: u32 = 16 << 20;
 
-/// Enough for a gigabit a second while this program waits a millisecond for a processor, and 100 ms of a line of 10 Mbit/s.
-const MOST_UNSENT: u32 = 128 << 10;
+/// With HTTP/2 an answer waits for all that was taken before it, and that wait would look like the line's.
+const UNSENT: Duration = Duration::from_millis(10);
 
 fn identity(tls: &Tls, addresses: &[SocketAddr]) -> Result<Identity, Error> {
     let (names, write_ca) = match tls {

@@ -13,6 +13,9 @@ pub struct Config {
     pub streams: u32,
     /// What may arrive on one HTTP/2 stream before somebody reads it, and on all of one connection together.
     pub upload_window: u32,
+    /// How long what was written over HTTP/2 may wait in the kernel for being sent, so that a short answer soon follows a long one;
+    /// `None` for as much as there is room for.
+    pub unsent: Option<Duration>,
     /// How long to wait for a connection's handshake, for a request's header (so a connection without requests is closed
     /// after that too), and for the next piece of a request's body.
     pub read_timeout: Duration,
@@ -32,6 +35,7 @@ impl Default for Config {
             connections: limits::CONNECTIONS,
             streams: limits::STREAMS,
             upload_window: limits::UPLOAD_WINDOW,
+            unsent: None,
             read_timeout: limits::READ_TIMEOUT,
             proxy_protocol: false,
             stop_grace: limits::STOP_GRACE,

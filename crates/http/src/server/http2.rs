@@ -3,6 +3,7 @@
 //! A request that the handler can answer with a look at its fields, or without waiting, is answered where it is found, and any other is a task
 //! of its own. The connection's task is the only one that reads and writes its stream.
 
+mod backlog;
 mod conduct;
 mod download;
 mod exchange;
@@ -32,6 +33,7 @@ use tokio::task::JoinSet;
 use tracing::debug;
 
 use self::{
+    backlog::Backlog,
     conduct::{Conduct, Ending},
     exchange::Exchange,
     gathered::{Gathered, gathered},
@@ -60,7 +62,8 @@ impl<H: Handler> Context<H> {
         (peer, caller): (Peer, Option<Caller>),
         alternative: Option<HeaderValue>,
     ) {
-        let (stream, sender) = gathered(stream);
+        let backlog = self.config.unsent.and_then(|within| Backlog::of(stream.socket(), within));
+        let (stream, sender) = gathered(stream, backlog);
         let to_its_end = async {
             let mut builder = Builder::new();
             // A member's requests are of many visitors, of which one that is not read may not hold up the others: all streams have room.

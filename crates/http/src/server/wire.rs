@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    os::fd::{AsFd, BorrowedFd},
     task::{Context, Poll, ready},
 };
 
@@ -12,6 +13,9 @@ use crate::{http1::Outlet, sys, tunnel::Bytestream};
 
 /// The stream of a connection, in clear text or under TLS.
 pub(super) trait Wire: Bytestream + Outlet + 'static {
+    /// The socket under it.
+    fn socket(&self) -> BorrowedFd<'_>;
+
     /// Throws away what has come, `most` bytes at most, and says how many these were, 0 at the end. `None` if it has to be read.
     fn poll_discard(&mut self, _cx: &mut Context<'_>, _most: usize) -> Option<Poll<io::Result<usize>>> {
         None
@@ -19,6 +23,10 @@ pub(super) trait Wire: Bytestream + Outlet + 'static {
 }
 
 impl Wire for TcpStream {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.as_fd()
+    }
+
     fn poll_discard(&mut self, cx: &mut Context<'_>, most: usize) -> Option<Poll<io::Result<usize>>> {
         let mut discarding = || loop {
             ready!(self.poll_read_ready(cx))?;
@@ -35,4 +43,8 @@ impl Wire for TcpStream {
 /// What is encrypted is another copy.
 impl Outlet for TlsStream<TcpStream> {}
 
-impl Wire for TlsStream<TcpStream> {}
+impl Wire for TlsStream<TcpStream> {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.get_ref().0.as_fd()
+    }
+}

@@ -14,6 +14,8 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::backlog::Backlog;
+
 /// A stream as h2 writes to it.
 pub(super) struct Gathered<S>(Arc<Mutex<Outbox<S>>>);
 
@@ -27,11 +29,14 @@ struct Outbox<S> {
     at: usize,
     /// Whether the stream may still hold some of what it took, as TLS does with records for which the socket has no room.
     is_unflushed: bool,
+    /// How much may wait in the kernel, if it is not all that there is room for.
+    backlog: Option<Backlog>,
 }
 
 /// The same stream, and what sends for it.
-pub(super) fn gathered<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> (Gathered<S>, Sender<S>) {
-    let outbox = Arc::new(Mutex::new(Outbox { stream, unsent: Vec::new(), at: 0, is_unflushed: false }));
+pub(super) fn gathered<S>(stream: S, backlog: Option<Backlog>) -> (Gathered<S>, Sender<S>) {
+    let outbox = Outbox { stream, unsent: Vec::new(), at: 0, is_unflushed: false, backlog };
+    let outbox = Arc::new(Mutex::new(outbox));
     (Gathered(Arc::clone(&outbox)), Sender(outbox))
 }
 
@@ -55,6 +60,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Outbox<S> {
         if !self.unsent.is_empty() {
             while self.at < self.unsent.len() {
                 let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.unsent[self.at..]))?;
+                self.wrote(sent);
                 self.took(sent)?;
             }
             self.emptied();
@@ -72,8 +78,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Outbox<S> {
             let waiting = &self.unsent[self.at..];
             let all: Vec<_> = std::iter::once(IoSlice::new(waiting)).chain(parts.iter().copied()).collect();
             let sent = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, &all))?;
-            self.is_unflushed = true;
             let of_waiting = sent.min(waiting.len());
+            self.wrote(sent);
             if sent > of_waiting {
                 self.emptied();
                 return Poll::Ready(Ok(sent - of_waiting));
@@ -82,8 +88,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Outbox<S> {
         }
     }
 
-    fn took(&mut self, sent: usize) -> io::Result<()> {
+    fn wrote(&mut self, bytes: usize) {
         self.is_unflushed = true;
+        if let Some(backlog) = &mut self.backlog {
+            backlog.wrote(bytes);
+        }
+    }
+
+    /// So many of those that wait were sent.
+    fn took(&mut self, sent: usize) -> io::Result<()> {
         self.at += sent;
         if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(()) }
     }
@@ -168,7 +181,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_written_arrives_in_its_order_and_not_before_the_poll_is_over() {
         let (near, mut far) = tokio::io::duplex(1 << 20);
-        let (mut stream, sender) = gathered(near);
+        let (mut stream, sender) = gathered(near, None);
         let large = vec![7; 100_000];
         let written = large.clone();
         let (told, asked) = tokio::sync::oneshot::channel();
@@ -200,7 +213,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_takes_little_holds_the_writer_back() {
         let (near, mut far) = tokio::io::duplex(1000);
-        let (mut stream, sender) = gathered(near);
+        let (mut stream, sender) = gathered(near, None);
         let connection = async move {
             for number in 0..100_000_u32 {
                 stream.write_all(&number.to_be_bytes()).await.unwrap();
@@ -261,7 +274,7 @@ mod tests {
     async fn what_the_stream_holds_back_is_sent_although_nothing_more_is_written() {
         for large in [10, 10_000] {
             let (near, mut far) = tokio::io::duplex(100);
-            let (mut stream, sender) = gathered(Holding { stream: near, held: Vec::new() });
+            let (mut stream, sender) = gathered(Holding { stream: near, held: Vec::new() }, None);
             let connection = async move {
                 stream.write_all(&vec![7; large]).await.unwrap();
                 stream.write_all(&[8; 2000]).await.unwrap();
