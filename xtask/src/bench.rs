@@ -19,14 +19,12 @@ mod tcp;
 mod tiers;
 mod veth;
 
-use std::process::{Command, Stdio};
-
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 
 use ::planet::Awake;
 
 use self::grid::Form;
-use crate::{root, run};
+use crate::{release, run};
 
 pub(crate) use engines::bench as engines;
 pub(crate) use forms::packets;
@@ -36,7 +34,7 @@ pub(crate) use tiers::choice;
 /// Runs the named benchmarks, or all of them. `grid --json` prints nothing but JSON.
 pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     if words == ["grid", "--json"] {
-        build()?;
+        release::build()?;
         let _awake = Awake::hold();
         return grid::bench(Form::Json);
     }
@@ -59,7 +57,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
         return edge::bench(options);
     }
     let wanted = wanted(words)?;
-    build()?;
+    release::build()?;
     println!("{}", conditions());
     // As a scenario does while it measures.
     let _awake = Awake::hold();
@@ -158,18 +156,6 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
 /// What is timed in this process must be optimised.
 fn optimised(task: &str) -> anyhow::Result<()> {
     run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", task])
-}
-
-/// Builds what is measured. What cargo has to say is not a part of the result.
-fn build() -> anyhow::Result<()> {
-    let status = Command::new("cargo")
-        .args(["build", "--quiet", "--release", "--package", "longhaul"])
-        .current_dir(root())
-        .stdout(Stdio::null())
-        .status()
-        .context("cannot run cargo")?;
-    ensure!(status.success(), "longhaul does not build");
-    Ok(())
 }
 
 /// Prints one row of the table.

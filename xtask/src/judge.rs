@@ -32,11 +32,6 @@ fn longhaul() -> Command {
     Command::new(root().join("target/release/longhaul"))
 }
 
-/// Builds it.
-fn build() -> anyhow::Result<()> {
-    crate::run(".", "cargo", &["build", "--quiet", "--release", "--package", "longhaul"])
-}
-
 /// Starts a program that says where it listens, and waits until it does.
 fn listening(command: &mut Command) -> anyhow::Result<Ended> {
     let mut program = Ended(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?);

@@ -8,6 +8,7 @@ mod dist;
 mod generate;
 mod judge;
 mod picture;
+mod release;
 mod tidy;
 
 use std::{

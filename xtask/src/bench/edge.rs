@@ -28,9 +28,10 @@ use planet::Awake;
 
 use self::options::{Arm, Options};
 use super::{
-    build, conditions,
+    conditions,
     program::{is_installed, target},
 };
+use crate::release;
 
 /// Measures the scenarios that the options name, prints a table for each, and writes all of it as JSON.
 pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
@@ -41,7 +42,7 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
         ensure!(is_installed(program), "{program} is not installed; on Debian: apt-get install {package}");
     }
     let cores = Cores::of_this_process()?;
-    build()?;
+    release::build()?;
     let conditions = conditions();
     println!("{conditions}");
     println!(

@@ -10,8 +10,8 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-use super::{Ended, accepts, build, data_centre, free_port, longhaul};
-use crate::{root, run};
+use super::{Ended, accepts, data_centre, free_port, longhaul};
+use crate::{release, root, run};
 
 /// What becomes of the list of tests that pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ struct Graded {
 pub(crate) fn judge(list: List) -> anyhow::Result<()> {
     let Some(source) = source() else { bail!("{HOW}") };
     let suite = suite(&source)?;
-    build()?;
+    release::build()?;
     held_against(longhaul(), &suite, list)
 }
 

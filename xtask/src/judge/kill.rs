@@ -17,7 +17,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use self::visitor::{Seen, visit};
-use super::{build, data_centre, free_port, longhaul};
+use super::{data_centre, free_port, longhaul};
+use crate::release;
 
 /// Kills it so many times.
 pub(crate) fn judge(kills: &[&str]) -> anyhow::Result<()> {
@@ -26,7 +27,7 @@ pub(crate) fn judge(kills: &[&str]) -> anyhow::Result<()> {
         [kills] => kills.parse().ok().filter(|kills| *kills > 0).context("KILLS is a number from 1 on")?,
         _ => bail!("expected a number of kills"),
     };
-    build()?;
+    release::build()?;
     let folder = tempfile::tempdir()?;
     let (origin, front) = (origin::start()?, free_port()?);
     let network = network(folder.path(), origin, front);

@@ -14,10 +14,10 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-use super::{Ended, build, data_centre, free_port, install, longhaul};
+use super::{Ended, data_centre, free_port, install, longhaul};
 use crate::{
     bench::edge::tls::{AUTHORITY, certify},
-    root,
+    release, root,
 };
 
 /// Where a store is asked, and by whom.
@@ -36,7 +36,7 @@ struct Asked {
 /// Installs what asks into the build's folder, from the registries, starts a store, and has it asked.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let (packages, python) = (packages()?, install::python("kv-python", "cloudflare", PYTHON)?);
-    build()?;
+    release::build()?;
     let folder = tempfile::tempdir()?;
     let token = longhaul().args(["edge", "token", "--json"]).output()?.stdout;
     let token: Value = serde_json::from_slice(&token)?;

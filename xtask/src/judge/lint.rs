@@ -18,8 +18,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::response::{Fields, responses};
-use super::{Ended, build, data_centre, free_port, install, longhaul};
-use crate::root;
+use super::{Ended, data_centre, free_port, install, longhaul};
+use crate::{release, root};
 
 /// A class of answer: the requests that lead to it, of which the last one's answer is judged, and its status.
 struct Class {
@@ -39,7 +39,7 @@ struct Note {
 /// Asks for each class of answer, has them judged, and compares what is called bad with a list in the tree that says why.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let python = install::python("httplint", "httplint", VERSION)?;
-    build()?;
+    release::build()?;
     let folder = tempfile::tempdir()?;
     let (origin, front) = (origin::start()?, free_port()?);
     let network = NETWORK.replace("ORIGIN", &origin.to_string());

@@ -20,7 +20,8 @@ use self::{
     corpus::corpus,
     origin::{Origin, Prefers},
 };
-use super::{Ended, build, data_centre, free_port};
+use super::{Ended, data_centre, free_port};
+use crate::release;
 
 /// A proxy under test.
 struct Front {
@@ -38,7 +39,7 @@ struct Outcome {
 
 /// Sends the corpus through each proxy, before an origin that follows Transfer-Encoding and one that follows Content-Length.
 pub(crate) fn judge() -> anyhow::Result<()> {
-    build()?;
+    release::build()?;
     let folder = tempfile::tempdir()?;
     let (mut worse, mut fewer, mut compared) = (Vec::new(), 0, 0);
     for prefers in [Prefers::TransferEncoding, Prefers::ContentLength] {

@@ -11,7 +11,8 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-use super::{build, data_centre, free_port, listening, longhaul, median};
+use super::{data_centre, free_port, listening, longhaul, median};
+use crate::release;
 
 /// Runs it for so many minutes.
 pub(crate) fn judge(minutes: &[&str]) -> anyhow::Result<()> {
@@ -22,7 +23,7 @@ pub(crate) fn judge(minutes: &[&str]) -> anyhow::Result<()> {
         }
         _ => bail!("expected a number of minutes"),
     };
-    build()?;
+    release::build()?;
     let folder = tempfile::tempdir()?;
     let [small, large, front, tls, admin] = ports()?;
     let ca = authority(folder.path())?;

@@ -11,7 +11,7 @@ mod verdict;
 use anyhow::{bail, ensure};
 
 use self::{line::Link, verdict::Verdicts};
-use super::build;
+use crate::release;
 
 /// Judges the parts that are named, or all; of the links, those whose name has this text in it.
 pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
@@ -24,7 +24,7 @@ pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
             "no part \"{stranger}\"; expected rate, bloat, loss, browser, or none of them for all, perhaps with --only TEXT"
         );
     }
-    build()?;
+    release::build()?;
     let is_wanted = |part: &str| parts.is_empty() || parts.contains(&part);
     let mut verdicts = Verdicts::begin();
     for part in PARTS.iter().filter(|part| is_wanted(part)) {
