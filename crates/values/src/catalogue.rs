@@ -7,7 +7,7 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use http::{Body, Method, Request, token};
+use http::{Body, Method, Request, StatusCode, token};
 use kv::{Key, Page};
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
@@ -71,7 +71,8 @@ impl Service {
             let message = format!("{MOST} namespaces were made over the API, and no more can be");
             return Err(Problem::bad(message));
         }
-        let random = token::make().map_err(|why| Problem::bad(why.to_string()))?;
+        let random =
+            token::make().map_err(|why| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string()))?;
         let made = Namespace::made(random[..ID_DIGITS].to_owned(), title.to_owned());
         self.write_entry(&made, false).await?;
         Ok(made)
@@ -147,7 +148,7 @@ impl Service {
             let target = format!("/?key_count_limit=1000&cursor={cursor}");
             let text = self.ask_catalogue(Method::GET, &target, None).await?;
             let listed: Listed = serde_json::from_slice(&text)
-                .map_err(|why| Problem::bad(format!("the list of namespaces is not as expected: {why}")))?;
+                .map_err(|why| not_told(format!("the list of namespaces is not as expected: {why}")))?;
             for ListedKey { name, metadata, .. } in listed.keys {
                 let entry = metadata.and_then(|metadata| serde_json::from_value(metadata).ok());
                 entries.extend(entry.map(|entry| (name, entry)));
@@ -169,7 +170,7 @@ impl Service {
     ) -> Result<http::Bytes, Problem> {
         let mut request = Request::new(());
         *request.method_mut() = method;
-        *request.uri_mut() = target.parse().map_err(|_| Problem::bad("the cursor is not as expected"))?;
+        *request.uri_mut() = target.parse().map_err(|_| not_told("the cursor is not as expected"))?;
         if let Some(metadata) = metadata {
             set(request.headers_mut(), METADATA, metadata);
         }
@@ -177,7 +178,7 @@ impl Service {
         let response = binding::inside(self, &CATALOGUE, &parts, Body::empty(), None).await?;
         let status = response.status();
         let text = response.into_body().collect(LONGEST_PAGE).await;
-        let text = text.map_err(|why| Problem::bad(format!("the list of namespaces broke off: {why}")))?;
+        let text = text.map_err(|why| not_told(format!("the list of namespaces broke off: {why}")))?;
         if !status.is_success() {
             return Err(Problem::new(status, String::from_utf8_lossy(&text)));
         }
@@ -230,6 +231,11 @@ impl Service {
             self.delete(namespace, keys, None).await?;
         }
     }
+}
+
+/// The store's answer tells no namespaces.
+fn not_told(message: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::BAD_GATEWAY, message)
 }
 
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
