@@ -70,6 +70,8 @@ struct State {
     reached: Option<HeaderValue>,
     /// How far the store and the disk are.
     done: Position,
+    /// The same, as responses say it.
+    done_said: Option<HeaderValue>,
     others: BTreeMap<String, Known>,
     /// Those that were asked once.
     asked: BTreeSet<String>,
@@ -105,6 +107,7 @@ impl Bus {
             ledger: Ledger::new(LogId(random())),
             reached: Some(HeaderValue::from_static("")),
             done: Position::default(),
+            done_said: Some(HeaderValue::from_static("")),
             others: BTreeMap::new(),
             asked: BTreeSet::new(),
             stream: stream::Known::default(),
@@ -127,7 +130,7 @@ impl Bus {
         entries.for_each(|entry| state.ledger.resume(entry));
         state.ledger.resume_at(&before.reached);
         state.has_moved();
-        state.done = state.ledger.position();
+        state.is_done();
     }
 
     /// To be held by whoever does purges.
@@ -159,7 +162,7 @@ impl Bus {
     /// All that has a place is on the disk as well, if there is one. Returns how far that is.
     pub(crate) fn is_done(&self) -> Position {
         let mut state = self.state();
-        state.done = state.ledger.position();
+        state.is_done();
         self.moved.notify_one();
         state.done.clone()
     }
@@ -172,7 +175,12 @@ impl Bus {
 
     /// The same, of what is on the disk too.
     pub(crate) fn done(&self) -> Option<HeaderValue> {
-        said(&self.state().done)
+        self.state().done_said.clone()
+    }
+
+    /// Whether somebody who says that it is so far is exactly as far as this data centre.
+    pub(crate) fn is_at(&self, told: &[u8]) -> bool {
+        self.state().reached.as_ref().is_some_and(|reached| reached.as_bytes() == told)
     }
 
     /// Whether all is done here that somebody has done who says that it is so far.
@@ -371,6 +379,11 @@ impl State {
         self.reached = said(&self.ledger.position());
     }
 
+    fn is_done(&mut self) {
+        self.done = self.ledger.position();
+        self.done_said = said(&self.done);
+    }
+
     /// Forgets a log that another data centre says to have ended with this number, unless this one knows better: it may not know all of the
     /// network that this one knows, while a new file goes round.
     fn take_end(&mut self, log: LogId, number: u64) -> bool {
@@ -386,6 +399,7 @@ impl State {
     /// A log is over.
     fn forget(&mut self, log: LogId) {
         self.done.leave(log);
+        self.done_said = said(&self.done);
         self.others.values_mut().for_each(|known| known.position.leave(log));
         self.has_moved();
     }

@@ -3,6 +3,8 @@
 //! All of these names are the network's own (`cache::internal`): visitors' are cleared before anything is looked at, and so is what goes to
 //! origins and visitors. They count only from a caller whose certificate says that it is the data centre that it names.
 
+pub(crate) mod plain;
+
 use std::net::SocketAddr;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Scheme};
@@ -73,21 +75,15 @@ impl Came {
         if through.len() > MOST_HOPS || !through.iter().all(|name| is_name(name)) {
             return Err(Wrong::Field("lh-tier-path"));
         }
-        let key = field(KEY).filter(|key| key.len() == 16);
-        let key = key.and_then(|key| u64::from_str_radix(key, 16).ok());
         Ok(Self {
             role: field(ROLE).and_then(role).ok_or(Wrong::Field("lh-tier-name"))?,
             through: through.into_iter().map(str::to_owned).collect(),
             zone: field(ZONE).ok_or(Wrong::Field("lh-zone-name"))?.to_owned(),
-            key: KeyHash(key.ok_or(Wrong::Field("lh-cache-key"))?),
+            key: field(KEY).and_then(key).ok_or(Wrong::Field("lh-cache-key"))?,
             visitor: field(VISITOR)
                 .and_then(|address| address.parse().ok())
                 .ok_or(Wrong::Field("lh-visitor-address"))?,
-            scheme: match field(SCHEME) {
-                Some("http") => Scheme::Http,
-                Some("https") => Scheme::Https,
-                _ => return Err(Wrong::Field("lh-visitor-protocol")),
-            },
+            scheme: field(SCHEME).and_then(scheme).ok_or(Wrong::Field("lh-visitor-protocol"))?,
         })
     }
 }
@@ -131,6 +127,19 @@ fn role(word: &str) -> Option<Role> {
         "detour" => Role::Detour,
         upper => Role::Upper(upper.strip_prefix("upper-")?.parse().ok().filter(|step| *step > 0)?),
     })
+}
+
+fn key(digits: &str) -> Option<KeyHash> {
+    let digits = Some(digits).filter(|digits| digits.len() == 16)?;
+    u64::from_str_radix(digits, 16).ok().map(KeyHash)
+}
+
+fn scheme(word: &str) -> Option<Scheme> {
+    match word {
+        "http" => Some(Scheme::Http),
+        "https" => Some(Scheme::Https),
+        _ => None,
+    }
 }
 
 /// Data centres that a request goes through at most. More tiers than an operator's map has in practice; and what no loop gets past.

@@ -101,6 +101,12 @@ impl Core {
         if !std::ptr::eq(&*self.network(), visit.network()) {
             return;
         }
+        if visit.came.is_some() {
+            if let Some(lease) = self.store.lease(object) {
+                hits.add_of_others((visit, &self.centre), object, form, &lease, response);
+            }
+            return;
+        }
         let about = || self.log.as_ref().map(|log| log.of_hit(visit, response.status().as_u16()));
         if let Some(only) = &object.serving.only_on_disk {
             if let Some(names) = self.store.names_beside(&visit.key, &visit.headers) {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use http::{
-    Body, Caller, Failure, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header,
-    server::{Handler, Peer},
+    Body, Bytes, Caller, Failure, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header,
+    server::{Glance, Handler, Peer},
 };
 
 use crate::{
-    came::{BULK, Came, KIND, LANE, LARGE, NODE, POSITION, REFUSED, SWITCH, TIER, VALUES},
+    came::{BULK, Came, KIND, LANE, LARGE, NODE, POSITION, REFUSED, SWITCH, TIER, VALUES, plain::Plain},
     core::Core,
+    counts::Word,
     exchange::{Behind, is_exchange, not_taken},
     kept::Kept,
     log::AtOrigin,
@@ -22,7 +23,13 @@ use crate::{
 pub(crate) struct ForOthers(pub(crate) Arc<Core>);
 
 impl Handler for ForOthers {
+    const ANSWERS_AT_ONCE: bool = true;
+
     type Note = ();
+
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<()>)> {
+        Some((self.0.glance_of_other(request)?, None))
+    }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
         Ok(self.0.serve_other(request).await)
@@ -83,6 +90,34 @@ impl Core {
             response.headers_mut().insert(POSITION, done);
         }
         refused(response)
+    }
+
+    /// What another data centre's request is answered with that was answered before, after the same checks as any other.
+    fn glance_of_other(&self, request: &Glance<'_>) -> Option<Response<Bytes>> {
+        let plain = Plain::read(request.fields())?;
+        let others = self.others()?;
+        let (sender, here) = (plain.sender(), others.here());
+        let is_known = request.caller?.is(sender) && others.id(sender).is_some_and(|id| id != here);
+        // Who lacks purges asks for them first; what is to be asked of its origin first is no answer at once.
+        let is_behind = plain.position.is_some_and(|told| !self.bus.is_at(told));
+        if !is_known
+            || plain.was_at(others.network_name(), &self.centre)
+            || is_behind
+            || self.bus.is_cut_off()
+        {
+            return None;
+        }
+        let mut of_visitor = *request;
+        of_visitor.peer.scheme = plain.scheme;
+        let now = self.now();
+        let known_as = (plain.zone, plain.key);
+        let found = self.hits(self.number()).find_for_others(&self.store, now, &of_visitor, known_as)?;
+        let mut response = found.response(request, now)?;
+        self.counted().add(Word::Hit);
+        if let Some(done) = self.bus.done() {
+            response.headers_mut().insert(POSITION, done);
+        }
+        Some(response)
     }
 
     /// Takes what another data centre tells of purges, and tells it what it lacks.

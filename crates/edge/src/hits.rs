@@ -5,9 +5,12 @@ use std::sync::{Arc, Weak};
 use cache::{Coding, Form, Reuse, Terms, Time, Wishes};
 use http::{Body, Bytes, HeaderName, Response, Version, Whole, header, server::Glance};
 
+use tiers::KeyHash;
+
 use crate::{
     alike::Alike,
     answer::browser_ttl,
+    came::{LARGE, TIER},
     heads::{Head, Heads},
     likeness::{Likeness, is_plain},
     ready::{OnlyOnDisk, Ready, Shape},
@@ -19,6 +22,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Hits {
     in_memory: Alike<Hit>,
+    /// What other data centres ask for.
+    of_others: Alike<OfOthers>,
     /// What is on disk alone, by the same hash.
     heads: Heads,
 }
@@ -34,6 +39,8 @@ pub(crate) struct Match {
 enum Place {
     /// In memory, with the content coding in which it is sent.
     Memory(Arc<Object>, Option<Coding>),
+    /// The same for another data centre.
+    ForOthers(Arc<Object>),
     Disk(Arc<Head>),
 }
 
@@ -52,10 +59,20 @@ struct Hit {
     told: Time,
 }
 
+/// What answers other data centres whose requests are the same.
+#[derive(Debug)]
+struct OfOthers {
+    hit: Hit,
+    /// The zone and the key by which they have to know the object.
+    zone: Box<str>,
+    key: KeyHash,
+}
+
 impl Hits {
     /// Those of one of so many cores, which have this much memory for objects together.
     pub(crate) fn new(memory: u64, cores: usize) -> Self {
-        Self { in_memory: Alike::default(), heads: Heads::new(memory, cores) }
+        let (in_memory, of_others) = (Alike::default(), Alike::default());
+        Self { in_memory, of_others, heads: Heads::new(memory, cores) }
     }
 
     /// What answers a request in this shape, and has done before; `None` if that takes more than a look.
@@ -75,12 +92,23 @@ impl Hits {
 
     fn in_memory(&mut self, hash: u64, store: &Store, now: Time, request: &Glance<'_>) -> Option<Match> {
         let hit = self.in_memory.find(hash, request, |_| is_plain(request))?;
-        let object = hit.object.upgrade().filter(|object| object.serving.version() == hit.version)?;
-        if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
-            return None;
-        }
-        hit.tell(store, &object, now);
+        let object = hit.fresh(store, now)?;
         Some(Match { place: Place::Memory(object, hit.coding), about: hit.about.clone() })
+    }
+
+    /// What answers another data centre's request for the whole of an object, as its visitor made it, that knows it by this zone and this key.
+    pub(crate) fn find_for_others(
+        &mut self,
+        store: &Store,
+        now: Time,
+        request: &Glance<'_>,
+        (zone, key): (&str, KeyHash),
+    ) -> Option<Match> {
+        let hash = self.of_others.hash(request);
+        let of_others = self.of_others.find(hash, request, |_| true)?;
+        let is_same = of_others.key == key && *of_others.zone == *zone;
+        let object = is_same.then(|| of_others.hit.fresh(store, now)).flatten()?;
+        Some(Match { place: Place::ForOthers(object), about: None })
     }
 
     /// Adds a request, with the response that it got.
@@ -106,14 +134,30 @@ impl Hits {
         if object.serving.ready_or(coding, shape, make).is_none_or(|ready| !ready.is_for(ttl)) {
             return;
         }
-        let hit = Hit {
-            object: Arc::downgrade(object),
-            coding,
-            version: lease.version,
-            about,
-            told: Time::from_millis(0),
+        self.in_memory.add(likeness, Hit::new(object, coding, lease, about), Hit::stands);
+    }
+
+    /// Adds a request of another data centre, with the response that it got.
+    pub(crate) fn add_of_others(
+        &mut self,
+        (visit, centre): (&Visit, &str),
+        object: &Arc<Object>,
+        form: Form,
+        lease: &Lease,
+        response: &Response<Body>,
+    ) {
+        let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
+        let Some(likeness) = Likeness::of(visit, lease.names.iter().chain(accepted)) else { return };
+        let make = || {
+            let body = object.body.whole().filter(|body| body.len() as u64 <= LARGE)?;
+            Ready::new(response, body, None, Shape::Fields)?.with(TIER, centre)
         };
-        self.in_memory.add(likeness, hit, Hit::stands);
+        if matches!(form, Form::Coded(_)) || object.serving.for_others_or(make).is_none() {
+            return;
+        }
+        let (zone, key) = (visit.zone().name.as_str().into(), visit.key_hash());
+        let hit = Hit::new(object, None, lease, None);
+        self.of_others.add(likeness, OfOthers { hit, zone, key }, |of_others| of_others.hit.stands());
     }
 
     /// Adds a request for an object that is on disk alone, with the response that it got. Variants are told apart by fields with these
@@ -146,6 +190,7 @@ impl Hits {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.in_memory.clear();
+        self.of_others.clear();
         self.heads.clear();
     }
 }
@@ -156,7 +201,7 @@ impl Match {
         let (ready, terms) = self.ready(Shape::Lines)?;
         let body = match &self.place {
             _ if request.is_head => Bytes::new().into(),
-            Place::Memory(..) => ready.body().into(),
+            Place::Memory(..) | Place::ForOthers(_) => ready.body().into(),
             Place::Disk(head) => head.body(now)?,
         };
         ready.write(terms, now, head);
@@ -168,7 +213,7 @@ impl Match {
         let (ready, terms) = self.ready(Shape::Fields)?;
         let body = match &self.place {
             _ if request.is_head => Bytes::new(),
-            Place::Memory(..) => ready.body(),
+            Place::Memory(..) | Place::ForOthers(_) => ready.body(),
             Place::Disk(head) => head.read(now)?,
         };
         ready.response(terms, now, body)
@@ -177,12 +222,28 @@ impl Match {
     fn ready(&self, shape: Shape) -> Option<(&Ready, &Terms)> {
         Some(match &self.place {
             Place::Memory(object, coding) => (object.serving.ready(*coding, shape)?, &object.stored.terms),
+            Place::ForOthers(object) => (object.serving.for_others()?, &object.stored.terms),
             Place::Disk(head) => (&head.ready, &head.terms),
         })
     }
 }
 
 impl Hit {
+    fn new(object: &Arc<Object>, coding: Option<Coding>, lease: &Lease, about: Option<Arc<[u8]>>) -> Self {
+        let (object, version) = (Arc::downgrade(object), lease.version);
+        Self { object, coding, version, about, told: Time::from_millis(0) }
+    }
+
+    /// Its object, if that may be used without asking anybody.
+    fn fresh(&mut self, store: &Store, now: Time) -> Option<Arc<Object>> {
+        let object = self.object.upgrade().filter(|object| object.serving.version() == self.version)?;
+        if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
+            return None;
+        }
+        self.tell(store, &object, now);
+        Some(object)
+    }
+
     fn stands(&self) -> bool {
         self.object.upgrade().is_some_and(|object| object.serving.version() == self.version)
     }

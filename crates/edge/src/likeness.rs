@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, server::Glance};
 
-use crate::visit::Visit;
+use crate::visit::{CDN_LOOP, Visit};
 
 /// What counts of a plain request.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,15 +76,16 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Option<&'h Head
     values.next().is_none().then_some(value)
 }
 
-/// Whether the answer is the whole object if that is fresh, whatever else the request says.
+/// Whether the answer is the whole object if that is fresh, whatever else the visitor's request says.
 pub(crate) fn is_plain(request: &Glance<'_>) -> bool {
-    !request.fields().any(|(name, _)| is_telling(name))
+    !request.fields().any(|(name, _)| is_telling(name) || name.eq_ignore_ascii_case("cdn-loop"))
 }
 
 impl Visit {
     /// Whether it can be answered at once when it comes again.
     pub(crate) fn is_plain(&self) -> bool {
-        self.came.is_none()
+        // Of another data centre's, the way by which it came is looked at each time.
+        (self.came.is_some() || !self.headers.contains_key(CDN_LOOP))
             && self.version >= Version::HTTP_11
             && matches!(self.method, Method::GET | Method::HEAD)
             && !self.headers.keys().any(|name| is_telling(name.as_str()))
@@ -95,12 +96,12 @@ impl Visit {
 pub(crate) const MOST_ALIKE: usize = 8;
 
 /// Fields that ask for something else than the whole object, or for more care.
-fn is_telling(name: &str) -> bool {
+pub(crate) fn is_telling(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     match name.len() {
         5 => is("range"),
         6 => is("pragma"),
-        8 => is("if-match") || is("if-range") || is("cdn-loop"),
+        8 => is("if-match") || is("if-range"),
         13 => is("if-none-match") || is("cache-control") || is("authorization"),
         17 => is("if-modified-since"),
         19 => is("if-unmodified-since"),

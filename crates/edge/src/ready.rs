@@ -78,6 +78,20 @@ impl Ready {
         Self { body: Bytes::new(), ..self }
     }
 
+    /// The same with a field that does not change, if this can be one's value.
+    pub(crate) fn with(mut self, name: HeaderName, value: &str) -> Option<Self> {
+        let value = HeaderValue::from_str(value).ok()?;
+        match &mut self.head {
+            Head::Lines(lines) => {
+                for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+                    lines.extend_from_slice(part);
+                }
+            }
+            Head::Fields(_, fields) => drop(fields.insert(name, value)),
+        }
+        Some(self)
+    }
+
     /// Bytes that it takes in memory, but for its body.
     pub(crate) fn bytes(&self) -> usize {
         let head = match &self.head {
@@ -176,6 +190,8 @@ pub(crate) struct Serving {
     version: AtomicU64,
     /// In each shape: as it came, and in each coding by its place in [`Coding::ALL`].
     ready: [[OnceLock<Box<Ready>>; 1 + Coding::ALL.len()]; 2],
+    /// As it came, for other data centres.
+    for_others: OnceLock<Box<Ready>>,
     /// How it is had again, if it does not stand in memory.
     pub(crate) only_on_disk: Option<Box<OnlyOnDisk>>,
 }
@@ -200,18 +216,29 @@ impl Serving {
         shape: Shape,
         make: impl FnOnce() -> Option<Ready>,
     ) -> Option<&Ready> {
-        let place = self.place(coding, shape);
-        if place.get().is_none()
-            && let Some(ready) = make()
-        {
-            let _ = place.set(Box::new(ready));
-        }
-        place.get().map(|ready| &**ready)
+        got_or(self.place(coding, shape), make)
+    }
+
+    pub(crate) fn for_others(&self) -> Option<&Ready> {
+        self.for_others.get().map(|ready| &**ready)
+    }
+
+    pub(crate) fn for_others_or(&self, make: impl FnOnce() -> Option<Ready>) -> Option<&Ready> {
+        got_or(&self.for_others, make)
     }
 
     fn place(&self, coding: Option<Coding>, shape: Shape) -> &OnceLock<Box<Ready>> {
         &self.ready[shape as usize][coding.map_or(0, |coding| 1 + coding as usize)]
     }
+}
+
+fn got_or(place: &OnceLock<Box<Ready>>, make: impl FnOnce() -> Option<Ready>) -> Option<&Ready> {
+    if place.get().is_none()
+        && let Some(ready) = make()
+    {
+        let _ = place.set(Box::new(ready));
+    }
+    place.get().map(|ready| &**ready)
 }
 
 /// A copy of an object is another one.

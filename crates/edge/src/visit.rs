@@ -205,12 +205,22 @@ pub(crate) fn loop_member<'p>(network: &'p str, centre: &'p str) -> [&'p str; 4]
 }
 
 fn comes_from_here(headers: &HeaderMap, network: &str, centre: &str) -> bool {
-    if !headers.contains_key(CDN_LOOP) {
-        return false;
-    }
-    let own = loop_member(network, centre).concat();
-    let lines = headers.get_all(CDN_LOOP).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|member| member.trim().eq_ignore_ascii_case(&own))
+    let mut lines = headers.get_all(CDN_LOOP).iter().filter_map(|line| line.to_str().ok());
+    lines.any(|line| is_member(line, network, centre))
+}
+
+/// Whether a data centre of a network is among the members of CDN-Loop in a line.
+pub(crate) fn is_member(line: &str, network: &str, centre: &str) -> bool {
+    let parts = loop_member(network, centre);
+    let length = parts.iter().map(|part| part.len()).sum::<usize>();
+    line.split(',').map(str::trim).filter(|member| member.len() == length).any(|member| {
+        let mut left = member;
+        parts.iter().all(|part| {
+            let (begin, rest) = left.split_at_checked(part.len()).unwrap_or_default();
+            left = rest;
+            begin.eq_ignore_ascii_case(part)
+        })
+    })
 }
 
 impl Refusal {

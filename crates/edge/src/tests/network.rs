@@ -11,10 +11,10 @@ use std::{
 
 use document::Document;
 use http::{
-    Body, Method, Request, Response, Server, Stop,
+    Body, Bytes, Failure, Method, Request, Response, Server, Stop,
     client::Trust,
     limits,
-    server::{self, listen},
+    server::{self, Glance, Handler, listen},
 };
 
 use super::{Came, came, gate::Gate, request};
@@ -41,7 +41,31 @@ pub(super) struct World {
 pub(super) struct Centre {
     pub(super) core: Arc<Core>,
     pub(super) address: SocketAddr,
+    /// How many requests of others it answered at once.
+    pub(super) at_once: Arc<AtomicUsize>,
     stop: Stop,
+}
+
+/// Who answers others, and how many at once.
+struct Counted {
+    others: ForOthers,
+    at_once: Arc<AtomicUsize>,
+}
+
+impl Handler for Counted {
+    const ANSWERS_AT_ONCE: bool = true;
+
+    type Note = ();
+
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<()>)> {
+        let answered = self.others.fields_at_once(request)?;
+        self.at_once.fetch_add(1, SeqCst);
+        Some(answered)
+    }
+
+    fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
+        self.others.handle(request)
+    }
 }
 
 impl World {
@@ -223,10 +247,12 @@ impl Centre {
         edge.link(Some(others));
         edge.take_part(nats::journal_of(&edge.network()).unwrap());
         let core = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
-        let (stop, for_others) = (Stop::new(), ForOthers(Arc::new(core.for_others())));
+        let (stop, at_once) = (Stop::new(), Arc::default());
+        let for_others =
+            Counted { others: ForOthers(Arc::new(core.for_others())), at_once: Arc::clone(&at_once) };
         let ending = stop.clone();
         tokio::spawn(async move { server.serve(for_others, &ending).await });
-        Self { core, address, stop }
+        Self { core, address, at_once, stop }
     }
 
     /// Is gone for others at once.

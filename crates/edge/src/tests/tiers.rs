@@ -1,10 +1,16 @@
 //! Data centres that ask one another: one request at the origin for all, who filled, who is let in, and what happens when one is gone.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering::SeqCst},
+    time::Duration,
+};
 
-use cache::internal::is_internal;
+use cache::{
+    internal::is_internal,
+    purge::{Depth, Purge},
+};
 use http::{
-    Body, Client, Membership, Method, Request, Response,
+    Body, Bytes, Client, HeaderMap, Membership, Method, Request, Response,
     client::{Config, Known, Protocol, Trace},
 };
 use tiers::{CentreId, Hop, KeyHash, Role};
@@ -95,8 +101,8 @@ async fn who_filled_is_told_and_age_is_not_added_twice() {
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
     // Purges know it by its tags in all of them.
     for centre in &world.centres {
-        let purges = vec![cache::purge::Purge::Tag("prices".into())];
-        assert_eq!(centre.core.purge("z", purges, cache::purge::Depth::Hard).unwrap().1, 1);
+        let purges = vec![Purge::Tag("prices".into())];
+        assert_eq!(centre.core.purge("z", purges, Depth::Hard).unwrap().1, 1);
     }
 }
 
@@ -287,6 +293,17 @@ fn others_of(world: &World) -> [Arc<crate::others::Others>; 3] {
 
 /// A request that says that it came from `sender`, with the certificate of another name or network.
 async fn knock(world: &World, own: Membership, sender: &str) -> Result<(u16, String), String> {
+    let response = ask_fra(world, own, sender, |_| {}).await?;
+    Ok((response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned()))
+}
+
+/// The same with other fields.
+async fn ask_fra(
+    world: &World,
+    own: Membership,
+    sender: &str,
+    change: impl FnOnce(&mut HeaderMap),
+) -> Result<Response<Bytes>, String> {
     let address = world.centres[FRA].address;
     let known = vec![Known { host: "fra".into(), port: address.port(), address: address.ip() }];
     let config = Config { protocol: Protocol::Http2, known, member: Some(own), ..Config::default() };
@@ -302,24 +319,93 @@ async fn knock(world: &World, own: Membership, sender: &str) -> Result<(u16, Str
         scheme: http::Scheme::Http,
     };
     told.write(request.headers_mut());
+    change(request.headers_mut());
     let mut trace = Trace::start(client.clock().now());
     let origin = format!("https://fra:{}", address.port()).parse().unwrap();
     let response: Response<Body> =
         client.send(&origin, request, &mut trace).await.map_err(|failure| failure.to_string())?;
-    let status = response.status().as_u16();
-    let body = response.into_body().collect(1000).await.unwrap();
-    Ok((status, String::from_utf8_lossy(&body).into_owned()))
+    let (head, body) = response.into_parts();
+    Ok(Response::from_parts(head, body.collect(1000).await.unwrap()))
+}
+
+/// One of a world's data centres.
+fn member(world: &World, name: &str) -> Membership {
+    let (certificate, key) = (format!("{name}.pem"), format!("{name}-key.pem"));
+    Membership::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_answered_at_once_says_what_the_whole_path_says() {
+    let world = World::new(TO_FRA, async |_, number| {
+        let mut response = with("max-age=600", format!("answer {number}"));
+        response.headers_mut().insert("cache-tag", "red, green".parse().unwrap());
+        response.headers_mut().append("link", "</a>".parse().unwrap());
+        response.headers_mut().append("link", "</b>".parse().unwrap());
+        response
+    });
+    let at_once = || world.centres[FRA].at_once.load(SeqCst);
+    let ask = async |sender: &str, fields: &[(&'static str, &str)]| {
+        let before = at_once();
+        let change = |headers: &mut HeaderMap| {
+            fields.iter().for_each(|(name, value)| drop(headers.insert(*name, value.parse().unwrap())));
+        };
+        let mut response = ask_fra(&world, member(&world, sender), sender, change).await.unwrap();
+        // What depends on the clock.
+        response.headers_mut().remove("age");
+        if let Some(told) = response.headers_mut().get_mut("cache-status") {
+            let text = told.to_str().unwrap().to_owned();
+            *told = text.rsplit_once("ttl=").map_or(&*text, |(text, _)| text).parse().unwrap();
+        }
+        (response, at_once() > before)
+    };
+    assert!(!ask("lhr", &[]).await.1, "it is fetched");
+    let (whole, is_at_once) = ask("lhr", &[]).await;
+    assert!(!is_at_once && whole.body() == "answer 0", "{whole:?}");
+    assert_eq!(whole.headers()["cache-tag"], "red,green");
+    for sender in ["lhr", "syd"] {
+        let (said, is_at_once) = ask(sender, &[("accept", "*/*"), ("cdn-loop", "other")]).await;
+        assert!(is_at_once, "{sender}");
+        assert_eq!(
+            (said.status(), said.headers(), said.body()),
+            (whole.status(), whole.headers(), whole.body())
+        );
+    }
+    // What is refused otherwise is refused, and what asks for something else gets that.
+    for (field, status, told) in [
+        (("lh-tier-path", "fra,lhr"), 508, Some("loop")),
+        (("cdn-loop", "longhaul;network=n;data-centre=fra"), 508, Some("loop")),
+        (("lh-cache-key", "0000000000000000"), 421, Some("other-rules")),
+        (("lh-zone-name", "y"), 421, Some("other-rules")),
+        (("lh-visitor-protocol", "https"), 421, Some("other-rules")),
+        (("lh-purge-epoch", "1:1"), 503, Some("behind")),
+        (("lh-purge-epoch", "one"), 403, Some("denied")),
+        (("lh-visitor-address", "nobody"), 403, Some("denied")),
+        (("range", "bytes=0-1"), 206, None),
+    ] {
+        let (response, is_at_once) = ask("lhr", &[field]).await;
+        let refused = response.headers().get("lh-route-reason").map(|word| word.to_str().unwrap());
+        assert_eq!((response.status().as_u16(), refused, is_at_once), (status, told, false), "{field:?}");
+    }
+    assert_eq!(world.asked(), 1);
+    for depth in [Depth::Hard, Depth::Soft] {
+        assert!(ask("lhr", &[]).await.1);
+        let asked = world.asked();
+        world.centres[FRA].core.purge("z", vec![Purge::Tag("red".into())], depth).unwrap();
+        let (response, is_at_once) = ask("lhr", &[]).await;
+        assert_eq!((response.body(), is_at_once), (&Bytes::from(format!("answer {asked}")), false));
+        assert!(!ask("lhr", &[]).await.1);
+    }
 }
 
 #[tokio::test]
 async fn nobody_is_let_in_but_a_data_centre_under_its_own_name() {
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
     let elsewhere = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
-    let member = |world: &World, name: &str| {
-        let (certificate, key) = (format!("{name}.pem"), format!("{name}-key.pem"));
-        Membership::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
-    };
-    assert_eq!(knock(&world, member(&world, "lhr"), "lhr").await, Ok((200, "it".to_owned())));
+    // The last time it is answered at once, as others would be.
+    for _ in 0..3 {
+        assert_eq!(knock(&world, member(&world, "lhr"), "lhr").await, Ok((200, "it".to_owned())));
+    }
+    assert_eq!(world.centres[FRA].at_once.load(SeqCst), 1);
     let (status, why) = knock(&world, member(&world, "lhr"), "syd").await.unwrap();
     assert_eq!((status, why.trim_end()), (403, "it calls itself \"syd\", and its certificate is for lhr"));
     let (status, why) = knock(&world, member(&world, "fra"), "fra").await.unwrap();

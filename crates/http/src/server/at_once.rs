@@ -9,11 +9,11 @@ use hyper::{
 };
 
 use super::{interim::Interim, peer::Peer, relay::Original};
-use crate::http1::head::RequestLines;
+use crate::{Caller, http1::head::RequestLines};
 
 /// A GET or HEAD without a body, on a connection that is kept: its fields as they came. That nothing in them says otherwise was looked
 /// at; over HTTP/1.1, whether target and host are what they have to be was not.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Glance<'h> {
     /// Whether only the head is wanted.
     pub is_head: bool,
@@ -23,12 +23,14 @@ pub struct Glance<'h> {
     pub host: &'h [u8],
     /// Who asks.
     pub peer: Peer,
+    /// Whose certificate that one has shown, where only members are served.
+    pub caller: Option<&'h Caller>,
     fields: Fields<'h>,
     /// All of an HTTP/1.1 request's head.
     head: &'h [u8],
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 enum Fields<'h> {
     Lines(&'h [Header<'h>]),
     Map(&'h HeaderMap),
@@ -59,7 +61,7 @@ impl<'h> Glance<'h> {
             }
         }
         let fields = Fields::Lines(lines.fields);
-        Some(Self { is_head, target: lines.target, host: host?, peer, fields, head })
+        Some(Self { is_head, target: lines.target, host: host?, peer, caller: None, fields, head })
     }
 
     /// The same of a request over HTTP/2 or HTTP/3, of which is known that no body follows.
@@ -67,7 +69,7 @@ impl<'h> Glance<'h> {
         method: &Method,
         uri: &'h Uri,
         fields: &'h HeaderMap,
-        peer: Peer,
+        (peer, caller): (Peer, Option<&'h Caller>),
     ) -> Option<Self> {
         let is_head = match *method {
             Method::GET => false,
@@ -81,7 +83,7 @@ impl<'h> Glance<'h> {
             return None;
         }
         let target = uri.path_and_query()?.as_str();
-        Some(Self { is_head, target, host, peer, fields: Fields::Map(fields), head: &[] })
+        Some(Self { is_head, target, host, peer, caller, fields: Fields::Map(fields), head: &[] })
     }
 
     /// All of an HTTP/1.1 request's head, of which its lines are; of another one, nothing.

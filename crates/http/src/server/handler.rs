@@ -70,7 +70,8 @@ pub(super) async fn answered<H: Handler>(
 ) -> Result<Response<Body>, Failure> {
     if H::ANSWERS_AT_ONCE
         && request.body().is_end_stream()
-        && let Some(glance) = Glance::of_fields(request.method(), request.uri(), request.headers(), peer)
+        && let Some(glance) =
+            Glance::of_fields(request.method(), request.uri(), request.headers(), (peer, None))
         && let Some((response, note)) = handler.fields_at_once(&glance)
     {
         let mut response = response.map(Body::whole);

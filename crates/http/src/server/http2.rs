@@ -184,7 +184,8 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         let handler = &self.context.handler;
         if H::ANSWERS_AT_ONCE
             && upload.is_end_stream()
-            && let Some(glance) = Glance::of_fields(&head.method, &head.uri, &head.headers, self.peer)
+            && let Some(glance) =
+                Glance::of_fields(&head.method, &head.uri, &head.headers, (self.peer, self.caller.as_ref()))
             && let Some((response, note)) = handler.fields_at_once(&glance)
         {
             return self.answer(&head.method, response, note, respond);

@@ -1,0 +1,156 @@
+//! A request of another data centre for the whole of an object, as its fields have it: read without a copy, to be answered at once.
+
+use std::net::SocketAddr;
+
+use http::{HeaderName, Scheme};
+use tiers::KeyHash;
+
+use super::{
+    CURRENT, KEY, KIND, LANE, MOST_HOPS, PATH, POSITION, ROLE, SCHEME, SWITCH, VERSION, VISITOR, ZONE,
+    is_name, key, role, scheme,
+};
+use crate::{
+    likeness::is_telling,
+    visit::{CDN_LOOP, is_member},
+};
+
+/// What it says. Nothing of it is believed before its caller is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plain<'h> {
+    /// The names of the data centres through which it came.
+    path: &'h str,
+    /// The name of its zone.
+    pub(crate) zone: &'h str,
+    /// What its sender takes for its key.
+    pub(crate) key: KeyHash,
+    /// How its visitor came.
+    pub(crate) scheme: Scheme,
+    /// How far its sender has heard of purges, if it says so.
+    pub(crate) position: Option<&'h [u8]>,
+    /// Members of CDN-Loop, if there is one such field.
+    cdn_loop: &'h str,
+}
+
+impl<'h> Plain<'h> {
+    /// `None` if it asks for anything else, or for more care, or is not as agreed on: then [`super::Came::read`] says what it is.
+    pub(crate) fn read(fields: impl Iterator<Item = (&'h str, &'h [u8])>) -> Option<Self> {
+        let mut said = [None; OWN.len()];
+        for (name, value) in fields {
+            if let Some(at) = OWN.iter().position(|own| own.as_str() == name) {
+                if said[at].replace(value).is_some() {
+                    return None;
+                }
+            } else if is_telling(name) || ELSE.iter().any(|other| other.as_str() == name) {
+                return None;
+            }
+        }
+        let [version, asked_as, path, zone, hash, visitor, protocol, position, cdn_loop] = said;
+        let text = |value: Option<&'h [u8]>| str::from_utf8(value?).ok();
+        let path = text(path)?;
+        let is_as_agreed = text(version)? == CURRENT
+            && role(text(asked_as)?).is_some()
+            && path.split(',').count() <= MOST_HOPS
+            && path.split(',').all(is_name)
+            && text(visitor)?.parse::<SocketAddr>().is_ok();
+        is_as_agreed.then_some(Self {
+            path,
+            zone: text(zone)?,
+            key: key(text(hash)?)?,
+            scheme: scheme(text(protocol)?)?,
+            position,
+            cdn_loop: cdn_loop.map_or(Some(""), |line| str::from_utf8(line).ok())?,
+        })
+    }
+
+    /// The data centre that sent it.
+    pub(crate) fn sender(&self) -> &'h str {
+        self.path.rsplit(',').next().unwrap_or_default()
+    }
+
+    /// Whether it was at this data centre of this network before.
+    pub(crate) fn was_at(&self, network: &str, centre: &str) -> bool {
+        self.path.split(',').any(|name| name.eq_ignore_ascii_case(centre))
+            || is_member(self.cdn_loop, network, centre)
+    }
+}
+
+/// Fields of a plain request, each once at most.
+static OWN: [HeaderName; 9] = [VERSION, ROLE, PATH, ZONE, KEY, VISITOR, SCHEME, POSITION, CDN_LOOP];
+
+/// Fields of other requests.
+static ELSE: [HeaderName; 3] = [KIND, LANE, SWITCH];
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderMap;
+    use tiers::Role;
+
+    use super::{super::Came, *};
+
+    fn fields(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+    }
+
+    fn header(came: &Came) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        came.write(&mut headers);
+        headers.insert(CDN_LOOP, "other, longhaul;network=n;data-centre=lhr".parse().unwrap());
+        headers.insert("accept", "*/*".parse().unwrap());
+        headers
+    }
+
+    fn came() -> Came {
+        Came {
+            role: Role::Upper(2),
+            through: vec!["lhr".into(), "fra".into()],
+            zone: "shop".into(),
+            key: KeyHash(77),
+            visitor: ([192, 0, 2, 1], 5).into(),
+            scheme: Scheme::Https,
+        }
+    }
+
+    #[test]
+    fn it_is_what_the_whole_of_it_says() {
+        let (came, mut headers) = (came(), header(&came()));
+        headers.insert(POSITION, "1:2".parse().unwrap());
+        let plain = Plain::read(fields(&headers)).unwrap();
+        assert_eq!((plain.sender(), plain.zone), (came.sender(), &*came.zone));
+        assert_eq!((plain.key, plain.scheme, plain.position), (came.key, came.scheme, Some(&b"1:2"[..])));
+        for (network, centre, was_there) in
+            [("n", "LHR", true), ("m", "fra", true), ("n", "syd", false), ("n", "nyc", false)]
+        {
+            assert_eq!(plain.was_at(network, centre), was_there, "{network} {centre}");
+        }
+        // By the loop field alone.
+        let elsewhere = header(&Came { through: vec!["ams".into()], ..came });
+        let plain = Plain::read(fields(&elsewhere)).unwrap();
+        assert_eq!([("n", "lhr"), ("m", "lhr")].map(|(n, c)| plain.was_at(n, c)), [true, false]);
+    }
+
+    #[test]
+    fn what_asks_for_more_or_is_not_as_agreed_is_none() {
+        let came = came();
+        assert!(Plain::read(fields(&header(&came))).is_some());
+        for name in &OWN[..7] {
+            let (mut without, mut twice, mut wrong) = (header(&came), header(&came), header(&came));
+            without.remove(name);
+            twice.append(name, twice[name].clone());
+            wrong.insert(name, "?, ".parse().unwrap());
+            for headers in [&without, &twice].into_iter().chain((*name != ZONE).then_some(&wrong)) {
+                assert_eq!(Plain::read(fields(headers)), None, "{headers:?}");
+                assert!(Came::read(headers).is_err(), "{headers:?}");
+            }
+        }
+        for name in ["range", "if-none-match", "cache-control", "authorization"] {
+            let mut more = header(&came);
+            more.insert(name, "x".parse().unwrap());
+            assert_eq!(Plain::read(fields(&more)), None, "{name}");
+        }
+        for name in &ELSE {
+            let mut other = header(&came);
+            other.insert(name, "x".parse().unwrap());
+            assert_eq!(Plain::read(fields(&other)), None, "{name}");
+        }
+    }
+}
