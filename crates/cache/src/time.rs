@@ -33,6 +33,9 @@ impl Time {
 
     /// An HTTP-date in any of its three formats (RFC 9110 section 5.6.7), whatever the case of its letters.
     pub fn parse(text: &str) -> Option<Self> {
+        if let Some(time) = usual(text.as_bytes()) {
+            return Some(time);
+        }
         let text = in_usual_case(text.trim());
         // The parser wants the day of the week to be right. Where it is written without a comma, nobody relies on it.
         let parsed = match text.get(3..) {
@@ -62,6 +65,36 @@ impl Time {
     }
 }
 
+/// A date as nearly all are written, "Thu, 18 Aug 2050 02:01:18 GMT", to the letter. `None` may be a date nevertheless.
+fn usual(text: &[u8]) -> Option<Time> {
+    let text: &[u8; IMF_LENGTH] = text.try_into().ok()?;
+    let number = |from: usize, to: usize| {
+        text[from..to].iter().try_fold(0, |number: u64, digit| {
+            digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0'))
+        })
+    };
+    let is_spaced = text[3..5] == *b", " && [7, 11, 16].iter().all(|&at| text[at] == b' ');
+    if !is_spaced || text[19] != b':' || text[22] != b':' || text[25..] != *b" GMT" {
+        return None;
+    }
+    let place = |names: &[&str], name: &[u8]| names.iter().position(|other| other.as_bytes() == name);
+    let (day, month, year) = (number(5, 7)?, place(&MONTHS, &text[8..11])?, number(12, 16)?);
+    let (hour, minute, second) = (number(17, 19)?, number(20, 22)?, number(23, 25)?);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let last = if month == 1 && is_leap { 29 } else { LENGTHS[month] };
+    if year < 1970 || !(1..=last).contains(&day) || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    // Leap days up to the end of a year (1969 has had 477 of them), and days of the year before this one.
+    let leaps = |year: u64| year / 4 - year / 100 + year / 400;
+    let before: u64 = LENGTHS[..month].iter().sum::<u64>() + u64::from(month > 1 && is_leap);
+    let days = (year - 1970) * 365 + leaps(year - 1) - leaps(1969) + before + day - 1;
+    // The first of them was a Thursday.
+    let weekday = usize::try_from((days + 3) % 7).ok()?;
+    let is_right = DAYS[weekday].as_bytes() == &text[..3];
+    is_right.then(|| Time(1000 * (((days * 24 + hour) * 60 + minute) * 60 + second)))
+}
+
 /// Names of days and months as the grammar has them: "THU, 18 AUG 2050 02:01:18 gmt" is "Thu, 18 Aug 2050 02:01:18 GMT".
 fn in_usual_case(text: &str) -> String {
     let mut usual = String::with_capacity(text.len());
@@ -81,6 +114,11 @@ const IMF_LENGTH: usize = 29;
 /// Characters of "Thu Aug 18 02:01:18 2050".
 const ASCTIME_LENGTH: usize = 24;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/// Days of each, in a year that is no leap year.
+const LENGTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /// The last second of the year 9999.
 const LAST_SECOND: u64 = 253_402_300_799;
@@ -103,6 +141,33 @@ mod tests {
             assert_eq!(Time::parse(text), Some(expected), "{text}");
         }
         assert_eq!(expected.to_http(), "Thu, 18 Aug 2050 02:01:18 GMT");
+    }
+
+    #[test]
+    fn each_date_of_four_hundred_years_is_read_as_it_was_written() {
+        // Steps that are no divisor of a day, a month or a year, from the first second to the year 2400.
+        for seconds in (0..13_600_000_000).step_by(86_400 * 3 + 7_919) {
+            let time = Time::from_millis(seconds * 1000);
+            assert_eq!(usual(time.to_http().as_bytes()), Some(time), "{}", time.to_http());
+        }
+        let last = Time::from_millis(LAST_SECOND * 1000);
+        assert_eq!(usual(last.to_http().as_bytes()), Some(last));
+    }
+
+    #[test]
+    fn a_day_that_is_not_there_is_none() {
+        for text in [
+            "Sat, 29 Feb 2100 00:00:00 GMT",
+            "Mon, 01 Mar 2100 24:00:00 GMT",
+            "Tue, 01 Mar 2100 00:00:00 GMT",
+            "Mon, 00 Mar 2100 00:00:00 GMT",
+            "Mon, 32 Mar 2100 00:00:00 GMT",
+            "Mon, 01 Mrz 2100 00:00:00 GMT",
+            "Mon, 01 Mar 2100 00:60:00 GMT",
+        ] {
+            assert_eq!((usual(text.as_bytes()), Time::parse(text)), (None, None), "{text}");
+        }
+        assert!(usual(b"Mon, 01 Mar 2100 00:00:00 GMT").is_some());
     }
 
     #[test]
