@@ -34,6 +34,10 @@ pub fn is_same(stored: &Stored, answer: &HeaderMap) -> bool {
 
 /// Removes what is about one connection (RFC 9110 section 7.6.1): the fields that Connection names, and those that always are.
 pub fn clear_connection_fields(headers: &mut HeaderMap) {
+    // Most have none of them.
+    if !headers.keys().any(|name| is_of_connection(name.as_str())) {
+        return;
+    }
     let named: Vec<HeaderName> =
         elements(headers, &CONNECTION).filter_map(|name| name.parse().ok()).collect();
     for name in named.iter().filter(|name| !is_end_to_end(name)).chain(&OF_CONNECTIONS) {

@@ -84,7 +84,11 @@ fn read(object: &Object, part: Option<Part>) -> Body {
             part.or(Part::whole(parts.length())).map_or_else(Body::empty, |part| parts.read(part))
         }
         (None, Some(part)) => Body::stream(object.body.read_part(part.first, Some(part.length()))),
-        (None, None) => Body::stream(object.body.read()),
+        // What is short and here needs nobody who reads it.
+        (None, None) => match object.body.whole().filter(|body| body.len() <= SHORT) {
+            Some(body) => Body::whole(body),
+            None => Body::stream(object.body.read()),
+        },
     }
 }
 
@@ -152,6 +156,9 @@ pub(crate) fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Res
 fn has_body(status: StatusCode) -> bool {
     !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
+
+/// Bytes of a body that is not read piece by piece if it is in memory: as many as a frame of HTTP/2 has (RFC 9113 section 4.2).
+const SHORT: usize = 16 << 10;
 
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {

@@ -26,9 +26,9 @@ pub(crate) fn is_of_link(failure: Failure) -> bool {
     )
 }
 
-/// A body that breaks off when who sends it is gone.
+/// A body that breaks off when who sends it is gone. One that is in memory is here already.
 pub(crate) fn until_gone(body: Body, gone: Gone) -> Body {
-    if body.is_end_stream() { body } else { Body::stream(UntilGone { body, gone }) }
+    if body.again().is_some() { body } else { Body::stream(UntilGone { body, gone }) }
 }
 
 /// A body that breaks off when who sends it is gone, which may be long before its connection is given up.
