@@ -14,7 +14,7 @@ use http::{
 
 use crate::{
     core::Core,
-    origins::{pass_on, received, refusal_for},
+    origins::{pass_on, received, refusal_for, tell_visitor},
     others::Others,
     toward::Unanswered,
     visit::{BUSY, Refusal, TOO_SLOW, UNREACHABLE, Visit},
@@ -30,17 +30,18 @@ pub(crate) enum Aim {
 }
 
 impl Core {
-    /// Asks for what a visit is about. The response has a date, and nothing that was about a connection.
+    /// Asks for what a visit is about, with a header that goes on. The response has a date, and nothing that was about a connection.
     pub(crate) async fn ask(
         &self,
         visit: &Visit,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Body,
         now: Time,
         aim: Aim,
     ) -> Result<Response<Body>, Refusal> {
         let client = &self.clients.usual;
         let Some(others) = self.others() else {
+            tell_visitor(&mut headers, visit);
             return self.ask_origins(client, visit, headers, body, now, None).await;
         };
         // Boxed, as requests of a data centre without others would have to carry the room for it.
@@ -50,6 +51,7 @@ impl Core {
             {
                 return answered;
             }
+            tell_visitor(&mut headers, visit);
             self.ask_origins(client, visit, headers, body, now, Some(&others)).await
         })
         .await

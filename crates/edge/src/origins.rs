@@ -122,7 +122,7 @@ impl Origins {
     }
 }
 
-/// The header that goes on to an origin: without what belonged to the visitor's connection, and with where it came from.
+/// The header that goes on: without what belonged to the visitor's connection, and with the way that it has come.
 pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let mut headers = visit.headers.clone();
     headers.reserve(ADDED);
@@ -141,13 +141,17 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     }
     append(&mut headers, &header::VIA, &via(visit.version, centre).concat());
     append(&mut headers, &CDN_LOOP, &loop_member(&visit.network().name, centre).concat());
+    headers
+}
+
+/// Completes it for an origin: who the visitor is, which other data centres are told in fields of their own.
+pub(crate) fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     let (ip, proto) = (visit.peer.address.ip(), visit.peer.scheme.name());
     let address = ip.to_string();
-    append(&mut headers, &FORWARDED_FOR, &address);
-    set(&mut headers, &FORWARDED_PROTO, proto);
-    append(&mut headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto).concat());
-    remove_twins(&mut headers);
-    headers
+    append(headers, &FORWARDED_FOR, &address);
+    set(headers, &FORWARDED_PROTO, proto);
+    append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto).concat());
+    remove_twins(headers);
 }
 
 /// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.
