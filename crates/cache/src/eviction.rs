@@ -15,12 +15,13 @@ mod ghosts;
 use std::collections::{HashMap, VecDeque};
 
 use self::ghosts::Ghosts;
+use crate::numbers::Spread;
 
 /// The objects of a store by their numbers, and how many bytes they may have together.
 #[derive(Debug)]
 pub struct Eviction {
     capacity: u64,
-    objects: HashMap<u64, Object>,
+    objects: HashMap<u64, Object, Spread>,
     small: Queue,
     main: Queue,
     /// Names of objects that left the small queue.
@@ -52,7 +53,7 @@ impl Eviction {
         let (small, main) = (Queue::default(), Queue::default());
         Self {
             capacity,
-            objects: HashMap::new(),
+            objects: HashMap::default(),
             small,
             main,
             ghosts: Ghosts::new(capacity - capacity / SMALL_PART),

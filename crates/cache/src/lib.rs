@@ -17,6 +17,7 @@
 //! | what an unsafe request makes invalid | [`invalidation`] |
 //! | what was purged, and in which order | [`purge`] |
 //! | which objects a full store gives up | [`Eviction`] |
+//! | how tables by an object's number are spread | [`Spread`] |
 //! | a response without its body as bytes | [`head`] |
 //! | which fields are the network's own, and leave it with nobody | [`internal`] |
 //! | what is told of it all to the client | [`CacheStatus`] |
@@ -36,6 +37,7 @@ pub mod head;
 pub mod internal;
 pub mod invalidation;
 mod key;
+mod numbers;
 pub mod purge;
 pub mod ranges;
 mod request;
@@ -57,6 +59,7 @@ pub use self::{
     fragment::Fragment,
     freshness::{Lifetime, Terms},
     key::{Key, KeyRule},
+    numbers::Spread,
     request::Wishes,
     rest::Rest,
     reuse::{Reuse, Stored},

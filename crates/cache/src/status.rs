@@ -57,42 +57,49 @@ pub struct CacheStatus {
     pub detail: Option<&'static str>,
 }
 
+impl fmt::Display for CacheStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
 impl CacheStatus {
     /// Where it stands.
     pub const FIELD: HeaderName = HeaderName::from_static("cache-status");
-}
 
-impl fmt::Display for CacheStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// As it stands there.
+    pub fn text(&self) -> String {
+        let mut text = String::with_capacity(self.cache.len() + ROOM);
         // A name that begins with a digit is no token (RFC 9651), but it can be a string.
         let is_token = self.cache.starts_with(|letter: char| letter.is_ascii_alphabetic());
-        if is_token {
-            f.write_str(&self.cache)?;
-        } else {
-            write!(f, "\"{}\"", self.cache)?;
-        }
+        let quote = if is_token { "" } else { "\"" };
+        let mut add = |parts: [&str; 3]| parts.iter().for_each(|part| text.push_str(part));
+        add([quote, &self.cache, quote]);
         match self.forward {
-            None => f.write_str("; hit")?,
-            Some(forward) => write!(f, "; fwd={}", forward.word())?,
+            None => add(["; hit", "", ""]),
+            Some(forward) => add(["; fwd=", forward.word(), ""]),
         }
         if let Some(status) = self.forward_status {
-            write!(f, "; fwd-status={status}")?;
+            add(["; fwd-status=", itoa::Buffer::new().format(status), ""]);
         }
         if self.stored {
-            f.write_str("; stored")?;
+            add(["; stored", "", ""]);
         }
         if self.collapsed {
-            f.write_str("; collapsed")?;
+            add(["; collapsed", "", ""]);
         }
         if let Some(ttl) = self.ttl {
-            write!(f, "; ttl={ttl}")?;
+            add(["; ttl=", itoa::Buffer::new().format(ttl), ""]);
         }
         if let Some(detail) = self.detail {
-            write!(f, "; detail={detail}")?;
+            add(["; detail=", detail, ""]);
         }
-        Ok(())
+        text
     }
 }
+
+/// Bytes of a member with all that is usual.
+const ROOM: usize = 96;
 
 #[cfg(test)]
 mod tests {

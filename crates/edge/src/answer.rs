@@ -144,7 +144,7 @@ pub(crate) fn browser_ttl(visit: &Visit, status: StatusCode) -> Option<Duration>
 
 /// Adds what the cache did.
 pub(crate) fn tell(headers: &mut HeaderMap, status: &CacheStatus) {
-    append(headers, &CacheStatus::FIELD, &status.to_string());
+    append(headers, &CacheStatus::FIELD, &status.text());
 }
 
 pub(crate) fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {

@@ -186,6 +186,8 @@ pub(crate) struct OnlyOnDisk {
 /// What is answered at once with an object while that stands.
 #[derive(Debug, Default)]
 pub(crate) struct Serving {
+    /// The object's number, once that was asked for.
+    pub(crate) number: OnceLock<u64>,
     /// Which of what was made of it holds.
     version: AtomicU64,
     /// In each shape: as it came, and in each coding by its place in [`Coding::ALL`].

@@ -3,7 +3,7 @@
 //! One copy of each object, behind one lock that is held for a look-up and never for a body.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, hash_map::Entry},
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -16,7 +16,7 @@ use std::{
 };
 
 use cache::{
-    Eviction, Key, Stored, Time,
+    Eviction, Key, Spread, Stored, Time,
     purge::{Depth, Log, Purge, Subject},
 };
 use http::{HeaderMap, HeaderName};
@@ -83,7 +83,7 @@ pub(crate) struct Store {
 struct Inner {
     resources: HashMap<Key, Vec<Arc<Object>>>,
     /// Where the object of a number is.
-    keys: HashMap<u64, Key>,
+    keys: HashMap<u64, Key, Spread>,
     names: Names,
     eviction: Eviction,
     evicted: u64,
@@ -93,7 +93,7 @@ struct Inner {
 impl Store {
     /// One for so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        let (resources, keys) = (HashMap::new(), HashMap::new());
+        let (resources, keys) = (HashMap::new(), HashMap::default());
         let (names, eviction, log) = (Names::default(), Eviction::new(bytes), Log::default());
         let inner = Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log });
         Self { inner, capacity: bytes, epoch: AtomicU64::new(0), disk: None }
@@ -382,13 +382,13 @@ impl Inner {
 
     fn forget(&mut self, number: u64) {
         let Some(key) = self.keys.remove(&number) else { return };
-        if let Some(variants) = self.resources.get_mut(&key) {
-            for object in variants.extract_if(.., |object| object.number() == number) {
+        if let Entry::Occupied(mut variants) = self.resources.entry(key) {
+            for object in variants.get_mut().extract_if(.., |object| object.number() == number) {
                 object.serving.retire();
                 self.names.remove(number, &object.subject);
             }
-            if variants.is_empty() {
-                self.resources.remove(&key);
+            if variants.get().is_empty() {
+                variants.remove();
             }
         }
     }
@@ -397,10 +397,12 @@ impl Inner {
 impl Object {
     /// The same for every response of a key and a variant, so that one which comes back is known.
     pub(crate) fn number(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.key.hash(&mut hasher);
-        self.stored.selection.hash(&mut hasher);
-        hasher.finish()
+        *self.serving.number.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            self.key.hash(&mut hasher);
+            self.stored.selection.hash(&mut hasher);
+            hasher.finish()
+        })
     }
 
     /// What it takes in memory: body in all codings, header, key, and about as much for the structures around them as was measured.

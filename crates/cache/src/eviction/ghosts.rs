@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::numbers::Spread;
+
 /// Names, and how many bytes the objects had that are called so.
 #[derive(Debug)]
 pub(super) struct Ghosts {
     capacity: u64,
     bytes: u64,
-    names: HashMap<u64, Ghost>,
+    names: HashMap<u64, Ghost, Spread>,
     /// Numbers and generations, the oldest first. What was taken is still in it.
     order: VecDeque<(u64, u64)>,
     /// Tells a name from an earlier one of the same number.
@@ -23,7 +25,7 @@ struct Ghost {
 impl Ghosts {
     /// Those of objects of so many bytes together.
     pub(super) fn new(capacity: u64) -> Self {
-        Self { capacity, bytes: 0, names: HashMap::new(), order: VecDeque::new(), generation: 0 }
+        Self { capacity, bytes: 0, names: HashMap::default(), order: VecDeque::new(), generation: 0 }
     }
 
     /// Whether this one is among them.
