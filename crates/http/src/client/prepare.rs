@@ -4,9 +4,10 @@ use hyper::{
     Request, Uri, Version,
     body::Body as _,
     header::{self, HeaderName},
+    http::uri::{self, Authority, PathAndQuery},
 };
 
-use crate::{Body, Failure, Origin};
+use crate::{Body, Failure, Origin, Scheme};
 
 /// The head of a request to `origin`, and its body apart from it.
 pub(crate) fn prepared(
@@ -18,18 +19,21 @@ pub(crate) fn prepared(
     // A Host header that somebody asked for is `:authority` here (RFC 9113 section 8.3.1, RFC 9114 section 4.3.1).
     let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let authority = match (host, head.uri.authority()) {
-        (Some(host), _) => host.to_owned(),
-        (None, Some(authority)) => authority.as_str().to_owned(),
-        (None, None) => origin.authority(),
+        (Some(host), Some(authority)) if authority.as_str() == host => Ok(authority.clone()),
+        (Some(host), _) => Authority::try_from(host),
+        (None, Some(authority)) => Ok(authority.clone()),
+        (None, None) => Authority::try_from(origin.authority()),
     };
-    let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut url = uri::Parts::default();
+    url.scheme = Some(match origin.scheme {
+        Scheme::Http => uri::Scheme::HTTP,
+        Scheme::Https => uri::Scheme::HTTPS,
+    });
     // It was already parsed as a URL.
-    head.uri = Uri::builder()
-        .scheme(origin.scheme.name())
-        .authority(authority)
-        .path_and_query(path)
-        .build()
-        .map_err(|_| Failure::Garbled)?;
+    url.authority = Some(authority.map_err(|_| Failure::Garbled)?);
+    let path = head.uri.path_and_query().cloned();
+    url.path_and_query = Some(path.unwrap_or_else(|| PathAndQuery::from_static("/")));
+    head.uri = Uri::from_parts(url).map_err(|_| Failure::Garbled)?;
     head.version = version;
     for field in CONNECTION_FIELDS {
         head.headers.remove(field);
