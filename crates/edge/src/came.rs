@@ -10,6 +10,8 @@ use std::net::SocketAddr;
 use http::{HeaderMap, HeaderName, HeaderValue, Scheme};
 use tiers::{KeyHash, Role};
 
+use crate::in_text;
+
 /// A request that came from another data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Came {
@@ -53,13 +55,10 @@ impl Came {
                 headers.insert(name, value);
             }
         };
-        set(ROLE, word(self.role), Often::Again);
-        set(PATH, self.through.join(","), Often::Again);
-        set(ZONE, self.zone.clone(), Often::Again);
-        set(KEY, format!("{:016x}", self.key.0), Often::Once);
-        set(VISITOR, self.visitor.to_string(), Often::Once);
-        headers.insert(VERSION, HeaderValue::from_static(CURRENT));
-        headers.insert(SCHEME, HeaderValue::from_static(self.scheme.name()));
+        let (role, path) = (word(self.role), self.through.join(","));
+        set(WAY, [CURRENT, &role, self.scheme.name(), &path, &self.zone].join(" "), Often::Again);
+        let (key, visitor) = (in_text::hexadecimal(self.key.0), in_text::socket(self.visitor));
+        set(OBJECT, [key, visitor].join(" "), Often::Once);
     }
 
     /// Reads it from a header.
@@ -68,24 +67,43 @@ impl Came {
             let mut lines = headers.get_all(&name).iter();
             lines.next().filter(|_| lines.next().is_none()).and_then(|line| line.to_str().ok())
         };
-        if field(VERSION) != Some(CURRENT) {
+        let Way { role, scheme, path, zone } = Way::read(field(WAY).ok_or(Wrong::Version)?)?;
+        let (key, visitor) = field(OBJECT).and_then(object).ok_or(Wrong::Field("lh-cache-key"))?;
+        let through = path.split(',').map(str::to_owned).collect();
+        Ok(Self { role, through, zone: zone.to_owned(), key, visitor, scheme })
+    }
+}
+
+/// What all requests say that come by the same way.
+struct Way<'t> {
+    role: Role,
+    scheme: Scheme,
+    /// Names of data centres, with commas between them.
+    path: &'t str,
+    zone: &'t str,
+}
+
+impl<'t> Way<'t> {
+    fn read(text: &'t str) -> Result<Self, Wrong> {
+        let mut words = text.splitn(5, ' ');
+        if words.next() != Some(CURRENT) {
             return Err(Wrong::Version);
         }
-        let through: Vec<_> = field(PATH).ok_or(Wrong::Field("lh-tier-path"))?.split(',').collect();
-        if through.len() > MOST_HOPS || !through.iter().all(|name| is_name(name)) {
-            return Err(Wrong::Field("lh-tier-path"));
-        }
-        Ok(Self {
-            role: field(ROLE).and_then(role).ok_or(Wrong::Field("lh-tier-name"))?,
-            through: through.into_iter().map(str::to_owned).collect(),
-            zone: field(ZONE).ok_or(Wrong::Field("lh-zone-name"))?.to_owned(),
-            key: field(KEY).and_then(key).ok_or(Wrong::Field("lh-cache-key"))?,
-            visitor: field(VISITOR)
-                .and_then(|address| address.parse().ok())
-                .ok_or(Wrong::Field("lh-visitor-address"))?,
-            scheme: field(SCHEME).and_then(scheme).ok_or(Wrong::Field("lh-visitor-protocol"))?,
-        })
+        let mut read = || {
+            let (role, scheme) = (role(words.next()?)?, scheme(words.next()?)?);
+            let (path, zone) = (words.next()?, words.next()?);
+            let is_path = path.split(',').count() <= MOST_HOPS && path.split(',').all(is_name);
+            is_path.then_some(Self { role, scheme, path, zone })
+        };
+        read().ok_or(Wrong::Field("lh-tier-path"))
     }
+}
+
+/// The key of an object, and the visitor who asks for it.
+fn object(text: &str) -> Option<(KeyHash, SocketAddr)> {
+    let (digits, visitor) = text.split_once(' ')?;
+    let digits = Some(digits).filter(|digits| digits.len() == 16)?;
+    Some((KeyHash(u64::from_str_radix(digits, 16).ok()?), visitor.parse().ok()?))
 }
 
 /// How often a value is said on a connection: one that is said once has no place in its table of fields, from which it would push others, and
@@ -113,7 +131,7 @@ fn word(role: Role) -> String {
     match role {
         Role::Lower => "lower".to_owned(),
         Role::Regional => "regional".to_owned(),
-        Role::Upper(step) => format!("upper-{step}"),
+        Role::Upper(step) => ["upper-", itoa::Buffer::new().format(step)].concat(),
         Role::Former => "former".to_owned(),
         Role::Detour => "detour".to_owned(),
     }
@@ -127,11 +145,6 @@ fn role(word: &str) -> Option<Role> {
         "detour" => Role::Detour,
         upper => Role::Upper(upper.strip_prefix("upper-")?.parse().ok().filter(|step| *step > 0)?),
     })
-}
-
-fn key(digits: &str) -> Option<KeyHash> {
-    let digits = Some(digits).filter(|digits| digits.len() == 16)?;
-    u64::from_str_radix(digits, 16).ok().map(KeyHash)
 }
 
 fn scheme(word: &str) -> Option<Scheme> {
@@ -148,14 +161,11 @@ pub(crate) const MOST_HOPS: usize = 16;
 /// As long as a label of a name in DNS.
 const LONGEST_NAME: usize = 63;
 
-const CURRENT: &str = "1";
-const VERSION: HeaderName = HeaderName::from_static("lh-peer-version");
-const ROLE: HeaderName = HeaderName::from_static("lh-tier-name");
-const PATH: HeaderName = HeaderName::from_static("lh-tier-path");
-const ZONE: HeaderName = HeaderName::from_static("lh-zone-name");
-const KEY: HeaderName = HeaderName::from_static("lh-cache-key");
-const VISITOR: HeaderName = HeaderName::from_static("lh-visitor-address");
-const SCHEME: HeaderName = HeaderName::from_static("lh-visitor-protocol");
+const CURRENT: &str = "2";
+/// The version of what is agreed on here, as what the receiver is asked, how the visitor came, the data centres, and the zone.
+const WAY: HeaderName = HeaderName::from_static("lh-tier-path");
+/// The key and the visitor.
+const OBJECT: HeaderName = HeaderName::from_static("lh-cache-key");
 
 /// Of a request: what it is about, if not an object.
 pub(crate) const KIND: HeaderName = HeaderName::from_static("lh-request-kind");
@@ -215,8 +225,11 @@ mod tests {
         }
 
         #[test]
-        fn a_field_that_is_wrong_is_refused(name in 0..7_usize, value in "[ -~]{0,40}") {
-            let name = [VERSION, ROLE, PATH, ZONE, KEY, VISITOR, SCHEME][name].clone();
+        fn a_field_that_is_wrong_is_refused(
+            name in 0..2_usize,
+            value in "[ -~]{0,40}|(2 )?(upper-1|regional) https? [a-z,]{0,9} ?[a-z ]{0,9}",
+        ) {
+            let name = [WAY, OBJECT][name].clone();
             let mut headers = HeaderMap::new();
             let visitor = ([192, 0, 2, 1], 5).into();
             let (through, zone) = (vec!["lhr".to_owned()], "shop".to_owned());
@@ -241,7 +254,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         Came { role, through, zone, key, visitor, scheme: Scheme::Http }.write(&mut headers);
         let kept_out = headers.iter().filter(|(_, value)| value.is_sensitive());
-        assert!(kept_out.map(|(name, _)| name).eq(&[KEY, VISITOR]));
+        assert!(kept_out.map(|(name, _)| name).eq(&[OBJECT]));
     }
 
     #[test]
@@ -255,12 +268,10 @@ mod tests {
             visitor,
             scheme: Scheme::Http,
         };
-        for (came, field) in
-            [(of(Role::Lower, 1), "lh-tier-name"), (of(Role::Former, MOST_HOPS + 1), "lh-tier-path")]
-        {
+        for came in [of(Role::Lower, 1), of(Role::Former, MOST_HOPS + 1)] {
             let mut headers = HeaderMap::new();
             came.write(&mut headers);
-            assert_eq!(Came::read(&headers), Err(Wrong::Field(field)));
+            assert_eq!(Came::read(&headers), Err(Wrong::Field("lh-tier-path")));
         }
     }
 }

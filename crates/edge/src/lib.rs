@@ -11,7 +11,7 @@
 //! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `trailers.rs` |
 //! | ways to an origin: the direct one, and through other data centres | `routes.rs` |
 //! | the other data centres: which are up, what all of them measured, who is next for a key | `others.rs` |
-//! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs` |
+//! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs`, `in_text.rs` |
 //! | what other data centres ask | `for_others.rs`, `kept.rs` |
 //! | purges: done here; what is known of them in the network, and how it is told | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
 //! | purges through a stream of NATS as well | `nats.rs`, `bus/stream.rs` |
@@ -23,7 +23,7 @@
 //! | parts of what is not stored as a whole: asked for, kept, put together | `partial.rs`, `keeping.rs`, `parts.rs`, `sequence.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
-//! | a hit on a plain request: no look at the store, whose lock is taken once a second for an object; over HTTP/1.1 no allocation and no task | `hits.rs`, `alike.rs`, `likeness.rs`, `ready.rs` |
+//! | a hit on a plain request, also of another data centre: no look at the store, whose lock is taken once a second for an object; over HTTP/1.1 no allocation and no task | `hits.rs`, `alike.rs`, `likeness.rs`, `ready.rs`, `came/plain.rs` |
 //! | a plain request that is passed on line by line, as one like it was | `relay.rs`, `ways.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
@@ -65,6 +65,7 @@ mod from_disk;
 mod handover;
 mod heads;
 mod hits;
+mod in_text;
 mod keeping;
 mod kept;
 mod kv;

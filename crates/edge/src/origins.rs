@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use self::known::Table;
 use crate::{
+    in_text,
     log::AtOrigin,
     network::Zone,
     operator::OriginStatus,
@@ -147,11 +148,21 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
 /// Completes it for an origin: who the visitor is, which other data centres are told in fields of their own.
 pub(crate) fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     let (ip, proto) = (visit.peer.address.ip(), visit.peer.scheme.name());
-    let address = ip.to_string();
+    let address = in_text::ip(ip);
     append(headers, &FORWARDED_FOR, &address);
     set(headers, &FORWARDED_PROTO, proto);
     append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto).concat());
     remove_twins(headers);
+}
+
+/// Has a header that was completed for an origin say of the visitor what that one said: another data centre is told in fields of its own.
+pub(crate) fn take_back_visitor(headers: &mut HeaderMap, visitor: &HeaderMap) {
+    for name in [FORWARDED_FOR, FORWARDED_PROTO, header::FORWARDED] {
+        headers.remove(&name);
+        for line in visitor.get_all(&name) {
+            headers.append(name.clone(), line.clone());
+        }
+    }
 }
 
 /// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.
@@ -253,5 +264,5 @@ pub(crate) fn is_for_many(method: &Method, body: &Body) -> bool {
     *method == Method::GET && body.is_end_stream()
 }
 
-pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-pub(crate) const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

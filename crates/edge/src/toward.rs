@@ -6,14 +6,13 @@ use ::tiers::{CentreId, Role};
 use http::{
     Body, Client, Failure, HeaderMap, Method, Request, Response,
     client::{Informed, Trace},
-    header,
 };
 use tokio::time::timeout;
 
 use crate::{
     came::{BULK, Came, LANE, MOST_HOPS, POSITION, REFUSED, SWITCH, TIER},
     core::Core,
-    origins::{FORWARDED_FOR, FORWARDED_PROTO, pass_on},
+    origins::pass_on,
     others::{Gone, Lane, Others, Peer, is_of_link, until_gone},
     visit::Visit,
 };
@@ -87,7 +86,8 @@ impl Core {
         }
         let reached = self.bus.reached().ok_or(Unanswered::Unsayable)?;
         let told = || {
-            let mut told = as_it_came(headers, &visit.headers);
+            let mut told = headers.clone();
+            told.reserve(FIELDS);
             came.write(&mut told);
             told.insert(POSITION, reached.clone());
             told
@@ -181,21 +181,8 @@ fn accepted(mut response: Response<Body>, visit: &Visit, gone: Gone) -> Result<R
     Ok(response.map(|body| until_gone(body, gone)))
 }
 
-/// A header that was made for an origin, as it goes to another data centre: that one says who the visitor is.
-fn as_it_came(headers: &HeaderMap, visitor: &HeaderMap) -> HeaderMap {
-    let mut headers = headers.clone();
-    headers.reserve(FIELDS);
-    for name in [FORWARDED_FOR, FORWARDED_PROTO, header::FORWARDED] {
-        headers.remove(&name);
-        for line in visitor.get_all(&name) {
-            headers.append(name.clone(), line.clone());
-        }
-    }
-    headers
-}
-
 /// Fields that say how a request came.
-const FIELDS: usize = 8;
+const FIELDS: usize = 4;
 
 /// Ways that a data centre may try, each for as long as a zone waits for its origin.
 const WAYS: u32 = 4;

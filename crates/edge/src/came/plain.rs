@@ -1,14 +1,9 @@
 //! A request of another data centre for the whole of an object, as its fields have it: read without a copy, to be answered at once.
 
-use std::net::SocketAddr;
-
 use http::{HeaderName, Scheme};
 use tiers::KeyHash;
 
-use super::{
-    CURRENT, KEY, KIND, LANE, MOST_HOPS, PATH, POSITION, ROLE, SCHEME, SWITCH, VERSION, VISITOR, ZONE,
-    is_name, key, role, scheme,
-};
+use super::{KIND, LANE, OBJECT, POSITION, SWITCH, WAY, Way, object};
 use crate::{
     likeness::is_telling,
     visit::{CDN_LOOP, is_member},
@@ -44,22 +39,12 @@ impl<'h> Plain<'h> {
                 return None;
             }
         }
-        let [version, asked_as, path, zone, hash, visitor, protocol, position, cdn_loop] = said;
+        let [way, asked, position, cdn_loop] = said;
         let text = |value: Option<&'h [u8]>| str::from_utf8(value?).ok();
-        let path = text(path)?;
-        let is_as_agreed = text(version)? == CURRENT
-            && role(text(asked_as)?).is_some()
-            && path.split(',').count() <= MOST_HOPS
-            && path.split(',').all(is_name)
-            && text(visitor)?.parse::<SocketAddr>().is_ok();
-        is_as_agreed.then_some(Self {
-            path,
-            zone: text(zone)?,
-            key: key(text(hash)?)?,
-            scheme: scheme(text(protocol)?)?,
-            position,
-            cdn_loop: cdn_loop.map_or(Some(""), |line| str::from_utf8(line).ok())?,
-        })
+        let Way { scheme, path, zone, .. } = Way::read(text(way)?).ok()?;
+        let (key, _) = object(text(asked)?)?;
+        let cdn_loop = cdn_loop.map_or(Some(""), |line| str::from_utf8(line).ok())?;
+        Some(Self { path, zone, key, scheme, position, cdn_loop })
     }
 
     /// The data centre that sent it.
@@ -75,7 +60,7 @@ impl<'h> Plain<'h> {
 }
 
 /// Fields of a plain request, each once at most.
-static OWN: [HeaderName; 9] = [VERSION, ROLE, PATH, ZONE, KEY, VISITOR, SCHEME, POSITION, CDN_LOOP];
+static OWN: [HeaderName; 4] = [WAY, OBJECT, POSITION, CDN_LOOP];
 
 /// Fields of other requests.
 static ELSE: [HeaderName; 3] = [KIND, LANE, SWITCH];
@@ -132,12 +117,12 @@ mod tests {
     fn what_asks_for_more_or_is_not_as_agreed_is_none() {
         let came = came();
         assert!(Plain::read(fields(&header(&came))).is_some());
-        for name in &OWN[..7] {
+        for name in &OWN[..2] {
             let (mut without, mut twice, mut wrong) = (header(&came), header(&came), header(&came));
             without.remove(name);
             twice.append(name, twice[name].clone());
             wrong.insert(name, "?, ".parse().unwrap());
-            for headers in [&without, &twice].into_iter().chain((*name != ZONE).then_some(&wrong)) {
+            for headers in [&without, &twice, &wrong] {
                 assert_eq!(Plain::read(fields(headers)), None, "{headers:?}");
                 assert!(Came::read(headers).is_err(), "{headers:?}");
             }

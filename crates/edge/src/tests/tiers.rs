@@ -120,9 +120,8 @@ async fn an_origin_sees_one_visitor_and_none_of_the_networks_own_fields() {
         ("if-none-match", "\"a\""),
         ("my-own", "1"),
         // What no visitor may say.
-        ("lh-tier-path", "syd"),
-        ("lh-tier-name", "detour"),
-        ("lh-peer-version", "1"),
+        ("lh-tier-path", "2 detour http syd z"),
+        ("lh-cache-key", "0000000000000000 192.0.2.9:1"),
     ];
     let seen = world.send(LHR, request(Method::GET, "/", &fields)).await.body;
     let expected = [
@@ -372,14 +371,15 @@ async fn what_is_answered_at_once_says_what_the_whole_path_says() {
     }
     // What is refused otherwise is refused, and what asks for something else gets that.
     for (field, status, told) in [
-        (("lh-tier-path", "fra,lhr"), 508, Some("loop")),
+        (("lh-tier-path", "2 upper-1 http fra,lhr z"), 508, Some("loop")),
+        (("lh-tier-path", "2 upper-1 http lhr y"), 421, Some("other-rules")),
+        (("lh-tier-path", "2 upper-1 https lhr z"), 421, Some("other-rules")),
+        (("lh-tier-path", "1 upper-1 http lhr z"), 403, Some("denied")),
         (("cdn-loop", "longhaul;network=n;data-centre=fra"), 508, Some("loop")),
-        (("lh-cache-key", "0000000000000000"), 421, Some("other-rules")),
-        (("lh-zone-name", "y"), 421, Some("other-rules")),
-        (("lh-visitor-protocol", "https"), 421, Some("other-rules")),
+        (("lh-cache-key", "0000000000000000 192.0.2.1:5"), 421, Some("other-rules")),
+        (("lh-cache-key", "0000000000000000 nobody"), 403, Some("denied")),
         (("lh-purge-epoch", "1:1"), 503, Some("behind")),
         (("lh-purge-epoch", "one"), 403, Some("denied")),
-        (("lh-visitor-address", "nobody"), 403, Some("denied")),
         (("range", "bytes=0-1"), 206, None),
     ] {
         let (response, is_at_once) = ask("lhr", &[field]).await;
