@@ -7,7 +7,6 @@ use std::{
     thread,
 };
 
-use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use kv::{
@@ -22,8 +21,9 @@ use crate::{
     feed,
     index::Entry,
     layout::{joined, mark_subject, parts, record, subject},
+    lines::Lines,
     mark::Course,
-    publish::{Attempt, last, publish},
+    publish::{Attempt, last, publish, read},
     shared::{Ears, Ready, Shared},
 };
 
@@ -31,6 +31,7 @@ use crate::{
 pub struct Bucket {
     pub(crate) shared: Arc<Shared>,
     pub(crate) address: Address,
+    pub(crate) lines: Arc<Lines>,
     /// Writes of one key go one after the other: at the server all but one of them would be in vain.
     turns: Vec<Mutex<()>>,
     hasher: RandomState,
@@ -100,16 +101,17 @@ impl Bucket {
         let secrets = Secrets::read(&address)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| Error::Thread(why.kind()))?;
+        let lines = Lines::new(address.clone(), secrets.clone());
         let feeding = feed::run(Arc::clone(&shared), address.clone(), secrets);
         let started = thread::Builder::new().name("store".into()).spawn(move || runtime.block_on(feeding));
         started.map_err(|why| Error::Thread(why.kind()))?;
         let turns = (0..TURNS).map(|_| Mutex::default()).collect();
-        Ok(Self { shared, address, turns, hasher: RandomState::new(), now })
+        Ok(Self { shared, address, lines, turns, hasher: RandomState::new(), now })
     }
 
     /// Why it cannot be used now; `None` if it can.
     pub fn trouble(&self) -> Option<String> {
-        self.shared.ready().err().map(|why| why.to_string())
+        self.shared.why_not()
     }
 
     /// Bytes that a message may have, as the server says.
@@ -129,20 +131,18 @@ impl Bucket {
         if let Some(record @ Record { content: Content::Deleted { .. }, .. }) = known.record {
             return Ok(Some(Found { record, value: Bytes::new() }));
         }
-        // Any server of a cluster that has the stream answers, which may be behind the one that takes writes.
         let subject = subject(&self.address.stream, namespace, key);
-        let message = match ready.stream.direct_get_last_for_subject(subject.as_str()).await {
-            Ok(message) if message.sequence >= known.sequence => Some(message),
-            Ok(_) => last(&ready, &subject).await?,
-            Err(why) if why.kind() == DirectGetErrorKind::NotFound => last(&ready, &subject).await?,
-            Err(why) => return Err(Error::NotAnswered(why.to_string())),
-        };
+        let line = self.lines.here(&ready);
+        let message =
+            self.lines.told(&line, read(&line, (&self.address.stream, &subject), known.sequence).await)?;
         let Some(message) = message else {
             self.shared.forget(&full, known.sequence);
             return Ok(None);
         };
         let record = record(&message.headers, Some(message.payload.len() as u64)).ok();
-        self.shared.read(&full, Entry { sequence: message.sequence, record: record.clone() }, false);
+        if message.sequence != known.sequence {
+            self.shared.read(&full, Entry { sequence: message.sequence, record: record.clone() }, false);
+        }
         // What another program wrote in its own way is no value.
         Ok(record.map(|record| Found { record, value: message.payload }))
     }
@@ -188,9 +188,9 @@ impl Bucket {
         self.write_all(namespace, all.collect()).await
     }
 
-    /// Many are under way at the same time; two writes of one key stay in their order, as its turn is given in that in which it was asked for.
-    async fn write_all(&self, namespace: &str, all: Vec<Change>) -> Result<Vec<Version>, Error> {
-        let (ready, of) = (self.shared.ready()?, all.len());
+    /// Writes one, or many. Who is told that a write failed does not know what was done: copies of all of its keys are read again.
+    async fn write_all(&self, namespace: &str, mut all: Vec<Change>) -> Result<Vec<Version>, Error> {
+        let ready = self.shared.ready()?;
         let most = ready.client.max_payload() as u64;
         if let Some(bytes) = all.iter().map(|change| change.value.len() as u64).find(|&bytes| bytes > most) {
             return Err(Error::TooLarge { bytes, most });
@@ -198,21 +198,43 @@ impl Bucket {
         if let Some(known) = all.iter().filter_map(|change| self.newer(namespace, change)).max() {
             return Err(Error::Older { known });
         }
-        let ready = &ready;
+        let line = self.lines.here(&ready);
+        if all.len() > 1 {
+            // In a box, so that one takes no room for many.
+            return Box::pin(self.write_many(&line, namespace, all)).await;
+        }
+        let Some(change) = all.pop() else { return Ok(Vec::new()) };
+        let full = joined(namespace, &change.key);
+        match self.write(&line, namespace, change).await {
+            Ok(version) => Ok(vec![version]),
+            Err(why) => {
+                self.shared.note(&full, None);
+                Err(why)
+            }
+        }
+    }
+
+    /// Many are under way at the same time; two writes of one key stay in their order, as its turn is given in that in which it was asked for.
+    async fn write_many(
+        &self,
+        line: &Arc<Ready>,
+        namespace: &str,
+        all: Vec<Change>,
+    ) -> Result<Vec<Version>, Error> {
+        let of = all.len();
         let writes = all.into_iter().map(|change| async move {
             let full = joined(namespace, &change.key);
-            (full, self.write(ready, namespace, change).await)
+            (full, self.write(line, namespace, change).await)
         });
         let done: Vec<_> = stream::iter(writes).buffered(AT_ONCE).collect().await;
         let written = done.iter().filter(|(_, result)| result.is_ok()).count();
         let Some(why) = done.iter().find_map(|(_, result)| result.as_ref().err().cloned()) else {
             return Ok(done.into_iter().filter_map(|(_, result)| result.ok()).collect());
         };
-        // Who is told that it failed does not know what was done: copies of all of them are read again.
         for (full, result) in &done {
             self.shared.note(full, result.as_ref().ok());
         }
-        Err(if of == 1 { why } else { Error::Partly { written, of, why: Box::new(why) } })
+        Err(Error::Partly { written, of, why: Box::new(why) })
     }
 
     /// What is known of a key, if that is newer than what it is to be written with.
@@ -225,7 +247,7 @@ impl Bucket {
         }
     }
 
-    async fn write(&self, ready: &Ready, namespace: &str, change: Change) -> Result<Version, Error> {
+    async fn write(&self, ready: &Arc<Ready>, namespace: &str, change: Change) -> Result<Version, Error> {
         let Change { key, content, value, version: made } = change;
         let full = &joined(namespace, &key)[..];
         let _turn = self.turn(full).lock().await;
@@ -247,12 +269,16 @@ impl Bucket {
             let record = Record { version: version.clone(), content: content.clone() };
             let _writing = self.shared.writing(version.clone());
             let after = known.map_or(0, |known| known.sequence);
-            match publish(ready, &subject, &record, after, value.clone()).await? {
+            let published = publish(ready, &subject, &record, after, value.clone()).await;
+            match self.lines.told(ready, published)? {
                 Attempt::Done(sequence) => {
                     self.shared.wrote(full, Entry { sequence, record: Some(record) });
                     return Ok(version);
                 }
-                Attempt::Late => self.catch_up(ready, full, &subject, after).await?,
+                Attempt::Late => {
+                    let caught_up = Box::pin(self.catch_up(ready, full, &subject, after)).await;
+                    self.lines.told(ready, caught_up)?;
+                }
             }
         }
         Err(Error::Busy)
@@ -348,6 +374,7 @@ impl Bucket {
     /// Ends the connection. What is asked for later fails.
     pub fn close(&self) {
         self.shared.close();
+        self.lines.close();
     }
 
     pub(crate) fn turn(&self, full: &[u8]) -> &Mutex<()> {

@@ -14,6 +14,7 @@ use async_nats::{
 use crate::{Address, Error, User};
 
 /// Files that an address names, read.
+#[derive(Clone)]
 pub(crate) struct Secrets {
     credentials: Option<String>,
 }
@@ -133,24 +134,27 @@ pub(crate) fn unavailable(error: &CreateStreamError) -> String {
 
 /// Why a message was not stored, or is not known to be.
 pub(crate) fn refused(error: &PublishError) -> Error {
-    use jetstream::ErrorCode as Code;
     let source = std::error::Error::source(error).and_then(|why| why.downcast_ref::<jetstream::Error>());
     match (error.kind(), source) {
-        (PublishErrorKind::StreamNotFound, _) => Error::NotReady(
-            "the stream is not there, or NATS has no leader for it: ask again in a moment".to_owned(),
-        ),
+        (PublishErrorKind::StreamNotFound, _) => Error::NotReady(NO_STREAM.to_owned()),
         (PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe, _) => {
             Error::NotConfirmed(error.to_string())
         }
-        (_, Some(why)) => match why.error_code() {
-            Code::STREAM_STORE_FAILED
-            | Code::ACCOUNT_RESOURCES_EXCEEDED
-            | Code::STORAGE_RESOURCES_EXCEEDED
-            | Code::INSUFFICIENT_RESOURCES => Error::Full(why.to_string()),
-            Code::STREAM_WRONG_LAST_SEQUENCE_CONSTANT => Error::Busy,
-            _ => Error::Refused(why.to_string()),
-        },
+        (_, Some(why)) => refusal(why),
         _ => Error::Refused(error.to_string()),
+    }
+}
+
+/// Why a server has not stored a message.
+pub(crate) fn refusal(why: &jetstream::Error) -> Error {
+    use jetstream::ErrorCode as Code;
+    match why.error_code() {
+        Code::STREAM_STORE_FAILED
+        | Code::ACCOUNT_RESOURCES_EXCEEDED
+        | Code::STORAGE_RESOURCES_EXCEEDED
+        | Code::INSUFFICIENT_RESOURCES => Error::Full(why.to_string()),
+        Code::STREAM_WRONG_LAST_SEQUENCE_CONSTANT => Error::Busy,
+        _ => Error::Refused(why.to_string()),
     }
 }
 
@@ -160,6 +164,8 @@ pub(crate) fn needs<T>(stream: &str, what: &str) -> Result<T, String> {
 }
 
 pub(crate) const LOST: &str = "the connection is lost, and made again as soon as a server answers";
+pub(crate) const NO_STREAM: &str =
+    "the stream is not there, or NATS has no leader for it: ask again in a moment";
 const NO_JETSTREAM: &str =
     "JetStream is not enabled there: start nats-server with -js, or give the user's account jetstream";
 /// Of a server that is there.

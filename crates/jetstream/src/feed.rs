@@ -75,7 +75,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
         Ok(handle) => handle,
         Err(why) => return failed(&why),
     };
-    let ready = Ready { client: client.clone(), context, stream: handle };
+    let ready = Arc::new(Ready { client: client.clone(), stream: handle });
     if place.meet(stream.cached_info()) != Since::Place
         && let Err(why) = shared.begin(&ready, newest == 0).await
     {
@@ -106,7 +106,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
     };
     let mut is_current = consumer.cached_info().num_pending == 0 || place.last >= newest;
     if is_current {
-        shared.is_ready(ready.clone());
+        shared.is_ready(&ready);
     }
     let mut expected = 1;
     loop {
@@ -131,15 +131,18 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
         expected += 1;
         let (sequence, pending) = (info.stream_sequence, info.pending);
         if let Some(key) = layout::full_key(&address.stream, &message.subject) {
-            let none = HeaderMap::new();
-            let record = layout::record(message.headers.as_ref().unwrap_or(&none), None).ok();
-            shared.read(&key, Entry { sequence, record }, is_first && !is_current);
+            // Most are what was written here.
+            if !shared.is_known(&key, sequence) {
+                let none = HeaderMap::new();
+                let record = layout::record(message.headers.as_ref().unwrap_or(&none), None).ok();
+                shared.read(&key, Entry { sequence, record }, is_first && !is_current);
+            }
             shared.read_upto.fetch_max(sequence, SeqCst);
         }
         place.last = place.last.max(sequence);
         if !is_current && (pending == 0 || place.last >= newest) {
             is_current = true;
-            shared.is_ready(ready.clone());
+            shared.is_ready(&ready);
         }
     }
 }

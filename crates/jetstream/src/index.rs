@@ -4,6 +4,7 @@ mod paired;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    mem,
     ops::Bound,
     sync::Arc,
 };
@@ -55,41 +56,54 @@ impl Index {
 
     /// Takes a key's message, unless a newer one is known. Says whether it was taken.
     pub(crate) fn apply(&mut self, key: &[u8], entry: Entry) -> bool {
-        if self.entries.get(key).is_some_and(|known| known.sequence >= entry.sequence) {
-            return false;
-        }
-        self.remove(key);
-        let key: Arc<[u8]> = key.into();
-        if let Some(about) = entry.about() {
+        let (sequence, is_record) = (entry.sequence, entry.record.is_some());
+        let bytes = entry.about().map(|about| about.bytes);
+        let due = entry.record.as_ref().and_then(Record::due);
+        let here = (Bound::Included(key), Bound::Included(key));
+        let key = match self.entries.range_mut::<[u8], _>(here).next() {
+            Some((_, known)) if known.sequence >= sequence => return false,
+            Some((key, known)) => {
+                let (key, before) = (Arc::clone(key), mem::replace(known, entry));
+                self.take_off(&key, &before);
+                key
+            }
+            None => {
+                let key: Arc<[u8]> = key.into();
+                self.entries.insert(Arc::clone(&key), entry);
+                key
+            }
+        };
+        if let Some(bytes) = bytes {
             self.keys += 1;
-            self.bytes = self.bytes.saturating_add(about.bytes);
+            self.bytes = self.bytes.saturating_add(bytes);
         }
-        if let Some(due) = entry.record.as_ref().and_then(Record::due) {
+        if let Some(due) = due {
             self.due.insert((due, Arc::clone(&key)));
         }
-        if entry.record.is_some() && self.given.is_some_and(|given| entry.sequence > given) {
-            self.noted.insert(entry.sequence, Arc::clone(&key));
+        if is_record && self.given.is_some_and(|given| sequence > given) {
+            self.noted.insert(sequence, key);
         }
-        self.entries.insert(key, entry);
         true
     }
 
     /// A key's message with this number is not in the stream any more.
     pub(crate) fn forget(&mut self, key: &[u8], sequence: u64) {
-        if self.entries.get(key).is_some_and(|known| known.sequence == sequence) {
-            self.remove(key);
+        if self.entries.get(key).is_some_and(|known| known.sequence == sequence)
+            && let Some((key, entry)) = self.entries.remove_entry(key)
+        {
+            self.take_off(&key, &entry);
         }
     }
 
-    fn remove(&mut self, key: &[u8]) {
-        let Some((key, entry)) = self.entries.remove_entry(key) else { return };
+    /// What follows from an entry that is not there any more.
+    fn take_off(&mut self, key: &Arc<[u8]>, entry: &Entry) {
         self.noted.remove(&entry.sequence);
         if let Some(about) = entry.about() {
             self.keys -= 1;
             self.bytes = self.bytes.saturating_sub(about.bytes);
         }
         if let Some(due) = entry.record.as_ref().and_then(Record::due) {
-            self.due.remove(&(due, key));
+            self.due.remove(&(due, Arc::clone(key)));
         }
     }
 

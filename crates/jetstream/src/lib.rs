@@ -9,6 +9,7 @@
 //! | a stream that many write and all of them read | [`Journal`] |
 //! | subjects and headers: how a key and its value lie in the stream | `layout.rs` |
 //! | what is known of all keys without asking a server | `index.rs` |
+//! | a connection for each runtime that asks | `lines.rs` |
 //! | a message that is written behind the one that is known | `publish.rs` |
 //! | what one of two stores keeps for the other, and how that outlives the process | `paired.rs`, `index/paired.rs`, `mark.rs` |
 //! | the bucket's stream, and how the index is kept as new as it | `feed.rs` |
@@ -25,6 +26,7 @@ mod feed;
 mod index;
 mod journal;
 mod layout;
+mod lines;
 mod mark;
 mod paired;
 mod publish;

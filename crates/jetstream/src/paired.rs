@@ -1,6 +1,6 @@
 //! What one of two stores keeps for the other: which keys that may know less of, and what is known of keys in a range.
 
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, atomic::Ordering::SeqCst};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
@@ -59,7 +59,7 @@ impl Bucket {
     /// # Errors
     /// When one of them cannot be stored; others may be.
     pub async fn take(&self, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Option<Given>>, Error> {
-        let ready = &self.shared.ready()?;
+        let ready = &self.lines.here(&self.shared.ready()?);
         let takes = all.into_iter().map(|(key, record, value)| async move {
             let version = record.version.clone();
             let taken = match self.take_one(ready, &key, record, value).await {
@@ -86,7 +86,13 @@ impl Bucket {
         Ok(done.into_iter().filter_map(|(_, _, taken)| taken.ok()).collect())
     }
 
-    async fn take_one(&self, ready: &Ready, key: &str, record: Record, value: Bytes) -> Result<Given, Error> {
+    async fn take_one(
+        &self,
+        ready: &Arc<Ready>,
+        key: &str,
+        record: Record,
+        value: Bytes,
+    ) -> Result<Given, Error> {
         let full = key.as_bytes();
         let Some((namespace, key)) = parts(full) else { return Err(Error::Refused("no key".to_owned())) };
         let _turn = self.turn(full).lock().await;
@@ -109,7 +115,8 @@ impl Bucket {
             }
             let _writing = self.shared.writing(record.version.clone());
             let after = known.map_or(0, |known| known.sequence);
-            match publish(ready, &subject, &record, after, value.clone()).await? {
+            let published = publish(ready, &subject, &record, after, value.clone()).await;
+            match self.lines.told(ready, published)? {
                 Attempt::Done(sequence) => {
                     let version = record.version.clone();
                     let mut index = self.shared.index_mut();
@@ -117,7 +124,10 @@ impl Bucket {
                     index.unnote(full, &version);
                     return Ok(given);
                 }
-                Attempt::Late => self.catch_up(ready, full, &subject, after).await?,
+                Attempt::Late => {
+                    let caught_up = Box::pin(self.catch_up(ready, full, &subject, after)).await;
+                    self.lines.told(ready, caught_up)?;
+                }
             }
         }
         Err(Error::Busy)

@@ -1,15 +1,16 @@
 //! A message that is written behind the one that is known, and the last message of a subject.
 
 use async_nats::{
-    HeaderMap,
-    jetstream::{context::PublishErrorKind, message::StreamMessage, stream::LastRawMessageErrorKind},
+    HeaderMap, Request, RequestErrorKind, StatusCode,
+    jetstream::{self, ErrorCode, message::StreamMessage, stream::LastRawMessageErrorKind},
 };
 use bytes::Bytes;
 use kv::Record;
+use serde::Deserialize;
 
 use crate::{
     Error,
-    connection::refused,
+    connection::{NO_STREAM, refusal},
     layout::{EXPECTED, headers, length},
     shared::Ready,
 };
@@ -45,16 +46,71 @@ pub(crate) async fn send(
     if bytes + length(&headers) > most {
         return Err(Error::TooLarge { bytes, most });
     }
-    let sent = ready.context.publish_with_headers(subject.to_owned(), headers, value).await;
-    let acknowledged = match sent {
-        Ok(acknowledged) => acknowledged.await,
-        Err(why) => Err(why),
-    };
-    match acknowledged {
-        Ok(done) => Ok(Attempt::Done(done.sequence)),
-        Err(why) if why.kind() == PublishErrorKind::WrongLastSequence => Ok(Attempt::Late),
-        Err(why) => Err(refused(&why)),
+    let request = Request::new().headers(headers).payload(value);
+    let answer = ready.client.send_request(subject.to_owned(), request).await;
+    let answer = answer.map_err(|why| match why.kind() {
+        RequestErrorKind::NoResponders => Error::NotReady(NO_STREAM.to_owned()),
+        _ => Error::NotConfirmed(why.to_string()),
+    })?;
+    match serde_json::from_slice(&answer.payload) {
+        Ok(Answer { error: Some(why), .. }) if why.error_code() == ErrorCode::STREAM_WRONG_LAST_SEQUENCE => {
+            Ok(Attempt::Late)
+        }
+        Ok(Answer { error: Some(why), .. }) => Err(refusal(&why)),
+        Ok(Answer { seq: Some(sequence), .. }) => Ok(Attempt::Done(sequence)),
+        Ok(Answer { seq: None, .. }) => Err(Error::NotConfirmed("its answer says neither".to_owned())),
+        Err(why) => Err(Error::NotConfirmed(why.to_string())),
     }
+}
+
+/// What a server says of a message that was sent.
+#[derive(Deserialize)]
+struct Answer {
+    /// Its number.
+    seq: Option<u64>,
+    /// Why it has none.
+    error: Option<jetstream::Error>,
+}
+
+/// A message that was read.
+pub(crate) struct Message {
+    pub(crate) sequence: u64,
+    pub(crate) headers: HeaderMap,
+    pub(crate) payload: Bytes,
+}
+
+/// The last message of a subject, which is this one or a later one, or is not there any more.
+pub(crate) async fn read(
+    ready: &Ready,
+    (stream, subject): (&str, &str),
+    known: u64,
+) -> Result<Option<Message>, Error> {
+    // Any server of a cluster that has the stream answers, which may be behind the one that takes writes.
+    match nearest(ready, stream, subject).await? {
+        Some(message) if message.sequence >= known => Ok(Some(message)),
+        // In a box, so that it takes no room of those who need it not.
+        Some(_) | None => Ok(Box::pin(last(ready, subject)).await?.map(|message| {
+            let StreamMessage { sequence, headers, payload, .. } = message;
+            Message { sequence, headers, payload }
+        })),
+    }
+}
+
+/// The last message of a subject, from any server that has the stream. What the client has for this reads the message's time as well.
+async fn nearest(ready: &Ready, stream: &str, subject: &str) -> Result<Option<Message>, Error> {
+    let unclear = |why: &str| Error::NotAnswered(format!("what it says of a message {why}"));
+    let asked = format!("$JS.API.DIRECT.GET.{stream}.{subject}");
+    let answer = ready.client.request(asked, Bytes::new()).await;
+    let answer = answer.map_err(|why| Error::NotAnswered(why.to_string()))?;
+    match answer.status {
+        None => {}
+        Some(StatusCode::NOT_FOUND) => return Ok(None),
+        Some(status) => return Err(unclear(&format!("is {status}"))),
+    }
+    let headers = answer.headers.ok_or_else(|| unclear("has no headers"))?;
+    let sequence = headers.get(SEQUENCE).and_then(|number| number.as_str().parse().ok());
+    let sequence = sequence.ok_or_else(|| unclear("has no number"))?;
+    Ok(Some(Message { sequence, headers, payload: answer.payload }))
 }
 
 /// The last message of a subject, from the server that takes writes.
@@ -65,3 +121,6 @@ pub(crate) async fn last(ready: &Ready, subject: &str) -> Result<Option<StreamMe
         Err(why) => Err(Error::NotAnswered(why.to_string())),
     }
 }
+
+/// What the server says of a message that it sends.
+const SEQUENCE: &str = "Nats-Sequence";

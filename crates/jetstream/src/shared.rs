@@ -8,10 +8,7 @@ use std::{
     },
 };
 
-use async_nats::{
-    Client,
-    jetstream::{Context, stream::Stream},
-};
+use async_nats::{Client, jetstream::stream::Stream};
 use kv::{Clock, StoreName, Version};
 use tokio::sync::Notify;
 
@@ -54,15 +51,13 @@ pub struct Heard {
 
 /// Whether the stream can be used.
 enum State {
-    Ready(Box<Ready>),
+    Ready(Arc<Ready>),
     Trouble(String),
 }
 
 /// A connection, and the stream.
-#[derive(Clone)]
 pub(crate) struct Ready {
     pub(crate) client: Client,
-    pub(crate) context: Context,
     pub(crate) stream: Stream<()>,
 }
 
@@ -85,20 +80,28 @@ impl Shared {
     }
 
     /// The stream, if all that it holds is known and it can be used.
-    pub(crate) fn ready(&self) -> Result<Ready, Error> {
+    pub(crate) fn ready(&self) -> Result<Arc<Ready>, Error> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Ready(ready) => Ok(Ready::clone(ready)),
+            State::Ready(ready) => Ok(Arc::clone(ready)),
             State::Trouble(why) => Err(Error::NotReady(why.clone())),
         }
     }
 
-    pub(crate) fn is_ready(&self, ready: Ready) {
-        self.set(State::Ready(Box::new(ready)));
+    /// Why there is none.
+    pub(crate) fn why_not(&self) -> Option<String> {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Ready(_) => None,
+            State::Trouble(why) => Some(why.clone()),
+        }
+    }
+
+    pub(crate) fn is_ready(&self, ready: &Arc<Ready>) {
+        self.set(State::Ready(Arc::clone(ready)));
     }
 
     /// Says in the log and to all who ask why the stream cannot be used.
     pub(crate) fn trouble(&self, why: String) {
-        let is_known = self.ready().err() == Some(Error::NotReady(why.clone()));
+        let is_known = self.why_not().as_ref() == Some(&why);
         if !is_known && !self.is_closed() {
             tracing::warn!(error = %why, "the store in NATS cannot be used");
         }
@@ -124,6 +127,11 @@ impl Shared {
     /// The last message of a key, as far as is known.
     pub(crate) fn known(&self, key: &[u8]) -> Option<Entry> {
         self.index().get(key).cloned()
+    }
+
+    /// Whether a key's last message is known to have this number.
+    pub(crate) fn is_known(&self, key: &[u8], sequence: u64) -> bool {
+        self.index().get(key).is_some_and(|known| known.sequence == sequence)
     }
 
     /// A message that was written here.

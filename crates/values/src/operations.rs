@@ -56,7 +56,7 @@ impl Service {
                 let wanted = Wanted { within: None, cache_ttl };
                 let (namespace, key) = (namespace.to_owned(), key.as_str().to_owned());
                 let question = Question::new(namespace, key, Tier::Lower, wanted);
-                self.read_far(linked, question).await
+                Box::pin(self.read_far(linked, question)).await
             }
         };
         self.counts.reads.add(1);

@@ -3,6 +3,7 @@
 mod binding;
 mod handover;
 mod large;
+mod lines;
 mod namespaces;
 mod nats;
 mod network;

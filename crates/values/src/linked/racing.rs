@@ -181,7 +181,9 @@ impl Service {
         let heard_of = self.copies.version(&name);
         let lacks = heard_of.is_some_and(|heard_of| Some(&*heard_of) > version_of(&found));
         if lacks || (version.is_none() && self.is_filling()) {
-            let Some(given) = self.ask_other(linked, other, &question).await else { return found };
+            // In a box, so that a read takes no room for what it seldom asks.
+            let asking = Box::pin(self.ask_other(linked, other, &question));
+            let Some(given) = asking.await else { return found };
             if version_of(&given) <= version_of(&found) {
                 return found;
             }
@@ -202,7 +204,7 @@ impl Service {
     pub(crate) async fn read_from_other(&self, namespace: &str, key: &str) -> Option<Result<Found, Absent>> {
         let linked = self.linked.as_ref()?;
         let other = linked.other_store().filter(|&other| linked.links.answers(other))?;
-        let given = self.ask_other(linked, other, &of_store(namespace, key)).await?;
+        let given = Box::pin(self.ask_other(linked, other, &of_store(namespace, key))).await?;
         self.heard_of(&Name::of(namespace, key), &given);
         Some(given)
     }

@@ -15,7 +15,7 @@ use super::*;
 /// A server on a port of its own. It is killed when it is dropped.
 pub(super) struct Nats {
     folder: TempDir,
-    port: u16,
+    pub(super) port: u16,
     process: Child,
 }
 
