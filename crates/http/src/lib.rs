@@ -19,6 +19,7 @@
 //! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
 //! | why a request failed, in a phrase | [`Failure`] |
 //! | what a peer may cost | [`limits`] |
+//! | how long a request was in the kernel before it was read | [`Waited`] |
 //! | tokens that requests bring along, and their hashes | [`token`] |
 //! | bodies that the kernel sends from where they are | [`pages`], [`Whole`] |
 //!
@@ -52,6 +53,7 @@ mod sys;
 pub mod timer;
 pub mod token;
 pub mod tunnel;
+mod waited;
 mod whole;
 
 pub use bytes::Bytes;
@@ -72,5 +74,6 @@ pub use self::{
     server::Server,
     stop::Stop,
     sys::open_files,
+    waited::Waited,
     whole::{FilePart, Whole},
 };

@@ -73,7 +73,7 @@ pub use self::{
     relay::{Lines, Original, Relayed, Relaying},
 };
 use self::{certificate::EarlyData, context::Context, refused::Refused};
-use crate::{Error, Membership, Stop, sys};
+use crate::{Error, Membership, Stop, sys, waited};
 
 /// Sockets that listen, and how their connections are served.
 pub struct Server {
@@ -208,7 +208,8 @@ impl Server {
     /// it may.
     pub async fn serve<H: Handler>(self, handler: H, stop: &Stop) -> End {
         // Each connection is one file; a few are for listeners, timers and standard streams.
-        let room = self.config.connections.min(sys::open_files().saturating_sub(RESERVED_FILES));
+        let files = if self.config.needs_socket() { 2 } else { 1 };
+        let room = self.config.connections.min(sys::open_files().saturating_sub(RESERVED_FILES) / files);
         let room = room.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let permits = Arc::new(Semaphore::new(room));
         let context = Arc::new(Context {
@@ -224,6 +225,9 @@ impl Server {
         let (alive, cut) = watch::channel(());
         let mut accepting = JoinSet::new();
         for listener in self.listeners {
+            if context.config.tells_waits {
+                waited::note(&listener);
+            }
             accepting.spawn(accept(listener, Arc::clone(&context), Arc::clone(&permits), cut.clone()));
         }
         if let Some(Http3 { endpoints, tls, early }) = self.http3 {

@@ -71,6 +71,7 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     let limits = http::server::Config {
         upload_window: UPLOAD_WINDOW,
         unsent: Some(UNSENT),
+        tells_waits: true,
         ..http::server::Config::default()
     };
     let mut server = Server::on(listeners)?.with_config(limits);

@@ -16,6 +16,9 @@ pub struct Config {
     /// How long what was written over HTTP/2 may wait in the kernel for being sent, so that a short answer soon follows a long one;
     /// `None` for as much as there is room for.
     pub unsent: Option<Duration>,
+    /// Whether each request over TCP has among its extensions how long it was in the kernel before it was read ([`crate::Waited`]), which is
+    /// a system call more for each.
+    pub tells_waits: bool,
     /// How long to wait for a connection's handshake, for a request's header (so a connection without requests is closed
     /// after that too), and for the next piece of a request's body.
     pub read_timeout: Duration,
@@ -29,6 +32,13 @@ pub struct Config {
     pub idle_grace: Duration,
 }
 
+impl Config {
+    /// Whether a connection over HTTP/2 asks its socket for more than bytes, for which it has a descriptor of its own.
+    pub(super) fn needs_socket(&self) -> bool {
+        self.tells_waits || self.unsent.is_some()
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -36,6 +46,7 @@ impl Default for Config {
             streams: limits::STREAMS,
             upload_window: limits::UPLOAD_WINDOW,
             unsent: None,
+            tells_waits: false,
             read_timeout: limits::READ_TIMEOUT,
             proxy_protocol: false,
             stop_grace: limits::STOP_GRACE,

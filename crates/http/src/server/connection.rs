@@ -10,7 +10,7 @@ use super::{
     context::Context, handler::Handler, http1::Http1, peer::Peer, per_address::reset,
     proxied::read_proxy_header, wire::Wire,
 };
-use crate::{Caller, Scheme};
+use crate::{Caller, Scheme, waited};
 
 /// Version of HTTP on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,10 @@ impl<H: Handler> Context<H> {
     /// Serves a connection to its end. How it ended is the client's business.
     pub(super) async fn serve(&self, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
+        if self.config.tells_waits {
+            // One that was there before the listening socket was told to has it not from there.
+            waited::note(&stream);
+        }
         let _counted;
         if self.config.proxy_protocol {
             let Some(client) = self.opened(read_proxy_header(&mut stream, address), address).await else {

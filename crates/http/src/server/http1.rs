@@ -29,6 +29,7 @@ use crate::{
     http1::{Framing, Malformed, Outgoing, Persistence, Trailers, head},
     patience::Patience,
     tunnel::{Begun, Downstream},
+    waited::{self, Waited},
 };
 
 /// A connection of a server.
@@ -39,6 +40,9 @@ pub(super) struct Http1<S> {
     alternative: Option<HeaderValue>,
     /// What has come in and is not taken yet.
     input: BytesMut,
+    /// How long the first of it had been in the kernel, if that is to be told.
+    waited: Option<Waited>,
+    tells_waits: bool,
     /// How much is read at once.
     room: usize,
     /// The client sends no more, or nothing that could be read.
@@ -83,6 +87,8 @@ impl<S: Wire> Http1<S> {
             peer,
             alternative,
             input: BytesMut::new(),
+            waited: None,
+            tells_waits: context.config.tells_waits,
             room: ROOM,
             is_over: false,
             head: head::End::default(),
@@ -213,6 +219,9 @@ impl<S: Wire> Http1<S> {
         }
         if self.input.capacity() - self.input.len() < self.room / 4 {
             self.input.reserve(self.room);
+        }
+        if self.tells_waits && self.input.is_empty() {
+            self.waited = waited::of_unread(self.stream.socket());
         }
         let room = self.input.capacity() - self.input.len();
         let Poll::Ready(read) = pin!(self.stream.read_buf(&mut self.input)).poll(cx) else {

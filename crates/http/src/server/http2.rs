@@ -15,6 +15,7 @@ mod upload;
 use std::{
     future::poll_fn,
     io,
+    os::fd::OwnedFd,
     sync::Arc,
     task::{Context as Task, Poll, Waker, ready},
 };
@@ -52,7 +53,12 @@ use super::{
     upload::{patient, told_to_go_on},
     wire::Wire,
 };
-use crate::{Body, Caller, http1::framing, limits};
+use crate::{
+    Body, Caller,
+    http1::framing,
+    limits,
+    waited::{self, Waited},
+};
 
 impl<H: Handler> Context<H> {
     /// Serves requests until the connection ends; `alternative` tells of another protocol.
@@ -62,7 +68,10 @@ impl<H: Handler> Context<H> {
         (peer, caller): (Peer, Option<Caller>),
         alternative: Option<HeaderValue>,
     ) {
-        let backlog = self.config.unsent.and_then(|within| Backlog::of(stream.socket(), within));
+        let socket = self.config.needs_socket().then(|| stream.socket().try_clone_to_owned().ok()).flatten();
+        let socket = socket.map(Arc::new);
+        let limit = self.config.unsent.zip(socket.clone());
+        let backlog = limit.and_then(|(within, socket)| Backlog::of(socket, within));
         let (stream, sender) = gathered(stream, backlog);
         let to_its_end = async {
             let mut builder = Builder::new();
@@ -82,6 +91,8 @@ impl<H: Handler> Context<H> {
                     peer,
                     caller,
                     alternative,
+                    socket: socket.filter(|_| self.config.tells_waits),
+                    waited: None,
                     conduct: Arc::default(),
                     answering: JoinSet::new(),
                     quiet: Arc::default(),
@@ -103,6 +114,10 @@ struct Http2<'c, H, S: Wire> {
     caller: Option<Caller>,
     /// Tells of another protocol, in each response.
     alternative: Option<HeaderValue>,
+    /// If requests are told how long they waited.
+    socket: Option<Arc<OwnedFd>>,
+    /// Those that are read now.
+    waited: Option<Waited>,
     conduct: Arc<Conduct>,
     /// Dropped with this connection, which ends them.
     answering: JoinSet<()>,
@@ -157,6 +172,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     /// Reads and writes, and begins to answer what has come. Ready when the connection has ended.
     fn poll_requests(&mut self, cx: &mut Task<'_>) -> Poll<()> {
         while let Poll::Ready(Some(_)) = self.answering.poll_join_next(cx) {}
+        self.waited = self.socket.as_ref().and_then(waited::of_unread);
         self.quiet.begin(cx);
         let waker = Waker::from(Arc::clone(&self.quiet));
         let ended = self.poll_connection(&mut Task::from_waker(&waker));
@@ -250,6 +266,9 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             request.extensions_mut().insert(caller.clone());
         }
         request.extensions_mut().insert(interim);
+        if let Some(waited) = self.waited {
+            request.extensions_mut().insert(waited);
+        }
         let mut answering = Box::pin(self.exchange(None).run(request, respond, interims));
         // What is answered without waiting, as a hit for another data centre is, needs no task.
         if answering.as_mut().poll(&mut Task::from_waker(Waker::noop())).is_pending() {

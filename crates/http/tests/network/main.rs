@@ -43,4 +43,6 @@ mod support;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]
+mod waited;
+#[cfg(test)]
 mod wire;

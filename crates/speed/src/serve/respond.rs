@@ -9,7 +9,7 @@ use std::{
 };
 
 use http::{
-    Body, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, clock::Clock, header,
+    Body, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, Waited, clock::Clock, header,
     request::Parts, server::Peer,
 };
 use ring::rand::{SecureRandom, SystemRandom};
@@ -77,7 +77,9 @@ impl Responder {
 
     /// Answers a request.
     pub(crate) async fn respond(&self, request: Request<Body>) -> Response<Body> {
-        let began = self.clock.now();
+        // A request that waited for this program to wake up was here already.
+        let waited = request.extensions().get().map_or(Duration::ZERO, |Waited(waited)| *waited);
+        let began = self.now().saturating_sub(waited);
         let (head, body) = request.into_parts();
         let answer = match (&head.method, head.uri.path()) {
             (&Method::POST, wire::BEGIN) => self.begin(&head),
@@ -219,7 +221,7 @@ impl Responder {
         let last_ns = self.clock.now();
         drop(leave);
         let mut response = json(&Received { bytes, first_bytes, first_ns, last_ns });
-        self.say_own_time(&mut response, last_ns);
+        self.say_own_time(&mut response, Duration::from_nanos(last_ns));
         Ok(response)
     }
 
@@ -353,8 +355,8 @@ impl Responder {
         })
     }
 
-    fn say_own_time(&self, response: &mut Response<Body>, began: u64) {
-        let own = Duration::from_nanos(self.clock.now().saturating_sub(began));
+    fn say_own_time(&self, response: &mut Response<Body>, began: Duration) {
+        let own = self.now().saturating_sub(began);
         if let Ok(field) = HeaderValue::try_from(wire::server_timing(own)) {
             response.headers_mut().insert("server-timing", field);
         }

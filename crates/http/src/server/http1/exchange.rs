@@ -59,6 +59,9 @@ impl<S: Wire> Http1<S> {
         let trailers = answer::trailers(request.headers());
         let body = self.arrives(framing, version, request.headers(), context.config.read_timeout);
         request.extensions_mut().insert(self.peer);
+        if let Some(waited) = self.waited.take() {
+            request.extensions_mut().insert(waited);
+        }
         if version == Version::HTTP_11 {
             request.extensions_mut().insert(self.interim.begin());
         }

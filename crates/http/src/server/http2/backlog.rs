@@ -4,11 +4,7 @@
 //! little that the sender runs dry while this program waits for a processor; BBR, which does not learn from what it had too little to send,
 //! then never leaves its start.
 
-use std::{
-    io,
-    os::fd::{AsFd, OwnedFd},
-    time::Duration,
-};
+use std::{io, os::fd::OwnedFd, sync::Arc, time::Duration};
 
 use socket2::SockRef;
 use tracing::debug;
@@ -17,7 +13,7 @@ use crate::sys;
 
 /// The limit of one connection, which follows the rate at which the kernel sends.
 pub(super) struct Backlog {
-    socket: OwnedFd,
+    socket: Arc<OwnedFd>,
     within: Duration,
     /// Bytes since the limit was set.
     written: usize,
@@ -25,14 +21,11 @@ pub(super) struct Backlog {
 
 impl Backlog {
     /// That of a socket. Without one the connection is as good, but for how long an answer waits.
-    pub(super) fn of(socket: impl AsFd, within: Duration) -> Option<Self> {
-        let begin = || {
-            let socket = socket.as_fd().try_clone_to_owned()?;
-            let backlog = Self { socket, within, written: 0 };
-            backlog.set(LEAST)?;
-            Ok::<_, io::Error>(backlog)
-        };
-        begin().inspect_err(|error| debug!(%error, "the kernel takes as much as its buffer holds")).ok()
+    pub(super) fn of(socket: Arc<OwnedFd>, within: Duration) -> Option<Self> {
+        let backlog = Self { socket, within, written: 0 };
+        let set = backlog.set(LEAST);
+        set.inspect_err(|error| debug!(%error, "the kernel takes as much as its buffer holds")).ok()?;
+        Some(backlog)
     }
 
     /// Bytes were written.
@@ -87,7 +80,8 @@ mod tests {
         let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let _far = listener.accept().unwrap();
         let limit = |socket: &TcpStream| SockRef::from(socket).tcp_notsent_lowat().unwrap();
-        let mut backlog = Backlog::of(&near, Duration::from_millis(10)).unwrap();
+        let mut backlog =
+            Backlog::of(Arc::new(near.try_clone().unwrap().into()), Duration::from_millis(10)).unwrap();
         assert_eq!(limit(&near), LEAST);
         near.write_all(&[0; 1000]).unwrap();
         backlog.wrote(EACH - 1);
