@@ -278,7 +278,8 @@ fn ports_that_were_taken_before_count_as_used() {
 #[test]
 fn a_measurement_says_how_many_ports_were_taken_before_it() {
     alone("ports::tests::a_measurement_says_how_many_ports_were_taken_before_it", || {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        // Beside the ports that are counted.
+        let listener = TcpListener::bind("127.0.0.1:39999").unwrap();
         let destination = listener.local_addr().unwrap();
         let config = Config { destination: Some(destination), ..config(Strategy::FullRange) };
         let connect = |port: u16| {
