@@ -14,7 +14,7 @@ use http::{
 
 use crate::{
     core::Core,
-    origins::{pass_on, received, refusal_for, tell_visitor},
+    origins::{pass_on, received, refusal_for},
     others::Others,
     toward::Unanswered,
     visit::{BUSY, Refusal, TOO_SLOW, UNREACHABLE, Visit},
@@ -34,14 +34,13 @@ impl Core {
     pub(crate) async fn ask(
         &self,
         visit: &Visit,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         body: Body,
         now: Time,
         aim: Aim,
     ) -> Result<Response<Body>, Refusal> {
         let client = &self.clients.usual;
         let Some(others) = self.others() else {
-            tell_visitor(&mut headers, visit);
             return self.ask_origins(client, visit, headers, body, now, None).await;
         };
         // Boxed, as requests of a data centre without others would have to carry the room for it.
@@ -51,7 +50,6 @@ impl Core {
             {
                 return answered;
             }
-            tell_visitor(&mut headers, visit);
             self.ask_origins(client, visit, headers, body, now, Some(&others)).await
         })
         .await

@@ -54,6 +54,7 @@ impl Origins {
         now: Time,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
+        tell_visitor(request.headers_mut(), visit);
         let asking = self.known.of(origin).begin(now);
         let traced = visit.traced.as_ref();
         let traced = traced.and_then(|traced| traced.ask(origin, &mut request, trace.started));
@@ -145,24 +146,14 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     headers
 }
 
-/// Completes it for an origin: who the visitor is, which other data centres are told in fields of their own.
-pub(crate) fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
+/// Tells an origin who the visitor is, which other data centres are told in fields of their own.
+fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     let (ip, proto) = (visit.peer.address.ip(), visit.peer.scheme.name());
     let address = in_text::ip(ip);
     append(headers, &FORWARDED_FOR, &address);
     set(headers, &FORWARDED_PROTO, proto);
     append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto).concat());
     remove_twins(headers);
-}
-
-/// Has a header that was completed for an origin say of the visitor what that one said: another data centre is told in fields of its own.
-pub(crate) fn take_back_visitor(headers: &mut HeaderMap, visitor: &HeaderMap) {
-    for name in [FORWARDED_FOR, FORWARDED_PROTO, header::FORWARDED] {
-        headers.remove(&name);
-        for line in visitor.get_all(&name) {
-            headers.append(name.clone(), line.clone());
-        }
-    }
 }
 
 /// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.

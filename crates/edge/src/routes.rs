@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::{
     core::Core,
     network::Detours,
-    origins::{refusal_for, take_back_visitor},
+    origins::refusal_for,
     others::{Around, Others, connect_to, look_up},
     toward::Unanswered,
     tunnel::Tunnel,
@@ -282,7 +282,6 @@ impl Search<'_> {
             Some((tunnel, body)) => (Some(tunnel), body),
             None => (None, body),
         };
-        take_back_visitor(&mut parts.headers, &self.visit.headers);
         let asked = (centre, Role::Detour);
         let answered = self.core.ask_other(self.others, asked, self.visit, &parts.headers, body).await;
         let answered = match (answered, tunnel) {

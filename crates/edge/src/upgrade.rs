@@ -11,14 +11,7 @@ use http::{
 };
 use tokio::io::copy_bidirectional;
 
-use crate::{
-    answer::tell,
-    core::Core,
-    counts::Word,
-    origins::{onward, tell_visitor},
-    tunnel::UPGRADE,
-    visit::Visit,
-};
+use crate::{answer::tell, core::Core, counts::Word, origins::onward, tunnel::UPGRADE, visit::Visit};
 
 /// The protocol that a request asks for, if it is one that can be passed through.
 pub(crate) fn wanted(method: &Method, version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
@@ -36,7 +29,6 @@ impl Core {
     /// Asks the origin for another protocol.
     pub(crate) async fn switch(&self, visit: &Visit, body: Body, protocol: &HeaderValue) -> Response<Body> {
         let mut headers = onward(visit, &self.centre);
-        tell_visitor(&mut headers, visit);
         headers.insert(header::UPGRADE, protocol.clone());
         headers.insert(header::CONNECTION, UPGRADE);
         let answered = {
