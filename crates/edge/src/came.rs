@@ -10,8 +10,6 @@ use std::net::SocketAddr;
 use http::{HeaderMap, HeaderName, HeaderValue, Scheme};
 use tiers::{KeyHash, Role};
 
-use crate::in_text;
-
 /// A request that came from another data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Came {
@@ -57,8 +55,7 @@ impl Came {
         };
         let (role, path) = (word(self.role), self.through.join(","));
         set(WAY, [CURRENT, &role, self.scheme.name(), &path, &self.zone].join(" "), Often::Again);
-        let (key, visitor) = (in_text::hexadecimal(self.key.0), in_text::socket(self.visitor));
-        set(OBJECT, [key, visitor].join(" "), Often::Once);
+        set(OBJECT, format!("{:016x} {}", self.key.0, self.visitor), Often::Once);
     }
 
     /// Reads it from a header.
@@ -131,7 +128,7 @@ fn word(role: Role) -> String {
     match role {
         Role::Lower => "lower".to_owned(),
         Role::Regional => "regional".to_owned(),
-        Role::Upper(step) => ["upper-", itoa::Buffer::new().format(step)].concat(),
+        Role::Upper(step) => format!("upper-{step}"),
         Role::Former => "former".to_owned(),
         Role::Detour => "detour".to_owned(),
     }

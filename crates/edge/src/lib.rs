@@ -11,7 +11,7 @@
 //! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `trailers.rs` |
 //! | ways to an origin: the direct one, and through other data centres | `routes.rs` |
 //! | the other data centres: which are up, what all of them measured, who is next for a key | `others.rs` |
-//! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs`, `in_text.rs` |
+//! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs` |
 //! | what other data centres ask | `for_others.rs`, `kept.rs` |
 //! | purges: done here; what is known of them in the network, and how it is told | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
 //! | purges through a stream of NATS as well | `nats.rs`, `bus/stream.rs` |
@@ -65,7 +65,6 @@ mod from_disk;
 mod handover;
 mod heads;
 mod hits;
-mod in_text;
 mod keeping;
 mod kept;
 mod kv;

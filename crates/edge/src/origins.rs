@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use self::known::Table;
 use crate::{
-    in_text,
     log::AtOrigin,
     network::Zone,
     operator::OriginStatus,
@@ -149,7 +148,7 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
 /// Tells an origin who the visitor is, which other data centres are told in fields of their own.
 fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     let (ip, proto) = (visit.peer.address.ip(), visit.peer.scheme.name());
-    let address = in_text::ip(ip);
+    let address = ip.to_string();
     append(headers, &FORWARDED_FOR, &address);
     set(headers, &FORWARDED_PROTO, proto);
     append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto).concat());
