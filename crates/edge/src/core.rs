@@ -103,7 +103,7 @@ impl Core {
         }
         if visit.came.is_some() {
             if let Some(lease) = self.store.lease(object) {
-                hits.add_of_others((visit, &self.centre), object, form, &lease, response);
+                hits.add_of_others(visit, object, form, &lease, response);
             }
             return;
         }

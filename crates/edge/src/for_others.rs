@@ -85,10 +85,7 @@ impl Core {
         }
         let tier = at_origin.tier().or_else(|| at_origin.times().map(|_| "origin".to_owned()));
         let tier = tier.unwrap_or_else(|| self.centre.clone());
-        put(&mut response, TIER, &tier);
-        if let Some(done) = self.bus.done() {
-            response.headers_mut().insert(POSITION, done);
-        }
+        self.tell_other(&mut response, &tier);
         refused(response)
     }
 
@@ -114,10 +111,16 @@ impl Core {
         let found = self.hits(self.number()).find_for_others(&self.store, now, &of_visitor, known_as)?;
         let mut response = found.response(request, now)?;
         self.counted().add(Word::Hit);
+        self.tell_other(&mut response, &self.centre);
+        Some(response)
+    }
+
+    /// Says beside an answer whose it is, and how far this data centre is with purges.
+    fn tell_other<B>(&self, response: &mut Response<B>, tier: &str) {
+        put(response, TIER, tier);
         if let Some(done) = self.bus.done() {
             response.headers_mut().insert(POSITION, done);
         }
-        Some(response)
     }
 
     /// Takes what another data centre tells of purges, and tells it what it lacks.
@@ -213,7 +216,7 @@ fn announced(response: &Response<Body>) -> u64 {
     length.and_then(|length| length.to_str().ok()?.parse().ok()).unwrap_or(0)
 }
 
-fn put(response: &mut Response<Body>, name: HeaderName, value: &str) {
+fn put<B>(response: &mut Response<B>, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }

@@ -4,13 +4,12 @@ use std::sync::{Arc, Weak};
 
 use cache::{Coding, Form, Reuse, Terms, Time, Wishes};
 use http::{Body, Bytes, HeaderName, Response, Version, Whole, header, server::Glance};
-
 use tiers::KeyHash;
 
 use crate::{
     alike::Alike,
     answer::browser_ttl,
-    came::{LARGE, TIER},
+    came::LARGE,
     heads::{Head, Heads},
     likeness::{Likeness, is_plain},
     ready::{OnlyOnDisk, Ready, Shape},
@@ -140,7 +139,7 @@ impl Hits {
     /// Adds a request of another data centre, with the response that it got.
     pub(crate) fn add_of_others(
         &mut self,
-        (visit, centre): (&Visit, &str),
+        visit: &Visit,
         object: &Arc<Object>,
         form: Form,
         lease: &Lease,
@@ -150,7 +149,7 @@ impl Hits {
         let Some(likeness) = Likeness::of(visit, lease.names.iter().chain(accepted)) else { return };
         let make = || {
             let body = object.body.whole().filter(|body| body.len() as u64 <= LARGE)?;
-            Ready::new(response, body, None, Shape::Fields)?.with(TIER, centre)
+            Ready::new(response, body, None, Shape::Fields)
         };
         if matches!(form, Form::Coded(_)) || object.serving.for_others_or(make).is_none() {
             return;

@@ -78,20 +78,6 @@ impl Ready {
         Self { body: Bytes::new(), ..self }
     }
 
-    /// The same with a field that does not change, if this can be one's value.
-    pub(crate) fn with(mut self, name: HeaderName, value: &str) -> Option<Self> {
-        let value = HeaderValue::from_str(value).ok()?;
-        match &mut self.head {
-            Head::Lines(lines) => {
-                for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-                    lines.extend_from_slice(part);
-                }
-            }
-            Head::Fields(_, fields) => drop(fields.insert(name, value)),
-        }
-        Some(self)
-    }
-
     /// Bytes that it takes in memory, but for its body.
     pub(crate) fn bytes(&self) -> usize {
         let head = match &self.head {
