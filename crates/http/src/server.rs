@@ -73,7 +73,7 @@ pub use self::{
     relay::{Lines, Original, Relayed, Relaying},
 };
 use self::{certificate::EarlyData, context::Context, refused::Refused};
-use crate::{Error, Membership, Stop, sys, waited};
+use crate::{Error, Membership, Stop, sys};
 
 /// Sockets that listen, and how their connections are served.
 pub struct Server {
@@ -207,7 +207,7 @@ impl Server {
     /// Connections are tasks of the runtime that this is called in. Raises this process's limit of open files as far as
     /// it may.
     pub async fn serve<H: Handler>(self, handler: H, stop: &Stop) -> End {
-        // Each connection is one file; a few are for listeners, timers and standard streams.
+        // Each connection is one file, or two; a few are for listeners, timers and standard streams.
         let files = if self.config.needs_socket() { 2 } else { 1 };
         let room = self.config.connections.min(sys::open_files().saturating_sub(RESERVED_FILES) / files);
         let room = room.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
@@ -225,9 +225,6 @@ impl Server {
         let (alive, cut) = watch::channel(());
         let mut accepting = JoinSet::new();
         for listener in self.listeners {
-            if context.config.tells_waits {
-                waited::note(&listener);
-            }
             accepting.spawn(accept(listener, Arc::clone(&context), Arc::clone(&permits), cut.clone()));
         }
         if let Some(Http3 { endpoints, tls, early }) = self.http3 {

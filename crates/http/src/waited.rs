@@ -23,8 +23,7 @@ use nix::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waited(pub Duration);
 
-/// Has the kernel note when packets come, from about now on; of a socket that listens, those of connections that come to it. Where it does
-/// not, nobody knows how long they waited.
+/// Has the kernel note when packets come, from about now on. Where it does not, nobody knows how long they waited.
 pub(crate) fn note(socket: impl AsFd) {
     let _ = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
 }
@@ -58,9 +57,9 @@ mod tests {
     #[test]
     fn what_waits_to_be_read_is_told_by_the_kernel_and_is_not_taken() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        note(&listener);
         let mut far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut near, _) = listener.accept().unwrap();
+        note(&near);
         // The kernel begins to note when it finds the time.
         let told = (0..10_000).find_map(|_| {
             assert_eq!(of_unread(&near), None);

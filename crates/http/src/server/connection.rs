@@ -24,7 +24,6 @@ impl<H: Handler> Context<H> {
     pub(super) async fn serve(&self, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
         if self.config.tells_waits {
-            // One that was there before the listening socket was told to has it not from there.
             waited::note(&stream);
         }
         let _counted;

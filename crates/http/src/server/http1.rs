@@ -40,7 +40,7 @@ pub(super) struct Http1<S> {
     alternative: Option<HeaderValue>,
     /// What has come in and is not taken yet.
     input: BytesMut,
-    /// How long the first of it had been in the kernel, if that is to be told.
+    /// How long the request's first byte had been in the kernel, if that is to be told.
     waited: Option<Waited>,
     tells_waits: bool,
     /// How much is read at once.
@@ -147,6 +147,9 @@ impl<S: Wire> Http1<S> {
             if self.is_over {
                 return Poll::Ready(Err(NoHead::Gone));
             }
+            if self.tells_waits && self.input.is_empty() {
+                self.waited = waited::of_unread(self.stream.socket());
+            }
             match self.poll_read(cx) {
                 Poll::Ready(true) => {}
                 Poll::Ready(false) => return Poll::Ready(Err(NoHead::Gone)),
@@ -219,9 +222,6 @@ impl<S: Wire> Http1<S> {
         }
         if self.input.capacity() - self.input.len() < self.room / 4 {
             self.input.reserve(self.room);
-        }
-        if self.tells_waits && self.input.is_empty() {
-            self.waited = waited::of_unread(self.stream.socket());
         }
         let room = self.input.capacity() - self.input.len();
         let Poll::Ready(read) = pin!(self.stream.read_buf(&mut self.input)).poll(cx) else {
