@@ -87,30 +87,25 @@ impl Lines {
 
     /// Makes a runtime's connection, and another one whenever that was given up.
     async fn keep(self: Arc<Self>, id: Id) {
-        loop {
+        while self.read().is_some() {
             match self.connect().await.map(Arc::new) {
                 Ok(line) => {
                     if let Some(of) = self.write().as_mut() {
                         of.insert(id, Line::Open(Arc::clone(&line)));
                     }
-                    while self
-                        .read()
-                        .as_ref()
-                        .is_some_and(|of| of.get(&id).is_some_and(|place| place.is(&line)))
-                    {
+                    while self.has(id, &line) {
                         sleep(BETWEEN_LOOKS).await;
                     }
                 }
                 Err(why) => tracing::debug!(error = %why, "there is one connection less than may be"),
             }
-            if self.read().is_none() {
-                return;
-            }
             sleep(BEFORE_AGAIN).await;
-            if self.read().is_none() {
-                return;
-            }
         }
+    }
+
+    /// Whether a runtime's connection is this one still.
+    fn has(&self, id: Id, line: &Arc<Ready>) -> bool {
+        self.read().as_ref().and_then(|of| of.get(&id)).is_some_and(|place| place.is(line))
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Option<HashMap<Id, Line>>> {
