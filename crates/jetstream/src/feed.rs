@@ -1,7 +1,7 @@
 //! The thread with the connection: it makes the stream if it is not there, and keeps the index as new as the stream is.
 //!
 //! The index is fed by a consumer that sends headers without values, in order. One that lost a message, or does not beat any more, is
-//! given up, and the next one goes on behind the last message that was read.
+//! given up, and the next one goes on behind the last message that was read. There is none while much is written here and nothing elsewhere.
 
 use std::{
     fmt,
@@ -19,10 +19,11 @@ use async_nats::{
     },
 };
 use futures_util::StreamExt as _;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::{
     Address,
+    alone::{BETWEEN_LOOKS, Gapless, Streak, Worth},
     connection::{
         BETWEEN_BEATS, LONGEST_SILENCE, LOST, Place, Secrets, Since, connect, context, failed, needs,
         unavailable,
@@ -57,30 +58,35 @@ pub(crate) async fn run(shared: Arc<Shared>, address: Address, secrets: Secrets)
     }
 }
 
-/// Reads the stream from where that ended, and goes on until something fails: why.
+/// Follows the stream from where that ended, and goes on until something fails: why.
 async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut Place) -> String {
-    let failed = |why: &dyn fmt::Display| failed(address, why);
-    if client.connection_state() != State::Connected {
-        return failed(&LOST);
+    loop {
+        let followed = async {
+            read(shared, address, client, place).await?;
+            go_alone(shared, client, place).await
+        };
+        if let Err(why) = followed.await {
+            return failed(address, &why);
+        }
     }
+}
+
+/// Reads the stream as long as others may write to it.
+async fn read(shared: &Shared, address: &Address, client: &Client, place: &mut Place) -> Result<(), String> {
+    is_there(shared, client)?;
+    shared.numbers.want(false);
     let context = context(client);
-    let stream = match stream(&context, address).await {
-        Ok(stream) => stream,
-        Err(why) => return failed(&why),
-    };
+    let stream = stream(&context, address).await?;
     // The last message of all is there, as each subject keeps its last one. How many are pending is not to be relied on alone: a server may
     // count messages that newer ones have replaced, and then never say that there are none.
     let newest = stream.cached_info().state.last_sequence;
-    let handle = match context.get_stream_no_info(&address.stream).await {
-        Ok(handle) => handle,
-        Err(why) => return failed(&why),
-    };
+    let handle = context.get_stream_no_info(&address.stream).await.map_err(said)?;
     let ready = Arc::new(Ready { client: client.clone(), stream: handle });
     if place.meet(stream.cached_info()) != Since::Place
         && let Err(why) = shared.begin(&ready, newest == 0).await
     {
         *place = Place::default();
-        return failed(&why);
+        return Err(why.to_string());
     }
     let is_first = place.last == 0;
     let consumer = stream.create_consumer(push::Config {
@@ -96,45 +102,36 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
         num_replicas: 1,
         ..push::Config::default()
     });
-    let consumer = match consumer.await {
-        Ok(consumer) => consumer,
-        Err(why) => return failed(&why),
-    };
-    let mut messages = match consumer.messages().await {
-        Ok(messages) => messages,
-        Err(why) => return failed(&why),
-    };
+    let consumer = consumer.await.map_err(said)?;
+    let mut messages = consumer.messages().await.map_err(said)?;
     let mut is_current = consumer.cached_info().num_pending == 0 || place.last >= newest;
     if is_current {
         shared.is_ready(&ready);
     }
+    let mut streak = Streak::default();
     let mut expected = 1;
     loop {
         let message = tokio::select! {
             message = messages.next() => message,
             () = shared.turn.notified() => {
-                if shared.is_closed() || client.connection_state() != State::Connected {
-                    return failed(&LOST);
-                }
+                is_there(shared, client)?;
                 continue;
             }
         };
-        let message = match message {
-            Some(Ok(message)) => message,
-            Some(Err(why)) => return failed(&why),
-            None => return failed(&"the connection has ended"),
-        };
+        let message = message.ok_or("the connection has ended")?.map_err(said)?;
         let Ok(info) = message.info() else { continue };
         if info.consumer_sequence != expected {
-            return failed(&"messages were lost on the way, and are read again");
+            return Err("messages were lost on the way, and are read again".to_owned());
         }
         expected += 1;
         let (sequence, pending) = (info.stream_sequence, info.pending);
+        let mut is_ours = true;
         if let Some(key) = layout::full_key(&address.stream, &message.subject) {
             // Most are what was written here.
             if !shared.is_known(&key, sequence) {
                 let none = HeaderMap::new();
                 let record = layout::record(message.headers.as_ref().unwrap_or(&none), None).ok();
+                is_ours = record.as_ref().is_some_and(|record| *record.version.store() == shared.name);
                 shared.read(&key, Entry { sequence, record }, is_first && !is_current);
             }
             shared.read_upto.fetch_max(sequence, SeqCst);
@@ -144,7 +141,46 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut
             is_current = true;
             shared.is_ready(&ready);
         }
+        let worth = streak.after(is_current && is_ours && pending < FEW, Instant::now());
+        shared.numbers.want(worth != Worth::No);
+        if worth == Worth::Yes {
+            let name = consumer.cached_info().name.clone();
+            // One that cannot be removed the server forgets by itself.
+            tokio::spawn(async move { stream.delete_consumer(&name).await.map(drop) });
+            return Ok(());
+        }
     }
+}
+
+/// Follows the stream by the numbers of what is written here alone, as long as that is all of it.
+async fn go_alone(shared: &Shared, client: &Client, place: &mut Place) -> Result<(), String> {
+    tracing::debug!(after = place.last, "nobody else writes to the stream");
+    let mut gapless = Gapless::behind(place.last);
+    let mut is_alone = true;
+    while is_alone {
+        tokio::select! {
+            () = sleep(BETWEEN_LOOKS) => {}
+            () = shared.turn.notified() => {
+                is_there(shared, client)?;
+                continue;
+            }
+        }
+        is_alone = gapless.look(shared.numbers.take());
+        place.last = gapless.last;
+        shared.read_upto.fetch_max(gapless.last, SeqCst);
+    }
+    tracing::debug!(after = place.last, "the stream is read again");
+    Ok(())
+}
+
+/// Whether the store is open, and connected.
+fn is_there(shared: &Shared, client: &Client) -> Result<(), String> {
+    let is_there = !shared.is_closed() && client.connection_state() == State::Connected;
+    is_there.then_some(()).ok_or_else(|| LOST.to_owned())
+}
+
+fn said(why: impl fmt::Display) -> String {
+    why.to_string()
 }
 
 /// The stream, made if it is not there.
@@ -184,3 +220,5 @@ async fn stream(context: &Context, address: &Address) -> Result<Stream, String> 
 }
 
 const BEFORE_AGAIN: Duration = Duration::from_secs(1);
+/// Messages that a consumer which keeps up has not sent yet.
+const FEW: u64 = 250;

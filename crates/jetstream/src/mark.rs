@@ -57,6 +57,7 @@ impl Shared {
             }
             match send(ready, subject, (mark.headers(), marked.sequence), bytes::Bytes::new()).await? {
                 Attempt::Done(sequence) => {
+                    self.numbers.add(sequence);
                     *marked = Mark { sequence, ..mark };
                     return Ok(());
                 }

@@ -122,6 +122,8 @@ impl Bucket {
                     let mut index = self.shared.index_mut();
                     index.apply(full, Entry { sequence, record: Some(record) });
                     index.unnote(full, &version);
+                    drop(index);
+                    self.shared.numbers.add(sequence);
                     return Ok(given);
                 }
                 Attempt::Late => {

@@ -14,15 +14,19 @@ use tokio::sync::Notify;
 
 use crate::{
     Error,
+    alone::Numbers,
     index::{Entry, Index},
     layout::{Mark, parts},
 };
 
 /// What the bucket and its feed have in common.
 pub(crate) struct Shared {
+    /// In the versions that are made here.
+    pub(crate) name: StoreName,
     index: RwLock<Index>,
     /// Up to which message of a key the stream has been read, in the order of messages.
     pub(crate) read_upto: AtomicU64,
+    pub(crate) numbers: Numbers,
     /// The subject of the mark; `None` if there is no other store.
     pub(crate) mark_subject: Option<String>,
     /// The mark that is in the stream.
@@ -64,8 +68,10 @@ pub(crate) struct Ready {
 impl Shared {
     pub(crate) fn new(name: StoreName, mark_subject: Option<String>, trouble: String) -> Self {
         Self {
+            name: name.clone(),
             index: RwLock::default(),
             read_upto: AtomicU64::new(0),
+            numbers: Numbers::default(),
             mark_subject,
             marked: tokio::sync::Mutex::default(),
             is_filling: AtomicBool::new(false),
@@ -136,7 +142,9 @@ impl Shared {
 
     /// A message that was written here.
     pub(crate) fn wrote(&self, key: &[u8], entry: Entry) {
+        let sequence = entry.sequence;
         self.index_mut().apply(key, entry);
+        self.numbers.add(sequence);
     }
 
     pub(crate) fn forget(&self, key: &[u8], sequence: u64) {

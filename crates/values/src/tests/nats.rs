@@ -279,9 +279,13 @@ async fn paired(nats: &Nats) -> jetstream::Bucket {
 }
 
 async fn paired_at(nats: &Nats, now: fn() -> Millis) -> jetstream::Bucket {
+    opened(nats, "lhr", Company::Paired, now).await
+}
+
+async fn opened(nats: &Nats, name: &str, company: Company, now: fn() -> Millis) -> jetstream::Bucket {
     let Place::Nats(address) = nats.place() else { panic!("it is in NATS") };
-    let name = StoreName::new("lhr").unwrap();
-    let open = move || jetstream::Bucket::open(address, name, Company::Paired, now).unwrap();
+    let name = StoreName::new(name).unwrap();
+    let open = move || jetstream::Bucket::open(address, name, company, now).unwrap();
     let bucket = spawn_blocking(open).await.unwrap();
     while bucket.trouble().is_some() {
         sleep(Duration::from_millis(10)).await;
@@ -384,4 +388,57 @@ async fn what_is_over_is_not_given_again_and_is_not_forgotten_before_the_other_s
     bucket.unnote(&[("ns\0kept".to_owned(), version)]);
     bucket.sweep().await.unwrap();
     assert!(bucket.look("ns", "kept").await.unwrap().is_none());
+}
+
+/// What a server says of its streams.
+async fn streams(monitor: u16) -> serde_json::Value {
+    let mut stream = TcpStream::connect(("127.0.0.1", monitor)).await.unwrap();
+    stream.write_all(b"GET /jsz HTTP/1.0\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_alone_writes_much_is_not_sent_it_and_hears_of_others_all_the_same() {
+    let monitor = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let nats = Nats::with(&format!("jetstream {{ store_dir: \"DIR\" }}\nhttp: \"127.0.0.1:{monitor}\""));
+    let bucket = paired(&nats).await;
+    let other = opened(&nats, "fra", Company::Alone, crate::service::now).await;
+    let consumers = async || streams(monitor).await["consumers"].as_u64().unwrap();
+    let put = |key: String| jetstream::Put {
+        key,
+        value: jetstream::Bytes::from_static(b"v"),
+        expiration: None,
+        metadata: None,
+        version: None,
+    };
+    let mut written = 0;
+    for round in 0..3 {
+        while consumers().await > 1 {
+            let many = (0..500).map(|number| put(format!("k{number}"))).collect();
+            bucket.put("ns", many).await.unwrap();
+            written += 500;
+            assert!(written < 100_000, "it is sent what it writes");
+        }
+        let key = format!("other{round}");
+        other.put("ns", vec![put(key.clone())]).await.unwrap();
+        while bucket.look("ns", &key).await.unwrap().is_none() {
+            bucket.put("ns", vec![put("k".to_owned())]).await.unwrap();
+        }
+        while consumers().await < 2 {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+    // What is noted for the other store is known to a new process, and no more than that.
+    let known = noted(&bucket).await.into_iter().map(|(key, version)| (format!("ns\0{key}"), version));
+    bucket.unnote(&known.collect::<Vec<_>>());
+    while consumers().await > 1 {
+        bucket.put("ns", (0..500).map(|number| put(format!("k{number}"))).collect()).await.unwrap();
+    }
+    bucket.put("ns", vec![put("k7".to_owned())]).await.unwrap();
+    let noted_here = noted(&bucket).await;
+    bucket.sweep().await.unwrap();
+    drop(bucket);
+    assert_eq!(noted(&paired(&nats).await).await, noted_here);
 }
