@@ -1,8 +1,8 @@
-//! How a stream is followed without being sent it, by who alone writes to it: the numbers that his messages were stored with have no gap.
+//! Follows a stream without a consumer while this process is the only one that writes to it.
 //!
-//! A consumer sends everybody his own messages too, which costs the server and who reads a sixth of what a write costs. So who writes much and
-//! has been the only one for a while does without it. A number that is missing is somebody else's message, or one whose answer was
-//! lost: then the stream is read again, from there on.
+//! A consumer sends a data centre its own writes too: about a sixth of what a write costs the server and the edge together. The numbers
+//! that the server stores our messages with tell the same for nothing: while they have no gap, nobody else writes. A missing number is
+//! somebody else's message, or one whose answer was lost: then the stream is read again, from there on.
 
 use std::{
     mem,

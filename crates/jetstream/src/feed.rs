@@ -1,7 +1,8 @@
 //! The thread with the connection: it makes the stream if it is not there, and keeps the index as new as the stream is.
 //!
 //! The index is fed by a consumer that sends headers without values, in order. One that lost a message, or does not beat any more, is
-//! given up, and the next one goes on behind the last message that was read. There is none while much is written here and nothing elsewhere.
+//! given up, and the next one goes on behind the last message that was read. There is none while this process writes much and
+//! nobody else writes.
 
 use std::{
     fmt,

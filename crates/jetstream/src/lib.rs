@@ -13,8 +13,8 @@
 //! | a message that is written behind the one that is known | `publish.rs` |
 //! | what one of two stores keeps for the other, and how that outlives the process | `paired.rs`, `index/paired.rs`, `mark.rs` |
 //! | the bucket's stream, and how the index is kept as new as it | `feed.rs` |
-//! | how who alone writes follows the stream without being sent it | `alone.rs` |
-//! | what both of those share | `shared.rs` |
+//! | how it is followed without a consumer while nobody else writes | `alone.rs` |
+//! | what the bucket and its feed share | `shared.rs` |
 //!
 //! A write says behind which message of its key it wants to be, so that of two writers one is late, reads what the other wrote, and makes a
 //! newer version. What a version is, when a value is over and what a page holds says the engine, `kv`.

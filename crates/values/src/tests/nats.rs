@@ -27,7 +27,7 @@ impl Nats {
     /// With these settings, whose `DIR` is its folder.
     pub(super) fn with(settings: &str) -> Self {
         let folder = TempDir::new().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let settings = settings.replace("DIR", folder.path().to_str().unwrap());
         let all = format!("listen: \"127.0.0.1:{port}\"\n{settings}\n");
         fs::write(folder.path().join("nats.conf"), all).unwrap();
@@ -66,6 +66,10 @@ impl Drop for Nats {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn run(folder: &TempDir) -> Child {
@@ -401,7 +405,7 @@ async fn streams(monitor: u16) -> serde_json::Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_alone_writes_much_is_not_sent_it_and_hears_of_others_all_the_same() {
-    let monitor = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let monitor = free_port();
     let nats = Nats::with(&format!("jetstream {{ store_dir: \"DIR\" }}\nhttp: \"127.0.0.1:{monitor}\""));
     let bucket = paired(&nats).await;
     let other = opened(&nats, "fra", Company::Alone, crate::service::now).await;
@@ -414,13 +418,16 @@ async fn who_alone_writes_much_is_not_sent_it_and_hears_of_others_all_the_same()
         version: None,
     };
     let mut written = 0;
-    for round in 0..3 {
+    let mut write_until_alone = async || {
         while consumers().await > 1 {
             let many = (0..500).map(|number| put(format!("k{number}"))).collect();
             bucket.put("ns", many).await.unwrap();
             written += 500;
             assert!(written < 100_000, "it is sent what it writes");
         }
+    };
+    for round in 0..3 {
+        write_until_alone().await;
         let key = format!("other{round}");
         other.put("ns", vec![put(key.clone())]).await.unwrap();
         while bucket.look("ns", &key).await.unwrap().is_none() {
@@ -433,9 +440,7 @@ async fn who_alone_writes_much_is_not_sent_it_and_hears_of_others_all_the_same()
     // What is noted for the other store is known to a new process, and no more than that.
     let known = noted(&bucket).await.into_iter().map(|(key, version)| (format!("ns\0{key}"), version));
     bucket.unnote(&known.collect::<Vec<_>>());
-    while consumers().await > 1 {
-        bucket.put("ns", (0..500).map(|number| put(format!("k{number}"))).collect()).await.unwrap();
-    }
+    write_until_alone().await;
     bucket.put("ns", vec![put("k7".to_owned())]).await.unwrap();
     let noted_here = noted(&bucket).await;
     bucket.sweep().await.unwrap();
