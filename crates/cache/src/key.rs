@@ -1,6 +1,11 @@
 //! The name under which a response is found again.
 
-use std::{fmt, sync::Arc};
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{BuildHasher, Hash, Hasher, RandomState},
+    sync::{Arc, LazyLock},
+};
 
 use http_types::{HeaderMap, HeaderName, Uri, header::COOKIE};
 
@@ -16,13 +21,18 @@ pub struct KeyRule {
 }
 
 /// The name of a resource in the store: its URL, and what else its rule counts.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key(Arc<str>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// Of the text, made once for all tables in which it is looked up. It is another one in each process.
+    hash: u64,
+    text: Arc<str>,
+}
 
 impl Key {
     /// The key of a request for this URL, which has a scheme and an authority.
     pub fn of(url: &Uri, request: &HeaderMap, rule: &KeyRule) -> Self {
-        let mut key = base(url);
+        let mut key = String::with_capacity(USUAL);
+        push_base(&mut key, url);
         key.push_str(url.path());
         match &rule.query {
             None => {
@@ -41,34 +51,54 @@ impl Key {
                 request.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
             push_extra(&mut key, name.as_str(), &values.join(","));
         }
-        Self(key.into())
+        Self { hash: HASHER.hash_one(&key), text: key.into() }
     }
 
     /// The URL's part of it.
     pub fn url(&self) -> &str {
-        self.0.split(SEPARATOR).next().unwrap_or_default()
+        self.text.split(SEPARATOR).next().unwrap_or_default()
     }
 
     /// All of it.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.replace(SEPARATOR, " "))
+        f.write_str(&self.text.replace(SEPARATOR, " "))
     }
 }
 
 /// Scheme and authority, such that two with the same meaning are equal.
-fn base(url: &Uri) -> String {
-    let scheme = url.scheme_str().unwrap_or("http").to_ascii_lowercase();
-    let host = url.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
-    let usual = if scheme == "https" { 443 } else { 80 };
-    match url.port_u16() {
-        Some(port) if port != usual => format!("{scheme}://{host}:{port}"),
-        _ => format!("{scheme}://{host}"),
+fn push_base(key: &mut String, url: &Uri) {
+    key.push_str(url.scheme_str().unwrap_or("http"));
+    let usual = if key.eq_ignore_ascii_case("https") { 443 } else { 80 };
+    key.push_str("://");
+    key.push_str(url.host().unwrap_or_default().trim_end_matches('.'));
+    key.make_ascii_lowercase();
+    if let Some(port) = url.port_u16().filter(|&port| port != usual) {
+        key.push(':');
+        key.push_str(itoa::Buffer::new().format(port));
     }
 }
 
@@ -98,6 +128,11 @@ fn cookie<'a>(request: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find_map(|(found, value)| (found == name).then_some(value))
 }
+
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// Bytes of most keys.
+const USUAL: usize = 128;
 
 /// No URL, cookie or field can contain a line end.
 const SEPARATOR: char = '\n';

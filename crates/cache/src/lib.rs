@@ -17,7 +17,7 @@
 //! | what an unsafe request makes invalid | [`invalidation`] |
 //! | what was purged, and in which order | [`purge`] |
 //! | which objects a full store gives up | [`Eviction`] |
-//! | how tables by an object's number are spread | [`Spread`] |
+//! | how tables by a key or an object's number are spread | [`Spread`] |
 //! | a response without its body as bytes | [`head`] |
 //! | which fields are the network's own, and leave it with nobody | [`internal`] |
 //! | what is told of it all to the client | [`CacheStatus`] |

@@ -1,4 +1,4 @@
-//! Tables of objects by their numbers, which are hashes already: to hash those again as text is hashed takes longer than the look-up.
+//! Tables by keys or by objects' numbers, which are hashes already: to hash those again as text is hashed takes longer than the look-up.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

@@ -2,9 +2,10 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState},
+    hash::{BuildHasher, RandomState},
 };
 
+use cache::Spread;
 use http::{Scheme, server::Glance};
 
 use crate::likeness::{Likeness, MOST_ALIKE};
@@ -13,7 +14,7 @@ use crate::likeness::{Likeness, MOST_ALIKE};
 #[derive(Debug)]
 pub(crate) struct Alike<T> {
     hasher: RandomState,
-    table: HashMap<u64, Vec<(Likeness, T)>, BuildHasherDefault<Hashed>>,
+    table: HashMap<u64, Vec<(Likeness, T)>, Spread>,
     count: usize,
 }
 
@@ -75,28 +76,6 @@ impl<T> Alike<T> {
 impl<T> Default for Alike<T> {
     fn default() -> Self {
         Self { hasher: RandomState::new(), table: HashMap::default(), count: 0 }
-    }
-}
-
-/// Of keys that are hashes already.
-#[derive(Debug, Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(8) {
-            let mut whole = [0; 8];
-            whole[..part.len()].copy_from_slice(part);
-            self.0 ^= u64::from_ne_bytes(whole);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 

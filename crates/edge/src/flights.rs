@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use cache::{Key, purge::Purge};
+use cache::{Key, Spread, purge::Purge};
 use tokio::sync::Notify;
 
 use crate::{store::Object, visit::Refusal};
@@ -31,7 +31,7 @@ pub(crate) struct Flights {
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<Key, (u64, Arc<Ground>)>,
+    open: HashMap<Key, (u64, Arc<Ground>), Spread>,
     next: u64,
 }
 

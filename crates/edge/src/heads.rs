@@ -14,7 +14,7 @@ use std::{
 };
 
 use ::disk::{Short, Wait};
-use cache::{Terms, Time, purge::Subject};
+use cache::{Spread, Terms, Time, purge::Subject};
 use http::{Bytes, FilePart, Whole, server::Glance};
 
 use crate::{
@@ -50,7 +50,7 @@ pub(crate) struct Heads {
 
 #[derive(Debug, Default)]
 struct Generation {
-    entries: HashMap<u64, Vec<Entry>>,
+    entries: HashMap<u64, Vec<Entry>, Spread>,
     bytes: usize,
 }
 

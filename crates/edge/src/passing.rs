@@ -9,12 +9,12 @@ use std::{
     time::Duration,
 };
 
-use cache::{Key, Time};
+use cache::{Key, Spread, Time};
 
 /// Keys of responses that were not stored.
 #[derive(Debug, Default)]
 pub(crate) struct Passing {
-    passed: Mutex<HashMap<Key, Arc<Passed>>>,
+    passed: Mutex<HashMap<Key, Arc<Passed>, Spread>>,
 }
 
 /// One of them.
@@ -55,7 +55,7 @@ impl Passing {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Passed>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Passed>, Spread>> {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

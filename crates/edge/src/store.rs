@@ -81,7 +81,7 @@ pub(crate) struct Store {
 
 #[derive(Debug)]
 struct Inner {
-    resources: HashMap<Key, Vec<Arc<Object>>>,
+    resources: HashMap<Key, Vec<Arc<Object>>, Spread>,
     /// Where the object of a number is.
     keys: HashMap<u64, Key, Spread>,
     names: Names,
@@ -93,7 +93,7 @@ struct Inner {
 impl Store {
     /// One for so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        let (resources, keys) = (HashMap::new(), HashMap::default());
+        let (resources, keys) = (HashMap::default(), HashMap::default());
         let (names, eviction, log) = (Names::default(), Eviction::new(bytes), Log::default());
         let inner = Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log });
         Self { inner, capacity: bytes, epoch: AtomicU64::new(0), disk: None }
@@ -399,7 +399,7 @@ impl Object {
     pub(crate) fn number(&self) -> u64 {
         *self.serving.number.get_or_init(|| {
             let mut hasher = DefaultHasher::new();
-            self.key.hash(&mut hasher);
+            self.key.as_str().hash(&mut hasher);
             self.stored.selection.hash(&mut hasher);
             hasher.finish()
         })
