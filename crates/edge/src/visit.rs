@@ -160,7 +160,8 @@ impl Visit {
 
     /// The rule for a response with this status.
     pub(crate) fn rule_for(&self, status: StatusCode) -> Option<&Rule> {
-        self.zone().rule_for_response(self.asked(), status)
+        let zone = self.zone();
+        if zone.looks_at_statuses() { zone.rule_for_response(self.asked(), status) } else { self.rule() }
     }
 
     fn asked(&self) -> Asked<'_> {

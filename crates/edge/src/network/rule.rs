@@ -104,6 +104,11 @@ impl Zone {
         self.rules.iter().find(|rule| rule.conditions.statuses.is_none() && rule.conditions.fit(asked))
     }
 
+    /// Whether a rule is only for some statuses.
+    pub fn looks_at_statuses(&self) -> bool {
+        self.rules.iter().any(|rule| rule.conditions.statuses.is_some())
+    }
+
     /// Fields of requests that its rules and keys depend on.
     pub fn looks_at(&self) -> impl Iterator<Item = &HeaderName> {
         self.rules.iter().flat_map(|rule| {
