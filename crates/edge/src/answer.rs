@@ -48,7 +48,8 @@ pub(crate) fn answer(
         return respond(object.stored.status, headers, Body::stream(object.body.read()));
     };
     let status = object.stored.status;
-    if status == StatusCode::OK {
+    // Another data centre tells its own visitors.
+    if status == StatusCode::OK && visit.came.is_none() {
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     }
     match ranges::wanted(&visit.method, &visit.headers, (status, &object.stored.headers), length) {
@@ -131,7 +132,7 @@ pub(crate) fn dress(response: &mut Response<Body>, visit: &Visit, status: &Cache
             headers.get(header::AGE).and_then(|age| age.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
         set(headers, header::CACHE_CONTROL, &format!("max-age={}", ttl.as_secs() + age));
     }
-    append(headers, &header::VIA, &via(http::Version::HTTP_11, &status.cache).concat());
+    append(headers, &header::VIA, &via(http::Version::HTTP_11, &status.cache));
     tell(headers, status);
 }
 
@@ -144,7 +145,7 @@ pub(crate) fn browser_ttl(visit: &Visit, status: StatusCode) -> Option<Duration>
 
 /// Adds what the cache did.
 pub(crate) fn tell(headers: &mut HeaderMap, status: &CacheStatus) {
-    append(headers, &CacheStatus::FIELD, &status.text());
+    append(headers, &CacheStatus::FIELD, &[&status.text()]);
 }
 
 pub(crate) fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {

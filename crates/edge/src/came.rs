@@ -10,6 +10,8 @@ use std::net::SocketAddr;
 use http::{HeaderMap, HeaderName, HeaderValue, Scheme};
 use tiers::{KeyHash, Role};
 
+use crate::digits::{push_hex, push_socket};
+
 /// A request that came from another data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Came {
@@ -53,9 +55,27 @@ impl Came {
                 headers.insert(name, value);
             }
         };
-        let (role, path) = (word(self.role), self.through.join(","));
-        set(WAY, [CURRENT, &role, self.scheme.name(), &path, &self.zone].join(" "), Often::Again);
-        set(OBJECT, format!("{:016x} {}", self.key.0, self.visitor), Often::Once);
+        let mut way = String::with_capacity(USUAL);
+        way.push_str(CURRENT);
+        way.push(' ');
+        push_role(&mut way, self.role);
+        for word in [" ", self.scheme.name(), " "] {
+            way.push_str(word);
+        }
+        for (place, name) in self.through.iter().enumerate() {
+            if place > 0 {
+                way.push(',');
+            }
+            way.push_str(name);
+        }
+        way.push(' ');
+        way.push_str(&self.zone);
+        set(WAY, way, Often::Again);
+        let mut object = String::with_capacity(USUAL);
+        push_hex(&mut object, self.key.0);
+        object.push(' ');
+        push_socket(&mut object, self.visitor);
+        set(OBJECT, object, Often::Once);
     }
 
     /// Reads it from a header.
@@ -124,13 +144,16 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST_NAME && name.bytes().all(is_plain)
 }
 
-fn word(role: Role) -> String {
-    match role {
-        Role::Lower => "lower".to_owned(),
-        Role::Regional => "regional".to_owned(),
-        Role::Upper(step) => format!("upper-{step}"),
-        Role::Former => "former".to_owned(),
-        Role::Detour => "detour".to_owned(),
+fn push_role(text: &mut String, role: Role) {
+    text.push_str(match role {
+        Role::Lower => "lower",
+        Role::Regional => "regional",
+        Role::Upper(_) => "upper-",
+        Role::Former => "former",
+        Role::Detour => "detour",
+    });
+    if let Role::Upper(step) = role {
+        text.push_str(itoa::Buffer::new().format(step));
     }
 }
 
@@ -158,6 +181,9 @@ pub(crate) const MOST_HOPS: usize = 16;
 /// As long as a label of a name in DNS.
 const LONGEST_NAME: usize = 63;
 
+/// Bytes that most of what is written has at most.
+const USUAL: usize = 64;
+
 const CURRENT: &str = "2";
 /// The version of what is agreed on here, as what the receiver is asked, how the visitor came, the data centres, and the zone.
 const WAY: HeaderName = HeaderName::from_static("lh-tier-path");
@@ -170,7 +196,7 @@ pub(crate) const KIND: HeaderName = HeaderName::from_static("lh-request-kind");
 pub(crate) const PURGES: HeaderValue = HeaderValue::from_static("purges");
 /// Of a request that is about keys and values.
 pub(crate) const VALUES: HeaderValue = HeaderValue::from_static("values");
-/// Of a request and of its response: how far its sender has heard of purges.
+/// Of a request: how far its sender has heard of purges. Of a response: the same, if its sender is not where the other one is.
 pub(crate) const POSITION: HeaderName = HeaderName::from_static("lh-purge-epoch");
 /// Of a request without an object: who sends it.
 pub(crate) const NODE: HeaderName = HeaderName::from_static("lh-peer-node");
@@ -182,7 +208,7 @@ pub(crate) const BULK: HeaderValue = HeaderValue::from_static("bulk");
 pub(crate) const LARGE: u64 = 1 << 20;
 /// Of a request: which protocol the origin is asked for instead of HTTP, in the bodies of both. Of a response: to which it agreed.
 pub(crate) const SWITCH: HeaderName = HeaderName::from_static("lh-origin-protocol");
-/// Of a response: from whose store it is, or "origin".
+/// Of a response: from whose store it is, or "origin"; without it, it is from its sender's.
 pub(crate) const TIER: HeaderName = HeaderName::from_static("lh-cache-tier");
 /// Of a response: the data centre has none, for the reason that this word says.
 pub(crate) const REFUSED: HeaderName = HeaderName::from_static("lh-route-reason");

@@ -53,6 +53,7 @@ mod compact;
 mod compress;
 mod core;
 mod counts;
+mod digits;
 mod doors;
 mod error;
 mod exchange;

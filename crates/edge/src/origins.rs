@@ -140,8 +140,8 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     {
         headers.insert(header::HOST, host);
     }
-    append(&mut headers, &header::VIA, &via(visit.version, centre).concat());
-    append(&mut headers, &CDN_LOOP, &loop_member(&visit.network().name, centre).concat());
+    append(&mut headers, &header::VIA, &via(visit.version, centre));
+    append(&mut headers, &CDN_LOOP, &loop_member(&visit.network().name, centre));
     headers
 }
 
@@ -149,9 +149,9 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
 fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     let (ip, proto) = (visit.peer.address.ip(), visit.peer.scheme.name());
     let address = ip.to_string();
-    append(headers, &FORWARDED_FOR, &address);
+    append(headers, &FORWARDED_FOR, &[&address]);
     set(headers, &FORWARDED_PROTO, proto);
-    append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto).concat());
+    append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto));
     remove_twins(headers);
 }
 
@@ -229,14 +229,17 @@ pub(crate) fn forwarded<'p>(address: &'p str, is_ipv6: bool, proto: &'p str) -> 
     ["for=", before, address, after, ";proto=", proto]
 }
 
-/// Adds a member to a list.
-pub(crate) fn append(headers: &mut HeaderMap, name: &HeaderName, member: &str) {
-    let mut list = Vec::with_capacity(member.len());
-    for line in headers.get_all(name).iter().filter(|line| line.to_str().is_ok()) {
+/// Adds a member, of which these are the parts, to a list.
+pub(crate) fn append(headers: &mut HeaderMap, name: &HeaderName, member: &[&str]) {
+    let all = headers.get_all(name);
+    let lines = || all.iter().filter_map(|line| line.to_str().ok());
+    let before: usize = lines().map(|line| line.len() + SEPARATOR.len()).sum();
+    let mut list = Vec::with_capacity(before + member.iter().map(|part| part.len()).sum::<usize>());
+    for line in lines() {
         list.extend_from_slice(line.as_bytes());
-        list.extend_from_slice(b", ");
+        list.extend_from_slice(SEPARATOR);
     }
-    list.extend_from_slice(member.as_bytes());
+    member.iter().for_each(|part| list.extend_from_slice(part.as_bytes()));
     if let Ok(list) = HeaderValue::from_maybe_shared(Bytes::from(list)) {
         headers.insert(name, list);
     }
@@ -253,6 +256,9 @@ pub(crate) fn is_for_many(method: &Method, body: &Body) -> bool {
     use http::body::Frames;
     *method == Method::GET && body.is_end_stream()
 }
+
+/// Between the members of a list.
+const SEPARATOR: &[u8] = b", ";
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

@@ -3,8 +3,6 @@
 //! What becomes of them is what `onward` and `pass_back` make of a map; what is rarer than the lines of nearly all messages is left to
 //! those.
 
-use std::net::IpAddr;
-
 use cache::{internal, is_never_stored, update::is_of_connection};
 use http::{
     HeaderName, Version,
@@ -15,6 +13,7 @@ use http::{
 
 use super::head::Head;
 use crate::{
+    digits::push_address,
     origins::{forwarded, via},
     visit::loop_member,
 };
@@ -73,7 +72,8 @@ pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
     }
     let Hop { network, centre, peer } = hop;
     let (ip, proto) = (peer.address.ip(), peer.scheme.name());
-    let address = text_of(ip);
+    let mut address = String::with_capacity(LONGEST_IPV4);
+    push_address(&mut address, ip);
     let forwarded = forwarded(&address, ip.is_ipv6(), proto);
     lists.write([&via(Version::HTTP_11, centre), &[&address], &forwarded], &mut head);
     head.put("x-forwarded-proto", [proto]);
@@ -126,21 +126,6 @@ pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &st
     Some(head.written())
 }
 
-/// An address as text. One of IPv4 is written by hand, as each request has one, and formatting takes longer.
-fn text_of(address: IpAddr) -> String {
-    let IpAddr::V4(address) = address else { return address.to_string() };
-    let mut text = String::with_capacity("255.255.255.255".len());
-    for octet in address.octets() {
-        if !text.is_empty() {
-            text.push('.');
-        }
-        let digits = [octet / 100, octet / 10 % 10, octet % 10];
-        let leading = usize::from(octet < 100) + usize::from(octet < 10);
-        text.extend(digits[leading..].iter().map(|&digit| char::from(b'0' + digit)));
-    }
-    text
-}
-
 /// Whether a request with this field is passed on as any other: it asks nothing of caches, wants no trailers, and its name cannot be taken
 /// for another one.
 pub(crate) fn may_be_relayed(name: &str) -> bool {
@@ -155,16 +140,4 @@ pub(crate) fn may_be_relayed(name: &str) -> bool {
     !asks && !name.as_bytes().contains(&b'_')
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_written_as_ever() {
-        for octet in 0..=255 {
-            let address = IpAddr::from([octet, 0, 10, !octet]);
-            assert_eq!(text_of(address), address.to_string());
-        }
-        assert_eq!(text_of(IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1])), "2001:db8::1");
-    }
-}
+const LONGEST_IPV4: usize = "255.255.255.255".len();

@@ -1,0 +1,66 @@
+//! Numbers and addresses as text, written by hand where each request has some: formatting takes several times as long.
+
+use std::{
+    fmt::Write as _,
+    net::{IpAddr, SocketAddr},
+};
+
+/// Adds an address.
+pub(crate) fn push_address(text: &mut String, address: IpAddr) {
+    match address {
+        IpAddr::V4(address) => {
+            for (place, octet) in address.octets().into_iter().enumerate() {
+                if place > 0 {
+                    text.push('.');
+                }
+                text.push_str(itoa::Buffer::new().format(octet));
+            }
+        }
+        IpAddr::V6(_) => {
+            let _ = write!(text, "{address}");
+        }
+    }
+}
+
+/// Adds an address with its port.
+pub(crate) fn push_socket(text: &mut String, socket: SocketAddr) {
+    match socket {
+        SocketAddr::V4(_) => {
+            push_address(text, socket.ip());
+            text.push(':');
+            text.push_str(itoa::Buffer::new().format(socket.port()));
+        }
+        SocketAddr::V6(_) => {
+            let _ = write!(text, "{socket}");
+        }
+    }
+}
+
+/// Adds all sixteen hexadecimal digits of a number.
+pub(crate) fn push_hex(text: &mut String, number: u64) {
+    for byte in number.to_be_bytes() {
+        for digit in [byte >> 4, byte & 0xf] {
+            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn they_are_written_as_ever(socket: SocketAddr, number: u64) {
+            let [mut address, mut whole, mut hex] = [const { String::new() }; 3];
+            push_address(&mut address, socket.ip());
+            push_socket(&mut whole, socket);
+            push_hex(&mut hex, number);
+            prop_assert_eq!(address, socket.ip().to_string());
+            prop_assert_eq!(whole, socket.to_string());
+            prop_assert_eq!(hex, format!("{number:016x}"));
+        }
+    }
+}
