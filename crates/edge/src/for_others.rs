@@ -66,7 +66,7 @@ impl Core {
         }
         let may_come_back =
             request.method() == Method::GET && request.headers().get(LANE).is_none_or(|lane| *lane != BULK);
-        let switch = request.headers().get(SWITCH).cloned();
+        let [switch, position] = [SWITCH, POSITION].map(|name| request.headers().get(name).cloned());
         let (mut visit, body) = match Visit::admit_from_other(&self.network(), &self.centre, request, came) {
             Ok(admitted) => admitted,
             Err(refusal) => return refused(self.refuse(refusal)),
@@ -83,9 +83,10 @@ impl Core {
         if is_large && may_come_back {
             return elsewhere();
         }
-        let tier = at_origin.tier().or_else(|| at_origin.times().map(|_| "origin".to_owned()));
-        let tier = tier.unwrap_or_else(|| self.centre.clone());
-        self.tell_other(&mut response, &tier);
+        if let Some(tier) = at_origin.tier().or_else(|| at_origin.times().map(|_| "origin".to_owned())) {
+            put(&mut response, TIER, &tier);
+        }
+        self.tell_position(&mut response, position.as_ref().map(HeaderValue::as_bytes));
         refused(response)
     }
 
@@ -111,14 +112,13 @@ impl Core {
         let found = self.hits(self.number()).find_for_others(&self.store, now, &of_visitor, known_as)?;
         let mut response = found.response(request, now)?;
         self.counted().add(Word::Hit);
-        self.tell_other(&mut response, &self.centre);
+        self.tell_position(&mut response, plain.position);
         Some(response)
     }
 
-    /// Says beside an answer whose it is, and how far this data centre is with purges.
-    fn tell_other<B>(&self, response: &mut Response<B>, tier: &str) {
-        put(response, TIER, tier);
-        if let Some(done) = self.bus.done() {
+    /// Says beside an answer how far this data centre is with purges, if that is not where the one is who asked.
+    fn tell_position<B>(&self, response: &mut Response<B>, there: Option<&[u8]>) {
+        if let Some(done) = self.bus.done().filter(|done| Some(done.as_bytes()) != there) {
             response.headers_mut().insert(POSITION, done);
         }
     }

@@ -1,6 +1,6 @@
 //! One request to another data centre, and its response.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
 use ::tiers::{CentreId, Role};
 use http::{
@@ -94,7 +94,7 @@ impl Core {
         };
         let peer = others.peer(centre);
         peer.asked();
-        let asked = async {
+        let mut asked = pin!(async {
             let again = body.again().filter(|_| visit.method == Method::GET);
             let client = if headers.contains_key(SWITCH) {
                 others.lanes.of(Lane::Tunnels)
@@ -111,13 +111,13 @@ impl Core {
                 }
                 _ => Ok(response),
             }
-        };
+        });
         // Whoever asks waits longer than who is asked, which may try several ways.
         let patience = visit.zone().first_byte.saturating_mul(WAYS) + MARGIN;
         let mut gone = peer.is_gone();
         let answered = tokio::select! {
             biased;
-            answered = timeout(patience, asked) => answered.unwrap_or(Err(Failure::Timeout)),
+            answered = timeout(patience, asked.as_mut()) => answered.unwrap_or(Err(Failure::Timeout)),
             () = gone.as_mut() => {
                 peer.failed();
                 return Err(Unanswered::Gone);
@@ -129,7 +129,7 @@ impl Core {
                 if let Some(done) = response.headers_mut().remove(POSITION) {
                     self.edge.look_after(others, centre, &done);
                 }
-                accepted(response, visit, gone)
+                accepted(response, visit, peer, gone)
             }
             Err(failure) => {
                 // It says nothing of the other one if the visitor broke off, or there was no room here.
@@ -166,17 +166,21 @@ async fn send(
 }
 
 /// A response as it concerns this data centre, if it is one; it breaks off when the other one is gone.
-fn accepted(mut response: Response<Body>, visit: &Visit, gone: Gone) -> Result<Response<Body>, Unanswered> {
+fn accepted(
+    mut response: Response<Body>,
+    visit: &Visit,
+    peer: &Peer,
+    gone: Gone,
+) -> Result<Response<Body>, Unanswered> {
     let headers = response.headers_mut();
     headers.remove(LANE);
     if let Some(word) = headers.remove(REFUSED) {
         return Err(Unanswered::Refused(word.to_str().unwrap_or_default().to_owned()));
     }
     let tier = headers.remove(TIER);
-    if let (Some(at_origin), Some(tier)) =
-        (&visit.at_origin, tier.and_then(|tier| Some(tier.to_str().ok()?.to_owned())))
-    {
-        at_origin.came_from(&tier);
+    if let Some(at_origin) = &visit.at_origin {
+        let tier = tier.as_ref().and_then(|tier| tier.to_str().ok());
+        at_origin.came_from(tier.unwrap_or(&peer.name));
     }
     Ok(response.map(|body| until_gone(body, gone)))
 }
