@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::{
-    Body, Bytes, Caller, Failure, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header,
+    Body, Caller, Failure, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Whole, header,
     server::{Glance, Handler, Peer},
 };
 
@@ -27,8 +27,8 @@ impl Handler for ForOthers {
 
     type Note = ();
 
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<()>)> {
-        Some((self.0.glance_of_other(request)?, None))
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
+        Some((self.0.glance_of_other(request, head)?, None))
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
@@ -86,12 +86,14 @@ impl Core {
         if let Some(tier) = at_origin.tier().or_else(|| at_origin.times().map(|_| "origin".to_owned())) {
             put(&mut response, TIER, &tier);
         }
-        self.tell_position(&mut response, position.as_ref().map(HeaderValue::as_bytes));
+        if let Some(done) = self.ahead_of(position.as_ref().map(HeaderValue::as_bytes)) {
+            response.headers_mut().insert(POSITION, done);
+        }
         refused(response)
     }
 
     /// What another data centre's request is answered with that was answered before, after the same checks as any other.
-    fn glance_of_other(&self, request: &Glance<'_>) -> Option<Response<Bytes>> {
+    fn glance_of_other(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Whole> {
         let plain = Plain::read(request.fields())?;
         let others = self.others()?;
         let (sender, here) = (plain.sender(), others.here());
@@ -110,17 +112,19 @@ impl Core {
         let now = self.now();
         let known_as = (plain.zone, plain.key);
         let found = self.hits(self.number()).find_for_others(&self.store, now, &of_visitor, known_as)?;
-        let mut response = found.response(request, now)?;
+        let body = found.write(request, now, head)?;
         self.counted().add(Word::Hit);
-        self.tell_position(&mut response, plain.position);
-        Some(response)
+        if let Some(done) = self.ahead_of(plain.position) {
+            for part in [POSITION.as_str().as_bytes(), b": ", done.as_bytes(), b"\r\n"] {
+                head.extend_from_slice(part);
+            }
+        }
+        Some(body)
     }
 
-    /// Says beside an answer how far this data centre is with purges, if that is not where the one is who asked.
-    fn tell_position<B>(&self, response: &mut Response<B>, there: Option<&[u8]>) {
-        if let Some(done) = self.bus.done().filter(|done| Some(done.as_bytes()) != there) {
-            response.headers_mut().insert(POSITION, done);
-        }
+    /// How far this data centre is with purges, if that is not where the one is who asked.
+    fn ahead_of(&self, there: Option<&[u8]>) -> Option<HeaderValue> {
+        self.bus.done().filter(|done| Some(done.as_bytes()) != there)
     }
 
     /// Takes what another data centre tells of purges, and tells it what it lacks.

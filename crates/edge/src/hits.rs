@@ -149,7 +149,7 @@ impl Hits {
         let Some(likeness) = Likeness::of(visit, lease.names.iter().chain(accepted)) else { return };
         let make = || {
             let body = object.body.whole().filter(|body| body.len() as u64 <= LARGE)?;
-            Ready::new(response, body, None, Shape::Fields)
+            Ready::new(response, body, None, Shape::Lines)
         };
         if matches!(form, Form::Coded(_)) || object.serving.for_others_or(make).is_none() {
             return;

@@ -5,6 +5,7 @@ use std::{fmt, pin::pin, sync::Arc, time::Duration};
 use ::tiers::{CentreId, Role};
 use http::{
     Body, Client, Failure, HeaderMap, Method, Request, Response,
+    body::Frames,
     client::{Informed, Trace},
 };
 use tokio::time::timeout;
@@ -99,7 +100,7 @@ impl Core {
             let client = if headers.contains_key(SWITCH) {
                 others.lanes.of(Lane::Tunnels)
             } else {
-                others.lanes.small_of(self.number(), &peer.origin)
+                others.lanes.small_of(self.number(), &peer.origin, !body.is_end_stream())
             };
             let response = send(client, peer, visit, told(), body).await?;
             match again {

@@ -66,11 +66,13 @@ pub use self::{
 use self::{
     connect::{Connector, Fresh},
     early::EarlyData,
+    http1::Http1,
+    http2::Http2,
     pool::{Lease, OriginPool, Place, Pool, Speaks},
     refusal::{Refusal, again},
     shared::Shared,
 };
-use crate::{Body, Error, Failure, Origin, clock::Clock};
+use crate::{Body, Error, Failure, Origin, Stage, clock::Clock};
 
 /// Makes requests according to its configuration. Clones share connections and remembered names.
 ///
@@ -83,6 +85,8 @@ pub struct Client {
 struct Inner {
     connections: Connections,
     connector: Arc<Connector>,
+    /// On whose connections this one's are streams.
+    within: Option<Client>,
     pool: Pool,
     clock: Clock,
 }
@@ -97,6 +101,7 @@ impl Client {
         let inner = Inner {
             connections: config.connections,
             connector: Arc::new(Connector::new(config, clock)?),
+            within: None,
             pool: Pool::new(config.limits, clock),
             clock,
         };
@@ -107,9 +112,23 @@ impl Client {
     /// no connections yet: another browser of the same household.
     #[must_use]
     pub fn fresh(&self) -> Self {
-        let Inner { connections, ref connector, ref pool, clock } = *self.inner;
-        let (connector, pool) = (Arc::clone(connector), pool.fresh());
-        Self { inner: Arc::new(Inner { connections, connector, pool, clock }) }
+        let Inner { connections, ref connector, ref within, ref pool, clock } = *self.inner;
+        let (connector, within, pool) = (Arc::clone(connector), within.clone(), pool.fresh());
+        Self { inner: Arc::new(Inner { connections, connector, within, pool, clock }) }
+    }
+
+    /// Another client, which makes requests in HTTP/1.1 on streams of connections that this one has open: so many to each origin at most,
+    /// each for one request after another. That takes less of both ends than requests of HTTP/2 do. Only servers of members have such streams.
+    #[must_use]
+    pub fn nested(&self, streams: usize) -> Self {
+        let Inner { connections, ref connector, ref pool, clock, .. } = *self.inner;
+        let (connector, pool) = (Arc::clone(connector), pool.with_connections(streams));
+        Self { inner: Arc::new(Inner { connections, connector, within: Some(self.clone()), pool, clock }) }
+    }
+
+    /// Whether it has a connection open whose server is known to have streams for a [nested](Self::nested) client.
+    pub fn is_nesting(&self, origin: &Origin) -> bool {
+        self.inner.shared_http2(origin).is_some_and(|connection| connection.is_nesting())
     }
 
     /// Reads the trusted certificates now, and not at the first handshake.
@@ -138,9 +157,9 @@ impl Client {
         let mut trace = Trace::start(self.inner.clock.now());
         let Some(pool) = self.inner.pool.of(origin, trace.started) else { return Err(Failure::Busy) };
         if let Place::New { permit, opening } =
-            pool.place(self.inner.connector.may_share(origin), &mut trace).await?
+            pool.place(self.inner.may_share(origin), &mut trace).await?
             && let Fresh::Shared(connection) =
-                self.inner.connector.open(origin, EarlyData::Forbidden, &mut trace).await?
+                self.inner.open(origin, EarlyData::Forbidden, &mut trace).await?
         {
             pool.share(&connection, permit);
             drop(opening);
@@ -148,7 +167,7 @@ impl Client {
         Ok(())
     }
 
-    /// Has the next request to an origin made on another connection than the one that requests share now. Those that are on it stay there.
+    /// Has the next request to an origin made on another connection than those that there are now. Requests that are on one stay there.
     pub fn leave(&self, origin: &Origin) {
         if let Some(pool) = self.inner.pool.has(origin) {
             pool.leave();
@@ -192,6 +211,27 @@ impl Client {
 }
 
 impl Inner {
+    /// Whether a connection to this origin may turn out to be one that requests share.
+    fn may_share(&self, origin: &Origin) -> bool {
+        self.within.is_none() && self.connector.may_share(origin)
+    }
+
+    async fn open(&self, origin: &Origin, early: EarlyData, trace: &mut Trace) -> Result<Fresh, Failure> {
+        let Some(within) = &self.within else { return self.connector.open(origin, early, trace).await };
+        let connection = within.inner.shared_http2(origin).ok_or(Failure::Closed(Stage::Head))?;
+        let stream = connection.nest(origin).await?;
+        let remote = connection.life().remote();
+        Ok(Fresh::Http1(Http1::start(Box::new(stream), Arc::default(), remote, self.clock)))
+    }
+
+    /// The connection over HTTP/2 that requests to an origin share, if there is one.
+    fn shared_http2(&self, origin: &Origin) -> Option<Http2> {
+        match self.pool.has(origin)?.shared()? {
+            Shared::Http2(connection) => Some(connection),
+            Shared::Http3(_) => None,
+        }
+    }
+
     /// On a new connection.
     async fn alone(
         &self,
@@ -202,7 +242,7 @@ impl Inner {
         if self.connections == Connections::Early && EarlyData::of(&request) == EarlyData::Allowed {
             return self.ahead(origin, request, trace).await;
         }
-        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
+        let fresh = self.open(origin, EarlyData::Forbidden, trace).await?;
         on_fresh(fresh, origin, request, trace).await
     }
 
@@ -215,7 +255,7 @@ impl Inner {
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let spare = again(&request);
-        let fresh = self.connector.open(origin, EarlyData::Allowed, trace).await?;
+        let fresh = self.open(origin, EarlyData::Allowed, trace).await?;
         let outcome = on_fresh(fresh, origin, request, trace).await;
         trace.settle();
         let early = match (&outcome, trace.early) {
@@ -228,7 +268,7 @@ impl Inner {
         let Some(request) = spare else { return outcome };
         drop(outcome);
         trace.start_over(early);
-        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
+        let fresh = self.open(origin, EarlyData::Forbidden, trace).await?;
         on_fresh(fresh, origin, request, trace).await
     }
 
@@ -241,7 +281,7 @@ impl Inner {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let (spare, loss) = match pool.place(self.connector.may_share(origin), trace).await? {
+        let (spare, loss) = match pool.place(self.may_share(origin), trace).await? {
             Place::New { permit, opening } => {
                 return Box::pin(self.on_new(pool, permit, opening, origin, request, trace)).await;
             }
@@ -286,7 +326,7 @@ impl Inner {
         if let Some(permit) = permit {
             return self.on_new(pool, permit, None, origin, request, trace).await;
         }
-        match pool.place(self.connector.may_share(origin), trace).await? {
+        match pool.place(self.may_share(origin), trace).await? {
             Place::New { permit, opening } => {
                 self.on_new(pool, permit, opening, origin, request, trace).await
             }
@@ -310,7 +350,7 @@ impl Inner {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
+        let fresh = self.open(origin, EarlyData::Forbidden, trace).await?;
         let outcome = match fresh {
             Fresh::Unconfirmed(connection) => return connection.exchange(origin, request, trace).await,
             Fresh::Http1(connection) => {

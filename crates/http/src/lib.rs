@@ -42,6 +42,7 @@ mod http2;
 mod http3;
 pub mod limits;
 mod membership;
+mod nested;
 mod origin;
 pub mod pages;
 mod patience;

@@ -1,6 +1,7 @@
 //! Connections to other data centres: two to each, so that a large body that is on its way does not delay a small one. Those on which other protocols
 //! are passed through, such as WebSocket, have others: they stay for long, and would take the room of requests. And each core has a connection
-//! of its own for what is small, beside the one of all: what it asks there is answered in its own thread, and no other one has to be woken.
+//! of its own for what is small, beside the one of all: what it asks there is answered in its own thread, and no other one has to be woken. What
+//! has no body is asked for there in HTTP/1.1, on streams that stay, which takes least of both ends.
 //!
 //! Requests begin on the first. Who is asked there for what it knows to be large says so instead of sending it, and is asked again on the
 //! second: a round trip more for what takes many anyway. Each has windows of its own, so that a body that nobody reads for a while holds up
@@ -31,9 +32,16 @@ pub(crate) enum Lane {
 pub(crate) struct Lanes {
     small: Client,
     /// For what is small as well, of one core each.
-    of_cores: Vec<Client>,
+    of_cores: Vec<OfCore>,
     bulk: Client,
     tunnels: Client,
+}
+
+/// The connections of one core.
+struct OfCore {
+    client: Client,
+    /// Speaks HTTP/1.1 on streams of the same.
+    nested: Client,
 }
 
 impl Lanes {
@@ -67,7 +75,7 @@ impl Lanes {
         tunnels.windows = Windows { stream: OF_TUNNEL, connection: OF_TUNNEL * MOST_TUNNELS };
         let small = Client::new(&config)?;
         Ok(Self {
-            of_cores: (0..cores.clamp(1, MOST_CORES)).map(|_| small.fresh()).collect(),
+            of_cores: (0..cores.clamp(1, MOST_CORES)).map(|_| OfCore::new(small.fresh())).collect(),
             small,
             bulk: Client::new(&config)?,
             tunnels: Client::new(&tunnels)?,
@@ -82,10 +90,13 @@ impl Lanes {
         }
     }
 
-    /// The connection for something small that a core asks: its own if that is open, else the one of all, while its own is opened. To be
-    /// called in the core's runtime, where that lives.
-    pub(crate) fn small_of(&self, core: usize, origin: &Origin) -> &Client {
-        let own = &self.of_cores[core % self.of_cores.len()];
+    /// The connection for something small that a core asks, which may have a body: its own if that is open, else the one of all, while its own is
+    /// opened. To be called in the core's runtime, where that lives.
+    pub(crate) fn small_of(&self, core: usize, origin: &Origin, has_body: bool) -> &Client {
+        let OfCore { client: own, nested } = &self.of_cores[core % self.of_cores.len()];
+        if !has_body && own.is_nesting(origin) {
+            return nested;
+        }
         if own.is_open(origin) {
             return own;
         }
@@ -100,12 +111,24 @@ impl Lanes {
     /// A request failed, or who is asked does not answer: what cores ask goes the way of all others until they have new connections. Those of
     /// before may be without an answer for long after others have one, and nobody would know.
     pub(crate) fn leave(&self, origin: &Origin) {
-        self.of_cores.iter().for_each(|own| own.leave(origin));
+        for OfCore { client, nested } in &self.of_cores {
+            client.leave(origin);
+            nested.leave(origin);
+        }
+    }
+}
+
+impl OfCore {
+    fn new(client: Client) -> Self {
+        Self { nested: client.nested(NESTED), client }
     }
 }
 
 /// One, and others while what is on it is ended.
 const CONNECTIONS: usize = 4;
+
+/// Streams with HTTP/1.1 on a connection: half of what a data centre allows.
+const NESTED: usize = http::limits::STREAMS as usize / 2;
 
 /// Cores that have connections of their own; of more, some share one.
 pub(super) const MOST_CORES: usize = 8;

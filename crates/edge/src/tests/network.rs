@@ -11,7 +11,7 @@ use std::{
 
 use document::Document;
 use http::{
-    Body, Bytes, Failure, Method, Request, Response, Server, Stop,
+    Body, Failure, Method, Request, Response, Server, Stop, Whole,
     client::Trust,
     limits,
     server::{self, Glance, Handler, listen},
@@ -57,8 +57,8 @@ impl Handler for Counted {
 
     type Note = ();
 
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<()>)> {
-        let answered = self.others.fields_at_once(request)?;
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
+        let answered = self.others.at_once(request, head)?;
         self.at_once.fetch_add(1, SeqCst);
         Some(answered)
     }

@@ -226,21 +226,29 @@ async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answ
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
     let (others, fra) = (world.others(LHR), CentreId(1));
     let origin = &others.peer(fra).origin;
-    let is_own = || !std::ptr::eq(others.lanes.small_of(0, origin), others.lanes.of(Lane::Small));
+    let small = |has_body| others.lanes.small_of(0, origin, has_body);
+    let is_own = || !std::ptr::eq(small(true), others.lanes.of(Lane::Small));
     // What is asked first goes on the one of all, and has the core's own opened.
     assert_eq!(world.get(LHR, "/1").await.status, 200);
     while !is_own() {
         tokio::task::yield_now().await;
     }
-    let own = others.lanes.small_of(0, origin);
-    let (connections, asked) = (own.connections(origin), world.asked_by_others(FRA));
-    assert_eq!(world.get(LHR, "/2").await.status, 200);
-    assert_eq!((own.connections(origin), world.asked_by_others(FRA)), (connections, asked + 1));
+    let own = small(true);
+    // The other data centre has said on it that it has streams for HTTP/1.1: that is where requests without a body go.
+    while !own.is_nesting(origin) {
+        tokio::task::yield_now().await;
+    }
+    let (nested, connections, asked) = (small(false), own.connections(origin), world.asked_by_others(FRA));
+    for number in 2..5 {
+        assert_eq!(world.get(LHR, &format!("/{number}")).await.status, 200);
+        assert_eq!((own.connections(origin), nested.connections(origin)), (connections, 1));
+    }
+    assert_eq!(world.asked_by_others(FRA), asked + 3);
     // One on which nobody may answer is left, and another one opened.
     others.lost(fra, "it is cut off");
-    assert!(!own.is_open(origin) && !is_own());
+    assert!(!own.is_open(origin) && !is_own() && nested.connections(origin) == 0);
     others.heard(fra);
-    assert_eq!(world.get(LHR, "/3").await.status, 200);
+    assert_eq!(world.get(LHR, "/5").await.status, 200);
     while !is_own() {
         tokio::task::yield_now().await;
     }
@@ -306,8 +314,16 @@ async fn ask_fra(
     let address = world.centres[FRA].address;
     let known = vec![Known { host: "fra".into(), port: address.port(), address: address.ip() }];
     let config = Config { protocol: Protocol::Http2, known, member: Some(own), ..Config::default() };
-    let client = Client::new(&config).unwrap();
+    let connected = Client::new(&config).unwrap();
+    let origin = format!("https://fra:{}", address.port()).parse().unwrap();
+    connected.open(&origin).await.map_err(|failure| failure.to_string())?;
+    while connected.is_open(&origin) && !connected.is_nesting(&origin) {
+        tokio::task::yield_now().await;
+    }
+    // In HTTP/1.1, as data centres ask; who is not let in learns why as anybody does.
+    let client = if connected.is_open(&origin) { connected.nested(1) } else { connected };
     let mut request: Request<Body> = Request::new(Body::empty());
+    *request.uri_mut() = "/".parse().unwrap();
     request.headers_mut().insert("host", "shop.example".parse().unwrap());
     let told = came::Came {
         role: Role::Upper(1),
@@ -320,7 +336,6 @@ async fn ask_fra(
     told.write(request.headers_mut());
     change(request.headers_mut());
     let mut trace = Trace::start(client.clock().now());
-    let origin = format!("https://fra:{}", address.port()).parse().unwrap();
     let response: Response<Body> =
         client.send(&origin, request, &mut trace).await.map_err(|failure| failure.to_string())?;
     let (head, body) = response.into_parts();

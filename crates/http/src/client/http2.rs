@@ -14,7 +14,7 @@ use std::{future::poll_fn, net::SocketAddr, pin::Pin, sync::Arc, task::Poll};
 
 use bytes::Bytes;
 use h2::{RecvStream, client};
-use hyper::{Request, Response, Version, body::Body as _};
+use hyper::{Method, Request, Response, Uri, Version, body::Body as _};
 
 pub(crate) use self::download::Download;
 use self::upload::Upload;
@@ -22,14 +22,19 @@ use super::{
     config::Windows,
     interims::Interims,
     io::{Connection, Io, Recorder},
-    life::Life,
+    life::{Count, Life},
     prepare::prepared,
     refusal::Refusal,
     stamps::Stamps,
     trace::Trace,
     wire::Wire,
 };
-use crate::{Body, Failure, Origin, Stage, clock::Clock, limits};
+use crate::{
+    Body, Failure, Origin, Stage,
+    clock::Clock,
+    limits,
+    nested::{self, Nested},
+};
 
 /// A connection that carries any number of requests. Clones share it.
 #[derive(Clone)]
@@ -105,6 +110,26 @@ impl Http2 {
         };
         let response = self.head(response, interims, trace, &stamps).await?;
         Ok(response.map(|stream| Download::new(stream, upload, counted)))
+    }
+
+    /// Whether its server is known to speak HTTP/1.1 on streams.
+    pub(crate) fn is_nesting(&self) -> bool {
+        self.sender.is_extended_connect_protocol_enabled()
+    }
+
+    /// A stream to speak HTTP/1.1 on. Nothing is waited for but room for it.
+    pub(crate) async fn nest(&self, origin: &Origin) -> Result<Nested<Count>, Failure> {
+        let failed = |error| Failure::from_h2(&error, Stage::Head);
+        let mut sender = self.sender.clone().ready().await.map_err(failed)?;
+        let url = Uri::builder().scheme("https").authority(origin.authority()).path_and_query("/");
+        let mut request = Request::new(());
+        *request.method_mut() = Method::CONNECT;
+        *request.uri_mut() = url.build().map_err(|_| Failure::Garbled)?;
+        *request.version_mut() = Version::HTTP_2;
+        request.extensions_mut().insert(nested::PROTOCOL);
+        let (counted, _) = self.life.count();
+        let (response, stream) = sender.send_request(request, false).map_err(failed)?;
+        Ok(Nested::asked_for(stream, response, counted))
     }
 
     /// Waits for the final response's header, and stamps the first interim response on the way.

@@ -42,6 +42,10 @@ impl Life {
         })
     }
 
+    pub(crate) fn remote(&self) -> SocketAddr {
+        self.remote
+    }
+
     pub(crate) fn clock(&self) -> Clock {
         self.clock
     }

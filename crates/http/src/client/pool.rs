@@ -91,6 +91,11 @@ impl Pool {
         Self::new(self.limits, self.clock)
     }
 
+    /// Another one for so many connections to each origin, none of which is there yet.
+    pub(crate) fn with_connections(&self, connections: usize) -> Self {
+        Self::new(Limits { connections, ..self.limits }, self.clock)
+    }
+
     /// How many connections to an origin are open, or being opened.
     pub(crate) fn connections(&self, origin: &Origin) -> usize {
         lock(&self.origins).get(origin).map_or(0, |pool| pool.connections())
@@ -259,9 +264,10 @@ impl OriginPool {
         }
     }
 
-    /// No other request is to use the shared connection.
+    /// No other request is to use the shared connection, or one that is idle.
     pub(crate) fn leave(&self) {
         *lock(&self.shared) = None;
+        lock(&self.idle).connections.clear();
     }
 
     /// Has connections closed that are idle for longer than they may.

@@ -1,6 +1,6 @@
 //! One connection of a server: which protocol it speaks, and its life until it ends or the server does.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use hyper::header::HeaderValue;
 use tokio::net::TcpStream;
@@ -21,7 +21,7 @@ enum Version {
 
 impl<H: Handler> Context<H> {
     /// Serves a connection to its end. How it ended is the client's business.
-    pub(super) async fn serve(&self, mut stream: TcpStream, mut address: SocketAddr) {
+    pub(super) async fn serve(self: &Arc<Self>, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
         if self.config.tells_waits {
             waited::note(&stream);
@@ -95,14 +95,14 @@ impl<H: Handler> Context<H> {
 
     /// Serves requests until the connection ends; `alternative` tells of another protocol.
     async fn speak(
-        &self,
+        self: &Arc<Self>,
         version: Version,
         stream: impl Wire,
         (peer, caller): (Peer, Option<Caller>),
         alternative: Option<HeaderValue>,
     ) {
         if version == Version::Http1 {
-            return Http1::new(stream, peer, alternative, self).serve(self).await;
+            return Http1::new(stream, (peer, caller), alternative, self).serve(self).await;
         }
         // In a box, as it takes more room than a connection of HTTP/1.1.
         Box::pin(self.serve_http2(stream, (peer, caller), alternative)).await;

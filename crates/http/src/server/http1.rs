@@ -25,7 +25,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use self::arrival::Arrival;
 use super::{context::Context as Shared, handler::Handler, interim::Waiting, peer::Peer, wire::Wire};
 use crate::{
-    Body,
+    Body, Caller,
     http1::{Framing, Malformed, Outgoing, Persistence, Trailers, head},
     patience::Patience,
     tunnel::{Begun, Downstream},
@@ -36,6 +36,8 @@ use crate::{
 pub(super) struct Http1<S> {
     stream: S,
     peer: Peer,
+    /// Who the client is, where only members are served.
+    caller: Option<Caller>,
     /// Tells of another protocol, in each response.
     alternative: Option<HeaderValue>,
     /// What has come in and is not taken yet.
@@ -78,13 +80,14 @@ enum NoHead {
 impl<S: Wire> Http1<S> {
     pub(super) fn new<H>(
         stream: S,
-        peer: Peer,
+        (peer, caller): (Peer, Option<Caller>),
         alternative: Option<HeaderValue>,
         context: &Shared<H>,
     ) -> Self {
         Self {
             stream,
             peer,
+            caller,
             alternative,
             input: BytesMut::new(),
             waited: None,
@@ -148,7 +151,7 @@ impl<S: Wire> Http1<S> {
                 return Poll::Ready(Err(NoHead::Gone));
             }
             if self.tells_waits && self.input.is_empty() {
-                self.waited = waited::of_unread(self.stream.socket());
+                self.waited = self.stream.socket().and_then(waited::of_unread);
             }
             match self.poll_read(cx) {
                 Poll::Ready(true) => {}
@@ -177,7 +180,8 @@ impl<S: Wire> Http1<S> {
             if !self.poll_arrival(cx) {
                 return Poll::Ready(None);
             }
-            if !self.outgoing.is_held_up() {
+            // What a member passes on may rest for as long as its connection has a pulse.
+            if !self.outgoing.is_held_up() || self.caller.is_some() {
                 return Poll::Pending;
             }
             if std::mem::replace(&mut written, self.outgoing.written()) != written {

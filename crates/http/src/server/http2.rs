@@ -48,6 +48,7 @@ use super::{
     delivery::Delivery,
     handler::Handler,
     head::{self, Content},
+    http1::Http1,
     interim::Interim,
     peer::Peer,
     upload::{patient, told_to_go_on},
@@ -57,19 +58,20 @@ use crate::{
     Body, Caller,
     http1::framing,
     limits,
+    nested::{self, Nested},
     waited::{self, Waited},
 };
 
 impl<H: Handler> Context<H> {
     /// Serves requests until the connection ends; `alternative` tells of another protocol.
     pub(super) async fn serve_http2(
-        &self,
+        self: &Arc<Self>,
         stream: impl Wire,
         (peer, caller): (Peer, Option<Caller>),
         alternative: Option<HeaderValue>,
     ) {
-        let socket = self.config.needs_socket().then(|| stream.socket().try_clone_to_owned().ok()).flatten();
-        let socket = socket.map(Arc::new);
+        let socket = stream.socket().filter(|_| self.config.needs_socket());
+        let socket = socket.and_then(|socket| socket.try_clone_to_owned().ok()).map(Arc::new);
         let limit = self.config.unsent.zip(socket.clone());
         let backlog = limit.and_then(|(within, socket)| Backlog::of(socket, within));
         let (stream, sender) = gathered(stream, backlog);
@@ -83,6 +85,9 @@ impl<H: Handler> Context<H> {
                 .initial_connection_window_size(all)
                 .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
                 .max_concurrent_streams(self.config.streams);
+            if caller.is_some() {
+                builder.enable_connect_protocol();
+            }
             let beginning = async { builder.handshake(stream).await.map_err(io::Error::other) };
             if let Some(connection) = self.opened(beginning, peer.address).await {
                 Http2 {
@@ -108,7 +113,7 @@ impl<H: Handler> Context<H> {
 /// A connection of a server.
 struct Http2<'c, H, S: Wire> {
     connection: Connection<Gathered<S>, Bytes>,
-    context: &'c Context<H>,
+    context: &'c Arc<Context<H>>,
     peer: Peer,
     /// Who the client is, where only members are served.
     caller: Option<Caller>,
@@ -197,6 +202,9 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     /// Answers a request, at once if the handler can.
     fn begin(&mut self, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
         let (head, upload) = request.into_parts();
+        if self.caller.is_some() && nested::is_asked_for(&head) {
+            return self.nest(upload, respond);
+        }
         let handler = &self.context.handler;
         if H::ANSWERS_AT_ONCE
             && upload.is_end_stream()
@@ -207,6 +215,16 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             return self.answer(&head.method, response, note, respond);
         }
         self.handle(head, upload, respond);
+    }
+
+    /// Speaks HTTP/1.1 on a stream.
+    fn nest(&mut self, upload: RecvStream, mut respond: SendResponse<Bytes>) {
+        let Ok(stream) = respond.send_response(Response::new(()), false) else { return };
+        let mut exchange = self.conduct.begin();
+        exchange.answered();
+        let stream = Nested::agreed_to(stream, upload, exchange);
+        let (context, whose) = (Arc::clone(self.context), (self.peer, self.caller.clone()));
+        self.answering.spawn(async move { Http1::new(stream, whose, None, &context).serve(&context).await });
     }
 
     /// Sends a response that is in memory, as far as there is room for it.

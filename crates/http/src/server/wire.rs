@@ -1,4 +1,4 @@
-//! The stream under HTTP/1.1 and HTTP/2: TCP, or TLS over it.
+//! The stream under HTTP/1.1 and HTTP/2: TCP, or TLS over it; under HTTP/1.1, a stream of HTTP/2 too.
 
 use std::{
     io,
@@ -9,12 +9,12 @@ use std::{
 use tokio::{io::Interest, net::TcpStream};
 use tokio_rustls::server::TlsStream;
 
-use crate::{http1::Outlet, sys, tunnel::Bytestream};
+use crate::{http1::Outlet, nested::Nested, sys, tunnel::Bytestream};
 
 /// The stream of a connection, in clear text or under TLS.
 pub(super) trait Wire: Bytestream + Outlet + 'static {
-    /// The socket under it.
-    fn socket(&self) -> BorrowedFd<'_>;
+    /// The socket under it, if it has one to itself.
+    fn socket(&self) -> Option<BorrowedFd<'_>>;
 
     /// Throws away what has come, `most` bytes at most, and says how many these were, 0 at the end. `None` if it has to be read.
     fn poll_discard(&mut self, _cx: &mut Context<'_>, _most: usize) -> Option<Poll<io::Result<usize>>> {
@@ -23,8 +23,8 @@ pub(super) trait Wire: Bytestream + Outlet + 'static {
 }
 
 impl Wire for TcpStream {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.as_fd()
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.as_fd())
     }
 
     fn poll_discard(&mut self, cx: &mut Context<'_>, most: usize) -> Option<Poll<io::Result<usize>>> {
@@ -44,7 +44,13 @@ impl Wire for TcpStream {
 impl Outlet for TlsStream<TcpStream> {}
 
 impl Wire for TlsStream<TcpStream> {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.get_ref().0.as_fd()
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.get_ref().0.as_fd())
+    }
+}
+
+impl<C: Send + Unpin + 'static> Wire for Nested<C> {
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 }

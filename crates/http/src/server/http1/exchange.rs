@@ -59,6 +59,9 @@ impl<S: Wire> Http1<S> {
         let trailers = answer::trailers(request.headers());
         let body = self.arrives(framing, version, request.headers(), context.config.read_timeout);
         request.extensions_mut().insert(self.peer);
+        if let Some(caller) = &self.caller {
+            request.extensions_mut().insert(caller.clone());
+        }
         if let Some(waited) = self.waited.take() {
             request.extensions_mut().insert(waited);
         }
@@ -170,9 +173,10 @@ impl<S: Wire> Http1<S> {
     ) -> Result<Taken<'h, H::Note>, Malformed> {
         let may_answer = H::ANSWERS_AT_ONCE && !context.stop.is_asked();
         let (input, outgoing) = (&self.input[..length], &mut self.outgoing);
-        let (peer, alternative, interim) = (self.peer, self.alternative.as_ref(), &self.interim);
+        let (peer, caller) = (self.peer, self.caller.as_ref());
+        let (alternative, interim) = (self.alternative.as_ref(), &self.interim);
         let taken = head::with_lines(input, |lines| {
-            if let Some(glance) = may_answer.then(|| Glance::of(input, lines, peer)).flatten() {
+            if let Some(glance) = may_answer.then(|| Glance::of(input, lines, (peer, caller))).flatten() {
                 if let Some(note) = answer_at_once(&*context.handler, &glance, alternative, outgoing) {
                     return Ok(Taken::Answered(note));
                 }

@@ -1,0 +1,154 @@
+//! A stream of an HTTP/2 connection as a connection of its own, on which HTTP/1.1 is spoken: what RFC 8441 has for other protocols.
+//!
+//! Between programs that ask one another for much that is small, a request of HTTP/2 costs more than what it carries: a stream is opened and
+//! closed for it, and its header compressed and taken apart again. Here the stream stays open, and requests follow one another on it as on any
+//! connection of HTTP/1.1. Yet all streams share one connection, with its handshake, and each has a window of its own.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::{Buf, Bytes};
+use h2::{Reason, RecvStream, SendStream, client::ResponseFuture, ext::Protocol};
+use hyper::{Method, http::request};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::{http1::Outlet, tunnel::Bytestream};
+
+/// One end of such a stream. What counts it is dropped with it.
+pub(crate) struct Nested<C> {
+    sending: SendStream<Bytes>,
+    receiving: Receiving,
+    /// What was received and is not read yet.
+    unread: Bytes,
+    _counted: C,
+}
+
+enum Receiving {
+    /// The server has not agreed yet. What is sent meanwhile follows the question at once.
+    Awaited(ResponseFuture),
+    Agreed(RecvStream),
+}
+
+impl<C> Nested<C> {
+    /// The end of a client that has asked for it.
+    pub(crate) fn asked_for(sending: SendStream<Bytes>, response: ResponseFuture, counted: C) -> Self {
+        Self { sending, receiving: Receiving::Awaited(response), unread: Bytes::new(), _counted: counted }
+    }
+
+    /// The end of a server that has agreed.
+    pub(crate) fn agreed_to(sending: SendStream<Bytes>, receiving: RecvStream, counted: C) -> Self {
+        Self { sending, receiving: Receiving::Agreed(receiving), unread: Bytes::new(), _counted: counted }
+    }
+
+    /// How much of these bytes can be sent now.
+    fn room(&mut self, cx: &mut Context<'_>, bytes: usize) -> Poll<io::Result<usize>> {
+        self.sending.reserve_capacity(bytes);
+        let room = match self.sending.capacity() {
+            0 => match ready!(self.sending.poll_capacity(cx)) {
+                Some(room) => room.map_err(io_error)?,
+                None => return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
+            },
+            room => room,
+        };
+        Poll::Ready(Ok(room.min(bytes)))
+    }
+}
+
+/// Whether a request asks for one.
+pub(crate) fn is_asked_for(head: &request::Parts) -> bool {
+    let protocol = head.extensions.get::<Protocol>();
+    head.method == Method::CONNECT && protocol.is_some_and(|protocol| *protocol == PROTOCOL)
+}
+
+impl<C: Send + Unpin> Bytestream for Nested<C> {
+    fn reset(&mut self) {
+        self.sending.send_reset(Reason::CANCEL);
+    }
+}
+
+impl<C: Send + Unpin> Outlet for Nested<C> {}
+
+impl<C: Unpin> AsyncRead for Nested<C> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Self { receiving, unread, .. } = &mut *self;
+        if let Receiving::Awaited(response) = receiving {
+            let response = ready!(Pin::new(response).poll(cx)).map_err(io_error)?;
+            if !response.status().is_success() {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionRefused.into()));
+            }
+            *receiving = Receiving::Agreed(response.into_body());
+        }
+        let Receiving::Agreed(stream) = receiving else { return Poll::Pending };
+        while unread.is_empty() {
+            match ready!(stream.poll_data(cx)) {
+                None => return Poll::Ready(Ok(())),
+                Some(data) => *unread = data.map_err(io_error)?,
+            }
+            // Only an overdrawn window is refused, and what is given back here was just taken from it.
+            let _ = stream.flow_control().release_capacity(unread.len());
+        }
+        let most = unread.len().min(to.remaining());
+        to.put_slice(&unread[..most]);
+        unread.advance(most);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<C: Unpin> AsyncWrite for Nested<C> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[io::IoSlice::new(bytes)])
+    }
+
+    /// All parts in one frame.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let bytes = parts.iter().map(|part| part.len()).sum::<usize>().min(AT_ONCE);
+        if bytes == 0 {
+            return Poll::Ready(Ok(0));
+        }
+        let room = ready!(self.room(cx, bytes))?;
+        let mut data = Vec::with_capacity(room);
+        for part in parts {
+            data.extend_from_slice(&part[..part.len().min(room - data.len())]);
+        }
+        self.sending.send_data(data.into(), false).map_err(io_error)?;
+        Poll::Ready(Ok(room))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    /// The connection's own task does that.
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.sending.send_data(Bytes::new(), true).map_err(io_error))
+    }
+}
+
+/// What ends a stream is, for HTTP/1.1, what ends a connection.
+fn io_error(error: h2::Error) -> io::Error {
+    match error.get_io() {
+        Some(inner) => inner.kind().into(),
+        None => io::Error::new(io::ErrorKind::ConnectionReset, error),
+    }
+}
+
+/// The protocol that a client asks for, by its name in the registry of upgrade tokens (RFC 9110 section 16.7).
+pub(crate) const PROTOCOL: Protocol = Protocol::from_static("HTTP/1.1");
+
+/// How much is handed to the connection at once: of its window no more than is of use now, as others want some too.
+const AT_ONCE: usize = 256 << 10;
