@@ -45,7 +45,7 @@ mod trust;
 mod unconfirmed;
 mod wire;
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use hyper::{Request, Response, StatusCode};
 use tokio::sync::OwnedSemaphorePermit;
@@ -72,7 +72,7 @@ use self::{
     refusal::{Refusal, again},
     shared::Shared,
 };
-use crate::{Body, Error, Failure, Origin, Stage, clock::Clock};
+use crate::{Body, Error, Failure, Origin, clock::Clock};
 
 /// Makes requests according to its configuration. Clones share connections and remembered names.
 ///
@@ -118,7 +118,8 @@ impl Client {
     }
 
     /// Another client, which makes requests in HTTP/1.1 on streams of connections that this one has open: so many to each origin at most,
-    /// each for one request after another. That takes less of both ends than requests of HTTP/2 do. Only servers of members have such streams.
+    /// each for one request after another. That takes less of both ends than requests of HTTP/2 do. Only servers of members have such streams;
+    /// without a connection to one, requests are made as this client makes them.
     #[must_use]
     pub fn nested(&self, streams: usize) -> Self {
         let Inner { connections, ref connector, ref pool, clock, .. } = *self.inner;
@@ -156,10 +157,9 @@ impl Client {
     pub async fn open(&self, origin: &Origin) -> Result<(), Failure> {
         let mut trace = Trace::start(self.inner.clock.now());
         let Some(pool) = self.inner.pool.of(origin, trace.started) else { return Err(Failure::Busy) };
-        if let Place::New { permit, opening } =
-            pool.place(self.inner.may_share(origin), &mut trace).await?
+        if let Place::New { permit, opening } = pool.place(self.inner.may_share(origin), &mut trace).await?
             && let Fresh::Shared(connection) =
-                self.inner.open(origin, EarlyData::Forbidden, &mut trace).await?
+                self.inner.connector.open(origin, EarlyData::Forbidden, &mut trace).await?
         {
             pool.share(&connection, permit);
             drop(opening);
@@ -208,6 +208,16 @@ impl Client {
         self.inner.connector.learn(origin, response.headers());
         Ok(response)
     }
+
+    /// The same as a client does that has its connections within this one's.
+    fn send_boxed<'s>(
+        &'s self,
+        origin: &'s Origin,
+        request: Request<Body>,
+        trace: &'s mut Trace,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<Body>, Failure>> + Send + 's>> {
+        Box::pin(self.send(origin, request, trace))
+    }
 }
 
 impl Inner {
@@ -216,12 +226,11 @@ impl Inner {
         self.within.is_none() && self.connector.may_share(origin)
     }
 
-    async fn open(&self, origin: &Origin, early: EarlyData, trace: &mut Trace) -> Result<Fresh, Failure> {
-        let Some(within) = &self.within else { return self.connector.open(origin, early, trace).await };
-        let connection = within.inner.shared_http2(origin).ok_or(Failure::Closed(Stage::Head))?;
-        let stream = connection.nest(origin).await?;
-        let remote = connection.life().remote();
-        Ok(Fresh::Http1(Http1::start(Box::new(stream), Arc::default(), remote, self.clock)))
+    /// A stream on the connection to an origin that is open, if its server has such streams.
+    async fn nest(&self, origin: &Origin) -> Option<Box<Http1>> {
+        let connection = self.shared_http2(origin).filter(Http2::is_nesting)?;
+        let stream = connection.nest(origin).await.ok()?;
+        Some(Http1::start(Box::new(stream), Arc::default(), connection.life().remote(), self.clock))
     }
 
     /// The connection over HTTP/2 that requests to an origin share, if there is one.
@@ -242,7 +251,7 @@ impl Inner {
         if self.connections == Connections::Early && EarlyData::of(&request) == EarlyData::Allowed {
             return self.ahead(origin, request, trace).await;
         }
-        let fresh = self.open(origin, EarlyData::Forbidden, trace).await?;
+        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
         on_fresh(fresh, origin, request, trace).await
     }
 
@@ -255,7 +264,7 @@ impl Inner {
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let spare = again(&request);
-        let fresh = self.open(origin, EarlyData::Allowed, trace).await?;
+        let fresh = self.connector.open(origin, EarlyData::Allowed, trace).await?;
         let outcome = on_fresh(fresh, origin, request, trace).await;
         trace.settle();
         let early = match (&outcome, trace.early) {
@@ -268,7 +277,7 @@ impl Inner {
         let Some(request) = spare else { return outcome };
         drop(outcome);
         trace.start_over(early);
-        let fresh = self.open(origin, EarlyData::Forbidden, trace).await?;
+        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
         on_fresh(fresh, origin, request, trace).await
     }
 
@@ -350,7 +359,16 @@ impl Inner {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let fresh = self.open(origin, EarlyData::Forbidden, trace).await?;
+        let fresh = match &self.within {
+            None => self.connector.open(origin, EarlyData::Forbidden, trace).await?,
+            Some(within) => match within.inner.nest(origin).await {
+                Some(stream) => Fresh::Http1(stream),
+                None => {
+                    drop(permit);
+                    return within.send_boxed(origin, request, trace).await;
+                }
+            },
+        };
         let outcome = match fresh {
             Fresh::Unconfirmed(connection) => return connection.exchange(origin, request, trace).await,
             Fresh::Http1(connection) => {

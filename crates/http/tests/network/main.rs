@@ -27,6 +27,8 @@ mod members;
 #[cfg(test)]
 mod names;
 #[cfg(test)]
+mod nested;
+#[cfg(test)]
 mod no_body;
 #[cfg(test)]
 mod per_address;

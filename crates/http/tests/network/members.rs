@@ -14,13 +14,13 @@ use http::{
 use crate::support::{Security, client, request, serve as serve_tls};
 
 /// A folder with the files of an authority.
-struct Circle {
+pub struct Circle {
     folder: tempfile::TempDir,
     authority: Authority,
 }
 
 impl Circle {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::make().unwrap());
         std::fs::write(folder.path().join("ca.pem"), authority.certificate_pem()).unwrap();
         Self { folder, authority }
@@ -30,7 +30,7 @@ impl Circle {
         self.folder.path().join(name)
     }
 
-    fn member(&self, name: &str) -> Membership {
+    pub fn member(&self, name: &str) -> Membership {
         self.member_of(&self.path("ca.pem"), name)
     }
 
