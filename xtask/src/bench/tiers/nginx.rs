@@ -139,4 +139,4 @@ const CACHED: &str = "proxy_cache objects; proxy_cache_key $host$request_uri; pr
 const CONNECTIONS: usize = 16;
 
 /// More than are asked for in one measurement.
-const OBJECTS: u32 = 100_000;
+const OBJECTS: u32 = 250_000;
