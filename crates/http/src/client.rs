@@ -209,7 +209,7 @@ impl Client {
         Ok(response)
     }
 
-    /// The same as a client does that has its connections within this one's.
+    /// [`Self::send`] in a box, for a [nested](Self::nested) client that goes on with it: a future cannot hold another one of its own type.
     fn send_boxed<'s>(
         &'s self,
         origin: &'s Origin,
@@ -364,6 +364,7 @@ impl Inner {
             Some(within) => match within.inner.nest(origin).await {
                 Some(stream) => Fresh::Http1(stream),
                 None => {
+                    // What it counts is a stream of this client's.
                     drop(permit);
                     return within.send_boxed(origin, request, trace).await;
                 }

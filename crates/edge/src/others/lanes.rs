@@ -1,7 +1,7 @@
 //! Connections to other data centres: two to each, so that a large body that is on its way does not delay a small one. Those on which other protocols
 //! are passed through, such as WebSocket, have others: they stay for long, and would take the room of requests. And each core has a connection
 //! of its own for what is small, beside the one of all: what it asks there is answered in its own thread, and no other one has to be woken. What
-//! has no body is asked for there in HTTP/1.1, on streams that stay, which takes least of both ends.
+//! has no body is asked for there in HTTP/1.1, on streams that stay, which costs both ends least.
 //!
 //! Requests begin on the first. Who is asked there for what it knows to be large says so instead of sending it, and is asked again on the
 //! second: a round trip more for what takes many anyway. Each has windows of its own, so that a body that nobody reads for a while holds up
