@@ -1,4 +1,4 @@
-//! What both ends of an HTTP/2 connection have in common: a message's body on its way in.
+//! What both ends of an HTTP/2 connection have in common: what comes in on a stream.
 
 use std::task::{Context, Poll, ready};
 
@@ -8,18 +8,27 @@ use hyper::body::Frame;
 
 use crate::{Failure, Stage};
 
-/// The next frame of a body. Its window opens again by what somebody takes.
+/// The next bytes of a stream. Its window opens again by what somebody takes.
+pub(crate) fn poll_data(
+    stream: &mut RecvStream,
+    cx: &mut Context<'_>,
+) -> Poll<Option<Result<Bytes, h2::Error>>> {
+    let data = ready!(stream.poll_data(cx));
+    if let Some(Ok(data)) = &data {
+        // Only an overdrawn one is refused, and what is given back here was just taken from it.
+        let _ = stream.flow_control().release_capacity(data.len());
+    }
+    Poll::Ready(data)
+}
+
+/// The next frame of a body.
 pub(crate) fn poll_frame(
     stream: &mut RecvStream,
     cx: &mut Context<'_>,
 ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
     let failed = |error| Failure::from_h2(&error, Stage::Body);
-    if let Some(data) = ready!(stream.poll_data(cx)) {
-        return Poll::Ready(Some(data.map_err(failed).map(|data| {
-            // Only an overdrawn one is refused, and what is given back here was just taken from it.
-            let _ = stream.flow_control().release_capacity(data.len());
-            Frame::data(data)
-        })));
+    if let Some(data) = ready!(poll_data(stream, cx)) {
+        return Poll::Ready(Some(data.map_err(failed).map(Frame::data)));
     }
     let trailers = ready!(stream.poll_trailers(cx)).map_err(failed);
     Poll::Ready(trailers.map(|trailers| trailers.map(Frame::trailers)).transpose())

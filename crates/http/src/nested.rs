@@ -15,7 +15,7 @@ use h2::{Reason, RecvStream, SendStream, client::ResponseFuture, ext::Protocol};
 use hyper::{Method, http::request};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::{http1::Outlet, tunnel::Bytestream};
+use crate::{http1::Outlet, http2::poll_data, tunnel::Bytestream};
 
 /// One end of such a stream. What counts it is dropped with it.
 pub(crate) struct Nested<C> {
@@ -87,12 +87,10 @@ impl<C: Unpin> AsyncRead for Nested<C> {
         }
         let Receiving::Agreed(stream) = receiving else { return Poll::Pending };
         while unread.is_empty() {
-            match ready!(stream.poll_data(cx)) {
+            match ready!(poll_data(stream, cx)) {
                 None => return Poll::Ready(Ok(())),
                 Some(data) => *unread = data.map_err(io_error)?,
             }
-            // Only an overdrawn window is refused, and what is given back here was just taken from it.
-            let _ = stream.flow_control().release_capacity(unread.len());
         }
         let most = unread.len().min(to.remaining());
         to.put_slice(&unread[..most]);
