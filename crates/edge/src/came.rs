@@ -56,20 +56,9 @@ impl Came {
             }
         };
         let mut way = String::with_capacity(USUAL);
-        way.push_str(CURRENT);
-        way.push(' ');
+        way.extend([CURRENT, " "]);
         push_role(&mut way, self.role);
-        for word in [" ", self.scheme.name(), " "] {
-            way.push_str(word);
-        }
-        for (place, name) in self.through.iter().enumerate() {
-            if place > 0 {
-                way.push(',');
-            }
-            way.push_str(name);
-        }
-        way.push(' ');
-        way.push_str(&self.zone);
+        way.extend([" ", self.scheme.name(), " ", &self.through.join(","), " ", &self.zone]);
         set(WAY, way, Often::Again);
         let mut object = String::with_capacity(USUAL);
         push_hex(&mut object, self.key.0);
