@@ -20,8 +20,10 @@ pub struct Control {
     pub private: bool,
     /// For everybody, even if that does not follow from the rest.
     pub public: bool,
-    /// Once stale, never used unasked: must-revalidate, proxy-revalidate or s-maxage.
+    /// `must-revalidate`: never used stale, whatever else permits that.
     pub must_revalidate: bool,
+    /// `proxy-revalidate`: the same for shared caches.
+    pub proxy_revalidate: bool,
     /// Stored only by caches that know what its status means.
     pub must_understand: bool,
     /// Handed on byte by byte.
@@ -50,6 +52,16 @@ impl Control {
     /// Whether it says itself how long it is fresh.
     pub fn is_explicit(&self) -> bool {
         self.max_age.is_some() || self.s_maxage.is_some()
+    }
+
+    /// Whether it forbids every stale use (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
+    pub const fn forbids_stale(&self) -> bool {
+        self.must_revalidate || self.proxy_revalidate
+    }
+
+    /// Whether a response to a request with Authorization may be reused for other requests (RFC 9111 section 3.5).
+    pub const fn allows_authorized(&self) -> bool {
+        self.public || self.must_revalidate || self.s_maxage.is_some()
     }
 
     fn general(headers: &HeaderMap) -> Self {
@@ -110,15 +122,13 @@ impl Control {
             "no-cache" => self.no_cache = true,
             "private" => self.private = true,
             "public" => self.public = true,
-            "must-revalidate" | "proxy-revalidate" => self.must_revalidate = true,
+            "must-revalidate" => self.must_revalidate = true,
+            "proxy-revalidate" => self.proxy_revalidate = true,
             "must-understand" => self.must_understand = true,
             "no-transform" => self.no_transform = true,
             "immutable" => self.immutable = true,
             "max-age" => _ = self.max_age.get_or_insert(duration),
-            "s-maxage" => {
-                self.s_maxage.get_or_insert(duration);
-                self.must_revalidate = true;
-            }
+            "s-maxage" => _ = self.s_maxage.get_or_insert(duration),
             "stale-while-revalidate" => _ = self.stale_while_revalidate.get_or_insert(duration),
             "stale-if-error" => _ = self.stale_if_error.get_or_insert(duration),
             _ => {}
@@ -161,7 +171,8 @@ mod tests {
     fn directives_are_read_in_any_case_and_the_first_counts() {
         let control = read(&[("cache-control", "MaX-aGe=60, max-age=5, s-maxage=99999999999, No-CaChE")]);
         assert_eq!((control.max_age, control.s_maxage), (seconds(60), seconds(1 << 31)));
-        assert!(control.no_cache && control.must_revalidate && !control.no_store);
+        assert!(control.no_cache && control.allows_authorized() && !control.no_store);
+        assert!(!control.forbids_stale(), "s-maxage goes with stale-while-revalidate");
     }
 
     #[test]

@@ -103,6 +103,18 @@ impl Terms {
     }
 }
 
+/// How long a rule's `ttl` keeps a response with this status, where the rule names no statuses; `None` if the rule is not about
+/// such a response. The statuses are those of nginx's `proxy_cache_valid` and Cloudflare's default edge TTLs: an error, or an
+/// answer that differs from client to client, is not kept for an hour because a page would be.
+pub fn rule_lifetime(status: StatusCode, ttl: Duration) -> Option<Duration> {
+    match status.as_u16() {
+        200 | 203 | 301 | 308 => Some(ttl),
+        302 | 303 | 307 => Some(ttl.min(LONGEST_REDIRECT)),
+        404 | 410 => Some(ttl.min(LONGEST_ABSENCE)),
+        _ => None,
+    }
+}
+
 fn lifetime(
     status: StatusCode,
     headers: &HeaderMap,
@@ -146,6 +158,12 @@ fn age_value(text: &str) -> Option<Duration> {
 pub(crate) fn is_heuristically_cacheable(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200 | 203 | 204 | 206 | 300 | 301 | 308 | 404 | 405 | 410 | 414 | 501)
 }
+
+/// Cloudflare's default for 302 and 303.
+const LONGEST_REDIRECT: Duration = Duration::from_secs(20 * 60);
+
+/// Cloudflare's default for 404 and 410.
+const LONGEST_ABSENCE: Duration = Duration::from_secs(3 * 60);
 
 /// "a typical setting of this fraction might be 10%" (RFC 9111 section 4.2.2).
 const HEURISTIC_PART: u32 = 10;
@@ -201,6 +219,28 @@ mod tests {
         );
         let years_before = ("last-modified", "Sun, 06 Nov 1983 07:49:37 GMT");
         assert_eq!(lifetime_s(200, &[date, years_before]), (86_400, Lifetime::Heuristic));
+    }
+
+    #[test]
+    fn a_rule_keeps_pages_for_its_time_absences_for_minutes_and_errors_not_at_all() {
+        let hour = Duration::from_secs(3600);
+        let kept = |status: u16, ttl| {
+            rule_lifetime(StatusCode::from_u16(status).unwrap(), ttl).map(|kept| kept.as_secs())
+        };
+        for (statuses, seconds) in [
+            (&[200, 203, 301, 308][..], Some(3600)),
+            (&[302, 303, 307], Some(1200)),
+            (&[404, 410], Some(180)),
+            (
+                &[201, 204, 206, 300, 304, 400, 401, 403, 405, 416, 429, 451, 500, 501, 502, 503, 504, 599],
+                None,
+            ),
+        ] {
+            for &status in statuses {
+                assert_eq!(kept(status, hour), seconds, "{status}");
+                assert_eq!(kept(status, Duration::from_secs(1)), seconds.map(|_| 1), "{status}");
+            }
+        }
     }
 
     #[test]

@@ -164,7 +164,8 @@ impl<'b> Rest<'b> {
     }
 }
 
-const VERSION: u8 = 1;
+/// Heads of version 1 may have `Set-Cookie` in them.
+const VERSION: u8 = 2;
 
 /// The rule said how long it is fresh.
 const BY_RULE: u8 = 1;

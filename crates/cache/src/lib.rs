@@ -5,6 +5,7 @@
 //! | under which name a response is found | [`Key`] |
 //! | what a response's Cache-Control asks for, and the targeted fields before it | [`Control`] |
 //! | whether a response may be stored, and why not | [`may_store`] |
+//! | which fields only the client gets that asked | [`take_personal`] |
 //! | how long it is fresh, and how old it is | [`Terms`] |
 //! | whether a stored response answers a request | [`Stored::reuse`] |
 //! | which of several variants matches | [`Selection`] |
@@ -13,7 +14,7 @@
 //! | the rest of a body that broke off, or what is missing between its parts | [`Rest`] |
 //! | what a 206 brings, and what may be combined with it | [`Fragment`] |
 //! | which bytes of a body are here, and which requests they answer | [`Coverage`] |
-//! | what a 304 or a HEAD changes in a stored response | [`update`] |
+//! | what a 304 or a HEAD changes in a stored response, and which answers end its use | [`update`] |
 //! | what an unsafe request makes invalid | [`invalidation`] |
 //! | what was purged, and in which order | [`purge`] |
 //! | which objects a full store gives up | [`Eviction`] |
@@ -38,6 +39,7 @@ pub mod internal;
 pub mod invalidation;
 mod key;
 mod numbers;
+mod personal;
 pub mod purge;
 pub mod ranges;
 mod request;
@@ -57,9 +59,10 @@ pub use self::{
     encoding::{Coding, Form},
     eviction::Eviction,
     fragment::Fragment,
-    freshness::{Lifetime, Terms},
+    freshness::{Lifetime, Terms, rule_lifetime},
     key::{Key, KeyRule},
     numbers::Spread,
+    personal::{SetCookie, take_personal},
     request::Wishes,
     rest::Rest,
     reuse::{Reuse, Stored},

@@ -51,6 +51,11 @@ impl Wishes {
         wishes
     }
 
+    /// Whether no stored response is enough, however new.
+    pub fn wants_validation(&self) -> bool {
+        self.no_cache || self.max_age == Some(Duration::ZERO)
+    }
+
     /// What is left of them where the operator has decided not to follow clients: that no origin is asked.
     #[must_use]
     pub fn ignored(self) -> Self {

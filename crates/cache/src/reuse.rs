@@ -52,11 +52,16 @@ impl Stored {
             };
         }
         let is_within = |window: Option<Duration>| window.is_some_and(|window| self.is_within(window, now));
+        // A purge or an invalidation ends every use without validation.
+        if control.forbids_stale() || self.terms.outdated.is_some() {
+            return Reuse::Validate;
+        }
         if wishes.max_age.is_none() && wishes.min_fresh.is_none() && is_within(control.stale_while_revalidate)
         {
             return Reuse::WhileRevalidated;
         }
-        if !control.must_revalidate && self.terms.outdated.is_none() && is_within(wishes.max_stale) {
+        // s-maxage has the meaning of proxy-revalidate for clients' max-stale (RFC 9111 section 5.2.2.10).
+        if control.s_maxage.is_none() && is_within(wishes.max_stale) {
             return Reuse::Stale;
         }
         Reuse::Validate
@@ -66,9 +71,12 @@ impl Stored {
     pub fn stands_in(&self, operators: Duration, now: Time) -> bool {
         let Terms { control, .. } = &self.terms;
         let window = control.stale_if_error.unwrap_or(operators);
+        if control.no_cache {
+            return false;
+        }
         let may_be_stale =
-            !control.no_cache && (!control.must_revalidate || control.stale_if_error.is_some());
-        may_be_stale && (self.terms.is_fresh(now) || self.is_within(window, now))
+            !control.forbids_stale() && (control.s_maxage.is_none() || control.stale_if_error.is_some());
+        self.terms.is_fresh(now) || (may_be_stale && self.is_within(window, now))
     }
 
     /// Whether it has been stale for no longer than that. No time is none, also in the very millisecond of a purge, and while a clock that was
@@ -77,12 +85,9 @@ impl Stored {
         !window.is_zero() && self.terms.staleness(now) <= window
     }
 
-    /// The header for a client: without the fields that may not be used unasked, and with its age.
+    /// The header for a client, with its age.
     pub fn head(&self, now: Time) -> HeaderMap {
         let mut headers = self.headers.clone();
-        for withheld in &self.terms.control.withheld {
-            headers.remove(withheld);
-        }
         headers.insert(AGE, HeaderValue::from(self.terms.age(now).as_secs()));
         headers
     }
@@ -168,11 +173,31 @@ mod tests {
     }
 
     #[test]
-    fn the_head_has_its_age_and_not_what_is_withheld() {
-        let mut object = stored("max-age=10, no-cache=\"a\"");
-        object.headers.insert("a", HeaderValue::from_static("1"));
+    fn the_head_has_its_age() {
+        let mut object = stored("max-age=10");
         object.headers.insert(AGE, HeaderValue::from_static("700"));
-        let head = object.head(at(3));
-        assert_eq!((head.get("a"), head.get(AGE)), (None, Some(&HeaderValue::from_static("3"))));
+        assert_eq!(object.head(at(3)).get(AGE), Some(&HeaderValue::from_static("3")));
+    }
+
+    #[test]
+    fn must_revalidate_and_purges_exclude_each_stale_use() {
+        let swr = "max-age=10, stale-while-revalidate=600, stale-if-error=600";
+        let willing = Wishes { max_stale: Some(Duration::MAX), ..Wishes::default() };
+        for (directives, plain, with_max_stale, on_failure) in [
+            ("", Reuse::WhileRevalidated, Reuse::WhileRevalidated, true),
+            (", s-maxage=10", Reuse::WhileRevalidated, Reuse::WhileRevalidated, true),
+            (", must-revalidate", Reuse::Validate, Reuse::Validate, false),
+            (", proxy-revalidate", Reuse::Validate, Reuse::Validate, false),
+            (", no-cache", Reuse::Validate, Reuse::Validate, false),
+        ] {
+            let mut object = stored(&format!("{swr}{directives}"));
+            assert_eq!(object.reuse(Wishes::default(), at(20)), plain, "{directives}");
+            assert_eq!(object.reuse(willing, at(20)), with_max_stale, "{directives}");
+            assert_eq!(object.stands_in(Duration::ZERO, at(20)), on_failure, "{directives}");
+            object.terms.outdated = Some(at(5));
+            assert_eq!(object.reuse(Wishes::default(), at(6)), Reuse::Validate, "{directives}");
+            assert_eq!(object.reuse(willing, at(6)), Reuse::Validate, "{directives}");
+        }
+        assert_eq!(stored("s-maxage=10").reuse(willing, at(20)), Reuse::Validate);
     }
 }

@@ -8,7 +8,7 @@ use http_types::{
 };
 
 use crate::{
-    Terms, Wishes,
+    SetCookie, Terms, Wishes,
     freshness::{Lifetime, is_heuristically_cacheable},
 };
 
@@ -29,6 +29,8 @@ pub enum NotStored {
     Authorization,
     /// `Vary: *`.
     Vary,
+    /// The response sets a cookie.
+    SetCookie,
     /// Nothing says that it may be kept, or nothing could be done with it.
     Unusable,
     /// It is larger than the zone or the store allows.
@@ -46,6 +48,7 @@ impl NotStored {
             Self::Client => "client-no-store",
             Self::Authorization => "authorization",
             Self::Vary => "vary",
+            Self::SetCookie => "set-cookie",
             Self::Unusable => "no-lifetime",
             Self::TooLarge => "too-large",
         }
@@ -64,6 +67,7 @@ impl fmt::Display for NotStored {
                 "the request had Authorization, and the response does not allow others to have it"
             }
             Self::Vary => "the response says Vary: *",
+            Self::SetCookie => "the response sets a cookie",
             Self::Unusable => "it has neither a lifetime nor a validator",
             Self::TooLarge => "it is larger than the zone's limit or than the store",
         })
@@ -80,6 +84,7 @@ pub fn may_store(
     wishes: Wishes,
     (status, response): (StatusCode, &HeaderMap),
     terms: &Terms,
+    cookies: SetCookie,
     is_own_location: bool,
 ) -> Result<(), NotStored> {
     let control = &terms.control;
@@ -106,8 +111,11 @@ pub fn may_store(
     if wishes.no_store {
         return Err(NotStored::Client);
     }
-    if request.contains_key(AUTHORIZATION) && !(control.public || control.must_revalidate) {
+    if request.contains_key(AUTHORIZATION) && !control.allows_authorized() {
         return Err(NotStored::Authorization);
+    }
+    if cookies.forbids(response, control) && !is_ruled {
+        return Err(NotStored::SetCookie);
     }
     let may_be_kept = is_explicit || control.public || is_heuristically_cacheable(status);
     let can_be_validated = response.contains_key(ETAG) || response.contains_key(LAST_MODIFIED);
@@ -167,7 +175,8 @@ mod tests {
         let status = StatusCode::from_u16(status).unwrap();
         let now = Time::from_millis(0);
         let terms = Terms::read(status, &response, Control::read(&response, &[]), None, (now, now));
-        may_store((method, &request), Wishes::read(&request), (status, &response), &terms, true)
+        let cookies = SetCookie::default();
+        may_store((method, &request), Wishes::read(&request), (status, &response), &terms, cookies, true)
     }
 
     #[test]
@@ -250,6 +259,14 @@ mod tests {
             (NotStored::Private, Method::GET, ("a", "b"), 200, ("cache-control", "max-age=60, private")),
             (NotStored::Client, Method::GET, ("cache-control", "no-store"), 200, fresh),
             (NotStored::Authorization, Method::GET, ("authorization", "x"), 200, fresh),
+            (NotStored::SetCookie, Method::GET, ("a", "b"), 200, ("set-cookie", "a=1")),
+            (
+                NotStored::Authorization,
+                Method::GET,
+                ("authorization", "x"),
+                200,
+                ("cache-control", "proxy-revalidate, max-age=60"),
+            ),
             (NotStored::Unusable, Method::GET, ("a", "b"), 200, ("cache-control", "max-age=0")),
             (NotStored::Unusable, Method::GET, ("a", "b"), 201, ("etag", "\"a\"")),
         ] {

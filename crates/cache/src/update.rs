@@ -2,10 +2,10 @@
 //! belongs to a connection and is never stored.
 
 use http_types::{
-    HeaderMap, HeaderName,
+    HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
     header::{
-        CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED, PROXY_AUTHENTICATE,
-        PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+        CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, COOKIE, ETAG, LAST_MODIFIED,
+        PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
     },
 };
 
@@ -30,6 +30,35 @@ pub fn is_same(stored: &Stored, answer: &HeaderMap) -> bool {
             (None, _) => true,
         }
     })
+}
+
+/// Whether a complete answer ends the use of what is stored for its request, stored or not itself: the origin's most recent
+/// answer counts. Failures (5xx, 429) say nothing of the resource, 304 and 412 are about a condition, and 206 and 416 about a part.
+pub fn ends_use(method: &Method, status: StatusCode) -> bool {
+    match *method {
+        Method::GET => {
+            !status.is_informational()
+                && !status.is_server_error()
+                && !matches!(status.as_u16(), 206 | 304 | 412 | 416 | 429)
+        }
+        // A 2xx to HEAD is compared with what is stored; the other two are about the method.
+        Method::HEAD => {
+            !status.is_success() && !matches!(status.as_u16(), 405) && ends_use(&Method::GET, status)
+        }
+        _ => false,
+    }
+}
+
+/// Makes one line of the Cookie fields that HTTP/2 and HTTP/3 split (RFC 9113 section 8.2.3, RFC 9114 section 4.2.1).
+pub fn join_cookies(headers: &mut HeaderMap) {
+    let mut lines = headers.get_all(COOKIE).iter();
+    if lines.next().is_none() || lines.next().is_none() {
+        return;
+    }
+    let crumbs: Vec<_> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if let Ok(joined) = HeaderValue::from_bytes(&crumbs.join(&b"; "[..])) {
+        headers.insert(COOKIE, joined);
+    }
 }
 
 /// Removes what is about one connection (RFC 9110 section 7.6.1): the fields that Connection names, and those that always are.
@@ -62,12 +91,31 @@ pub fn is_of_connection(name: &str) -> bool {
     }
 }
 
-/// Fields that Connection cannot take away: a client that names them wants the next server to see another request than ours.
+/// Fields that Connection cannot take away (RFC 9110 section 7.6.1: they are for all recipients): a client that names them wants
+/// the origin to see another request than the cache.
 fn is_end_to_end(name: &HeaderName) -> bool {
+    let name = name.as_str();
     matches!(
-        name.as_str(),
-        "host" | "content-length" | "cache-control" | "authorization" | "cdn-loop" | "age" | "date" | "vary"
-    )
+        name,
+        "host"
+            | "age"
+            | "authorization"
+            | "cache-control"
+            | "cdn-loop"
+            | "cookie"
+            | "date"
+            | "etag"
+            | "expires"
+            | "forwarded"
+            | "last-modified"
+            | "origin"
+            | "pragma"
+            | "range"
+            | "set-cookie"
+            | "vary"
+            | "via"
+            | "x-real-ip"
+    ) || ["accept", "content-", "if-", "x-forwarded-"].iter().any(|begin| name.starts_with(begin))
 }
 
 fn describes_the_body(name: &HeaderName) -> bool {
@@ -110,6 +158,45 @@ mod tests {
         for other in ["", "tea", "tr", "trailers", "upgrader", "keep_alive", "host", "connectiom"] {
             assert!(!is_of_connection(other), "{other}");
         }
+    }
+
+    #[test]
+    fn cookies_are_one_line_in_their_order() {
+        let mut headers = map(&[("cookie", "a=1"), ("x", "y"), ("cookie", "b=2; c=3"), ("cookie", "a=4")]);
+        join_cookies(&mut headers);
+        assert_eq!(headers, map(&[("cookie", "a=1; b=2; c=3; a=4"), ("x", "y")]));
+        let mut obscure = HeaderMap::new();
+        obscure.append(COOKIE, HeaderValue::from_bytes(b"a=\xe4").unwrap());
+        obscure.append(COOKIE, HeaderValue::from_static("b=2"));
+        join_cookies(&mut obscure);
+        assert_eq!(obscure[COOKIE].as_bytes(), b"a=\xe4; b=2");
+        let mut none = map(&[("x", "y")]);
+        join_cookies(&mut none);
+        assert_eq!(none, map(&[("x", "y")]));
+    }
+
+    #[test]
+    fn the_most_recent_complete_answer_ends_the_use_of_what_is_stored() {
+        let ends = |method: &Method, status| ends_use(method, StatusCode::from_u16(status).unwrap());
+        for status in [200, 201, 204, 301, 302, 401, 403, 404, 405, 410, 451] {
+            assert!(ends(&Method::GET, status), "{status}");
+        }
+        for status in [206, 304, 412, 416, 429, 500, 502, 503, 504, 599] {
+            assert!(!ends(&Method::GET, status) && !ends(&Method::HEAD, status), "{status}");
+        }
+        assert!(ends(&Method::HEAD, 404) && !ends(&Method::HEAD, 200) && !ends(&Method::HEAD, 405));
+        assert!(!ends(&Method::OPTIONS, 404) && !ends(&Method::POST, 200));
+    }
+
+    #[test]
+    fn connection_does_not_take_away_what_decides() {
+        let named = "cookie, origin, range, accept-language, if-none-match, x-forwarded-for, x-own";
+        let mut headers = map(&[("connection", named), ("x-own", "1")]);
+        for name in named.split(", ").filter(|name| *name != "x-own") {
+            headers.insert(name.parse::<HeaderName>().unwrap(), HeaderValue::from_static("v"));
+        }
+        clear_connection_fields(&mut headers);
+        assert_eq!(headers.len(), 6, "{headers:?}");
     }
 
     #[test]

@@ -1,0 +1,85 @@
+//! Fields of a response that only the client gets whose request it answers.
+
+use http_types::{HeaderMap, header::SET_COOKIE};
+
+use crate::Control;
+
+/// What a store does with `Set-Cookie`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SetCookie {
+    /// A response with the field is not stored, unless a rule sets its lifetime or `no-cache="Set-Cookie"` withholds the field.
+    /// What is stored never has it.
+    #[default]
+    Personal,
+    /// It is stored and sent to all clients, as any other field.
+    Shared,
+}
+
+impl SetCookie {
+    /// Whether the field prevents a response from being stored that no rule is about.
+    pub(crate) fn forbids(self, response: &HeaderMap, control: &Control) -> bool {
+        self == Self::Personal && response.contains_key(SET_COOKIE) && !control.withheld.contains(&SET_COOKIE)
+    }
+}
+
+/// Takes the fields out of a header that may not be reused for other requests: those of `private="…"` and `no-cache="…"`
+/// (RFC 9111 sections 5.2.2.4 and 5.2.2.7), and `Set-Cookie`.
+pub fn take_personal(headers: &mut HeaderMap, control: &Control, cookies: SetCookie) -> HeaderMap {
+    let mut personal = HeaderMap::new();
+    let cookie = (cookies == SetCookie::Personal).then_some(&SET_COOKIE);
+    for name in control.withheld.iter().chain(cookie) {
+        let values: Vec<_> = headers.get_all(name).iter().cloned().collect();
+        headers.remove(name);
+        for value in values {
+            personal.append(name, value);
+        }
+    }
+    personal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(fields: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(*name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn cookies_and_withheld_fields_are_taken_out_with_all_their_lines() {
+        let all = [
+            ("cache-control", "max-age=60, no-cache=\"x-user\""),
+            ("set-cookie", "a=1"),
+            ("set-cookie", "b=2"),
+            ("x-user", "u"),
+            ("etag", "\"e\""),
+        ];
+        let control = Control::read(&map(&all), &[]);
+        for (policy, personal) in [
+            (SetCookie::Personal, &[("x-user", "u"), ("set-cookie", "a=1"), ("set-cookie", "b=2")][..]),
+            (SetCookie::Shared, &[("x-user", "u")]),
+        ] {
+            let mut headers = map(&all);
+            assert_eq!(take_personal(&mut headers, &control, policy), map(personal));
+            let is_left = |field: &&(&'static str, &str)| !personal.contains(field);
+            assert_eq!(headers, map(&all.iter().filter(is_left).copied().collect::<Vec<_>>()));
+        }
+    }
+
+    #[test]
+    fn a_cookie_forbids_storing_unless_it_is_withheld_or_shared() {
+        for (policy, control, forbids) in [
+            (SetCookie::Personal, "max-age=60, public", true),
+            (SetCookie::Personal, "max-age=60, no-cache=\"Set-Cookie\"", false),
+            (SetCookie::Personal, "max-age=60, private=\"set-cookie\"", false),
+            (SetCookie::Shared, "max-age=60", false),
+        ] {
+            let headers = map(&[("cache-control", control), ("set-cookie", "a=1")]);
+            assert_eq!(policy.forbids(&headers, &Control::read(&headers, &[])), forbids, "{control}");
+        }
+    }
+}
