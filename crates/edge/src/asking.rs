@@ -17,7 +17,7 @@ use crate::{
     origins::{pass_on, received, refusal_for},
     others::Others,
     toward::Unanswered,
-    visit::{BUSY, Refusal, TOO_SLOW, UNREACHABLE, Visit},
+    visit::{BROKE_OFF, BUSY, Refusal, TOO_SLOW, UNREACHABLE, Visit},
 };
 
 /// Where an answer may come from.
@@ -70,7 +70,10 @@ impl Core {
             };
             let answered = self.ask_other(others, (centre, role), visit, headers, Body::empty()).await;
             match answered {
-                Ok(response) => return Some(Ok(received(response, visit.zone().next_byte + MARGIN))),
+                Ok(response) => match begun(received(response, visit.zone().next_byte + MARGIN)) {
+                    Ok(response) => return Some(Ok(response)),
+                    Err(_) => through.push(centre),
+                },
                 Err(unanswered) => {
                     note(others, centre, visit, &unanswered);
                     match unanswered {
@@ -126,13 +129,26 @@ impl Core {
                 }
             };
             match answered {
-                Ok(response) => return Ok(received(response, visit.zone().next_byte)),
+                Ok(response) => match begun(received(response, visit.zone().next_byte)) {
+                    Ok(response) => return Ok(response),
+                    Err(why) => refusal = why,
+                },
                 Err(why) => refusal = why,
             }
         }
         Err(refusal)
     }
 }
+
+/// A response with what has come of its body, unless that broke off already: as long as nothing is sent, there are other ways.
+fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
+    let (head, body) = response.into_parts();
+    let body = body.look_ahead(LOOKED_AT).map_err(|_| BROKE_OFF)?;
+    Ok(Response::from_parts(head, body))
+}
+
+/// Bytes of a body that are looked at before its head is sent: as many as a connection reads in one piece.
+const LOOKED_AT: usize = 16 << 10;
 
 /// Tells the log that a data centre was passed over.
 fn note(others: &Others, centre: CentreId, visit: &Visit, unanswered: &Unanswered) {

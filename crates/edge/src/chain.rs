@@ -3,11 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use cache::{CacheStatus, Form, Forward, Reuse, Time, purge::CACHE_TAG};
-use http::{Body, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, body::Frames, header};
 
 use crate::{
     answer::{answer, dress, tell},
     asking::Aim,
+    confirm::Confirmed,
     core::Core,
     counts::Word,
     fetch::{Fetched, passed},
@@ -15,9 +16,8 @@ use crate::{
     kept::Kept,
     lasting::Lasting,
     log::{AtOrigin, Outcome},
-    origins::{is_for_many, onward},
+    origins::onward,
     store::{Found, Object},
-    upgrade,
     visit::{INCOMPLETE, NOT_CACHED, Refusal, Visit},
     ways::Reason,
 };
@@ -49,19 +49,23 @@ impl Core {
 
     /// Answers one who was let in: passes the request on, or looks for what is stored.
     pub(crate) async fn answer_visit(self: &Arc<Self>, visit: Visit, body: Body) -> Response<Body> {
-        if let Some(protocol) = upgrade::wanted(&visit.method, visit.version, &visit.headers) {
+        if let Some(protocol) = visit.protocol.clone() {
             return Box::pin(self.switch(&visit, body, &protocol)).await;
         }
         if visit.rule().is_some_and(|rule| rule.is_bypass) {
-            let is_bodiless = is_for_many(&visit.method, &body);
+            let is_plain_get = visit.method == Method::GET && body.is_end_stream();
             let response = self.pass(&visit, body, Forward::Bypass).await;
-            if is_bodiless {
+            if is_plain_get {
                 self.remember_way(&visit, Reason::Bypass, &response);
             }
             return response;
         }
-        if visit.method != Method::HEAD && !is_for_many(&visit.method, &body) {
+        if !matches!(visit.method, Method::GET | Method::HEAD) {
             return self.pass(&visit, body, Forward::Method).await;
+        }
+        // Its response may depend on the content, which is in no key (RFC 9110 section 9.3.1).
+        if !body.is_end_stream() {
+            return self.pass(&visit, body, Forward::Bypass).await;
         }
         self.find_or_fetch(Arc::new(visit)).await
     }
@@ -96,24 +100,34 @@ impl Core {
         if visit.method == Method::HEAD {
             return self.pass(&visit, Body::empty(), forward).await;
         }
-        if let Some(passed) = self.passing.of(&visit.key, now).filter(|_| stale.is_none()) {
+        let hit_for_miss = self.passing.of(&visit.key, now);
+        if let Some(passed) = hit_for_miss.as_ref().filter(|_| stale.is_none()) {
             let response = self.pass(&visit, Body::empty(), forward).await;
             if forward == Forward::UriMiss {
-                self.remember_way(&visit, Reason::Passed(passed), &response);
+                self.remember_way(&visit, Reason::Passed(Arc::clone(passed)), &response);
             }
             return response;
         }
         let (stale, zone) = (stale.filter(|stale| !stale.body.is_broken()), visit.zone());
         let instead = stale.clone().filter(|stale| self.stands_in(&visit, stale, now));
-        // Another data centre and a visitor may wait for the same, and not all that is right for one is for the other.
-        let is_for =
-            |object: &Object| object.stored.selection.matches(&visit.headers) && !is_withheld(&visit, object);
+        let may_share = |object: &Object| {
+            object.stored.selection.matches(&visit.headers)
+                && self.reuse(&visit, object, self.now()) != Reuse::Validate
+        };
+        let may_stand_in = |object: &Object| {
+            object.stored.selection.matches(&visit.headers) && self.stands_in(&visit, object, self.now())
+        };
         let on_failure = instead.clone();
         if let Some(instead) = instead.as_ref().filter(|_| self.origins.are_failing(zone, now)) {
             self.revalidate(&visit, instead);
             return self.hit(&visit, instead, now, Some("origin-failed"));
         }
-        match self.flights.join(&visit.key) {
+        // A fetch that began before the request is no validation of it (RFC 9111 section 5.2.1.4).
+        let part = match hit_for_miss {
+            None if !visit.wishes.wants_validation() => self.flights.join(&visit.key),
+            _ => Part::Leads(self.flights.alone(&visit.key)),
+        };
+        match part {
             Part::Leads(flight) => {
                 let fetch = Lasting::new(Arc::clone(self).fetch(Arc::clone(&visit), stale, flight));
                 match in_time(fetch, zone.stale_after, instead).await {
@@ -126,9 +140,15 @@ impl Core {
                 }
             }
             Part::Follows(waiting) => match in_time(waiting.landing(), zone.stale_after, instead).await {
-                Ok(Landing::Shared(object)) if is_for(&object) => self.collapsed(&visit, &object, forward),
-                Ok(Landing::Found(object)) if is_for(&object) => self.hit(&visit, &object, self.now(), None),
-                Ok(Landing::Shared(_) | Landing::Found(_) | Landing::Alone) => {
+                Ok(Landing::Shared(object)) if may_share(&object) => self.collapsed(&visit, &object, forward),
+                Ok(Landing::Found(object)) if may_share(&object) => {
+                    self.hit(&visit, &object, self.now(), None)
+                }
+                Ok(Landing::Instead(object)) if may_stand_in(&object) => {
+                    self.hit(&visit, &object, self.now(), Some("origin-failed"))
+                }
+                Ok(Landing::Shared(_) | Landing::Found(_) | Landing::Instead(_) | Landing::Alone) => {
+                    let _turn = waiting.turn().await;
                     self.pass(&visit, Body::empty(), forward).await
                 }
                 Ok(Landing::Failed(refusal)) => match on_failure {
@@ -173,7 +193,7 @@ impl Core {
     /// Answers with what a fetch came to, for the one who made it.
     pub(crate) fn land(&self, visit: &Visit, fetched: Fetched, forward: Forward) -> Response<Body> {
         let now = self.now();
-        let (word, object) = match fetched {
+        let (word, object, personal, stored) = match fetched {
             Fetched::Failed(refusal) => return self.refuse(refusal),
             Fetched::Passed(response, reason) => {
                 let response = self.compressed(visit, response);
@@ -182,16 +202,19 @@ impl Core {
             }
             Fetched::Found(object) => return self.hit(visit, &object, now, None),
             Fetched::Instead(object) => return self.hit(visit, &object, now, Some("origin-failed")),
-            Fetched::Confirmed(object) => (Word::Revalidated, object),
-            Fetched::Stored(object) => (Word::Miss, object),
+            Fetched::Confirmed(Confirmed { object, personal, is_stored }) => {
+                (Word::Revalidated, object, personal, is_stored)
+            }
+            Fetched::Stored(object, personal) => (Word::Miss, object, personal, true),
         };
         let status = CacheStatus {
             forward_status: Some(if word == Word::Revalidated { 304 } else { object.stored.status.as_u16() }),
             ttl: Some(object.stored.terms.seconds_left(now)),
-            stored: true,
+            stored,
             ..self.status(forward)
         };
         let mut response = self.answer(visit, &object, self.form(visit, &object), now);
+        append_all(response.headers_mut(), personal);
         // It comes from its origin: its age is what that said.
         if word == Word::Miss && object.stored.terms.age(now).is_zero() {
             response.headers_mut().remove(header::AGE);
@@ -338,6 +361,17 @@ fn name(response: &mut Response<Body>, object: &Object) {
         response.headers_mut().insert(CACHE_TAG, tags);
     }
     response.extensions_mut().insert(Kept);
+}
+
+/// Adds the fields that are for this client alone.
+pub(crate) fn append_all(headers: &mut HeaderMap, personal: HeaderMap) {
+    let mut last = None;
+    for (name, value) in personal {
+        last = name.or(last);
+        if let Some(name) = &last {
+            headers.append(name, value);
+        }
+    }
 }
 
 /// Whether an object was purged, and is asked for by another data centre.

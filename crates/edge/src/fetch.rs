@@ -6,16 +6,18 @@ use std::{
 };
 
 use cache::{
-    Control, Form, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
+    Control, Form, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, Wishes, invalidation,
+    may_store,
     purge::{self, Purge, Subject},
     ranges::announced,
-    update,
+    take_personal, update,
 };
-use http::{Body, HeaderMap, Method, Response, StatusCode, header};
+use http::{Body, HeaderMap, Method, Response, StatusCode};
 
 use crate::{
     asking::Aim,
     compact::compact,
+    confirm::Confirmed,
     core::Core,
     flights::{Flight, Landing},
     origins::onward,
@@ -26,12 +28,12 @@ use crate::{
 
 /// What a flight came to, for the one who made it.
 pub(crate) enum Fetched {
-    /// It is stored; its body may still be coming.
-    Stored(Arc<Object>),
+    /// It is stored; its body may still be coming. The fields are for the client that asked alone.
+    Stored(Arc<Object>, HeaderMap),
     /// It was on disk.
     Found(Arc<Object>),
     /// What was stored is still right.
-    Confirmed(Arc<Object>),
+    Confirmed(Confirmed),
     /// The origin fails, and what was stored may be used instead.
     Instead(Arc<Object>),
     /// It is not stored, and why.
@@ -80,7 +82,9 @@ impl Core {
             if asked.are_confirmed_by(response.headers()) && !stale.body.is_broken() {
                 let confirmed =
                     self.confirm(&visit, stale, response.headers(), (requested, self.now()), began);
-                flight.land(Landing::Shared(Arc::clone(&confirmed)));
+                let object = Some(&confirmed.object).filter(|_| confirmed.is_stored);
+                self.remember_hit_for_miss(&visit, object);
+                flight.land(object.map_or(Landing::Alone, |object| Landing::Shared(Arc::clone(object))));
                 return Fetched::Confirmed(confirmed);
             }
             // It is about something that is not stored here, or not any more: what is there now?
@@ -88,7 +92,7 @@ impl Core {
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
         if let Some(stale) = stale.filter(|stale| is_error && self.stands_in(&visit, stale, self.now())) {
-            flight.land(Landing::Shared(Arc::clone(&stale)));
+            flight.land(Landing::Instead(Arc::clone(&stale)));
             return Fetched::Instead(stale);
         }
         match answered {
@@ -116,17 +120,30 @@ impl Core {
     ) -> Fetched {
         match self.judge_whole(visit, &response, times) {
             Err(reason) => {
-                if !is_failure(response.status()) {
-                    self.passing.note(&visit.key, times.1);
+                if update::ends_use(&Method::GET, response.status()) {
+                    self.end_use(visit);
+                    self.remember_hit_for_miss(visit, None);
                 }
                 flight.land(Landing::Alone);
                 Fetched::Passed(passed(visit, response), reason)
             }
             Ok(judged) => {
-                let object = self.keep(visit, Some(Arc::clone(visit)), judged, response, began, times.1);
+                let (object, personal) =
+                    self.keep(visit, Some(Arc::clone(visit)), judged, response, began, times.1);
+                self.remember_hit_for_miss(visit, Some(&object));
                 flight.land(Landing::Shared(Arc::clone(&object)));
-                Fetched::Stored(object)
+                Fetched::Stored(object, personal)
             }
+        }
+    }
+
+    /// Requests for a response that each has to ask its origin for do not wait for one another from now on; those for one that may
+    /// be reused do.
+    fn remember_hit_for_miss(&self, visit: &Visit, stored: Option<&Arc<Object>>) {
+        let now = self.now();
+        match stored.filter(|object| object.stored.reuse(Wishes::default(), now) != Reuse::Validate) {
+            Some(_) => self.passing.forget(&visit.key),
+            None => self.passing.note(&visit.key, now),
         }
     }
 
@@ -146,9 +163,9 @@ impl Core {
         let Some(judged) = judged.flatten() else {
             return (self.compressed(visit, passed(visit, response)), false);
         };
-        self.passing.forget(&visit.key);
         let (status, headers) = (response.status(), response.headers().clone());
-        let object = self.keep(visit, None, judged, response, began, times.1);
+        let (object, _) = self.keep(visit, None, judged, response, began, times.1);
+        self.remember_hit_for_miss(visit, Some(&object));
         let form = self.form(visit, &object);
         let body = match form {
             Form::Coded(coding) => self.edge.coded(&object, coding),
@@ -167,22 +184,23 @@ impl Core {
         response: &Response<Body>,
         times: (Time, Time),
     ) -> Result<Judged, NotStored> {
-        let judged = self.judge(visit, response.status(), response.headers(), times)?;
+        let judged = self.judge(visit, &visit.method, (response.status(), response.headers()), times)?;
         let is_too_large = announced(response.headers()).is_some_and(|length| length > self.largest(visit));
         if is_too_large { Err(NotStored::TooLarge) } else { Ok(judged) }
     }
 
-    /// Whether a response of any length may be stored, and for what.
+    /// Whether a response of any length to a request with this method may be stored, and for what.
     pub(crate) fn judge(
         &self,
         visit: &Visit,
-        status: StatusCode,
-        headers: &HeaderMap,
+        method: &Method,
+        (status, headers): (StatusCode, &HeaderMap),
         times: (Time, Time),
     ) -> Result<Judged, NotStored> {
         let terms = self.terms(visit, status, headers, times);
         let is_own = invalidation::is_own_location(&visit.url, headers);
-        may_store((&visit.method, &visit.headers), visit.wishes, (status, headers), &terms, is_own)?;
+        let cookies = visit.zone().set_cookie;
+        may_store((method, &visit.headers), visit.wishes, (status, headers), &terms, cookies, is_own)?;
         let selection = Selection::of(&visit.headers, headers).ok_or(NotStored::Vary)?;
         Ok(Judged { terms, selection })
     }
@@ -197,13 +215,20 @@ impl Core {
         visit.zone().largest.min(self.edge.largest())
     }
 
-    fn terms(&self, visit: &Visit, status: StatusCode, headers: &HeaderMap, times: (Time, Time)) -> Terms {
+    pub(crate) fn terms(
+        &self,
+        visit: &Visit,
+        status: StatusCode,
+        headers: &HeaderMap,
+        times: (Time, Time),
+    ) -> Terms {
         let control = Control::read(headers, &visit.zone().targets);
-        let ttl = visit.rule_for(status).and_then(|rule| rule.edge_ttl);
+        let ttl = visit.rule_for(status).and_then(|rule| rule.edge_ttl_for(status));
         Terms::read(status, headers, control, ttl, times)
     }
 
-    /// Stores a response while its body comes. If that breaks off, the rest is asked for as `again` was.
+    /// Stores a response while its body comes. If that breaks off, the rest is asked for as `again` was. Returns the fields that
+    /// are for the client that asked alone as well.
     fn keep(
         self: &Arc<Self>,
         visit: &Visit,
@@ -212,10 +237,13 @@ impl Core {
         response: Response<Body>,
         began: u64,
         now: Time,
-    ) -> Arc<Object> {
+    ) -> (Arc<Object>, HeaderMap) {
         let subject = subject(visit, response.headers());
         let (mut parts, body) = response.into_parts();
         parts.headers.remove(purge::CACHE_TAG);
+        let personal = take_personal(&mut parts.headers, &terms.control, visit.zone().set_cookie);
+        // It may not be written there, and what it replaces must not come back.
+        self.forget_on_disk(visit);
         let stored = Stored { status: parts.status, headers: compact(parts.headers), terms, selection };
         let object = Object {
             key: visit.key.clone(),
@@ -233,39 +261,7 @@ impl Core {
         if pouring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             tokio::spawn(pouring);
         }
-        object
-    }
-
-    /// What the header of a 304, or of a part of its body, makes of the object that it confirms.
-    pub(crate) fn confirm(
-        &self,
-        visit: &Visit,
-        stale: &Object,
-        answer: &HeaderMap,
-        times: (Time, Time),
-        began: u64,
-    ) -> Arc<Object> {
-        let mut object = Object { began, ..Object::clone(stale) };
-        // An age that was told with the stored response says nothing about this one.
-        object.stored.headers.remove(header::AGE);
-        update::refresh(&mut object.stored.headers, answer);
-        // By what the origin says now, purges know it.
-        let (tags, groups) =
-            (purge::tags(&object.stored.headers), invalidation::groups(&object.stored.headers));
-        if !tags.is_empty() {
-            object.subject.tags = tags;
-        }
-        object.subject.groups = groups;
-        object.stored.headers.remove(purge::CACHE_TAG);
-        object.stored.headers = compact(object.stored.headers);
-        object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);
-        let object = self.store.add(object, &visit.headers, times.1);
-        // Its header may be longer, and the object evicted while its origin was asked.
-        self.store.recount(&object);
-        if let Some(on_disk) = &self.on_disk {
-            on_disk.refresh(&object);
-        }
-        object
+        (object, personal)
     }
 
     /// What an answer to a request that was passed on changes in the store: an unsafe one makes URLs and groups invalid, a HEAD
@@ -285,6 +281,9 @@ impl Core {
             let groups = invalidation::invalidated_groups(&visit.method, headers).into_iter();
             purges.extend(groups.map(|group| Purge::Group(origin.to_owned(), group)));
             began = self.invalidate(&subject(visit, headers), began, purges);
+        }
+        if update::ends_use(&visit.method, status) {
+            self.end_use(visit);
         }
         if visit.method == Method::HEAD
             && status == StatusCode::OK

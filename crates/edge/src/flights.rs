@@ -6,15 +6,17 @@ use std::{
 };
 
 use cache::{Key, Spread, purge::Purge};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::{store::Object, visit::Refusal};
 
 /// What a flight came to, once the response's head is known.
 #[derive(Debug, Clone)]
 pub(crate) enum Landing {
-    /// It is for all whom it matches; its body may still be coming.
+    /// It was stored: for all requests that it may be reused for. Its body may still be coming.
     Shared(Arc<Object>),
+    /// The origin failed, and this may be used because of that.
+    Instead(Arc<Object>),
     /// It was stored all along, where only a flight looks: for all whom it matches.
     Found(Arc<Object>),
     /// It is for the one who asked: everybody else asks on their own.
@@ -36,10 +38,19 @@ struct Table {
 }
 
 /// Where a flight lands.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Ground {
     landing: OnceLock<Landing>,
     has_landed: Notify,
+    /// For those who have to ask on their own after all.
+    turns: Semaphore,
+}
+
+impl Default for Ground {
+    fn default() -> Self {
+        let (landing, has_landed) = (OnceLock::new(), Notify::new());
+        Self { landing, has_landed, turns: Semaphore::new(MOST_ASKING) }
+    }
 }
 
 /// The part of a request in a flight.
@@ -71,6 +82,11 @@ impl Flights {
         let ground = Arc::<Ground>::default();
         table.open.insert(key.clone(), (number, Arc::clone(&ground)));
         Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, ground })
+    }
+
+    /// A flight that no request joins.
+    pub(crate) fn alone(self: &Arc<Self>, key: &Key) -> Flight {
+        Flight { flights: Arc::clone(self), key: key.clone(), number: ALONE, ground: Arc::default() }
     }
 
     /// Lets nobody join the flights that may bring what is purged; those for other URLs go on as they are.
@@ -107,8 +123,14 @@ impl Drop for Flight {
 }
 
 impl Waiting {
+    /// Waits for a turn to ask on its own, which ends with the permit: all that waited would otherwise reach the origin in the
+    /// same moment.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.0.turns.acquire().await.ok()
+    }
+
     /// What it came to.
-    pub(crate) async fn landing(self) -> Landing {
+    pub(crate) async fn landing(&self) -> Landing {
         loop {
             // Who waits from here on is woken, so that nothing can happen between the look and the wait.
             let has_landed = self.0.has_landed.notified();
@@ -119,6 +141,12 @@ impl Waiting {
         }
     }
 }
+
+/// The number of flights that are not in the table.
+const ALONE: u64 = 0;
+
+/// Requests that waited for one response and ask their origin at the same time, because they may not share it.
+const MOST_ASKING: usize = 32;
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use cache::{Fragment, Stored, Time, purge::CACHE_TAG, ranges::Part};
+use cache::{Fragment, Stored, Time, purge::CACHE_TAG, ranges::Part, take_personal};
 use http::{
     Body, Bytes, Failure, HeaderMap, Method, Response, StatusCode,
     body::{Frame, Frames, SizeHint},
@@ -61,7 +61,8 @@ impl Core {
         times: (Time, Time),
         began: u64,
     ) -> Option<(Arc<Object>, Arc<Parts>)> {
-        let Judged { terms, selection } = self.judge(visit, StatusCode::OK, headers, times).ok()?;
+        let Judged { terms, selection } =
+            self.judge(visit, &visit.method, (StatusCode::OK, headers), times).ok()?;
         // Whoever asks for another part does not have to find that out again.
         if fragment.length > self.largest(visit) {
             self.passing.note(&visit.key, times.1);
@@ -69,12 +70,14 @@ impl Core {
         match self.store.find(&visit.key, &visit.headers) {
             Found::Object(_) => return None,
             Found::InParts(object, parts) if fragment.is_of(&object.stored) => {
-                return Some((self.confirm(visit, &object, headers, times, began), parts));
+                let confirmed = self.confirm(visit, &object, headers, times, began);
+                return confirmed.is_stored.then_some((confirmed.object, parts));
             }
             Found::InParts(..) | Found::OtherVariant | Found::Nothing => {}
         }
         let mut whole = fragment.whole(&visit.headers)?;
         whole.remove(CACHE_TAG);
+        take_personal(&mut whole, &terms.control, visit.zone().set_cookie);
         let parts = Arc::new(Parts::of(fragment.length));
         let object = Object {
             key: visit.key.clone(),

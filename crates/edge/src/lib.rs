@@ -51,6 +51,7 @@ mod clock;
 mod coder;
 mod compact;
 mod compress;
+mod confirm;
 mod core;
 mod counts;
 mod digits;

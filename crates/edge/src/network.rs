@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use cache::Coding;
+use cache::{Coding, SetCookie};
 use document::Document;
 use http::{
     HeaderName, Origin,
@@ -141,6 +141,8 @@ pub struct Zone {
     pub next_byte: Duration,
     /// Larger bodies are not stored.
     pub largest: u64,
+    /// What becomes of `Set-Cookie` in the store.
+    pub set_cookie: SetCookie,
     /// Fields that go before Cache-Control.
     pub targets: Vec<HeaderName>,
     /// Content codings that text is given on its way, the best one first.

@@ -4,6 +4,7 @@
 
 mod coded;
 mod ending;
+mod forgotten;
 mod head;
 mod stream;
 mod waiting;
@@ -25,7 +26,11 @@ use http::{Bytes, HeaderMap, HeaderName};
 use tracing::{info, warn};
 
 pub(crate) use self::{coded::OfCoded, stream::Stream, waiting::Place};
-use self::{ending::Ending, waiting::Waiting};
+use self::{
+    ending::Ending,
+    forgotten::{AllForgotten, Forgotten},
+    waiting::Waiting,
+};
 use crate::{
     Error,
     fill::Fill,
@@ -42,6 +47,7 @@ pub(crate) struct OnDisk {
     waiting: Arc<AtomicU64>,
     notes: Arc<Mutex<Notes>>,
     ending: Arc<Ending>,
+    forgotten: Arc<AllForgotten>,
     writer: Mutex<Option<JoinHandle<()>>>,
     visitors: Waiting,
 }
@@ -55,6 +61,8 @@ enum Job {
     Write(Arc<Stream>, Arc<Object>),
     /// The head of one that was confirmed by its origin.
     Refresh(Arc<Object>),
+    /// What would answer a request has been replaced.
+    Forget(Arc<Forgotten>),
     /// Purges that nobody waits for.
     Note(Vec<Noted>),
 }
@@ -107,16 +115,18 @@ impl OnDisk {
         notes.cut()?;
         let (jobs, told) = mpsc::channel();
         let (waiting, notes, ending) = (Arc::default(), Arc::new(Mutex::new(notes)), Arc::default());
+        let forgotten = Arc::<AllForgotten>::default();
         let writer = Writer {
             store: store.clone(),
             notes: Arc::clone(&notes),
             waiting: Arc::clone(&waiting),
             ending: Arc::clone(&ending),
+            forgotten: Arc::clone(&forgotten),
         };
         let writer = thread::Builder::new().name("disk".into()).spawn(move || writer.write(&told));
         let writer = Mutex::new(Some(writer.map_err(Error::Runtime)?));
         let (jobs, visitors) = (Mutex::new(Some(jobs)), Waiting::default());
-        Ok((Self { store, jobs, waiting, notes, ending, writer, visitors }, before))
+        Ok((Self { store, jobs, waiting, notes, ending, forgotten, writer, visitors }, before))
     }
 
     /// Whether there is probably something for a key.
@@ -145,9 +155,11 @@ impl OnDisk {
     ) -> impl FnOnce() -> Option<OfDisk> + Send + 'static {
         let (store, key, request, targets) =
             (self.store.clone(), key.clone(), request.clone(), targets.to_vec());
+        let forgotten = Arc::clone(&self.forgotten);
         move || {
             let found = search(&store, &key, (&request, &targets), share, Wait::ForDisk);
-            found.inspect_err(|error| info!(%error, "the disk was not read")).ok().flatten()
+            let found = found.inspect_err(|error| info!(%error, "the disk was not read")).ok().flatten();
+            found.filter(|_| !forgotten.has(&key))
         }
     }
 
@@ -159,7 +171,8 @@ impl OnDisk {
         targets: &[HeaderName],
         share: u64,
     ) -> Option<OfDisk> {
-        search(&self.store, key, (request, targets), share, Wait::Never).ok().flatten()
+        let found = search(&self.store, key, (request, targets), share, Wait::Never).ok().flatten();
+        found.filter(|_| !self.forgotten.has(key))
     }
 
     /// Whether there is probably a body in a coding that was made of an object's.
@@ -218,6 +231,12 @@ impl OnDisk {
     /// Has the head of an object written.
     pub(crate) fn refresh(&self, object: &Arc<Object>) {
         self.tell(Job::Refresh(Arc::clone(object)));
+    }
+
+    /// Has what would answer a request with this header removed. It is not found from now on.
+    pub(crate) fn forget(&self, key: &Key, request: &HeaderMap) {
+        let forgotten = self.forgotten.add(key, request);
+        self.tell(Job::Forget(forgotten));
     }
 
     /// Has purges noted when there is time.
@@ -298,6 +317,7 @@ struct Writer {
     notes: Arc<Mutex<Notes>>,
     waiting: Arc<AtomicU64>,
     ending: Arc<Ending>,
+    forgotten: Arc<AllForgotten>,
 }
 
 impl Writer {
@@ -319,6 +339,11 @@ impl Writer {
                     Some(&id) => self.store.replace(id, &head::write(&object)).map(|_| ()),
                     None => Ok(()),
                 },
+                Job::Forget(forgotten) => {
+                    let removed = forgotten.remove(&self.store);
+                    self.forgotten.is_done(&forgotten);
+                    removed
+                }
                 Job::Note(noted) => lock(&self.notes).add(noted),
             });
         }

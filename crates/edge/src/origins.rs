@@ -14,8 +14,8 @@ use crate::{
 };
 use cache::{Time, internal, update::clear_connection_fields};
 use http::{
-    Body, Bytes, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response,
-    StatusCode, Version,
+    Body, Bytes, Client, Failure, HeaderMap, HeaderName, HeaderValue, Origin, Request, Response, StatusCode,
+    Version,
     client::{Informed, Relayed, Reply, Trace},
     clock::http_date,
     header,
@@ -123,14 +123,11 @@ impl Origins {
     }
 }
 
-/// The header that goes on: without what belonged to the visitor's connection, and with the way that it has come.
+/// The header that goes on: the visitor's, and the way that it has come.
 pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let mut headers = visit.headers.clone();
     headers.reserve(ADDED);
-    let wants_trailers =
-        headers.get(header::TE).is_some_and(|te| te.as_bytes().eq_ignore_ascii_case(b"trailers"));
-    clear_connection_fields(&mut headers);
-    if wants_trailers {
+    if visit.accepts_trailers {
         headers.insert(header::TE, HeaderValue::from_static("trailers"));
         headers.insert(header::CONNECTION, HeaderValue::from_static("te"));
     }
@@ -152,20 +149,23 @@ fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     append(headers, &FORWARDED_FOR, &[&address]);
     set(headers, &FORWARDED_PROTO, proto);
     append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto));
-    remove_twins(headers);
 }
+
+/// Fields with a hyphen that frame a request or are added on the way to its origin.
+const OWN: [HeaderName; 5] =
+    [header::TRANSFER_ENCODING, header::CONTENT_LENGTH, FORWARDED_FOR, FORWARDED_PROTO, CDN_LOOP];
 
 /// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.
 const ADDED: usize = 6;
 
-/// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` beside ours, or
-/// what says where a message ends.
-fn remove_twins(headers: &mut HeaderMap) {
+/// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` and the like, of
+/// which this data centre adds the right ones, and what frames a message.
+pub(crate) fn remove_twins(headers: &mut HeaderMap) {
     let is_twin = |name: &&HeaderName| {
         let hyphenated = name.as_str().replace('_', "-");
-        let tells_an_end =
-            [header::TRANSFER_ENCODING, header::CONTENT_LENGTH].iter().any(|name| *name == *hyphenated);
-        tells_an_end || headers.contains_key(&hyphenated) || internal::is_internal(hyphenated.as_bytes())
+        OWN.iter().any(|name| *name == *hyphenated)
+            || headers.contains_key(&hyphenated)
+            || internal::is_internal(hyphenated.as_bytes())
     };
     let underscored = headers.keys().filter(|name| name.as_str().contains('_'));
     let twins: Vec<_> = underscored.filter(is_twin).cloned().collect();
@@ -249,12 +249,6 @@ fn set(headers: &mut HeaderMap, name: &HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
     }
-}
-
-/// Whether a request with this method and body can be answered for many.
-pub(crate) fn is_for_many(method: &Method, body: &Body) -> bool {
-    use http::body::Frames;
-    *method == Method::GET && body.is_end_stream()
 }
 
 /// Between the members of a list.

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use cache::{
     CacheStatus, Form, Forward, Fragment, Gap, Rest, Reuse, Supply, Time, Validators,
     ranges::{self, Part, Wanted},
+    update,
 };
-use http::{Body, HeaderValue, Response, StatusCode, header};
+use http::{Body, HeaderValue, Method, Response, StatusCode, header};
 
 use crate::{
     answer::{of_part, respond},
     asking::Aim,
-    chain::reason,
+    chain::{append_all, reason},
+    confirm::Confirmed,
     core::Core,
     counts::Word,
     fetch::{Fetched, is_failure},
@@ -82,7 +84,7 @@ impl Core {
             return self.hit(visit, object, now, Some("origin-failed"));
         }
         match said {
-            Said::Right(object) => self.land(visit, Fetched::Confirmed(object), forward),
+            Said::Right(confirmed) => self.land(visit, Fetched::Confirmed(confirmed), forward),
             // It is about something that is not stored here.
             Said::Other(response) if response.status() == StatusCode::NOT_MODIFIED => {
                 self.pass(visit, Body::empty(), forward).await
@@ -104,7 +106,9 @@ impl Core {
         let (core, visit, object) = (Arc::clone(self), Arc::clone(visit), Arc::clone(object));
         tokio::spawn(async move {
             let said = core.ask_about(&visit, &object, began, requested).await;
-            if !said.is_failure() && !matches!(said, Said::Right(_)) {
+            if let Said::Other(response) = said
+                && update::ends_use(&Method::GET, response.status())
+            {
                 core.store.remove(&object);
             }
             flight.land(Landing::Alone);
@@ -148,14 +152,14 @@ impl Core {
         rest.is_in(head.status, &head.headers)?;
         Fragment::read(head.status, &head.headers).filter(Fragment::is_announced)?;
         let now = self.now();
-        let object = self.confirm(visit, object, &head.headers, (requested, now), began);
-        let response = self.join(visit, (&object, parts), gap, body, now);
+        let confirmed = self.confirm(visit, object, &head.headers, (requested, now), began);
         let status = CacheStatus {
             forward_status: Some(head.status.as_u16()),
-            ttl: Some(object.stored.terms.seconds_left(now)),
-            stored: true,
+            ttl: Some(confirmed.object.stored.terms.seconds_left(now)),
+            stored: confirmed.is_stored,
             ..self.status(Forward::Partial)
         };
+        let response = self.join(visit, (confirmed, parts), gap, body, now);
         Some(self.finish(response, visit, &status, Word::Miss))
     }
 
@@ -163,11 +167,12 @@ impl Core {
     fn join(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
-        (object, parts): (&Arc<Object>, &Arc<Parts>),
+        (Confirmed { object, personal, is_stored }, parts): (Confirmed, &Arc<Parts>),
         Gap { asked, missing }: Gap,
         body: Body,
         now: Time,
     ) -> Response<Body> {
+        let object = &object;
         let length = parts.length();
         let part = asked.or(Part::whole(length)).unwrap_or(missing);
         let around = |body| {
@@ -176,15 +181,22 @@ impl Core {
             in_sequence(before.into_iter().chain([body]).chain(behind))
         };
         // Of a whole that may be stored there is one request for all: whoever comes now reads along.
-        let may_be_whole = asked.is_none() && length <= self.largest(visit);
+        let may_be_whole = is_stored && asked.is_none() && length <= self.largest(visit);
         if let Some(whole) = may_be_whole.then(|| self.store.complete(object, Arc::default())).flatten() {
             let again = Some(Arc::clone(visit));
             let pour = Arc::clone(self).pour(Arc::clone(&whole), around(body), visit.zone().largest, again);
             tokio::spawn(pour);
-            return self.answer(visit, &whole, self.form(visit, &whole), now);
+            let mut response = self.answer(visit, &whole, self.form(visit, &whole), now);
+            append_all(response.headers_mut(), personal);
+            return response;
         }
-        let body = around(self.edge.keeping(object, parts, missing, self.largest_in_parts(visit), body));
+        let body = match is_stored {
+            true => self.edge.keeping(object, parts, missing, self.largest_in_parts(visit), body),
+            false => body,
+        };
+        let body = around(body);
         let mut headers = object.stored.head(now);
+        append_all(&mut headers, personal);
         self.form(visit, object).describe(&mut headers);
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         match asked {
@@ -197,7 +209,7 @@ impl Core {
 /// What an origin said of parts that it was asked about.
 enum Said {
     /// They are still right: the object with its newer header.
-    Right(Arc<Object>),
+    Right(Confirmed),
     Other(Response<Body>),
     Nothing(Refusal),
 }

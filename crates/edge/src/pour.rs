@@ -107,10 +107,13 @@ impl Core {
         let asked = self.ask(visit, headers, Body::empty(), requested, Aim::Tiers).await;
         let (parts, body) = asked.ok()?.into_parts();
         let whole = rest.is_in(parts.status, &parts.headers)?;
-        tracing::info!(key = %object.key, received = object.body.bytes(), "a body broke off and goes on");
         if is_kept {
-            *object = self.confirm(visit, object, &parts.headers, (requested, self.now()), object.began);
+            let times = (requested, self.now());
+            let confirmed = self.confirm(visit, object, &parts.headers, times, object.began);
+            // All who read it would get what is for this request alone.
+            *object = confirmed.is_stored.then_some(confirmed.object)?;
         }
+        tracing::info!(key = %object.key, received = object.body.bytes(), "a body broke off and goes on");
         Some((body, whole))
     }
 }

@@ -267,6 +267,18 @@ impl Store {
         }
     }
 
+    /// Takes out what would answer a request with this header.
+    pub(crate) fn end_use(&self, key: &Key, request: &HeaderMap) {
+        let mut inner = self.lock();
+        let Some(variants) = inner.resources.get(key) else { return };
+        let ended = variants.iter().filter(|object| object.stored.selection.matches(request));
+        let numbers: Vec<_> = ended.map(|object| object.number()).collect();
+        for number in numbers {
+            inner.eviction.remove(number);
+            inner.forget(number);
+        }
+    }
+
     /// Goes on with the purges of a run before.
     pub(crate) fn resume(&self, noted: Vec<Noted>) {
         let mut inner = self.lock();

@@ -5,11 +5,13 @@ mod at_once;
 mod bad_origin;
 mod broken_off;
 mod bus;
+mod collapsing;
 mod compress;
 mod connection;
 mod detour;
 mod door;
 mod gate;
+mod most_recent;
 mod nats;
 mod network;
 mod on_disk;
@@ -21,6 +23,7 @@ mod restart;
 mod tiers;
 mod traces;
 mod uploads;
+mod validation;
 mod values;
 
 use std::{

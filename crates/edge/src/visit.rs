@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use cache::{Coding, Key, Wishes, internal};
+use cache::{
+    Coding, Key, Wishes, internal,
+    update::{clear_connection_fields, join_cookies},
+};
 use http::{
     Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
     header,
+    http1::framing::has_token,
     request::Parts,
     server::{Interim, Peer},
     uri::{self, Authority, PathAndQuery},
@@ -16,7 +20,9 @@ use crate::{
     came::Came,
     log::AtOrigin,
     network::{Asked, Network, Rule, Zone},
+    origins::remove_twins,
     traces::Traced,
+    upgrade,
 };
 
 /// A request that was let in, without its body.
@@ -29,9 +35,14 @@ pub(crate) struct Visit {
     pub(crate) method: Method,
     /// With scheme and authority.
     pub(crate) url: Uri,
+    /// End-to-end fields alone: what the origin gets is what rules, keys and conditions see.
     pub(crate) headers: HeaderMap,
     pub(crate) version: Version,
     pub(crate) peer: Peer,
+    /// Another protocol that it asks for, such as WebSocket.
+    pub(crate) protocol: Option<HeaderValue>,
+    /// Whether its client accepts trailers.
+    pub(crate) accepts_trailers: bool,
     /// Takes interim responses, where its version of HTTP has them.
     pub(crate) interim: Option<Interim>,
     pub(crate) key: Key,
@@ -89,6 +100,11 @@ impl Visit {
     ) -> Result<(Self, Body), Refusal> {
         let (mut parts, body) = request.into_parts();
         internal::clear(&mut parts.headers);
+        let protocol = upgrade::wanted(&parts.method, parts.version, &parts.headers);
+        let accepts_trailers = has_token(&parts.headers, &header::TE, "trailers");
+        clear_connection_fields(&mut parts.headers);
+        join_cookies(&mut parts.headers);
+        remove_twins(&mut parts.headers);
         let url = url(&parts, peer.scheme)?;
         let host = url.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
         let number = network.zone_of(&host).ok_or(UNKNOWN_HOST)?;
@@ -110,6 +126,8 @@ impl Visit {
             headers: parts.headers,
             version: parts.version,
             peer,
+            protocol,
+            accepts_trailers,
             interim: parts.extensions.get().cloned(),
             key,
             wishes: if zone.obeys_clients { wishes } else { wishes.ignored() },
@@ -271,6 +289,11 @@ pub(crate) const UNREACHABLE: Refusal = Refusal::new(
     StatusCode::BAD_GATEWAY,
     "origin-unreachable",
     "The origin could not be reached, or broke off.",
+);
+pub(crate) const BROKE_OFF: Refusal = Refusal::new(
+    StatusCode::BAD_GATEWAY,
+    "origin-broke-off",
+    "The origin's response broke off before any of it was sent.",
 );
 pub(crate) const NOT_TRUSTED: Refusal = Refusal::new(
     StatusCode::BAD_GATEWAY,

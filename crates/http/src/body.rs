@@ -13,7 +13,7 @@ use std::{
     fmt,
     future::poll_fn,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -146,6 +146,34 @@ impl Body {
             }
         }
         Ok(Self::whole(whole))
+    }
+
+    /// The same body, of which up to about `most` bytes were taken that have come already.
+    ///
+    /// # Errors
+    /// When it breaks off within them.
+    pub fn look_ahead(mut self, most: usize) -> Result<Self, Failure> {
+        if matches!(self.pieces, Pieces::Whole(_)) {
+            return Ok(self);
+        }
+        let (mut frames, mut bytes) = (Vec::new(), 0);
+        let mut context = Context::from_waker(Waker::noop());
+        while bytes < most && !self.is_end_stream() {
+            match Pin::new(&mut self).poll_frame(&mut context) {
+                Poll::Ready(Some(frame)) => {
+                    let frame = frame?;
+                    bytes += frame.data_ref().map_or(0, Bytes::len);
+                    frames.push(frame);
+                }
+                Poll::Ready(None) => {
+                    self = Self::empty();
+                    break;
+                }
+                Poll::Pending => break,
+            }
+        }
+        let again = |rest, frame| Self::stream(Begun::new(Ok(frame), rest));
+        Ok(frames.into_iter().rev().fold(self, again))
     }
 
     /// The same body once more, if it is in memory: a stream can be read only once.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
-use cache::Coding;
+use cache::{Coding, SetCookie};
 use document::{Document, Mistake, suggestion};
 use http::{HeaderName, Origin};
 use serde::Deserialize;
@@ -95,6 +95,8 @@ struct WrittenZone {
     next_byte: Duration,
     #[serde(default = "largest")]
     largest: Bytes,
+    #[serde(default)]
+    store_set_cookie: bool,
     #[serde(default = "targets")]
     targets: Vec<Spanned<String>>,
     #[serde(default)]
@@ -335,6 +337,7 @@ impl Checks<'_> {
             first_byte: zone.first_byte,
             next_byte: zone.next_byte,
             largest: zone.largest.0,
+            set_cookie: if zone.store_set_cookie { SetCookie::Shared } else { SetCookie::Personal },
             targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
             compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,
         })

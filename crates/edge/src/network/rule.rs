@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use cache::KeyRule;
+use cache::{KeyRule, rule_lifetime};
 use http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
 
 use super::{Pattern, Zone};
@@ -95,6 +95,14 @@ impl Conditions {
                     asked.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
                 has(lines.flat_map(|line| pairs(Some(line), ';')), name, pattern)
             })
+    }
+}
+
+impl Rule {
+    /// How long a response with this status is fresh because of this rule: an error only if the rule names its status.
+    pub fn edge_ttl_for(&self, status: StatusCode) -> Option<Duration> {
+        let ttl = self.edge_ttl?;
+        if self.conditions.statuses.is_some() { Some(ttl) } else { rule_lifetime(status, ttl) }
     }
 }
 

@@ -1,0 +1,86 @@
+//! What an answer makes of the stored response that it confirms: a 304, a 200 to HEAD, or a part of the same representation.
+//!
+//! The merged header is judged as that of a new response (RFC 9111 sections 3, 3.2 and 4.3.4): the answer may be for one client
+//! alone, or name other variants.
+
+use std::sync::Arc;
+
+use cache::{
+    NotStored, Time, invalidation,
+    purge::{self},
+    take_personal, update,
+};
+use http::{HeaderMap, Method, header};
+
+use crate::{compact::compact, core::Core, fetch::Judged, store::Object, visit::Visit};
+
+/// A stored response with the fields of the answer that confirmed it.
+pub(crate) struct Confirmed {
+    pub(crate) object: Arc<Object>,
+    /// Fields of the answer for the client that asked alone.
+    pub(crate) personal: HeaderMap,
+    /// Whether it may be used for other requests. If not, it is the response for this request and not in the store.
+    pub(crate) is_stored: bool,
+}
+
+impl Core {
+    /// Merges an answer into the stored response that it confirms, and stores that if a new response like it would be stored.
+    /// Otherwise the stored response goes, unless the reason is in the request.
+    pub(crate) fn confirm(
+        &self,
+        visit: &Visit,
+        stale: &Object,
+        answer: &HeaderMap,
+        times: (Time, Time),
+        began: u64,
+    ) -> Confirmed {
+        let mut object = Object { began, ..Object::clone(stale) };
+        let stored = &mut object.stored;
+        // The age of the stored response says nothing about this one.
+        stored.headers.remove(header::AGE);
+        update::refresh(&mut stored.headers, answer);
+        let judged = self.judge(visit, &Method::GET, (stored.status, &stored.headers), times);
+        stored.terms = self.terms(visit, stored.status, &stored.headers, times);
+        let (tags, groups) = (purge::tags(&stored.headers), invalidation::groups(&stored.headers));
+        if !tags.is_empty() {
+            object.subject.tags = tags;
+        }
+        object.subject.groups = groups;
+        let personal = take_personal(&mut stored.headers, &stored.terms.control, visit.zone().set_cookie);
+        stored.headers.remove(purge::CACHE_TAG);
+        stored.headers = compact(std::mem::take(&mut stored.headers));
+        let Judged { selection, .. } = match judged {
+            Ok(judged) => judged,
+            Err(reason) => {
+                if !matches!(reason, NotStored::Authorization | NotStored::Client) {
+                    self.end_use(visit);
+                }
+                return Confirmed { object: Arc::new(object), personal, is_stored: false };
+            }
+        };
+        if !selection.names().eq(stored.selection.names()) {
+            object = Object { serving: crate::ready::Serving::default(), ..object };
+            object.stored.selection = selection;
+        }
+        let object = self.store.add(object, &visit.headers, times.1);
+        // Its header may be longer, and the object evicted while its origin was asked.
+        self.store.recount(&object);
+        if let Some(on_disk) = &self.on_disk {
+            on_disk.refresh(&object);
+        }
+        Confirmed { object, personal, is_stored: true }
+    }
+
+    /// Ends the use of what is stored for a request: the origin has another answer now.
+    pub(crate) fn end_use(&self, visit: &Visit) {
+        self.store.end_use(&visit.key, &visit.headers);
+        self.forget_on_disk(visit);
+    }
+
+    /// Ends the use of what only the disk has for a request.
+    pub(crate) fn forget_on_disk(&self, visit: &Visit) {
+        if let Some(on_disk) = self.on_disk.as_ref().filter(|disk| disk.may_have(&visit.key)) {
+            on_disk.forget(&visit.key, &visit.headers);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The most recent answer of the origin counts: it ends the use of what was stored before, whether it is stored itself or not.
+
+use cache::purge::{Depth, Purge};
+use http::{Body, Bytes, Method, Response, StatusCode};
+
+use super::{Stage, request};
+
+/// An origin with one answer and then, for good, another one.
+fn changing(
+    zone: &str,
+    first: &'static str,
+    status: u16,
+    second: &'static [(&'static str, &'static str)],
+) -> Stage {
+    Stage::new(zone, move |_, number| async move {
+        let mut response = Response::new(Body::whole(if number == 0 { "old" } else { "new" }));
+        let fields = if number == 0 { &[("cache-control", first), ("etag", "\"v1\"")] } else { second };
+        for (name, value) in fields {
+            response.headers_mut().append(*name, value.parse().unwrap());
+        }
+        if number > 0 {
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+        }
+        response
+    })
+}
+
+const CHANGES: &[(u16, &[(&str, &str)])] = &[
+    (404, &[]),
+    (410, &[]),
+    (403, &[]),
+    (401, &[("www-authenticate", "Basic")]),
+    (302, &[("location", "/login")]),
+    (200, &[("cache-control", "no-store")]),
+    (200, &[("cache-control", "private")]),
+    (200, &[("cache-control", "max-age=60"), ("vary", "*")]),
+    (200, &[("cache-control", "max-age=60"), ("set-cookie", "a=b")]),
+];
+
+#[tokio::test]
+async fn an_answer_in_the_background_ends_stale_while_revalidate() {
+    for (status, second) in CHANGES {
+        let stage = changing("", "max-age=0, stale-while-revalidate=600", *status, second);
+        stage.get("/", &[]).await;
+        assert_eq!(stage.get("/", &[]).await.body, "old");
+        // It is used until the origin has answered, and not after that.
+        while stage.edge.store.usage().objects > 0 {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..3 {
+            assert_eq!(stage.get("/", &[]).await.body, "new", "{status} {second:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_failure_does_not_bring_back_what_was_replaced() {
+    for (status, second) in CHANGES {
+        let stage = Stage::new("stale_if_error = \"1h\"\n", move |_, number| async move {
+            let mut response = Response::new(Body::whole(if number == 0 { "old" } else { "new" }));
+            let first = [("cache-control", "max-age=0"), ("etag", "\"v1\"")];
+            for (name, value) in if number == 0 { &first } else { *second } {
+                response.headers_mut().append(*name, value.parse().unwrap());
+            }
+            let status = [200, *status, 503][number.min(2)];
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            response
+        });
+        stage.get("/", &[]).await;
+        assert_eq!(stage.get("/", &[]).await.body, "new", "{status} {second:?}");
+        assert_eq!(stage.get("/", &[]).await.status, 503, "{status} {second:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_ends_nothing() {
+    for status in [500, 502, 503, 504, 429] {
+        let stage = changing("", "max-age=0, stale-while-revalidate=600", status, &[]);
+        stage.get("/", &[]).await;
+        for _ in 0..3 {
+            assert_eq!(stage.get("/", &[]).await.body, "old", "{status}");
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_ends_the_use_of_its_own_variant() {
+    let stage = Stage::new("", |request, number| async move {
+        let language = request.headers()["x-language"].to_str().unwrap().to_owned();
+        let mut response = Response::new(Body::whole(format!("{language} {number}")));
+        let lifetime = if number < 2 { "max-age=0, stale-while-revalidate=600" } else { "no-store" };
+        response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
+        response.headers_mut().insert("etag", format!("\"{language}\"").parse().unwrap());
+        response.headers_mut().insert("vary", "x-language".parse().unwrap());
+        response
+    });
+    for language in ["de", "en"] {
+        stage.get("/", &[("x-language", language)]).await;
+    }
+    stage.get("/", &[("x-language", "de")]).await;
+    while stage.edge.store.usage().objects > 1 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.get("/", &[("x-language", "en")]).await.body, "en 1");
+}
+
+#[tokio::test]
+async fn a_purge_ends_each_use_but_that_of_a_failure() {
+    let kept = "max-age=600, stale-while-revalidate=600";
+    for depth in [Depth::Soft, Depth::Hard] {
+        let stage = changing("stale_if_error = \"1h\"\n", kept, 404, &[]);
+        stage.get("/", &[]).await;
+        stage.edge.purge("z", vec![Purge::Everything], depth);
+        for _ in 0..2 {
+            assert_eq!(stage.get("/", &[]).await.body, "new", "{depth:?}");
+        }
+    }
+    let stage = changing("stale_if_error = \"1h\"\n", kept, 503, &[]);
+    stage.get("/", &[]).await;
+    stage.edge.purge("z", vec![Purge::Everything], Depth::Soft);
+    assert_eq!(stage.get("/", &[]).await.body, "old");
+}
+
+#[tokio::test]
+async fn a_request_with_content_leaves_the_store_alone() {
+    let stage = Stage::new("", |request: http::Request<Body>, _| async move {
+        let content = request.into_body().collect(100).await.unwrap();
+        let mut response = Response::new(Body::whole([&b"echo:"[..], &content].concat()));
+        response.headers_mut().insert("cache-control", "max-age=600".parse().unwrap());
+        response
+    });
+    for method in [Method::GET, Method::HEAD] {
+        for path in ["/stored", "/not-stored"] {
+            if path == "/stored" {
+                stage.get(path, &[]).await;
+            }
+            let mut poisoning = request(method.clone(), path, &[]);
+            *poisoning.body_mut() = Body::whole("evil");
+            stage.send(poisoning).await;
+            assert_eq!(stage.get(path, &[]).await.body, Bytes::from("echo:"), "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_rule_keeps_no_errors_and_no_cookies() {
+    let rule = "[[zone.rule]]\npath = \"/*\"\nedge_ttl = \"1h\"\n";
+    for status in [401, 403, 429, 500, 501, 502, 503, 504] {
+        let stage = Stage::new(rule, move |_, number| async move {
+            let mut response = Response::new(Body::whole(format!("{number}")));
+            if number == 0 {
+                *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            }
+            response
+        });
+        assert_eq!(stage.get("/", &[]).await.status, status);
+        assert_eq!(stage.get("/", &[]).await.body, "1");
+    }
+    let stage = Stage::new(rule, |_, number| async move {
+        let mut response = Response::new(Body::whole("page"));
+        response.headers_mut().insert("cache-control", "private".parse().unwrap());
+        response.headers_mut().insert("set-cookie", format!("sid={number}").parse().unwrap());
+        response
+    });
+    let first = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    assert_eq!(first.headers()["set-cookie"], "sid=0");
+    let second = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    assert!(!second.headers().contains_key("set-cookie"));
+    assert_eq!(stage.asked(), 1);
+}

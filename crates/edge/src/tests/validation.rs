@@ -1,0 +1,194 @@
+//! A later answer is judged as a new response: what it merges into a stored one reaches other clients only if that may be stored.
+
+use std::sync::{Arc, Mutex};
+
+use http::{Body, HeaderMap, Method, Request, Response, StatusCode};
+
+use super::{Stage, request};
+
+type Fields = &'static [(&'static str, &'static str)];
+
+/// A response with an entity tag, a body and these fields.
+fn answer(status: u16, fields: Fields, body: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::whole(body));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    response.headers_mut().insert("etag", "\"v1\"".parse().unwrap());
+    for (name, value) in fields {
+        response.headers_mut().append(*name, value.parse().unwrap());
+    }
+    response
+}
+
+/// An origin whose first answer is stale on arrival, and which confirms it with these fields after that.
+fn confirming(zone: &str, first: Fields, second: Fields) -> Stage {
+    Stage::new(zone, move |_, number| async move {
+        match number {
+            0 => answer(200, first, "first"),
+            1 => answer(304, second, ""),
+            _ => answer(200, &[("cache-control", "no-store")], "new"),
+        }
+    })
+}
+
+async fn ask(stage: &Stage, method: Method, fields: &[(&'static str, &str)]) -> (HeaderMap, String) {
+    let response = stage.edge.serve(request(method, "/", fields)).await;
+    let (head, body) = response.into_parts();
+    (head.headers, String::from_utf8(body.collect(1 << 20).await.unwrap().to_vec()).unwrap())
+}
+
+const STALE: Fields = &[("cache-control", "max-age=0")];
+
+#[tokio::test]
+async fn a_304_may_end_what_it_confirms() {
+    for (second, request) in [
+        (&[("cache-control", "private, max-age=60")][..], ("cookie", "sid=a")),
+        (&[("cache-control", "no-store")], ("cookie", "sid=a")),
+        (&[("cdn-cache-control", "private, max-age=60")], ("cookie", "sid=a")),
+        (&[("cdn-cache-control", "no-store")], ("cookie", "sid=a")),
+        (&[("cache-control", "max-age=60"), ("vary", "*")], ("cookie", "sid=a")),
+        (&[("cache-control", "max-age=60"), ("vary", "cookie")], ("cookie", "sid=a")),
+        (&[("cache-control", "max-age=60"), ("set-cookie", "sid=a")], ("cookie", "sid=a")),
+        (&[("cache-control", "max-age=60"), ("x-user", "a")], ("authorization", "Basic a")),
+    ] {
+        let stage = confirming("", STALE, second);
+        ask(&stage, Method::GET, &[]).await;
+        let (headers, body) = ask(&stage, Method::GET, &[request]).await;
+        assert_eq!(body, "first", "{second:?}");
+        // The client that asked has it all.
+        for (name, value) in second {
+            assert_eq!(headers[*name], *value, "{second:?}");
+        }
+        let (headers, body) = ask(&stage, Method::GET, &[("cookie", "sid=b")]).await;
+        assert_eq!(body, "new", "{second:?}");
+        assert!(!headers.contains_key("set-cookie") && !headers.contains_key("x-user"), "{second:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_304_names_other_variants() {
+    let stage = confirming("", STALE, &[("cache-control", "max-age=60"), ("vary", "cookie")]);
+    ask(&stage, Method::GET, &[]).await;
+    ask(&stage, Method::GET, &[("cookie", "sid=a")]).await;
+    assert_eq!(ask(&stage, Method::GET, &[("cookie", "sid=a")]).await.1, "first");
+    assert_eq!(stage.asked(), 2);
+    assert_eq!(ask(&stage, Method::GET, &[("cookie", "sid=b")]).await.1, "new");
+}
+
+#[tokio::test]
+async fn cookies_are_stored_where_the_zone_wants_it() {
+    let cookie = &[("cache-control", "max-age=60"), ("set-cookie", "a=b")];
+    let stage = Stage::new("store_set_cookie = true\n", move |_, _| async move { answer(200, cookie, "it") });
+    ask(&stage, Method::GET, &[]).await;
+    assert_eq!(ask(&stage, Method::GET, &[]).await.0["set-cookie"], "a=b");
+    assert_eq!(stage.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_head_may_end_or_renew_what_is_stored() {
+    for (second, is_kept) in [
+        (&[("cache-control", "max-age=60")][..], true),
+        (&[("cache-control", "private")], false),
+        (&[("cache-control", "no-store")], false),
+        (&[("cache-control", "max-age=60"), ("vary", "*")], false),
+        (&[("cache-control", "max-age=60"), ("set-cookie", "sid=a")], false),
+    ] {
+        let stage = Stage::new("", move |request: Request<Body>, number| async move {
+            if *request.method() == Method::HEAD {
+                return answer(200, second, "");
+            }
+            answer(200, STALE, if number == 0 { "first" } else { "new" })
+        });
+        ask(&stage, Method::GET, &[]).await;
+        ask(&stage, Method::HEAD, &[("cookie", "sid=a")]).await;
+        let (headers, body) = ask(&stage, Method::GET, &[]).await;
+        assert_eq!(body == "first", is_kept, "{second:?}");
+        assert!(!headers.contains_key("set-cookie"), "{second:?}");
+    }
+}
+
+/// A body of 40 000 bytes, of which a zone keeps the parts that were asked for.
+fn in_parts(
+    of_part: impl Fn(&Request<Body>) -> Fields + Send + Sync + 'static,
+) -> (Stage, Arc<Mutex<Vec<String>>>) {
+    let ranges = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&ranges);
+    let stage = Stage::new("largest = \"10KB\"\n", move |request: Request<Body>, _| {
+        let fields = of_part(&request);
+        let range = request.headers()["range"].to_str().unwrap().to_owned();
+        seen.lock().unwrap().push(range.clone());
+        async move {
+            let (first, last) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+            let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+            let mut response = answer(206, fields, "");
+            *response.body_mut() = Body::whole(vec![b'x'; last + 1 - first]);
+            let label = format!("bytes {first}-{last}/40000");
+            response.headers_mut().insert("content-range", label.parse().unwrap());
+            response
+        }
+    });
+    (stage, ranges)
+}
+
+#[tokio::test]
+async fn parts_for_one_client_are_not_kept() {
+    for (of_victim, request) in [
+        (&[("cache-control", "max-age=600"), ("x-user", "victim")][..], ("authorization", "Basic a")),
+        (&[("cache-control", "private, max-age=600"), ("x-user", "victim")], ("cookie", "sid=a")),
+        (&[("cache-control", "no-store"), ("x-user", "victim")], ("cookie", "sid=a")),
+        (
+            &[("cache-control", "max-age=600"), ("set-cookie", "sid=a"), ("x-user", "victim")],
+            ("cookie", "sid=a"),
+        ),
+    ] {
+        let (stage, ranges) = in_parts(move |asked| {
+            if asked.headers().contains_key(request.0) {
+                of_victim
+            } else {
+                &[("cache-control", "max-age=600")]
+            }
+        });
+        let part = async |range: &str, more: &[(&'static str, &str)]| {
+            let fields: Vec<_> = [("range", range)].into_iter().chain(more.iter().copied()).collect();
+            ask(&stage, Method::GET, &fields).await
+        };
+        part("bytes=0-999", &[]).await;
+        part("bytes=0-999", &[]).await;
+        part("bytes=500-1499", &[request]).await;
+        let before = ranges.lock().unwrap().len();
+        let (headers, body) = part("bytes=1000-1499", &[]).await;
+        assert_eq!((ranges.lock().unwrap().len(), body.len()), (before + 1, 500), "{of_victim:?}");
+        assert!(!headers.contains_key("x-user") && !headers.contains_key("set-cookie"), "{of_victim:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rest_that_is_for_one_client_is_not_joined() {
+    for (second, is_joined) in [
+        (&[("cache-control", "max-age=60")][..], true),
+        (&[("cache-control", "private")], false),
+        (&[("cache-control", "max-age=60"), ("set-cookie", "sid=a")], false),
+        (&[("cache-control", "max-age=60"), ("vary", "*")], false),
+    ] {
+        let stage = Stage::new("", move |_, number| async move {
+            if number > 0 {
+                let mut rest = answer(206, second, "56789");
+                rest.headers_mut().insert("content-range", "bytes 5-9/10".parse().unwrap());
+                return rest;
+            }
+            let (sender, body) = Body::channel(1);
+            tokio::spawn(async move {
+                sender.send("01234").await.unwrap();
+                // What came is on its way to the client before the origin breaks off.
+                for _ in 0..1000 {
+                    tokio::task::yield_now().await;
+                }
+            });
+            let mut first = answer(200, &[("cache-control", "max-age=60"), ("content-length", "10")], "");
+            *first.body_mut() = body;
+            first
+        });
+        let response = stage.edge.serve(request(Method::GET, "/", &[])).await;
+        let read = response.into_body().collect(100).await;
+        assert_eq!(read.is_ok_and(|body| body == "0123456789"), is_joined, "{second:?}");
+    }
+}
