@@ -1,5 +1,7 @@
 //! One HTTP/3 connection of a server, and one request on it.
 
+mod checked;
+
 use std::{pin::pin, sync::Arc};
 
 use bytes::Bytes;
@@ -12,6 +14,7 @@ use quinn::ZeroRttAccepted;
 use tokio::{sync::watch, task::JoinSet};
 use tracing::debug;
 
+use self::checked::Checked;
 use super::{
     context::Context,
     handler::{Handler, answered},
@@ -93,11 +96,30 @@ impl<H: Handler> Context<H> {
     }
 
     /// One request and its response.
-    async fn exchange(&self, resolver: Resolver, peer: Peer, mut handshake: watch::Receiver<bool>) {
+    async fn exchange(&self, resolver: Resolver, peer: Peer, handshake: watch::Receiver<bool>) {
         let head = tokio::time::timeout(self.config.read_timeout, resolver.resolve_request());
         let Ok(Ok((head, stream))) = head.await else { return };
         let (down, up) = stream.split();
         let mut outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR, self.config.read_timeout);
+        let (malformed, is_malformed) = watch::channel(false);
+        tokio::select! {
+            () = self.respond(head, (up, malformed), &mut outgoing, (peer, handshake), &is_malformed) => {}
+            () = until_found(is_malformed.clone()) => {}
+        }
+        if *is_malformed.borrow() {
+            outgoing.would_end_with(Code::H3_MESSAGE_ERROR);
+        }
+    }
+
+    /// Handles a request and sends the response. Stops if the request body is malformed.
+    async fn respond(
+        &self,
+        head: Request<()>,
+        up: (Upstream, watch::Sender<bool>),
+        outgoing: &mut Outgoing<Downstream>,
+        (peer, mut handshake): (Peer, watch::Receiver<bool>),
+        is_malformed: &watch::Receiver<bool>,
+    ) {
         // Who saw the first datagrams of another client can send them again, but not finish the handshake (RFC 8470 section 3).
         if !head.method().is_safe() && handshake.wait_for(|is_over| *is_over).await.is_err() {
             return;
@@ -128,6 +150,9 @@ impl<H: Handler> Context<H> {
             }
         }
         drop(interims);
+        if *is_malformed.borrow() {
+            return;
+        }
         // A final one that says that another follows is none.
         if let Ok(response) = response
             && !response.status().is_informational()
@@ -139,9 +164,14 @@ impl<H: Handler> Context<H> {
 
     /// The request's body. HTTP/3 does not tell with the head whether there is one, so that its beginning or its end is waited
     /// for where the method has none as a rule; a proxy must not add a body to a GET.
-    async fn upload(&self, head: &request::Parts, up: Upstream, interim: &Interim) -> Result<Body, Failure> {
-        let length = announced(&head.headers);
-        let incoming = Incoming::new(up, length, ());
+    async fn upload(
+        &self,
+        head: &request::Parts,
+        (up, malformed): (Upstream, watch::Sender<bool>),
+        interim: &Interim,
+    ) -> Result<Body, Failure> {
+        let length = announced(&head.headers)?;
+        let incoming = Checked::new(Incoming::new(up, length, ()), malformed);
         let has_none = length.is_none() && !matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
         if length == Some(0) || has_none {
             let mut body = patient(incoming, self.config.read_timeout);
@@ -154,8 +184,16 @@ impl<H: Handler> Context<H> {
     }
 }
 
+/// Waits until the request body proves malformed.
+async fn until_found(mut is_malformed: watch::Receiver<bool>) {
+    if is_malformed.wait_for(|is_malformed| *is_malformed).await.is_err() {
+        // The body was dropped: nothing can set the flag.
+        std::future::pending::<()>().await;
+    }
+}
+
 async fn answer(
-    mut outgoing: Outgoing<Downstream>,
+    outgoing: &mut Outgoing<Downstream>,
     response: Response<Body>,
     method: &Method,
 ) -> Result<(), StreamError> {
@@ -165,7 +203,9 @@ async fn answer(
     outgoing.stream().send_response(Response::from_parts(head, ())).await?;
     let body = if content == Content::Sent { body } else { Body::empty() };
     // A body that breaks off resets the stream.
-    let _ = outgoing.send(body).await;
+    if outgoing.send(body).await.is_err() {
+        head::has_left().await;
+    }
     Ok(())
 }
 

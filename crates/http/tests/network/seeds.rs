@@ -1,12 +1,17 @@
-//! What the fuzz targets `response` and `request` ask of any bytes, asked of their seeds: whole, cut off anywhere, and with one byte
+//! What the fuzz targets `response`, `request` and `request_fields` ask of any bytes, asked of their seeds: whole, cut off anywhere, and with one byte
 //! changed.
 
 use std::{fs, path::Path};
 
-use self::{request::requests_are_the_same_in_any_pieces, response::a_response_ends};
+use self::{
+    request::requests_are_the_same_in_any_pieces, request_fields::accepted_sections_are_requests_in_lines,
+    response::a_response_ends,
+};
 
 #[path = "../../../../fuzz/src/request.rs"]
 mod request;
+#[path = "../../../../fuzz/src/request_fields.rs"]
+mod request_fields;
 #[path = "../../../../fuzz/src/response.rs"]
 mod response;
 
@@ -18,6 +23,11 @@ fn each_response_ends_in_any_pieces() {
 #[test]
 fn each_request_is_the_same_in_any_pieces() {
     assert!(asked("request", requests_are_the_same_in_any_pieces) >= 5);
+}
+
+#[test]
+fn each_accepted_section_is_a_request_in_lines() {
+    assert!(asked("request_fields", accepted_sections_are_requests_in_lines) >= 8);
 }
 
 /// Asks it of all seeds, and returns how many there are.
