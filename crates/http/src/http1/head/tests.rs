@@ -102,7 +102,7 @@ fn what_two_readers_could_read_differently_is_refused() {
         ("GET / http/1.1\r\nhost: a\r\n\r\n", Malformed::Version),
         ("GET / HTTP/2.0\r\nhost: a\r\n\r\n", Malformed::Version),
         ("GET / HTTP/1.x\r\nhost: a\r\n\r\n", Malformed::Version),
-        ("GET / HTTP/1.10\r\nhost: a\r\n\r\n", Malformed::Version),
+        ("GET / HTTP/1.10\r\nhost: a\r\n\r\n", Malformed::Syntax),
         ("GET /a b HTTP/1.2\r\nhost: a\r\n\r\n", Malformed::Version),
         ("GET http://b/ HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", Malformed::Host),
         ("GET http://b/ HTTP/1.1\r\nhost: a b\r\n\r\n", Malformed::Host),
