@@ -2,14 +2,19 @@
 
 mod checked;
 
-use std::{pin::pin, sync::Arc};
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+};
 
 use bytes::Bytes;
 use h3::{
     error::{Code, StreamError},
     server::{self, RequestResolver, RequestStream},
 };
-use hyper::{Method, Request, Response, body::Body as _, http::request};
+use hyper::{Method, Request, Response, body::Body as _, header::EXPECT, http::request};
 use quinn::ZeroRttAccepted;
 use tokio::{sync::watch, task::JoinSet};
 use tracing::debug;
@@ -27,6 +32,7 @@ use super::{
 use crate::{
     Body, Failure, Scheme,
     body::begun::Begun,
+    http1::framing,
     http3::{Connection, Incoming, Outgoing, RecvStream, announced},
     limits,
 };
@@ -171,16 +177,22 @@ impl<H: Handler> Context<H> {
         interim: &Interim,
     ) -> Result<Body, Failure> {
         let length = announced(&head.headers)?;
-        let incoming = Checked::new(Incoming::new(up, length, ()), malformed);
-        let has_none = length.is_none() && !matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
-        if length == Some(0) || has_none {
-            let mut body = patient(incoming, self.config.read_timeout);
-            return Ok(match body.frame().await.transpose()? {
-                None => Body::empty(),
-                Some(first) => Body::stream(Begun::new(Ok(first), body)),
-            });
-        }
-        Ok(patient(told_to_go_on(incoming, &head.headers, interim), self.config.read_timeout))
+        let mut incoming = Checked::new(Incoming::new(up, length, ()), malformed);
+        let patience = self.config.read_timeout;
+        let is_held_back = framing::has_token(&head.headers, &EXPECT, "100-continue");
+        let has_none = !is_held_back && !matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
+        let first = if length == Some(0) || has_none {
+            let first = poll_fn(|cx| Pin::new(&mut incoming).poll_frame(cx));
+            Poll::Ready(tokio::time::timeout(patience, first).await.map_err(|_| Failure::Timeout)?)
+        } else {
+            // A body that arrived with the head may prove malformed before the handler runs.
+            poll_fn(|cx| Poll::Ready(Pin::new(&mut incoming).poll_frame(cx))).await
+        };
+        Ok(match first {
+            Poll::Pending => patient(told_to_go_on(incoming, &head.headers, interim), patience),
+            Poll::Ready(None) => Body::empty(),
+            Poll::Ready(Some(first)) => Body::stream(Begun::new(Ok(first?), patient(incoming, patience))),
+        })
     }
 }
 

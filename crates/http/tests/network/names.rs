@@ -58,7 +58,7 @@ impl Dns {
         Self { address, asked, changed }
     }
 
-    fn from_now_on(&self, says: Says) {
+    fn change(&self, says: Says) {
         *self.changed.lock().unwrap() = Some(says);
     }
 
@@ -217,7 +217,7 @@ async fn the_last_addresses_outlive_a_failed_refresh() {
             (config.lookups, config.connections) = (Lookups::EachConnection, Connections::New);
         });
         get(&client, &origin).await.1.unwrap();
-        dns.from_now_on(then.clone());
+        dns.change(then.clone());
         let (trace, response) = get(&client, &origin).await;
         assert_eq!(response.map(drop), expected, "{then:?}");
         assert!(trace.dns.is_some());

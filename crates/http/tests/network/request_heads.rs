@@ -89,14 +89,14 @@ impl Row {
         let host = self.value(":authority").map(|host| format!("host: {host}\r\n")).unwrap_or_default();
         let (method, path) = (self.value(":method").unwrap_or(""), self.value(":path").unwrap_or(""));
         let fields = self.head.iter().filter(|(name, value)| {
-            !name.starts_with(':') && !(*name == "host" && self.value(":authority") == Some(value))
+            let is_repeated = *name == "host" && self.value(":authority") == Some(value);
+            !name.starts_with(':') && !is_repeated
         });
         let fields = fields.map(|(name, value)| format!("{name}: {value}\r\n")).collect::<String>();
         format!("{method} {path} HTTP/1.1\r\n{host}{fields}\r\n{}", self.body.unwrap_or(""))
     }
 }
 
-#[path = "request_heads/table.rs"]
 mod table;
 
 /// Counts the requests that the handler has received with their whole body.
