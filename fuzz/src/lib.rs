@@ -1,13 +1,17 @@
 //! What is the same for the targets of several decoders.
 
 mod request;
+mod request_fields;
 mod response;
 
 use std::path::Path;
 
 use recording::{Metric, Wanted, decode_series};
 
-pub use self::{request::requests_are_the_same_in_any_pieces, response::a_response_ends};
+pub use self::{
+    request::requests_are_the_same_in_any_pieces, request_fields::accepted_sections_are_requests_in_lines,
+    response::a_response_ends,
+};
 
 /// Any bytes are a series or an error, and a series keeps its promises.
 pub fn a_series_keeps_its_promises(bytes: &[u8]) {

@@ -19,7 +19,10 @@ mod outgoing;
 mod outlet;
 mod piece;
 
-use hyper::header::{self, HeaderName};
+use hyper::{
+    HeaderMap,
+    header::{self, HeaderName},
+};
 
 pub use self::{
     body::Incoming,
@@ -55,8 +58,15 @@ pub enum Malformed {
     Version,
 }
 
-/// Whether fields of this name may stand behind a body: none that say how long a message is, whom it is for or how to read it may
-/// (RFC 9110 section 6.5.1). Others are passed over.
+/// Removes the fields that trailers may not have: fields about framing, routing and content (RFC 9110 section 6.5.1).
+pub(crate) fn clear_trailers(trailers: &mut HeaderMap) {
+    let unfit: Vec<HeaderName> = trailers.keys().filter(|name| !may_trail(name)).cloned().collect();
+    for name in &unfit {
+        trailers.remove(name);
+    }
+}
+
+/// Whether trailers may have fields of this name.
 fn may_trail(name: &HeaderName) -> bool {
     ![
         header::AUTHORIZATION,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use hyper::body::Frame;
 
-use crate::{Failure, Stage};
+use crate::{Failure, Stage, http1::clear_trailers};
 
 /// The next bytes of a stream. Its window opens again by what somebody takes.
 pub(crate) fn poll_data(
@@ -30,6 +30,9 @@ pub(crate) fn poll_frame(
     if let Some(data) = ready!(poll_data(stream, cx)) {
         return Poll::Ready(Some(data.map_err(failed).map(Frame::data)));
     }
-    let trailers = ready!(stream.poll_trailers(cx)).map_err(failed);
+    let mut trailers = ready!(stream.poll_trailers(cx)).map_err(failed);
+    if let Ok(Some(trailers)) = &mut trailers {
+        clear_trailers(trailers);
+    }
     Poll::Ready(trailers.map(|trailers| trailers.map(Frame::trailers)).transpose())
 }

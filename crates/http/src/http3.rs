@@ -7,15 +7,20 @@ mod bounded;
 mod incoming;
 mod outgoing;
 
+use h3::error::Code;
 use hyper::HeaderMap;
 
 pub(crate) use self::{
-    bounded::{Connection, OpenStreams, RecvStream, TooLong},
+    bounded::{Connection, OpenStreams, RecvStream, Refused},
     incoming::Incoming,
     outgoing::Outgoing,
 };
+use crate::{Failure, http1::framing};
 
-/// The length that a message announces for its body, if it does.
-pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {
-    headers.get(hyper::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+/// The Content-Length of a message, if present. An invalid value makes the message malformed.
+pub(crate) fn announced(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+    framing::length(headers).map_err(|_| MALFORMED)
 }
+
+/// The failure of a malformed message (RFC 9114 section 4.1.2).
+pub(crate) const MALFORMED: Failure = Failure::Http3(Code::H3_MESSAGE_ERROR.value());

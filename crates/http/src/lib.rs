@@ -14,7 +14,9 @@
 //! | requests and responses that are passed on line by line | `server/relay.rs`; `client/relay.rs`, `client/reply.rs` |
 //! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
 //! | certificates of a server; of a closed circle of servers and clients | `server/certificate.rs`; `membership.rs`; `shown.rs`, `pem.rs` |
+//! | which heads of requests are well-formed, over all versions | [`request_head`] |
 //! | HTTP/1.1 as bytes: heads, framing, chunks | [`http1`] |
+//! | field sections of HTTP/3 as bytes | [`qpack`] |
 //! | what goes on after a 101 | [`tunnel`] |
 //! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
 //! | why a request failed, in a phrase | [`Failure`] |
@@ -27,7 +29,7 @@
 //! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
 //!
 //! HTTP/1.1 from outside is parsed here (with httparse for the lines of a head), and all else by h2, h3, quinn and
-//! rustls, of which we read no more than how long HTTP/3's frames are. Time is read in [`clock`] and waited for in [`timer`] and by
+//! rustls. Of HTTP/3, lengths of frames and field sections of requests are read here too, as h3 does not check all of them. Time is read in [`clock`] and waited for in [`timer`] and by
 //! tokio's timer, nowhere else. Nothing is printed or logged.
 
 pub mod alt_svc;
@@ -47,6 +49,8 @@ mod origin;
 pub mod pages;
 mod patience;
 mod pem;
+pub mod qpack;
+pub mod request_head;
 pub mod server;
 mod shown;
 mod stop;

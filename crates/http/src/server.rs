@@ -27,6 +27,7 @@ mod http2;
 mod http3;
 mod interim;
 mod listen;
+mod methods;
 mod objection;
 mod peer;
 mod per_address;

@@ -161,7 +161,7 @@ impl Http3 {
         };
         let upload = self.upload(up, body, &stamps).await;
         let response = self.head(&mut down, interims, trace, &stamps).await?;
-        let length = announced(response.headers()).filter(|_| has_body(&method, response.status()));
+        let length = announced(response.headers())?.filter(|_| has_body(&method, response.status()));
         let exchange = Exchange { _upload: upload, _counted: counted, _connection: self.clone() };
         Ok(response.map(|()| Incoming::new(down, length, exchange)))
     }
@@ -196,7 +196,7 @@ impl Http3 {
 
     /// Sends the body at the same time as the response comes in; returns once it is sent if there is none.
     async fn upload(&self, up: Upstream, body: Body, stamps: &Arc<Stamps>) -> Option<Upload> {
-        let outgoing = Outgoing::new(up, Code::H3_REQUEST_CANCELLED, Duration::MAX);
+        let mut outgoing = Outgoing::new(up, Code::H3_REQUEST_CANCELLED, Duration::MAX);
         let recorder = self.life.recorder();
         let stamps = Arc::clone(stamps);
         let send = async move {

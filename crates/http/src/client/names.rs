@@ -1,20 +1,23 @@
 //! Asks DNS for the addresses of a name: the servers that the system's resolv.conf names, or given ones.
 //!
-//! The system's file of hosts goes before DNS, and "localhost" is this machine (RFC 6761). Nothing is remembered here: each question
+//! The system's file of hosts goes before DNS, also after it has changed, and "localhost" is this machine (RFC 6761). Nothing is remembered here: each question
 //! is one of the network's, so that its time is what it costs.
+
+mod hosts;
 
 use std::{
     net::{IpAddr, SocketAddr},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 use hickory_resolver::{
     TokioResolver,
-    config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts},
+    config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts},
     net::{DnsError, NetError, runtime::TokioRuntimeProvider},
     proto::{op::ResponseCode, rr::RecordType},
 };
 
+use self::hosts::HostsFile;
 use crate::Failure;
 
 /// Which of a name's addresses are asked for.
@@ -31,18 +34,21 @@ pub(crate) struct Names {
     servers: Vec<SocketAddr>,
     /// Made when it is needed: most requests of a run need no name.
     resolver: OnceLock<Option<TokioResolver>>,
+    hosts: Mutex<HostsFile>,
 }
 
 impl Names {
     /// Asks these servers; without any, those of the system.
     pub(crate) fn of(servers: &[SocketAddr]) -> Self {
-        Self { servers: servers.to_vec(), resolver: OnceLock::new() }
+        Self { servers: servers.to_vec(), resolver: OnceLock::new(), hosts: Mutex::new(HostsFile::at(HOSTS)) }
     }
 
     /// The addresses of one kind; none if the name has none of it.
     pub(crate) async fn ask(&self, host: &str, kind: Kind) -> Result<Vec<IpAddr>, Failure> {
         let resolver = self.resolver.get_or_init(|| resolver(&self.servers));
         let resolver = resolver.as_ref().ok_or(Failure::Dns("the system's resolv.conf cannot be used"))?;
+        let mut resolver = resolver.clone();
+        resolver.set_hosts(self.hosts.lock().unwrap_or_else(PoisonError::into_inner).now());
         let kind = match kind {
             Kind::A => RecordType::A,
             Kind::Aaaa => RecordType::AAAA,
@@ -59,7 +65,7 @@ fn refusal(error: &NetError) -> Option<Failure> {
     let what = match error {
         NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
             ResponseCode::NoError => return None,
-            ResponseCode::NXDomain => "no such name",
+            ResponseCode::NXDomain => NO_SUCH_NAME,
             ResponseCode::Refused => "refused by the server",
             _ => "the server failed",
         },
@@ -93,8 +99,15 @@ fn resolver(servers: &[SocketAddr]) -> Option<TokioResolver> {
         TokioResolver::builder_with_config(config, runtime).with_options(ResolverOpts::default())
     };
     builder.options_mut().cache_size = 0;
+    // hickory reads the file only once.
+    builder.options_mut().use_hosts_file = ResolveHosts::Never;
     builder.build().ok()
 }
+
+/// The failure for a name that does not exist (NXDOMAIN).
+pub(crate) const NO_SUCH_NAME: &str = "no such name";
+
+const HOSTS: &str = "/etc/hosts";
 
 fn no_servers() -> ResolverConfig {
     ResolverConfig::from_name_servers(Vec::new())

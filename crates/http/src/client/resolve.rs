@@ -1,7 +1,10 @@
 //! From a host's name to its addresses, in the order in which they are tried.
 //!
 //! A and AAAA records are asked for at once (RFC 8305 section 3). IPv6 addresses are used as soon as they are there; IPv4 addresses
-//! that come first wait [`RESOLUTION_DELAY`] for them. What comes later joins the race.
+//! that come first wait [`RESOLUTION_DELAY`] for them. What comes later joins the race. If a refresh fails, the resolver uses
+//! stale addresses for a while.
+
+mod stale;
 
 use std::{
     collections::HashMap,
@@ -12,6 +15,7 @@ use std::{
 
 use tokio::sync::watch;
 
+use self::stale::{CLIENT_RESPONSE, Stale, is_passing};
 use super::{
     config::{Config, Known, Lookups},
     names::{Kind, Names},
@@ -27,6 +31,7 @@ pub(crate) struct Resolver {
     family: Family,
     clock: Clock,
     names: Arc<Names>,
+    stale: Arc<Stale>,
     remembered: Mutex<HashMap<String, watch::Receiver<Answers>>>,
 }
 
@@ -56,7 +61,15 @@ impl Resolver {
     pub(crate) fn new(config: &Config, clock: Clock) -> Self {
         let Config { lookups, family, .. } = *config;
         let names = Arc::new(Names::of(&config.dns));
-        Self { given: config.known.clone(), lookups, family, clock, names, remembered: Mutex::default() }
+        Self {
+            given: config.known.clone(),
+            lookups,
+            family,
+            clock,
+            names,
+            stale: Arc::default(),
+            remembered: Mutex::default(),
+        }
     }
 
     /// The addresses of an origin, of the family that is used; of both, alternating between IPv6 and IPv4. Phase `dns`
@@ -72,17 +85,31 @@ impl Resolver {
             return of_family(&given, self.family, port);
         }
         let started = self.clock.now();
+        if let Some(stale) = self.stale.without_asking(&origin.host, started) {
+            trace.is_name_cached = true;
+            let known = stale.into_iter().map(|address| SocketAddr::new(address, port)).collect();
+            return Ok(Addresses { known, later: None });
+        }
         let mut answers = self.answers(&origin.host);
         if answers.borrow().is_complete() {
             trace.is_name_cached = true;
         } else {
             trace.opening = Step::Dns;
             // Requests for a name that is being looked up wait for that lookup, and count the wait.
-            until_usable(&mut answers).await;
+            match self.stale.instead(&origin.host, started) {
+                Some(_) => drop(tokio::time::timeout(CLIENT_RESPONSE, until_usable(&mut answers)).await),
+                None => until_usable(&mut answers).await,
+            }
             trace.dns = Some(self.clock.now().saturating_sub(started));
         }
         let later = (!answers.borrow().is_complete()).then(|| Later { answers: answers.clone(), port });
-        let found = answers.borrow().addresses(self.family)?;
+        let found = answers.borrow().addresses(self.family);
+        let found = match found {
+            Err(failure) if later.is_some() || is_passing(&failure) => {
+                self.stale.instead(&origin.host, started).ok_or(failure)?
+            }
+            found => found?,
+        };
         let known = found.into_iter().map(|address| SocketAddr::new(address, port)).collect();
         Ok(Addresses { known, later })
     }
@@ -107,6 +134,7 @@ impl Resolver {
     fn ask(&self, host: &str) -> watch::Receiver<Answers> {
         let (say, answers) = watch::channel(Answers::none_but(self.family));
         let (names, host) = (Arc::clone(&self.names), host.to_owned());
+        let (stale, family, clock) = (Arc::clone(&self.stale), self.family, self.clock);
         tokio::spawn(async move {
             let v6 = async {
                 if say.borrow().v6.is_none() {
@@ -121,6 +149,7 @@ impl Resolver {
                 }
             };
             tokio::join!(v6, v4);
+            stale.learn(&host, &say.borrow().addresses(family), clock.now());
         });
         answers
     }

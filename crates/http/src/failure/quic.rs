@@ -7,7 +7,7 @@ use h3::{
 use rustls::AlertDescription;
 
 use super::{Failure, Stage, alert_phrase};
-use crate::http3::TooLong;
+use crate::http3::Refused;
 
 /// Nothing came for as long as either end had said that it would wait.
 pub(super) const SILENT: &str = "idle timeout";
@@ -22,7 +22,11 @@ impl Failure {
             }
             StreamError::ConnectionError { 0: error, .. } => Self::from_h3_connection(error, stage),
             StreamError::HeaderTooBig { .. } => Self::TooLarge,
-            StreamError::Undefined { 0: cause, .. } if cause.is::<TooLong>() => Self::TooLarge,
+            StreamError::Undefined { 0: cause, .. } => match cause.downcast_ref() {
+                Some(Refused::TooLong) => Self::TooLarge,
+                Some(refused) => Self::Http3(refused.code().value()),
+                None => Self::Quic("broken"),
+            },
             StreamError::RemoteClosing { .. } => Self::Closed(stage),
             _ => Self::Quic("broken"),
         }

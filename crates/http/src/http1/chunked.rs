@@ -9,7 +9,7 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 
-use super::{Malformed, Piece, head, may_trail, piece::take};
+use super::{Malformed, Piece, clear_trailers, head, may_trail, piece::take};
 use crate::limits;
 
 /// Reads chunks.
@@ -109,10 +109,7 @@ impl Decoder {
         }
         let Some(end) = self.trailers.find(bytes, head::Lines::Strict)? else { return Ok(None) };
         let mut fields = head::fields(&bytes.split_to(end).freeze())?;
-        let unfit: Vec<HeaderName> = fields.keys().filter(|name| !may_trail(name)).cloned().collect();
-        for name in &unfit {
-            fields.remove(name);
-        }
+        clear_trailers(&mut fields);
         Ok(Some(fields))
     }
 }

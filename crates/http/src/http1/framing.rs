@@ -9,6 +9,7 @@ use hyper::{
 };
 
 use super::Malformed;
+use crate::request_head;
 
 /// Where a message's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +40,7 @@ pub enum Persistence {
 /// # Errors
 /// When its end is not beyond doubt, or it is in a transfer coding that is not known here.
 pub fn of_request(version: Version, headers: &HeaderMap) -> Result<Framing, Malformed> {
-    // Of two readers one may take the first of two lengths alike, and the other refuse them.
-    let lengths = headers.get_all(header::CONTENT_LENGTH).iter();
-    if lengths.flat_map(|field| field.as_bytes().split(|&byte| byte == b',')).count() > 1 {
-        return Err(Malformed::Framing);
-    }
+    request_head::content_length(headers)?;
     match announced(version, headers)? {
         Some(Framing::UntilClose) => Err(Malformed::Framing),
         framing => Ok(framing.unwrap_or(Framing::None)),
@@ -160,7 +157,7 @@ fn trim(text: &[u8]) -> &[u8] {
 }
 
 /// A letter of a token (RFC 9110 section 5.6.2).
-pub(super) fn is_token(byte: u8) -> bool {
+pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 

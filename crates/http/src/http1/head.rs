@@ -18,6 +18,7 @@ use super::{
 use crate::limits;
 
 mod target;
+mod version;
 
 /// A request without its body.
 #[derive(Debug)]
@@ -91,7 +92,11 @@ impl End {
 /// # Errors
 /// When it is not one, or one that two readers could read differently.
 pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
-    with_lines(head, |lines| whole(&Kept::all(head), lines))?
+    with_lines(head, |lines| {
+        let is_same = std::ptr::eq(lines.head, &head[..]);
+        let kept = if is_same { Kept::all(head) } else { Kept::copy(lines.head) };
+        whole(&kept, lines)
+    })?
 }
 
 /// A head whose bytes are kept for as long as a value of it is, and where they were when its lines were found.
@@ -123,35 +128,45 @@ pub(crate) struct RequestLines<'h> {
     /// Of HTTP/1.
     pub(crate) minor: u8,
     pub(crate) fields: &'h [Header<'h>],
+    /// The bytes that the lines borrow from.
+    pub(crate) head: &'h [u8],
 }
 
 /// Takes a request's whole head apart.
 pub(crate) fn with_lines<T>(head: &[u8], read: impl FnOnce(&RequestLines<'_>) -> T) -> Result<T, Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Request::new(&mut []);
-    let status = ParserConfig::default()
-        .parse_request_with_uninit_headers(&mut parsed, head, &mut fields)
-        .map_err(malformed)?;
+    let status = ParserConfig::default().parse_request_with_uninit_headers(&mut parsed, head, &mut fields);
+    let status = match status {
+        Err(httparse::Error::Version) => return with_lines(&version::of_request(head)?, read),
+        status => status.map_err(malformed)?,
+    };
     let (Status::Complete(_), Some(method), Some(target), Some(minor)) =
         (status, parsed.method, parsed.path, parsed.version)
     else {
         return Err(Malformed::Syntax);
     };
-    Ok(read(&RequestLines { method, target, minor, fields: parsed.headers }))
+    Ok(read(&RequestLines { method, target, minor, fields: parsed.headers, head }))
 }
 
 /// What these lines of a head say.
-pub(crate) fn copied(head: &[u8], lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
-    whole(&Kept::copy(head), lines)
+pub(crate) fn copied(lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
+    whole(&Kept::copy(lines.head), lines)
 }
 
 fn whole(head: &Kept<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
     let method = Method::from_bytes(lines.method.as_bytes()).map_err(|_| Malformed::Syntax)?;
     let mut request = Request::new(());
     *request.headers_mut() = map(head, lines.fields)?;
-    *request.version_mut() = version(lines.minor);
+    *request.version_mut() = version::of(lines.minor);
     let target = head.part(lines.target.as_bytes());
-    *request.uri_mut() = target::of(&method, target, lines.minor, request.headers())?;
+    let uri = target::of(&method, target, request.version(), request.headers())?;
+    if let Some(authority) = uri.authority().filter(|_| method != Method::CONNECT) {
+        // Code that reads Host gets the host of the target.
+        let host = HeaderValue::from_str(authority.as_str()).map_err(|_| Malformed::Host)?;
+        request.headers_mut().insert(header::HOST, host);
+    }
+    *request.uri_mut() = uri;
     *request.method_mut() = method;
     let framing = of_request(request.version(), request.headers())?;
     let persistence = persistence(request.version(), request.headers());
@@ -163,7 +178,7 @@ fn whole(head: &Kept<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malfo
 /// # Errors
 /// When it is not one, or its body has no certain end.
 pub fn response(head: &[u8], to: &Method) -> Result<ResponseHead, Malformed> {
-    with_response_lines(head, |lines| response_of(&Kept::copy(head), lines, to))?
+    with_response_lines(head, |lines| response_of(&Kept::copy(lines.head), lines, to))?
 }
 
 /// A response's head as the lines that it consists of; what they say was not looked at.
@@ -182,9 +197,11 @@ pub(crate) fn with_response_lines<T>(
 ) -> Result<T, Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Response::new(&mut []);
-    let status = ParserConfig::default()
-        .parse_response_with_uninit_headers(&mut parsed, head, &mut fields)
-        .map_err(malformed)?;
+    let status = ParserConfig::default().parse_response_with_uninit_headers(&mut parsed, head, &mut fields);
+    let status = match status {
+        Err(httparse::Error::Version) => return with_response_lines(&version::of_response(head)?, read),
+        status => status.map_err(malformed)?,
+    };
     let (Status::Complete(_), Some(code), Some(minor)) = (status, parsed.code, parsed.version) else {
         return Err(Malformed::Syntax);
     };
@@ -194,7 +211,7 @@ pub(crate) fn with_response_lines<T>(
 fn response_of(head: &Kept<'_>, lines: &ResponseLines<'_>, to: &Method) -> Result<ResponseHead, Malformed> {
     let mut response = Response::new(());
     *response.headers_mut() = map(head, lines.fields)?;
-    *response.version_mut() = version(lines.minor);
+    *response.version_mut() = version::of(lines.minor);
     *response.status_mut() = StatusCode::from_u16(lines.code).map_err(|_| Malformed::Syntax)?;
     let framing = of_response(to, response.status(), response.version(), response.headers())?;
     let persistence = match framing {
@@ -211,8 +228,10 @@ fn response_of(head: &Kept<'_>, lines: &ResponseLines<'_>, to: &Method) -> Resul
 pub fn may_begin_response(bytes: &[u8]) -> Result<(), Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Response::new(&mut []);
-    let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut parsed, bytes, &mut fields);
-    parsed.map(drop).map_err(malformed)
+    match ParserConfig::default().parse_response_with_uninit_headers(&mut parsed, bytes, &mut fields) {
+        Err(httparse::Error::Version) => may_begin_response(&version::of_response(bytes)?),
+        parsed => parsed.map(drop).map_err(malformed),
+    }
 }
 
 /// Fields without a line before them: trailers.
@@ -370,10 +389,6 @@ fn map(head: &Kept<'_>, fields: &[Header<'_>]) -> Result<HeaderMap, Malformed> {
         headers.append(name, value);
     }
     Ok(headers)
-}
-
-fn version(minor: u8) -> Version {
-    if minor == 0 { Version::HTTP_10 } else { Version::HTTP_11 }
 }
 
 fn malformed(error: httparse::Error) -> Malformed {

@@ -124,6 +124,11 @@ impl Outgoing {
         self.written
     }
 
+    /// Drops the rest of a failed body. The head and the pieces before the failure are still sent, without an end.
+    pub(crate) fn break_off(&mut self) {
+        self.body = None;
+    }
+
     /// Bytes taken from the last body, as far as it came.
     pub(crate) fn body_bytes(&self) -> u64 {
         self.body_bytes

@@ -1,9 +1,14 @@
-//! A QUIC connection as h3 sees it, with a bound on what h3 collects.
+//! A QUIC connection as h3 sees it, with a bound on what h3 collects, and without requests that are malformed.
 //!
 //! h3 keeps a frame until it is whole, however long it says that it is, and looks at the limit of headers only then; DATA alone comes
 //! in pieces. So a frame of another kind that is longer than a header may be ends its stream here, when it begins.
+//!
+//! h3 turns a field section into a map: it keeps the last of two equal pseudo-header fields, and it accepts connection-specific fields.
+//! This layer validates the field sections of requests before h3 receives their last byte. It resets the stream of a malformed request
+//! (RFC 9114 section 4.1.2).
 
 mod frames;
+mod sections;
 
 use std::task::{Context, Poll, ready};
 
@@ -14,13 +19,16 @@ use h3::{
 };
 
 use self::frames::Frames;
-pub(crate) use self::frames::TooLong;
+pub(crate) use self::frames::Refused;
 
 type Send = h3_quinn::SendStream<Bytes>;
 type Polled<T> = Poll<Result<T, StreamErrorIncoming>>;
 
 /// A connection whose streams are bounded.
-pub(crate) struct Connection(h3_quinn::Connection);
+pub(crate) struct Connection {
+    http3: h3_quinn::Connection,
+    quic: quinn::Connection,
+}
 
 /// What opens streams of such a connection.
 #[derive(Clone)]
@@ -30,17 +38,21 @@ pub(crate) struct OpenStreams(h3_quinn::OpenStreams);
 pub(crate) struct BidiStream {
     both: h3_quinn::BidiStream<Bytes>,
     frames: Frames,
+    /// The connection, if this is a request stream.
+    quic: Option<quinn::Connection>,
 }
 
 /// The receiving half of a stream.
 pub(crate) struct RecvStream {
     stream: h3_quinn::RecvStream,
     frames: Frames,
+    /// The connection, if this is a request stream.
+    quic: Option<quinn::Connection>,
 }
 
 impl Connection {
     pub(crate) fn new(connection: quinn::Connection) -> Self {
-        Self(h3_quinn::Connection::new(connection))
+        Self { http3: h3_quinn::Connection::new(connection.clone()), quic: connection }
     }
 }
 
@@ -52,48 +64,49 @@ impl quic::Connection<Bytes> for Connection {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<RecvStream, ConnectionErrorIncoming>> {
-        let stream = ready!(quic::Connection::<Bytes>::poll_accept_recv(&mut self.0, cx))?;
-        Poll::Ready(Ok(RecvStream { stream, frames: Frames::after_type() }))
+        let stream = ready!(quic::Connection::<Bytes>::poll_accept_recv(&mut self.http3, cx))?;
+        Poll::Ready(Ok(RecvStream { stream, frames: Frames::after_type(), quic: None }))
     }
 
     fn poll_accept_bidi(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<BidiStream, ConnectionErrorIncoming>> {
-        let both = ready!(self.0.poll_accept_bidi(cx))?;
-        Poll::Ready(Ok(BidiStream { both, frames: Frames::default() }))
+        let both = ready!(self.http3.poll_accept_bidi(cx))?;
+        let quic = Some(self.quic.clone());
+        Poll::Ready(Ok(BidiStream { both, frames: Frames::of_request(), quic }))
     }
 
     fn opener(&self) -> OpenStreams {
-        OpenStreams(quic::Connection::<Bytes>::opener(&self.0))
+        OpenStreams(quic::Connection::<Bytes>::opener(&self.http3))
     }
 }
 
 /// A connection opens streams as that does which it gives out for it.
 macro_rules! open_streams {
-    ($opener:ty) => {
+    ($opener:ty, $inner:tt) => {
         impl quic::OpenStreams<Bytes> for $opener {
             type BidiStream = BidiStream;
             type SendStream = Send;
 
             fn poll_open_bidi(&mut self, cx: &mut Context<'_>) -> Polled<BidiStream> {
-                let both = ready!(self.0.poll_open_bidi(cx))?;
-                Poll::Ready(Ok(BidiStream { both, frames: Frames::default() }))
+                let both = ready!(self.$inner.poll_open_bidi(cx))?;
+                Poll::Ready(Ok(BidiStream { both, frames: Frames::default(), quic: None }))
             }
 
             fn poll_open_send(&mut self, cx: &mut Context<'_>) -> Polled<Send> {
-                self.0.poll_open_send(cx)
+                self.$inner.poll_open_send(cx)
             }
 
             fn close(&mut self, code: Code, reason: &[u8]) {
-                quic::OpenStreams::<Bytes>::close(&mut self.0, code, reason);
+                quic::OpenStreams::<Bytes>::close(&mut self.$inner, code, reason);
             }
         }
     };
 }
 
-open_streams!(Connection);
-open_streams!(OpenStreams);
+open_streams!(Connection, http3);
+open_streams!(OpenStreams, 0);
 
 impl quic::BidiStream<Bytes> for BidiStream {
     type SendStream = Send;
@@ -101,7 +114,7 @@ impl quic::BidiStream<Bytes> for BidiStream {
 
     fn split(self) -> (Send, RecvStream) {
         let (send, stream) = self.both.split();
-        (send, RecvStream { stream, frames: self.frames })
+        (send, RecvStream { stream, frames: self.frames, quic: self.quic })
     }
 }
 
@@ -127,6 +140,31 @@ impl quic::SendStream<Bytes> for BidiStream {
     }
 }
 
+impl BidiStream {
+    fn refuse(&mut self, refused: Refused) {
+        close(self.quic.as_ref(), refused);
+        let code = refused.code().value();
+        quic::SendStream::<Bytes>::reset(&mut self.both, code);
+        quic::RecvStream::stop_sending(&mut self.both, code);
+    }
+}
+
+impl RecvStream {
+    fn refuse(&mut self, refused: Refused) {
+        close(self.quic.as_ref(), refused);
+        quic::RecvStream::stop_sending(&mut self.stream, refused.code().value());
+    }
+}
+
+/// A field section that cannot be decoded is a connection error (RFC 9204 section 2.2).
+fn close(quic: Option<&quinn::Connection>, refused: Refused) {
+    if let (Some(quic), Refused::Undecodable) = (quic, refused) {
+        // All codes of HTTP/3 fit into 32 bits.
+        let code = u32::try_from(refused.code().value()).unwrap_or_default();
+        quic.close(quinn::VarInt::from_u32(code), b"");
+    }
+}
+
 /// Both have a stream that receives, and the frames in it.
 macro_rules! recv_stream {
     ($stream:ty, $inner:ident) => {
@@ -135,8 +173,11 @@ macro_rules! recv_stream {
 
             fn poll_data(&mut self, cx: &mut Context<'_>) -> Polled<Option<Bytes>> {
                 let data = ready!(self.$inner.poll_data(cx))?;
-                if let Some(data) = &data {
-                    self.frames.take(data).map_err(|long| StreamErrorIncoming::Unknown(Box::new(long)))?;
+                if let Some(data) = &data
+                    && let Err(refused) = self.frames.take(data)
+                {
+                    self.refuse(refused);
+                    return Poll::Ready(Err(StreamErrorIncoming::Unknown(Box::new(refused))));
                 }
                 Poll::Ready(Ok(data))
             }

@@ -6,18 +6,14 @@ use std::{
 };
 
 use bytes::{Buf, Bytes};
-use h3::{
-    client,
-    error::{Code, StreamError},
-    quic::RecvStream,
-    server,
-};
+use h3::{client, error::StreamError, quic::RecvStream, server};
 use hyper::{
     HeaderMap,
     body::{Body, Frame},
 };
 
-use crate::{Failure, Stage};
+use super::MALFORMED;
+use crate::{Failure, Stage, http1::clear_trailers};
 
 /// The receiving half of a request's stream, at either end.
 pub(crate) trait Receive {
@@ -98,7 +94,10 @@ impl<R: Receive + Unpin, K: Unpin> Body for Incoming<R, K> {
             self.stage = BodyStage::Trailers;
         }
         if self.stage == BodyStage::Trailers {
-            let trailers = ready!(self.stream.poll_trailers(cx)).map_err(failed)?;
+            let mut trailers = ready!(self.stream.poll_trailers(cx)).map_err(failed)?;
+            if let Some(trailers) = &mut trailers {
+                clear_trailers(trailers);
+            }
             self.stage = BodyStage::End;
             return Poll::Ready(trailers.map(|trailers| Ok(Frame::trailers(trailers))));
         }
@@ -109,5 +108,3 @@ impl<R: Receive + Unpin, K: Unpin> Body for Incoming<R, K> {
         self.stage == BodyStage::End
     }
 }
-
-const MALFORMED: Failure = Failure::Http3(Code::H3_MESSAGE_ERROR.value());

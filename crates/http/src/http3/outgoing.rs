@@ -68,9 +68,14 @@ impl<T: Transmit> Outgoing<T> {
         &mut self.stream
     }
 
+    /// Sets the code of the reset if the body does not end.
+    pub(crate) fn would_end_with(&mut self, code: Code) {
+        self.code = code;
+    }
+
     /// Sends a body to its end, as fast as the other end takes it. Fails with [`Failure::Source`] if it breaks off where it
     /// comes from; that the other end wants no more of it, or takes nothing for too long, is the other end's business.
-    pub(crate) async fn send(mut self, mut body: Body) -> Result<(), Failure> {
+    pub(crate) async fn send(&mut self, mut body: Body) -> Result<(), Failure> {
         while let Some(frame) = body.frame().await {
             let sent = match frame.map_err(|_| Failure::Source)?.into_data() {
                 Ok(data) if data.is_empty() => Ok(()),

@@ -38,11 +38,7 @@ enum Fields<'h> {
 
 impl<'h> Glance<'h> {
     /// `None` if the request may be anything else.
-    pub(super) fn of(
-        head: &'h [u8],
-        lines: &RequestLines<'h>,
-        (peer, caller): (Peer, Option<&'h Caller>),
-    ) -> Option<Self> {
+    pub(super) fn of(lines: &RequestLines<'h>, (peer, caller): (Peer, Option<&'h Caller>)) -> Option<Self> {
         let is_head = match lines.method {
             "GET" => false,
             "HEAD" => true,
@@ -65,7 +61,7 @@ impl<'h> Glance<'h> {
             }
         }
         let fields = Fields::Lines(lines.fields);
-        Some(Self { is_head, target: lines.target, host: host?, peer, caller, fields, head })
+        Some(Self { is_head, target: lines.target, host: host?, peer, caller, fields, head: lines.head })
     }
 
     /// The same of a request over HTTP/2 or HTTP/3, of which is known that no body follows.

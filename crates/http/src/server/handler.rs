@@ -3,13 +3,15 @@
 use bytes::Bytes;
 use hyper::{Request, Response, body::Body as _};
 
-use super::{at_once::Glance, delivery::Delivery, interim::Interim, peer::Peer, relay::Relaying};
+use super::{at_once::Glance, delivery::Delivery, interim::Interim, methods, peer::Peer, relay::Relaying};
 use crate::{Body, Failure, Whole};
 
 /// Answers requests; all connections of a server share it.
 ///
 /// The request's body comes as it is read, and the response's is read as the client takes it: neither is held by the
 /// server. A [`Peer`](super::Peer) is among the request's extensions.
+///
+/// TRACE and OPTIONS for the server as a whole (`*`) do not reach the handler.
 ///
 /// What becomes of an `Err`: the client gets no response, and an HTTP/1 connection is closed, an HTTP/2 stream reset. The
 /// same happens to a response whose body fails, after what there was of it: it is never ended as if it were whole.
@@ -80,5 +82,16 @@ pub(super) async fn answered<H: Handler>(
         }
         return Ok(response);
     }
-    handler.handle(request).await
+    handled(handler, request).await
+}
+
+/// Passes a request to the handler, unless the server handles it without one.
+pub(super) async fn handled<H: Handler>(
+    handler: &H,
+    request: Request<Body>,
+) -> Result<Response<Body>, Failure> {
+    match methods::own_response(&request) {
+        Some(response) => Ok(response),
+        None => handler.handle(request).await,
+    }
 }

@@ -1,5 +1,7 @@
 //! A response's head as HTTP/2 and HTTP/3 have it: without what belongs to a connection of HTTP/1.1, and with what that adds to it too.
 
+use std::time::Duration;
+
 use hyper::{
     HeaderMap, Method, StatusCode,
     header::{self, Entry, HeaderName},
@@ -50,6 +52,14 @@ static CONNECTION_FIELDS: [HeaderName; 5] = [
     header::TRANSFER_ENCODING,
     header::UPGRADE,
 ];
+
+/// Waits until the connection has sent a head. h2 and quinn drop unsent frames when a stream is reset, and the client would receive no head.
+pub(super) async fn has_left() {
+    tokio::time::sleep(UNTIL_IT_LEFT).await;
+}
+
+/// Much longer than a connection's task needs to write its queue.
+const UNTIL_IT_LEFT: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {

@@ -169,13 +169,18 @@ impl<S: Wire> Http1<S> {
 
     /// Sends what is to be sent. `None` if it breaks off, or nobody reads it.
     async fn sent(&mut self) -> Option<()> {
-        let mut written = u64::MAX;
+        let (mut written, mut is_whole) = (u64::MAX, true);
         std::future::poll_fn(|cx| {
-            if self.outgoing.poll(cx, &mut self.stream).is_err() || self.outgoing.broken().is_some() {
+            while self.outgoing.poll(cx, &mut self.stream).is_err() {
+                // The client still receives the head and detects a truncated body.
+                is_whole = false;
+                self.outgoing.break_off();
+            }
+            if self.outgoing.broken().is_some() {
                 return Poll::Ready(None);
             }
             if self.outgoing.is_sent() {
-                return Poll::Ready(Some(()));
+                return Poll::Ready(is_whole.then_some(()));
             }
             if !self.poll_arrival(cx) {
                 return Poll::Ready(None);

@@ -22,11 +22,11 @@ use std::{
 
 use bytes::Bytes;
 use h2::{
-    RecvStream, SendStream,
+    Reason, RecvStream, SendStream,
     server::{Builder, Connection, SendResponse},
 };
 use hyper::{
-    Method, Request, Response,
+    Method, Request, Response, StatusCode,
     header::{ALT_SVC, HeaderValue},
     http::request,
 };
@@ -56,9 +56,10 @@ use super::{
 };
 use crate::{
     Body, Caller,
-    http1::framing,
+    http1::{Malformed, framing},
     limits,
     nested::{self, Nested},
+    request_head,
     waited::{self, Waited},
 };
 
@@ -205,6 +206,9 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         if self.caller.is_some() && nested::is_asked_for(&head) {
             return self.nest(upload, respond);
         }
+        if let Err(why) = request_head::check_http2(&head) {
+            return self.refuse(why, respond);
+        }
         let handler = &self.context.handler;
         if H::ANSWERS_AT_ONCE
             && upload.is_end_stream()
@@ -215,6 +219,18 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             return self.answer(&head.method, response, note, respond);
         }
         self.handle(head, upload, respond);
+    }
+
+    /// Resets the stream of a malformed request. If only its host is invalid or ambiguous, the response is 400.
+    fn refuse(&mut self, why: Malformed, mut respond: SendResponse<Bytes>) {
+        if why != Malformed::Host {
+            // The abuse limit counts it like a canceled request.
+            drop(self.conduct.begin());
+            return respond.send_reset(Reason::PROTOCOL_ERROR);
+        }
+        let mut response = Response::new(Bytes::new());
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        self.answer(&Method::GET, response, None, respond);
     }
 
     /// Speaks HTTP/1.1 on a stream.

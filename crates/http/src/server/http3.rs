@@ -1,17 +1,25 @@
 //! One HTTP/3 connection of a server, and one request on it.
 
-use std::{pin::pin, sync::Arc};
+mod checked;
+
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+};
 
 use bytes::Bytes;
 use h3::{
     error::{Code, StreamError},
     server::{self, RequestResolver, RequestStream},
 };
-use hyper::{Method, Request, Response, body::Body as _, http::request};
+use hyper::{Method, Request, Response, body::Body as _, header::EXPECT, http::request};
 use quinn::ZeroRttAccepted;
 use tokio::{sync::watch, task::JoinSet};
 use tracing::debug;
 
+use self::checked::Checked;
 use super::{
     context::Context,
     handler::{Handler, answered},
@@ -24,6 +32,7 @@ use super::{
 use crate::{
     Body, Failure, Scheme,
     body::begun::Begun,
+    http1::framing,
     http3::{Connection, Incoming, Outgoing, RecvStream, announced},
     limits,
 };
@@ -93,11 +102,30 @@ impl<H: Handler> Context<H> {
     }
 
     /// One request and its response.
-    async fn exchange(&self, resolver: Resolver, peer: Peer, mut handshake: watch::Receiver<bool>) {
+    async fn exchange(&self, resolver: Resolver, peer: Peer, handshake: watch::Receiver<bool>) {
         let head = tokio::time::timeout(self.config.read_timeout, resolver.resolve_request());
         let Ok(Ok((head, stream))) = head.await else { return };
         let (down, up) = stream.split();
         let mut outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR, self.config.read_timeout);
+        let (malformed, is_malformed) = watch::channel(false);
+        tokio::select! {
+            () = self.respond(head, (up, malformed), &mut outgoing, (peer, handshake), &is_malformed) => {}
+            () = until_found(is_malformed.clone()) => {}
+        }
+        if *is_malformed.borrow() {
+            outgoing.would_end_with(Code::H3_MESSAGE_ERROR);
+        }
+    }
+
+    /// Handles a request and sends the response. Stops if the request body is malformed.
+    async fn respond(
+        &self,
+        head: Request<()>,
+        up: (Upstream, watch::Sender<bool>),
+        outgoing: &mut Outgoing<Downstream>,
+        (peer, mut handshake): (Peer, watch::Receiver<bool>),
+        is_malformed: &watch::Receiver<bool>,
+    ) {
         // Who saw the first datagrams of another client can send them again, but not finish the handshake (RFC 8470 section 3).
         if !head.method().is_safe() && handshake.wait_for(|is_over| *is_over).await.is_err() {
             return;
@@ -128,6 +156,9 @@ impl<H: Handler> Context<H> {
             }
         }
         drop(interims);
+        if *is_malformed.borrow() {
+            return;
+        }
         // A final one that says that another follows is none.
         if let Ok(response) = response
             && !response.status().is_informational()
@@ -139,23 +170,42 @@ impl<H: Handler> Context<H> {
 
     /// The request's body. HTTP/3 does not tell with the head whether there is one, so that its beginning or its end is waited
     /// for where the method has none as a rule; a proxy must not add a body to a GET.
-    async fn upload(&self, head: &request::Parts, up: Upstream, interim: &Interim) -> Result<Body, Failure> {
-        let length = announced(&head.headers);
-        let incoming = Incoming::new(up, length, ());
-        let has_none = length.is_none() && !matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
-        if length == Some(0) || has_none {
-            let mut body = patient(incoming, self.config.read_timeout);
-            return Ok(match body.frame().await.transpose()? {
-                None => Body::empty(),
-                Some(first) => Body::stream(Begun::new(Ok(first), body)),
-            });
-        }
-        Ok(patient(told_to_go_on(incoming, &head.headers, interim), self.config.read_timeout))
+    async fn upload(
+        &self,
+        head: &request::Parts,
+        (up, malformed): (Upstream, watch::Sender<bool>),
+        interim: &Interim,
+    ) -> Result<Body, Failure> {
+        let length = announced(&head.headers)?;
+        let mut incoming = Checked::new(Incoming::new(up, length, ()), malformed);
+        let patience = self.config.read_timeout;
+        let is_held_back = framing::has_token(&head.headers, &EXPECT, "100-continue");
+        let has_none = !is_held_back && !matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
+        let first = if length == Some(0) || has_none {
+            let first = poll_fn(|cx| Pin::new(&mut incoming).poll_frame(cx));
+            Poll::Ready(tokio::time::timeout(patience, first).await.map_err(|_| Failure::Timeout)?)
+        } else {
+            // A body that arrived with the head may prove malformed before the handler runs.
+            poll_fn(|cx| Poll::Ready(Pin::new(&mut incoming).poll_frame(cx))).await
+        };
+        Ok(match first {
+            Poll::Pending => patient(told_to_go_on(incoming, &head.headers, interim), patience),
+            Poll::Ready(None) => Body::empty(),
+            Poll::Ready(Some(first)) => Body::stream(Begun::new(Ok(first?), patient(incoming, patience))),
+        })
+    }
+}
+
+/// Waits until the request body proves malformed.
+async fn until_found(mut is_malformed: watch::Receiver<bool>) {
+    if is_malformed.wait_for(|is_malformed| *is_malformed).await.is_err() {
+        // The body was dropped: nothing can set the flag.
+        std::future::pending::<()>().await;
     }
 }
 
 async fn answer(
-    mut outgoing: Outgoing<Downstream>,
+    outgoing: &mut Outgoing<Downstream>,
     response: Response<Body>,
     method: &Method,
 ) -> Result<(), StreamError> {
@@ -165,7 +215,9 @@ async fn answer(
     outgoing.stream().send_response(Response::from_parts(head, ())).await?;
     let body = if content == Content::Sent { body } else { Body::empty() };
     // A body that breaks off resets the stream.
-    let _ = outgoing.send(body).await;
+    if outgoing.send(body).await.is_err() {
+        head::has_left().await;
+    }
     Ok(())
 }
 

@@ -27,13 +27,13 @@ const CONTROL: [u8; 3] = [0, 4, 0];
 const GET: [u8; 8] = [0, 0, 0xc0 | 17, 0xc0 | 23, 0xc0 | 1, 0x50, 1, b'a'];
 
 /// A frame, with its length in four bytes.
-fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
+pub fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = 0x8000_0000 | u32::try_from(payload.len()).unwrap();
     [&[kind][..], &length.to_be_bytes(), payload].concat()
 }
 
 /// Keeps its connection alive whatever happens on it, and has room for 10 000 bytes of each stream.
-async fn connect(server: &Serving) -> (Endpoint, Connection) {
+pub async fn connect(server: &Serving) -> (Endpoint, Connection) {
     let mut transport = TransportConfig::default();
     transport.keep_alive_interval(Some(Duration::from_millis(20)));
     transport.stream_receive_window(VarInt::from_u32(10_000));

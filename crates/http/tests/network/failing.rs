@@ -1,13 +1,21 @@
 //! What breaks off is never ended as if it were whole.
 
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
 use http::{
-    Body, Failure, Request, Response, Stage,
+    Body, Bytes, Failure, Request, Response, Stage,
+    body::{Frame, Frames, SizeHint},
     client::{Limits, Protocol, Trace},
     server,
 };
 use tokio::io::AsyncReadExt;
 
-use crate::support::{Security, client, get, read_head, request, responder, serve, serve_clear, write};
+use crate::support::{
+    Security, VERSIONS, client, get, read_head, request, responder, serve, serve_as, serve_clear, write,
+};
 
 /// Two pieces of a body, and then nothing more, or a panic.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +64,49 @@ async fn a_response_that_breaks_off_has_no_clean_end() {
                 _ => assert_eq!(failure, Failure::Closed(Stage::Body)),
             }
             assert_eq!(trace.last_byte(), None);
+        }
+    }
+}
+
+/// A body that has failed before there is any of it.
+struct Failed(Option<u64>);
+
+impl Frames for Failed {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        Poll::Ready(Some(Err(Failure::Refused)))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_body_that_fails_at_once_leaves_its_head() {
+    for length in [None, Some(10)] {
+        for protocol in VERSIONS {
+            let answer = move |_: Request<Body>| async move {
+                let response = Response::builder().status(418).header("x-seen", "yes");
+                Ok(response.body(Body::stream(Failed(length))).unwrap())
+            };
+            let server = serve_as(protocol, answer);
+            if protocol == Protocol::Http1 {
+                let sent = raw(server.address).await;
+                let (head, body) = sent.split_once("\r\n\r\n").expect("a whole head");
+                assert!(head.starts_with("HTTP/1.1 418 ") && head.contains("x-seen: yes"), "{sent}");
+                // Neither the announced length nor a last chunk.
+                assert_eq!(body, "");
+            }
+            let (_, response) = get(&client(protocol, Limits::default()), &server.origin).await;
+            let response = response.unwrap_or_else(|failure| panic!("{protocol:?}: {failure}"));
+            assert_eq!(
+                (response.status().as_u16(), &response.headers()["x-seen"]),
+                (418, &"yes".parse().unwrap())
+            );
+            assert!(response.into_body().collect(100).await.is_err(), "{protocol:?}");
         }
     }
 }

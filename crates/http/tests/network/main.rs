@@ -35,6 +35,8 @@ mod per_address;
 #[cfg(test)]
 mod pool;
 #[cfg(test)]
+mod request_heads;
+#[cfg(test)]
 mod seeds;
 #[cfg(test)]
 mod stop;

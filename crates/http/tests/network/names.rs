@@ -3,7 +3,7 @@
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
@@ -31,6 +31,8 @@ enum Says {
 struct Dns {
     address: SocketAddr,
     asked: Arc<AtomicUsize>,
+    /// Its response for all records, once set.
+    changed: Arc<Mutex<Option<Says>>>,
 }
 
 impl Dns {
@@ -38,20 +40,26 @@ impl Dns {
     async fn serve(a: Says, aaaa: Says) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let (address, asked) = (socket.local_addr().unwrap(), Arc::<AtomicUsize>::default());
-        let counted = Arc::clone(&asked);
+        let (counted, changed) = (Arc::clone(&asked), Arc::<Mutex<Option<Says>>>::default());
+        let says_now = Arc::clone(&changed);
         tokio::spawn(async move {
             let mut query = [0; 512];
             loop {
                 let (bytes, from) = socket.recv_from(&mut query).await.unwrap();
                 counted.fetch_add(1, Relaxed);
                 let end = question_end(&query[..bytes]);
-                let says = if query[end - 3] == 28 { &aaaa } else { &a };
-                if let Some(answer) = answer(&query[..end], says) {
+                let first = if query[end - 3] == 28 { &aaaa } else { &a };
+                let says = says_now.lock().unwrap().clone().unwrap_or_else(|| first.clone());
+                if let Some(answer) = answer(&query[..end], &says) {
                     socket.send_to(&answer, from).await.unwrap();
                 }
             }
         });
-        Self { address, asked }
+        Self { address, asked, changed }
+    }
+
+    fn change(&self, says: Says) {
+        *self.changed.lock().unwrap() = Some(says);
     }
 
     fn client(&self, adjust: impl FnOnce(&mut client::Config)) -> Client {
@@ -190,6 +198,36 @@ async fn a_name_without_addresses_has_its_reason() {
         let before = dns.asked.load(Relaxed);
         get(&client, &origin).await.1.unwrap_err();
         assert!(dns.asked.load(Relaxed) > before);
+    }
+}
+
+#[tokio::test]
+async fn the_last_addresses_outlive_a_failed_refresh() {
+    let serving = serve_clear(async |_| Ok(Response::default()));
+    let origin = format!("http://shop.example:{}", serving.address.port()).parse().unwrap();
+    for (then, expected) in [
+        (Says::Fails, Ok(())),
+        // The client waits 1.8 s.
+        (Says::Nothing, Ok(())),
+        (Says::NoSuchName, Err(Failure::Dns("no such name"))),
+        (Says::Has(Vec::new()), Err(Failure::NoAddress(Family::Any))),
+    ] {
+        let dns = Dns::serve(v4(), Says::Has(Vec::new())).await;
+        let client = dns.client(|config| {
+            (config.lookups, config.connections) = (Lookups::EachConnection, Connections::New);
+        });
+        get(&client, &origin).await.1.unwrap();
+        dns.change(then.clone());
+        let (trace, response) = get(&client, &origin).await;
+        assert_eq!(response.map(drop), expected, "{then:?}");
+        assert!(trace.dns.is_some());
+        if matches!(then, Says::Fails) {
+            // The client sends no further query for a while.
+            let before = dns.asked.load(Relaxed);
+            let (trace, response) = get(&client, &origin).await;
+            assert_eq!((response.map(drop), trace.is_name_cached), (Ok(()), true));
+            assert_eq!(dns.asked.load(Relaxed), before);
+        }
     }
 }
 

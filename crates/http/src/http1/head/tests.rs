@@ -83,7 +83,6 @@ fn what_two_readers_could_read_differently_is_refused() {
         ("GET / HTTP/1.1\r\nhost: a/b\r\n\r\n", Malformed::Host),
         ("GET / HTTP/1.1\r\nhost: a:b\r\n\r\n", Malformed::Host),
         ("GET / HTTP/1.1\r\nhost: [::1\r\n\r\n", Malformed::Host),
-        ("GET http://b/ HTTP/1.1\r\nhost: a\r\n\r\n", Malformed::Host),
         ("GET http://me@a/ HTTP/1.1\r\nhost: a\r\n\r\n", Malformed::Host),
         ("GET http://a/ HTTP/1.1\r\n\r\n", Malformed::Host),
         ("GET ftp://a/ HTTP/1.1\r\nhost: a\r\n\r\n", Malformed::Syntax),
@@ -102,10 +101,44 @@ fn what_two_readers_could_read_differently_is_refused() {
         ("GET /\r\nhost: a\r\n\r\n", Malformed::Syntax),
         ("GET / http/1.1\r\nhost: a\r\n\r\n", Malformed::Version),
         ("GET / HTTP/2.0\r\nhost: a\r\n\r\n", Malformed::Version),
-        ("GET / HTTP/1.2\r\nhost: a\r\n\r\n", Malformed::Version),
+        ("GET / HTTP/1.x\r\nhost: a\r\n\r\n", Malformed::Version),
+        ("GET / HTTP/1.10\r\nhost: a\r\n\r\n", Malformed::Syntax),
+        ("GET /a b HTTP/1.2\r\nhost: a\r\n\r\n", Malformed::Version),
+        ("GET http://b/ HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", Malformed::Host),
+        ("GET http://b/ HTTP/1.1\r\nhost: a b\r\n\r\n", Malformed::Host),
+        ("CONNECT a:443 HTTP/1.1\r\nhost: b:443\r\n\r\n", Malformed::Host),
     ] {
         assert_eq!(whole_request(text.as_bytes()).unwrap_err(), why, "{text:?}");
     }
+}
+
+#[test]
+fn the_host_of_an_absolute_target_replaces_the_host_field() {
+    for (text, host) in [
+        ("GET http://b:81/x HTTP/1.1\r\nhost: a\r\n\r\n", "b:81"),
+        ("GET https://b/x HTTP/1.1\r\nhost: b\r\n\r\n", "b"),
+        ("GET http://b/x HTTP/1.0\r\n\r\n", "b"),
+        ("OPTIONS http://b HTTP/1.1\r\nhost: a\r\n\r\n", "b"),
+    ] {
+        let request = whole_request(text.as_bytes()).unwrap().request;
+        assert_eq!(request.headers().get_all("host").iter().collect::<Vec<_>>(), [host], "{text:?}");
+        assert_eq!(request.uri().authority().unwrap(), host, "{text:?}");
+    }
+}
+
+#[test]
+fn a_higher_minor_version_is_handled_as_http_1_1() {
+    for text in [
+        "POST /a HTTP/1.2\r\nhost: a\r\ncontent-length: 3\r\n\r\n",
+        "\r\n\r\nPOST /a HTTP/1.9\r\nhost: a\r\ncontent-length: 3\r\n\r\n",
+    ] {
+        let head = whole_request(text.as_bytes()).unwrap();
+        assert_eq!((head.request.version(), head.framing), (Version::HTTP_11, Framing::Length(3)));
+        assert_eq!((head.request.uri().path(), head.persistence), ("/a", Persistence::Kept));
+    }
+    let head = whole_response("HTTP/1.2 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").unwrap();
+    assert_eq!((head.response.version(), head.framing), (Version::HTTP_11, Framing::Chunked));
+    assert_eq!(may_begin_response(b"HTTP/1.3 20"), Ok(()));
 }
 
 #[test]

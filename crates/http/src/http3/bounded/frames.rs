@@ -1,5 +1,8 @@
 //! Where frames begin in a stream, and how long each is (RFC 9114 section 7.1): a type, a length and so many bytes.
 
+use h3::error::Code;
+
+use super::sections::Sections;
 use crate::limits;
 
 /// The frames of a stream, as far as it has come.
@@ -8,6 +11,8 @@ pub(crate) struct Frames {
     place: Place,
     /// What has come of numbers that are not whole yet: two of 8 bytes at most.
     numbers: Vec<u8>,
+    /// The validator of field sections, on a request stream.
+    sections: Option<Sections>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,6 +21,8 @@ enum Place {
     StreamType,
     /// Within a frame that has so many bytes left; without any, before the next one.
     Frame(u64),
+    /// The same for a frame with a field section.
+    Section(u64),
     /// In a stream that has no frames.
     Other,
 }
@@ -26,24 +33,56 @@ impl Default for Place {
     }
 }
 
-/// A frame that would have to be kept as a whole is longer than a header may be.
-#[derive(Debug, thiserror::Error)]
-#[error("a frame is too long")]
-pub(crate) struct TooLong;
+/// Why the server stops reading a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    /// A frame that h3 buffers exceeds the header limit.
+    #[error("a frame is too long")]
+    TooLong,
+    /// QPACK decoding fails.
+    #[error("a field section cannot be decoded")]
+    Undecodable,
+    /// The request is malformed.
+    #[error("the request is malformed")]
+    Malformed,
+}
+
+impl Refused {
+    /// The error code for the peer.
+    pub(crate) fn code(self) -> Code {
+        match self {
+            Self::TooLong => Code::H3_EXCESSIVE_LOAD,
+            Self::Undecodable => Code::QPACK_DECOMPRESSION_FAILED,
+            Self::Malformed => Code::H3_MESSAGE_ERROR,
+        }
+    }
+}
 
 impl Frames {
     /// Of a stream in one direction, which begins with its type (RFC 9114 section 6.2).
     pub(crate) fn after_type() -> Self {
-        Self { place: Place::StreamType, numbers: Vec::new() }
+        Self { place: Place::StreamType, ..Self::default() }
+    }
+
+    /// The frames of a request stream, with validation of field sections.
+    pub(crate) fn of_request() -> Self {
+        Self { sections: Some(Sections::default()), ..Self::default() }
     }
 
     /// The next bytes of the stream.
-    pub(crate) fn take(&mut self, mut bytes: &[u8]) -> Result<(), TooLong> {
+    pub(crate) fn take(&mut self, mut bytes: &[u8]) -> Result<(), Refused> {
         loop {
-            if let Place::Frame(left) = &mut self.place {
+            if let Place::Frame(left) | Place::Section(left) = &mut self.place {
                 let here = usize::try_from(*left).map_or(bytes.len(), |left| left.min(bytes.len()));
                 *left -= here as u64;
-                bytes = &bytes[here..];
+                let (own, rest) = bytes.split_at(here);
+                bytes = rest;
+                if let (Place::Section(left), Some(sections)) = (self.place, &mut self.sections) {
+                    sections.take(own, left == 0)?;
+                }
+            }
+            if self.place == Place::Section(0) {
+                self.place = Place::Frame(0);
             }
             let (Some((&byte, rest)), true) = (bytes.split_first(), self.place != Place::Other) else {
                 return Ok(());
@@ -57,8 +96,9 @@ impl Frames {
                 (_, Some((kind, rest))) => match number(rest) {
                     None => continue,
                     Some((length, _)) if kind != DATA && length > limits::HEADER_BYTES as u64 => {
-                        return Err(TooLong);
+                        return Err(Refused::TooLong);
                     }
+                    Some((length, _)) if kind == HEADERS => Place::Section(length),
                     Some((length, _)) => Place::Frame(length),
                 },
             };
@@ -77,6 +117,8 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
 
 /// The type of frames that h3 hands on in pieces.
 const DATA: u64 = 0;
+/// The type of frames with a field section.
+const HEADERS: u64 = 1;
 /// The type of the streams in one direction that have frames.
 const CONTROL: u64 = 0;
 

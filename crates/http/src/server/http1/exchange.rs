@@ -18,7 +18,7 @@ use crate::{
     server::{
         at_once::Glance,
         delivery::Delivery,
-        handler::Handler,
+        handler::{Handler, handled},
         relay::{Relayed, Relaying},
         wire::Wire,
     },
@@ -70,7 +70,7 @@ impl<S: Wire> Http1<S> {
         }
         let answered = {
             // In a box, so that a connection that is idle takes no room for it.
-            let mut handling = Box::pin(context.handler.handle(request.map(|()| body)));
+            let mut handling = Box::pin(handled(&*context.handler, request.map(|()| body)));
             std::future::poll_fn(|cx| self.poll_answered(cx, handling.as_mut())).await
         };
         self.interim.end();
@@ -176,7 +176,7 @@ impl<S: Wire> Http1<S> {
         let (peer, caller) = (self.peer, self.caller.as_ref());
         let (alternative, interim) = (self.alternative.as_ref(), &self.interim);
         let taken = head::with_lines(input, |lines| {
-            if let Some(glance) = may_answer.then(|| Glance::of(input, lines, (peer, caller))).flatten() {
+            if let Some(glance) = may_answer.then(|| Glance::of(lines, (peer, caller))).flatten() {
                 if let Some(note) = answer_at_once(&*context.handler, &glance, alternative, outgoing) {
                     return Ok(Taken::Answered(note));
                 }
@@ -184,7 +184,7 @@ impl<S: Wire> Http1<S> {
                     return Ok(Taken::Relayed(relaying));
                 }
             }
-            head::copied(input, lines).map(Taken::Request)
+            head::copied(lines).map(Taken::Request)
         });
         if length == self.input.len() {
             self.input.clear();

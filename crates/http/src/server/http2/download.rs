@@ -17,6 +17,7 @@ pub(super) async fn send(
 ) -> Option<()> {
     while let Some(frame) = next(&mut stream, &mut body).await? {
         let Ok(frame) = frame else {
+            head::has_left().await;
             stream.send_reset(Reason::INTERNAL_ERROR);
             return None;
         };

@@ -13,7 +13,7 @@ use hyper::{
 use super::{
     super::{
         delivery::Delivery,
-        handler::Handler,
+        handler::{Handler, handled},
         head::{self, Content},
         interim::Interims,
     },
@@ -78,7 +78,7 @@ impl<H: Handler> Exchange<H> {
         respond: &mut SendResponse<Bytes>,
         interims: &Interims,
     ) -> Option<Result<Response<Body>, Failure>> {
-        let mut handling = pin!(self.handler.handle(request));
+        let mut handling = pin!(handled(&*self.handler, request));
         poll_fn(|cx| {
             let answered = handling.as_mut().poll(cx);
             if respond.poll_reset(cx).is_ready() {

@@ -1,0 +1,9 @@
+//! Any field section of HTTP/3 is refused, or is a request that HTTP/1.1 would accept too.
+//!
+//! `cargo +nightly fuzz run request_fields corpus/request_fields seeds/request_fields`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fuzz::accepted_sections_are_requests_in_lines(bytes));
