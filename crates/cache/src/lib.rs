@@ -3,6 +3,8 @@
 //! | to see | look into |
 //! | --- | --- |
 //! | under which name a response is found | [`Key`] |
+//! | the normal form of a URL's path, and how origins may read it | [`path`] |
+//! | whether a Content-Type fits the path's extension | [`fits_extension`] |
 //! | what a response's Cache-Control asks for, and the targeted fields before it | [`Control`] |
 //! | whether a response may be stored, and why not | [`may_store`] |
 //! | how long it is fresh, and how old it is | [`Terms`] |
@@ -31,6 +33,7 @@ mod coverage;
 mod directives;
 mod encoding;
 mod eviction;
+mod extension;
 mod fragment;
 mod freshness;
 pub mod head;
@@ -38,6 +41,7 @@ pub mod internal;
 pub mod invalidation;
 mod key;
 mod numbers;
+pub mod path;
 pub mod purge;
 pub mod ranges;
 mod request;
@@ -56,6 +60,7 @@ pub use self::{
     coverage::{Coverage, Gap, Supply},
     encoding::{Coding, Form},
     eviction::Eviction,
+    extension::fits_extension,
     fragment::Fragment,
     freshness::{Lifetime, Terms},
     key::{Key, KeyRule},

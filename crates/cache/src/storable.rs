@@ -33,6 +33,8 @@ pub enum NotStored {
     Unusable,
     /// It is larger than the zone or the store allows.
     TooLarge,
+    /// Its Content-Type does not fit the extension of its path.
+    ContentType,
 }
 
 impl NotStored {
@@ -48,6 +50,7 @@ impl NotStored {
             Self::Vary => "vary",
             Self::Unusable => "no-lifetime",
             Self::TooLarge => "too-large",
+            Self::ContentType => "content-type",
         }
     }
 }
@@ -66,6 +69,7 @@ impl fmt::Display for NotStored {
             Self::Vary => "the response says Vary: *",
             Self::Unusable => "it has neither a lifetime nor a validator",
             Self::TooLarge => "it is larger than the zone's limit or than the store",
+            Self::ContentType => "its Content-Type does not fit the extension of its path",
         })
     }
 }
