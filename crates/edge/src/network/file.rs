@@ -95,6 +95,8 @@ struct WrittenZone {
     next_byte: Duration,
     #[serde(default = "largest")]
     largest: Bytes,
+    #[serde(default)]
+    deception_armor: bool,
     #[serde(default = "targets")]
     targets: Vec<Spanned<String>>,
     #[serde(default)]
@@ -335,6 +337,7 @@ impl Checks<'_> {
             first_byte: zone.first_byte,
             next_byte: zone.next_byte,
             largest: zone.largest.0,
+            deception_armor: zone.deception_armor,
             targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
             compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,
         })
