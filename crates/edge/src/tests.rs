@@ -12,6 +12,7 @@ mod door;
 mod gate;
 mod nats;
 mod network;
+mod normal_form;
 mod on_disk;
 mod only_on_disk;
 mod partial;
