@@ -5,8 +5,13 @@ use std::sync::{Arc, Mutex};
 use http::{Body, Method, Request, StatusCode};
 use serde_json::{Value, json};
 
-use super::{Stage, came, request, with};
-use crate::{admin, network::Network};
+use super::{
+    Stage, came,
+    network::World,
+    purges::{FRA, LHR, SYD, TO_FRA},
+    request, with,
+};
+use crate::{admin, centre::Edge, network::Network};
 
 const TOKEN: &str = "token";
 
@@ -26,11 +31,15 @@ fn stage(rules: &str, cache_control: &'static str) -> (Stage, Arc<Mutex<Vec<Stri
 
 /// The response of the admin API to a purge.
 async fn purge(stage: &Stage, asked: Value) -> (StatusCode, Value) {
+    purge_at(&stage.edge.edge, TOKEN, &asked).await
+}
+
+async fn purge_at(edge: &Arc<Edge>, token: &str, asked: &Value) -> (StatusCode, Value) {
     let mut purge = Request::new(Body::whole(asked.to_string()));
     *purge.method_mut() = Method::POST;
     *purge.uri_mut() = "/client/v4/zones/z/purge_cache".parse().unwrap();
-    purge.headers_mut().insert("authorization", format!("Bearer {TOKEN}").parse().unwrap());
-    let response = admin::serve(&stage.edge.edge, purge).await;
+    purge.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+    let response = admin::serve(edge, purge).await;
     let status = response.status();
     let text = response.into_body().collect(1 << 20).await.unwrap();
     (status, serde_json::from_slice(&text).unwrap())
@@ -226,6 +235,21 @@ async fn a_purge_of_the_url_that_was_requested_reaches_the_object_under_its_rule
         purge(&stage, json!({"files": ["http://shop.example/q/a?v=2"]})).await.1["result"]["objects"],
         0
     );
+}
+
+#[tokio::test]
+async fn a_purge_by_url_reaches_the_object_under_its_rules_key_in_all_data_centres() {
+    let zone = format!("{TO_FRA}[[zone.rule]]\npath = \"/q/*\"\nkey = {{ query = [\"v\"] }}\n");
+    let world = World::new(&zone, async |_, number| with("max-age=600", format!("{number}")));
+    for centre in [LHR, FRA, SYD] {
+        assert_eq!(world.get(centre, "/q/./~a?v=1&utm=x").await.body, "0");
+    }
+    let asked = json!({"files": ["http://shop.example/q/%7Ea?utm=y&v=1"], "hard": true});
+    let (status, answer) = purge_at(&world.centres[SYD].core.edge, &world.token, &asked).await;
+    assert_eq!((status, &answer["result"]["objects"]), (StatusCode::OK, &json!(1)), "{answer}");
+    for centre in [LHR, FRA, SYD] {
+        assert_eq!(world.get(centre, "/q/~a?v=1").await.body, "1");
+    }
 }
 
 #[tokio::test]
