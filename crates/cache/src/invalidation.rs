@@ -6,23 +6,32 @@ use http_types::{
 };
 use sfv::{BareItem, ListEntry, Parser};
 
-/// The URLs that an answer to this request makes invalid: its own, and those of the same origin that Location and Content-Location
-/// name. None if the method is safe or the answer an error.
+use crate::path;
+
+/// The URLs that a response to this request makes invalid: the request's, and URLs of the same origin in Location and Content-Location, all
+/// with paths in normal form. Empty if the method is safe or the response an error.
 pub fn urls(method: &Method, url: &Uri, status: StatusCode, response: &HeaderMap) -> Vec<Uri> {
-    if method.is_safe() || !(status.is_success() || status.is_redirection()) {
+    if is_safe(method) || !(status.is_success() || status.is_redirection()) {
         return Vec::new();
     }
-    let named = [LOCATION, CONTENT_LOCATION]
-        .into_iter()
-        .filter_map(|name| resolve(url, response.get(name)?.to_str().ok()?));
+    let lines = [LOCATION, CONTENT_LOCATION].map(|name| response.get_all(name));
+    let named = lines.iter().flatten().filter_map(|value| resolve(url, value.as_bytes()));
     let same_origin = named.filter(|named| origin(named) == origin(url));
     std::iter::once(url.clone()).chain(same_origin).collect()
 }
 
 /// Whether a response says that it is what a GET of the same URL is answered with (RFC 9110 section 9.3.3).
 pub fn is_own_location(url: &Uri, response: &HeaderMap) -> bool {
-    let location = response.get(CONTENT_LOCATION).and_then(|location| location.to_str().ok());
-    location.and_then(|location| resolve(url, location)).is_some_and(|location| location == *url)
+    let location = response.get(CONTENT_LOCATION).and_then(|location| resolve(url, location.as_bytes()));
+    location.is_some_and(|location| {
+        origin(&location) == origin(url) && location.path_and_query() == url.path_and_query()
+    })
+}
+
+/// Whether a method is safe by IANA's HTTP Method Registry.
+pub fn is_safe(method: &Method) -> bool {
+    const OTHERS: [&str; 5] = ["PRI", "PROPFIND", "QUERY", "REPORT", "SEARCH"];
+    method.is_safe() || OTHERS.contains(&method.as_str())
 }
 
 /// The groups that a response belongs to (`Cache-Groups`); none if the field cannot be read.
@@ -32,7 +41,7 @@ pub fn groups(response: &HeaderMap) -> Vec<String> {
 
 /// The groups that an answer to a request that is not safe makes invalid (`Cache-Group-Invalidation`).
 pub fn invalidated_groups(method: &Method, response: &HeaderMap) -> Vec<String> {
-    if method.is_safe() { Vec::new() } else { strings(response, &CACHE_GROUP_INVALIDATION) }
+    if is_safe(method) { Vec::new() } else { strings(response, &CACHE_GROUP_INVALIDATION) }
 }
 
 fn strings(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
@@ -48,57 +57,56 @@ fn strings(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
     strings.filter(|group| group.len() <= LONGEST_GROUP).take(MOST_GROUPS).collect()
 }
 
-fn origin(url: &Uri) -> (Option<&str>, Option<String>) {
-    (url.scheme_str(), url.authority().map(|authority| authority.as_str().to_ascii_lowercase()))
+/// Scheme, host and port, such that two with the same meaning are equal.
+fn origin(url: &Uri) -> (Option<&str>, Option<String>, Option<u16>) {
+    let usual = if url.scheme_str() == Some("https") { 443 } else { 80 };
+    let host = url.host().map(|host| host.trim_end_matches('.').to_ascii_lowercase());
+    (url.scheme_str(), host, Some(url.port_u16().unwrap_or(usual)))
 }
 
-/// What a reference means at a URL (RFC 3986 section 5.2); fragments are not sent and so not looked at.
-fn resolve(base: &Uri, reference: &str) -> Option<Uri> {
-    let reference = reference.split('#').next().unwrap_or_default();
-    let (scheme, authority) = (base.scheme_str()?, base.authority()?);
-    let (path, query) = match reference.split_once('?') {
-        Some((path, query)) => (path, Some(query)),
-        None => (reference, None),
-    };
-    if reference.contains("://") {
-        return reference.parse().ok();
-    }
-    if reference.starts_with("//") {
-        return format!("{scheme}:{reference}").parse().ok();
-    }
+/// The URL of a reference at a base URL (RFC 3986 section 5.2), in normal form and without a fragment.
+fn resolve(base: &Uri, reference: &[u8]) -> Option<Uri> {
+    let reference = String::from_utf8_lossy(reference);
+    let reference = reference.trim().split('#').next().unwrap_or_default();
     if reference.is_empty() {
         return Some(base.clone());
     }
-    let path = match path {
-        "" => base.path().to_owned(),
-        _ if path.starts_with('/') => without_dots(path),
-        _ => {
+    let (reference, query) = match reference.split_once('?') {
+        Some((path, query)) => (path, Some(path::normal_encoding(query))),
+        None => (reference, None),
+    };
+    let (own, authority) = (base.scheme_str()?, base.authority()?);
+    let (scheme, rest) = match scheme_of(reference) {
+        Some((scheme, rest)) => (Some(scheme.to_ascii_lowercase()), rest),
+        None => (None, reference),
+    };
+    let (authority, path) = match (rest.strip_prefix("//"), &scheme) {
+        (Some(rest), _) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            (authority.rsplit('@').next().unwrap_or_default(), path.to_owned())
+        }
+        // Without an authority it is a URL of another kind, such as `mailto:`.
+        (None, Some(_)) => return None,
+        (None, None) if rest.is_empty() => (authority.as_str(), base.path().to_owned()),
+        (None, None) if rest.starts_with('/') => (authority.as_str(), rest.to_owned()),
+        (None, None) => {
             let folder = base.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-            without_dots(&format!("{folder}/{path}"))
+            (authority.as_str(), format!("{folder}/{rest}"))
         }
     };
+    let path = if path.is_empty() { "/".into() } else { path::normal(&path) };
     let query = query.map_or_else(String::new, |query| format!("?{query}"));
+    let scheme = scheme.as_deref().unwrap_or(own);
     format!("{scheme}://{authority}{path}{query}").parse().ok()
 }
 
-fn without_dots(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
-    let segments: Vec<_> = path.split('/').skip(1).collect();
-    for (at, &segment) in segments.iter().enumerate() {
-        let is_last = at + 1 == segments.len();
-        match segment {
-            "." | ".." => {
-                if segment == ".." {
-                    kept.pop();
-                }
-                if is_last {
-                    kept.push("");
-                }
-            }
-            _ => kept.push(segment),
-        }
-    }
-    format!("/{}", kept.join("/"))
+/// The scheme of a reference, if it has one, and the rest (RFC 3986 section 3.1).
+fn scheme_of(reference: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = reference.split_once(':')?;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    let is_scheme =
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_letter);
+    is_scheme.then_some((scheme, rest))
 }
 
 const CACHE_GROUPS: HeaderName = HeaderName::from_static("cache-groups");
@@ -129,8 +137,13 @@ mod tests {
             ("../../../../g", "http://a/g"),
             ("", "http://a/b/c/d?q"),
             ("https://x/", "https://x/"),
+            ("HTTP://x", "http://x/"),
+            ("/%7ex/../y?a=%2f", "http://a/y?a=%2F"),
+            ("/login?next=http://x/", "http://a/login?next=http://x/"),
+            ("http://user:pw@a:80/x", "http://a:80/x"),
+            ("/caf\u{e9}", "http://a/caf%C3%A9"),
         ] {
-            assert_eq!(resolve(&base, reference).unwrap().to_string(), expected, "{reference}");
+            assert_eq!(resolve(&base, reference.as_bytes()).unwrap().to_string(), expected, "{reference}");
         }
     }
 
@@ -147,7 +160,31 @@ mod tests {
         assert_eq!(of(&Method::POST, 201), ["http://a/b/c", "http://a/b/d"]);
         assert_eq!(of(&Method::from_bytes(b"M-SEARCH").unwrap(), 302), ["http://a/b/c", "http://a/b/d"]);
         assert!(of(&Method::POST, 500).is_empty());
-        assert!(of(&Method::GET, 200).is_empty());
+        for safe in ["GET", "HEAD", "OPTIONS", "TRACE", "PRI", "PROPFIND", "QUERY", "REPORT", "SEARCH"] {
+            assert!(of(&Method::from_bytes(safe.as_bytes()).unwrap(), 200).is_empty(), "{safe}");
+        }
+    }
+
+    #[test]
+    fn a_location_of_the_same_origin_may_be_written_otherwise() {
+        let url = "http://plain.test/form".parse().unwrap();
+        for (location, is_same) in [
+            ("http://plain.test:80/loc", true),
+            ("http://PLAIN.test/loc", true),
+            ("http://plain.test./loc", true),
+            ("http://user@plain.test/loc", true),
+            ("HTTP://plain.test/loc", true),
+            ("//Plain.Test:80/./%6coc", true),
+            ("/x/../loc", true),
+            ("https://plain.test/loc", false),
+            ("http://plain.test:8080/loc", false),
+            ("http://plain.test@evil.test/loc", false),
+            ("mailto:a@plain.test", false),
+        ] {
+            let named = urls(&Method::POST, &url, StatusCode::CREATED, &headers(&[("location", location)]));
+            let paths: Vec<_> = named.iter().map(Uri::path).collect();
+            assert_eq!(paths, if is_same { &["/form", "/loc"][..] } else { &["/form"] }, "{location}");
+        }
     }
 
     #[test]
@@ -159,6 +196,7 @@ mod tests {
             ("http://a/b/c?d", true),
             ("/b/c", false),
             ("https://a/b/c?d", false),
+            ("http://A:80/b/./c?d", true),
         ] {
             assert_eq!(
                 is_own_location(&url, &headers(&[("content-location", location)])),

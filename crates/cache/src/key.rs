@@ -9,6 +9,8 @@ use std::{
 
 use http_types::{HeaderMap, HeaderName, Uri, header::COOKIE};
 
+use crate::path;
+
 /// Which parts of a request make its key, besides scheme, authority and path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeyRule {
@@ -29,7 +31,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a request for this URL, which has a scheme and an authority.
+    /// The key of a request for this URL, which has a scheme, an authority and a path in normal form. A chosen cookie, field or parameter
+    /// counts with all its occurrences in their order, and an absent one differs from an empty one.
     pub fn of(url: &Uri, request: &HeaderMap, rule: &KeyRule) -> Self {
         let mut key = String::with_capacity(USUAL);
         push_base(&mut key, url);
@@ -44,12 +47,14 @@ impl Key {
             Some(names) => push_parameters(&mut key, url.query().unwrap_or_default(), names),
         }
         for name in &rule.cookies {
-            push_extra(&mut key, name, cookie(request, name).unwrap_or_default());
+            for pair in cookies(request, name) {
+                push_bytes(&mut key, &[pair]);
+            }
         }
         for name in &rule.headers {
-            let values: Vec<_> =
-                request.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
-            push_extra(&mut key, name.as_str(), &values.join(","));
+            for value in request.get_all(name) {
+                push_bytes(&mut key, &[name.as_str().as_bytes(), b":", value.as_bytes()]);
+            }
         }
         Self { hash: HASHER.hash_one(&key), text: key.into() }
     }
@@ -104,29 +109,53 @@ fn push_base(key: &mut String, url: &Uri) {
 
 /// The chosen parameters in the order of their names, as they stand.
 fn push_parameters(key: &mut String, query: &str, names: &[String]) {
-    let is_chosen = |parameter: &&str| {
-        let name = parameter.split('=').next().unwrap_or_default();
-        names.iter().any(|chosen| chosen == name)
-    };
-    let mut chosen: Vec<_> = query.split('&').filter(is_chosen).collect();
-    chosen.sort_by_key(|parameter| parameter.split('=').next());
-    for (at, parameter) in chosen.iter().enumerate() {
+    let chosen = |piece: &str| names.iter().find(|name| is_named(piece, name)).map(String::as_str);
+    // Some origins separate parameters by `;` as well.
+    let chosen = |parameter: &'_ str| parameter.split(';').find_map(chosen);
+    let mut found: Vec<_> =
+        query.split('&').filter_map(|parameter| Some((chosen(parameter)?, parameter))).collect();
+    // To those, the order within a parameter is part of the order of all.
+    if !found.iter().any(|(_, parameter)| parameter.contains(';')) {
+        found.sort_by_key(|(name, _)| *name);
+    }
+    for (at, (_, parameter)) in found.iter().enumerate() {
         key.push(if at == 0 { '?' } else { '&' });
         key.push_str(parameter);
     }
 }
 
-fn push_extra(key: &mut String, name: &str, value: &str) {
-    key.push(SEPARATOR);
-    key.push_str(name);
-    key.push('=');
-    key.push_str(value);
+/// Whether an origin may read a parameter under this name. PHP removes spaces before it, ends it at `[` and NUL, and reads `.` and a space
+/// as `_`; ASP.NET ignores case.
+fn is_named(parameter: &str, name: &str) -> bool {
+    let written = parameter.split('=').next().unwrap_or_default();
+    if written == name {
+        return true;
+    }
+    let plain = |text: &[u8]| -> Vec<u8> {
+        let text = text.trim_ascii_start();
+        let ends = |&(at, byte): &(usize, &u8)| at > 0 && matches!(byte, b'[' | b'\0');
+        let end = text.iter().enumerate().find(ends).map_or(text.len(), |(at, _)| at);
+        let alike = |byte: &u8| if matches!(byte, b'.' | b' ') { b'_' } else { byte.to_ascii_lowercase() };
+        text[..end].iter().map(alike).collect()
+    };
+    let is_shorter = written.len() < name.len();
+    !is_shorter && plain(&path::decoded_field(written)) == plain(name.as_bytes())
 }
 
-fn cookie<'a>(request: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let lines = request.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find_map(|(found, value)| (found == name).then_some(value))
+/// Bytes beyond ASCII count as Latin-1.
+fn push_bytes(key: &mut String, parts: &[&[u8]]) {
+    key.push(SEPARATOR);
+    key.extend(parts.iter().copied().flatten().map(|&byte| char::from(byte)));
+}
+
+/// The verbatim pairs of a cookie in all lines.
+fn cookies<'a>(request: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
+    let lines = request.get_all(COOKIE).iter();
+    let pairs = lines.flat_map(|line| line.as_bytes().split(|&byte| byte == b';')).map(<[u8]>::trim_ascii);
+    pairs.filter(move |pair| {
+        let found = pair.split(|&byte| byte == b'=').next().unwrap_or_default();
+        found.trim_ascii_end() == name.as_bytes()
+    })
 }
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -153,6 +182,60 @@ mod tests {
         assert_ne!(key("http://shop.example/a", &rule), key("https://shop.example/a", &rule));
         assert_ne!(key("http://shop.example/a", &rule), key("http://shop.example:8080/a", &rule));
         assert_ne!(key("http://shop.example/a", &rule), key("http://shop.example/a?", &rule));
+    }
+
+    #[test]
+    fn all_occurrences_of_a_chosen_part_count() {
+        let rule = KeyRule {
+            query: Some(vec!["v".into(), "w".into()]),
+            cookies: vec!["lang".into()],
+            headers: vec![HeaderName::from_static("x-dev")],
+        };
+        let of = |query: &str, fields: &[(&'static str, &[u8])]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in fields {
+                headers.append(*name, http_types::HeaderValue::from_bytes(value).unwrap());
+            }
+            Key::of(&format!("http://a/{query}").parse().unwrap(), &headers, &rule).as_str().to_owned()
+        };
+        let requests: &[(&str, &[(&'static str, &[u8])])] = &[
+            ("", &[]),
+            ("?v", &[]),
+            ("?v=1", &[]),
+            ("?v=2", &[]),
+            ("?v=1&v=2", &[]),
+            ("?v=2&v=1", &[]),
+            ("?v=1&%76=2", &[]),
+            ("?v=1&utm=a;v=2", &[]),
+            ("?v=1&utm=b;w=2", &[]),
+            ("?v=1;w=2&w=3", &[]),
+            ("?w=3&v=1;w=2", &[]),
+            ("?v=1&v[]=2", &[]),
+            ("?v=1&+V=2", &[]),
+            ("", &[("cookie", b"lang=")]),
+            ("", &[("cookie", b"lang")]),
+            ("", &[("cookie", b"lang=de")]),
+            ("", &[("cookie", b"lang=de; lang=fr")]),
+            ("", &[("cookie", b"lang=fr; lang=de")]),
+            ("", &[("cookie", b"lang=de"), ("cookie", b"lang=en")]),
+            ("", &[("cookie", b"lang=\xe9")]),
+            ("", &[("cookie", b"lang=\xe8")]),
+            ("", &[("x-dev", b"")]),
+            ("", &[("x-dev", b"a")]),
+            ("", &[("x-dev", b"a"), ("x-dev", b"b")]),
+            ("", &[("x-dev", b"b"), ("x-dev", b"a")]),
+            ("", &[("x-dev", b"a,b")]),
+            ("", &[("x-dev", b"\xff")]),
+        ];
+        let keys: Vec<_> = requests.iter().map(|(query, fields)| of(query, fields)).collect();
+        for (at, key) in keys.iter().enumerate() {
+            assert!(!keys[..at].contains(key), "{key}");
+        }
+        assert_eq!(of("?w=2&utm=x&v=1", &[]), of("?v=1&w=2", &[]));
+        assert_eq!(
+            of("", &[("cookie", b"a=1; lang=de"), ("cookie", b"b=2")]),
+            of("", &[("cookie", b"lang=de")])
+        );
     }
 
     #[test]

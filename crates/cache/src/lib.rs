@@ -3,6 +3,8 @@
 //! | to see | look into |
 //! | --- | --- |
 //! | under which name a response is found | [`Key`] |
+//! | the normal form of a URL's path, and how origins may read it | [`path`] |
+//! | whether a Content-Type fits the path's extension | [`fits_extension`] |
 //! | what a response's Cache-Control asks for, and the targeted fields before it | [`Control`] |
 //! | whether a response may be stored, and why not | [`may_store`] |
 //! | which fields only the client gets that asked | [`take_personal`] |
@@ -32,6 +34,7 @@ mod coverage;
 mod directives;
 mod encoding;
 mod eviction;
+mod extension;
 mod fragment;
 mod freshness;
 pub mod head;
@@ -40,6 +43,7 @@ pub mod invalidation;
 mod key;
 mod numbers;
 mod personal;
+pub mod path;
 pub mod purge;
 pub mod ranges;
 mod request;
@@ -58,6 +62,7 @@ pub use self::{
     coverage::{Coverage, Gap, Supply},
     encoding::{Coding, Form},
     eviction::Eviction,
+    extension::fits_extension,
     fragment::Fragment,
     freshness::{Lifetime, Terms, rule_lifetime},
     key::{Key, KeyRule},

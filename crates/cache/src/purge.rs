@@ -1,11 +1,15 @@
 //! The log of purges: each has a place in it, its epoch, and an object that was asked for before a purge that names it is never
 //! stored as fresh, however late it arrives.
 
-use std::collections::VecDeque;
+mod normal;
+
+use std::{borrow::Cow, collections::VecDeque};
 
 use http_types::{HeaderMap, HeaderName};
 
 use crate::directives::elements;
+
+pub use self::normal::{Nameless, host, prefix, tag, url};
 
 /// What is to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,30 +50,71 @@ pub struct Subject {
     pub groups: Vec<String>,
 }
 
+/// A subject with its URL in the form in which purges are compared, made once for many purges.
+#[derive(Debug)]
+pub struct Candidate<'s> {
+    subject: &'s Subject,
+    url: Cow<'s, str>,
+}
+
 impl Subject {
     /// Whether a purge in this zone means it.
     pub fn is_meant(&self, zone: &str, purge: &Purge) -> bool {
-        self.zone == zone && self.is_named(purge)
+        self.zone == zone && self.candidate().is_named(&purge.clone().normal())
+    }
+
+    /// Its URL in the form in which purges are compared.
+    pub fn purge_url(&self) -> Cow<'_, str> {
+        url(&self.url)
+    }
+
+    /// For a comparison with many purges.
+    pub fn candidate(&self) -> Candidate<'_> {
+        Candidate { subject: self, url: self.purge_url() }
+    }
+}
+
+impl Candidate<'_> {
+    /// Whether a purge in this zone, in normal form, means it.
+    pub fn is_meant(&self, zone: &str, purge: &Purge) -> bool {
+        self.subject.zone == zone && self.is_named(purge)
     }
 
     fn is_named(&self, purge: &Purge) -> bool {
         let is_labelled = match purge {
-            Purge::Tag(tag) => self.tags.contains(tag),
-            Purge::Group(_, group) => self.groups.contains(group),
+            Purge::Tag(tag) => self.subject.tags.contains(tag),
+            Purge::Group(_, group) => self.subject.groups.contains(group),
             _ => true,
         };
-        is_labelled && purge.may_mean(&self.url)
+        is_labelled && purge.may_name(&self.url)
     }
 }
 
 impl Purge {
-    /// Whether it means the object of this URL, as in its key, or may mean it: tags and groups are known from a response only.
+    /// The same purge in the form in which purges are compared. Purges of clients, files and other data centres need it.
+    #[must_use]
+    pub fn normal(self) -> Self {
+        match self {
+            Self::Url(text) => Self::Url(url(&text).into_owned()),
+            Self::Host(text) => Self::Host(normal::host_form(&text)),
+            Self::Prefix(text) => Self::Prefix(normal::prefix_form(&text)),
+            Self::Group(origin, group) => Self::Group(url(&origin).into_owned(), group),
+            Self::Tag(_) | Self::Everything => self,
+        }
+    }
+
+    /// Whether it means the object of this URL, or may mean it: tags and groups are known from a response only.
     pub fn may_mean(&self, of: &str) -> bool {
+        self.clone().normal().may_name(&url(of))
+    }
+
+    /// The same, if it and the URL are in normal form.
+    pub fn may_name(&self, of: &str) -> bool {
         let without_scheme = of.split_once("://").map_or(of, |(_, rest)| rest);
         match self {
             Self::Url(url) => of == url,
-            Self::Host(host) => without_scheme.split(['/', '?', ':']).next() == Some(host),
-            Self::Prefix(prefix) => without_scheme.starts_with(prefix.as_str()),
+            Self::Host(host) => normal::host_of(without_scheme) == host,
+            Self::Prefix(prefix) => normal::begins(without_scheme, prefix),
             Self::Group(origin, _) => {
                 let rest = of.strip_prefix(origin.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
@@ -103,7 +148,8 @@ impl Log {
     /// Adds a purge and returns its place.
     pub fn add(&mut self, zone: &str, purge: Purge, depth: Depth) -> u64 {
         self.epoch += 1;
-        self.entries.push_back(Entry { epoch: self.epoch, zone: zone.to_owned(), purge, depth });
+        let (zone, purge) = (zone.to_owned(), purge.normal());
+        self.entries.push_back(Entry { epoch: self.epoch, zone, purge, depth });
         if self.entries.len() > REMEMBERED {
             self.entries.pop_front();
         }
@@ -122,8 +168,12 @@ impl Log {
         if began + 1 < oldest {
             return Some(Depth::Hard);
         }
+        if began >= self.epoch {
+            return None;
+        }
+        let candidate = subject.candidate();
         let later = self.entries.iter().rev().take_while(|entry| entry.epoch > began);
-        later.filter(|entry| subject.is_meant(&entry.zone, &entry.purge)).map(|entry| entry.depth).max()
+        later.filter(|entry| candidate.is_meant(&entry.zone, &entry.purge)).map(|entry| entry.depth).max()
     }
 }
 

@@ -35,6 +35,8 @@ pub enum NotStored {
     Unusable,
     /// It is larger than the zone or the store allows.
     TooLarge,
+    /// Its Content-Type does not fit the extension of its path.
+    ContentType,
 }
 
 impl NotStored {
@@ -51,6 +53,7 @@ impl NotStored {
             Self::SetCookie => "set-cookie",
             Self::Unusable => "no-lifetime",
             Self::TooLarge => "too-large",
+            Self::ContentType => "content-type",
         }
     }
 }
@@ -70,6 +73,7 @@ impl fmt::Display for NotStored {
             Self::SetCookie => "the response sets a cookie",
             Self::Unusable => "it has neither a lifetime nor a validator",
             Self::TooLarge => "it is larger than the zone's limit or than the store",
+            Self::ContentType => "its Content-Type does not fit the extension of its path",
         })
     }
 }

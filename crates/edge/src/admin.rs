@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cache::purge::{Depth, Purge};
+use cache::purge::{self, Depth, Purge};
 use http::{
     Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header,
     token::{self, TokenHash},
@@ -139,7 +139,7 @@ async fn purge(edge: &Arc<Edge>, zone: &str, text: &[u8]) -> Response<Body> {
         }
     };
     let depth = if asked.hard { Depth::Hard } else { Depth::Soft };
-    let purges = match read(asked) {
+    let purges = match read(zone, &asked) {
         Ok(purges) => purges,
         Err(why) => return failure(StatusCode::BAD_REQUEST, &why),
     };
@@ -201,38 +201,48 @@ fn message(there: &PurgedIn) -> Fault {
     Fault { code: code.as_u16(), message }
 }
 
-/// What is named, as the store knows it.
-fn read(asked: Purges) -> Result<Vec<Purge>, String> {
-    let mut purges = Vec::new();
-    for file in &asked.files {
-        let url: Uri = file.parse().map_err(|_| format!("\"{file}\" is not a URL"))?;
-        if url.scheme().is_none() || url.host().is_none() {
-            return Err(format!("\"{file}\" is not a URL with a scheme and a host"));
+type Reader = fn(&str) -> Result<Purge, purge::Nameless>;
+
+/// The purges of a request. A URL stands for its keys under all rules of the zone.
+fn read(zone: &Zone, asked: &Purges) -> Result<Vec<Purge>, String> {
+    let Purges { files, tags, hosts, prefixes, purge_everything, hard: _ } = asked;
+    let count = files.len() + tags.len() + hosts.len() + prefixes.len() + usize::from(*purge_everything);
+    match count {
+        0 => {
+            let why = "nothing is named: expected files, tags, hosts, prefixes or purge_everything";
+            return Err(why.to_owned());
         }
-        let key = cache::Key::of(&url, &HeaderMap::new(), &cache::KeyRule::default());
-        purges.push(Purge::Url(key.url().to_owned()));
+        count if count > MOST_PURGES => {
+            return Err(format!("{count} things are named; up to {MOST_PURGES} can be"));
+        }
+        _ => {}
     }
-    purges.extend(asked.tags.iter().map(|tag| Purge::Tag(tag.to_ascii_lowercase())));
-    purges.extend(asked.hosts.iter().map(|host| Purge::Host(host.to_ascii_lowercase())));
-    for prefix in asked.prefixes {
-        let without_scheme = prefix.split_once("://").map_or(&prefix[..], |(_, rest)| rest);
-        purges.push(Purge::Prefix(without_scheme.to_owned()));
-    }
-    if asked.purge_everything {
-        purges.push(Purge::Everything);
-    }
-    let bytes = |purge: &Purge| match purge {
-        Purge::Url(text) | Purge::Tag(text) | Purge::Host(text) | Purge::Prefix(text) => text.len(),
-        Purge::Group(..) | Purge::Everything => 0,
-    };
-    if purges.iter().any(|purge| bytes(purge) > LONGEST) {
+    if [files, tags, hosts, prefixes].into_iter().flatten().any(|name| name.len() > LONGEST) {
         return Err(format!("a name is longer than the {LONGEST} bytes that one can have"));
     }
-    match purges.len() {
-        0 => Err("nothing is named: expected files, tags, hosts, prefixes or purge_everything".to_owned()),
-        count if count > MOST_PURGES => Err(format!("{count} things are named; up to {MOST_PURGES} can be")),
-        _ => Ok(purges),
+    let mut purges = Vec::new();
+    for file in files {
+        purges.extend(key_urls(zone, file)?.into_iter().map(Purge::Url));
     }
+    let readers: [(&Vec<String>, Reader); 3] =
+        [(tags, purge::tag), (hosts, purge::host), (prefixes, purge::prefix)];
+    for (names, read) in readers {
+        for name in names {
+            purges.push(read(name).map_err(|why| why.to_string())?);
+        }
+    }
+    if *purge_everything {
+        purges.push(Purge::Everything);
+    }
+    Ok(purges)
+}
+
+fn key_urls(zone: &Zone, file: &str) -> Result<Vec<String>, String> {
+    let url: Uri = file.trim().parse().map_err(|_| format!("\"{file}\" is not a URL"))?;
+    if url.scheme().is_none() || url.host().is_none_or(str::is_empty) {
+        return Err(format!("\"{file}\" is not a URL with a scheme and a host"));
+    }
+    Ok(zone.key_urls(&url))
 }
 
 /// Whether a request has a token that the network's file knows.

@@ -7,6 +7,7 @@ use http::{Body, Request, Scheme, Uri, server::Peer};
 
 use crate::{
     centre::Edge,
+    network::Rule,
     operator::Explanation,
     store::{Found, Object},
     visit::Visit,
@@ -31,7 +32,12 @@ impl Edge {
         let rule = visit.rule();
         let now = self.now();
         let found = self.store.find(&visit.key, &visit.headers);
+        let purged_as: Vec<_> = visit.zone().key_urls(url);
         let why = match (&found, rule.is_some_and(|rule| rule.is_bypass)) {
+            (_, true) if rule.is_some_and(Rule::is_unclear) => {
+                "Origins may read this URL in several ways, and a rule is for some of them: the origin is asked, and nothing is stored."
+                    .to_owned()
+            }
             (_, true) => "The rule says bypass: the origin is asked, and nothing is stored.".to_owned(),
             (Found::Nothing, _) if self.on_disk.as_ref().is_some_and(|disk| disk.may_have(&visit.key)) => {
                 "It is not in memory; something is on disk under this key, which is looked at when somebody asks."
@@ -55,7 +61,8 @@ impl Edge {
         };
         Ok(Explanation {
             zone: visit.zone().name.clone(),
-            rule: rule.map(|rule| rule.place.clone()),
+            rule: rule.filter(|rule| !rule.is_unclear()).map(|rule| rule.place.clone()),
+            purged_as: if purged_as == [visit.key.url()] { Vec::new() } else { purged_as },
             key: visit.key.to_string(),
             stored: terms.is_some(),
             fresh_for_s: terms.map(|terms| terms.seconds_left(now)),

@@ -199,6 +199,10 @@ impl Core {
     ) -> Result<Judged, NotStored> {
         let terms = self.terms(visit, status, headers, times);
         let is_own = invalidation::is_own_location(&visit.url, headers);
+        let is_promised = || cache::fits_extension(visit.url.path(), headers.get(header::CONTENT_TYPE));
+        if visit.zone().deception_armor && !is_promised() {
+            return Err(NotStored::ContentType);
+        }
         let cookies = visit.zone().set_cookie;
         may_store((method, &visit.headers), visit.wishes, (status, headers), &terms, cookies, is_own)?;
         let selection = Selection::of(&visit.headers, headers).ok_or(NotStored::Vary)?;
@@ -271,9 +275,9 @@ impl Core {
         let (status, headers, now) = (response.status(), response.headers(), self.now());
         let urls = invalidation::urls(&visit.method, &visit.url, status, headers);
         if !urls.is_empty() {
-            let key = |url| cache::Key::of(url, &visit.headers, &cache::KeyRule::default());
-            let mut purges: Vec<_> = urls.iter().map(|url| Purge::Url(key(url).url().to_owned())).collect();
-            let own = key(&visit.url);
+            let keys = urls.iter().flat_map(|url| visit.zone().key_urls(url));
+            let mut purges: Vec<_> = keys.map(Purge::Url).collect();
+            let own = cache::Key::of(&visit.url, &visit.headers, &cache::KeyRule::default());
             let origin = own
                 .url()
                 .strip_suffix(visit.url.path_and_query().map_or("", |path| path.as_str()))

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use cache::{Key, Spread, purge::Purge};
+use cache::{
+    Key, Spread,
+    purge::{self, Purge},
+};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::{store::Object, visit::Refusal};
@@ -91,10 +94,11 @@ impl Flights {
 
     /// Lets nobody join the flights that may bring what is purged; those for other URLs go on as they are.
     pub(crate) fn close<'p>(&self, purges: impl IntoIterator<Item = &'p Purge>) {
-        let mut table = self.lock();
-        for purge in purges {
-            table.open.retain(|key, _| !purge.may_mean(key.url()));
-        }
+        let purges: Vec<_> = purges.into_iter().cloned().map(Purge::normal).collect();
+        self.lock().open.retain(|key, _| {
+            let url = purge::url(key.url());
+            !purges.iter().any(|purge| purge.may_name(&url))
+        });
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -29,7 +29,7 @@ impl Names {
         }
     }
 
-    /// Objects that a purge may mean; `None` if that can be any.
+    /// Objects that a purge in normal form may mean; `None` if that can be any.
     pub(crate) fn find(&self, purge: &Purge) -> Option<impl Iterator<Item = u64>> {
         let name = match purge {
             Purge::Url(url) => self.hash("url", url),
@@ -43,7 +43,7 @@ impl Names {
     fn of(&self, subject: &Subject) -> Vec<u64> {
         let tags = subject.tags.iter().map(|tag| self.hash("tag", tag));
         let groups = subject.groups.iter().map(|group| self.hash("group", group));
-        tags.chain(groups).chain([self.hash("url", &subject.url)]).collect()
+        tags.chain(groups).chain([self.hash("url", &subject.purge_url())]).collect()
     }
 
     fn hash(&self, kind: &str, name: &str) -> u64 {

@@ -6,6 +6,7 @@ mod kv;
 mod links;
 mod pattern;
 mod rule;
+mod target;
 mod tiers;
 mod traces;
 
@@ -30,7 +31,7 @@ pub use self::{
     kv::{Kv, Store},
     links::{CutOff, Detours, Link},
     pattern::Pattern,
-    rule::{Asked, Rule},
+    rule::{Asked, Rule, normal},
     tiers::Tiers,
     traces::Collector,
 };
@@ -143,6 +144,8 @@ pub struct Zone {
     pub largest: u64,
     /// What becomes of `Set-Cookie` in the store.
     pub set_cookie: SetCookie,
+    /// Whether a response is stored only if its Content-Type fits the extension of its path.
+    pub deception_armor: bool,
     /// Fields that go before Cache-Control.
     pub targets: Vec<HeaderName>,
     /// Content codings that text is given on its way, the best one first.

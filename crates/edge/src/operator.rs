@@ -327,6 +327,9 @@ pub struct Explanation {
     pub rule: Option<String>,
     /// Under which name a response is stored.
     pub key: String,
+    /// The URLs, as in keys, that a purge of this URL reaches, if there is another one than the key's: one for each rule that may be for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub purged_as: Vec<String>,
     /// Whether one is, for a request without any field that Vary names.
     pub stored: bool,
     /// Seconds until it is stale; negative if it has been stale for that long.

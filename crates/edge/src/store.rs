@@ -347,7 +347,11 @@ impl Store {
 
 impl Inner {
     fn purge(&mut self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
-        let is_meant = |object: &Arc<Object>| purges.iter().any(|purge| object.subject.is_meant(zone, purge));
+        let purges: Vec<_> = purges.into_iter().map(Purge::normal).collect();
+        let is_meant = |object: &Arc<Object>| {
+            let candidate = object.subject.candidate();
+            purges.iter().any(|purge| candidate.is_meant(zone, purge))
+        };
         let (mut gone, mut found) = (Vec::new(), 0);
         for number in self.candidates(&purges) {
             let Some(variants) = self.keys.get(&number).and_then(|key| self.resources.get_mut(key)) else {

@@ -14,6 +14,7 @@ mod gate;
 mod most_recent;
 mod nats;
 mod network;
+mod normal_form;
 mod on_disk;
 mod only_on_disk;
 mod partial;

@@ -1,6 +1,6 @@
 //! Who is let in: a request that names a URL of this network, with its zone, its rule and its key.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use cache::{
     Coding, Key, Wishes, internal,
@@ -19,7 +19,7 @@ use tiers::{KeyHash, Role};
 use crate::{
     came::Came,
     log::AtOrigin,
-    network::{Asked, Network, Rule, Zone},
+    network::{self, Asked, Network, Rule, Zone},
     origins::remove_twins,
     traces::Traced,
     upgrade,
@@ -33,7 +33,7 @@ pub(crate) struct Visit {
     /// The place of its rule among the zone's.
     rule: Option<usize>,
     pub(crate) method: Method,
-    /// With scheme and authority.
+    /// With scheme and authority, and its path in normal form: rules, keys, other data centres and origins see this form.
     pub(crate) url: Uri,
     /// End-to-end fields alone: what the origin gets is what rules, keys and conditions see.
     pub(crate) headers: HeaderMap,
@@ -114,7 +114,7 @@ impl Visit {
         let zone = &network.zones[number];
         let asked = Asked { method: &parts.method, url: &url, headers: &parts.headers };
         let rule = zone.rule_for(asked);
-        let place = rule.and_then(|rule| zone.rules.iter().position(|other| std::ptr::eq(rule, other)));
+        let place = rule.map(|rule| zone.place_of(rule));
         let key = Key::of(&url, &parts.headers, &rule.map(|rule| rule.key.clone()).unwrap_or_default());
         let wishes = Wishes::read(&parts.headers);
         let visit = Self {
@@ -173,7 +173,7 @@ impl Visit {
 
     /// Its rule, before there is a response.
     pub(crate) fn rule(&self) -> Option<&Rule> {
-        self.rule.map(|rule| &self.zone().rules[rule])
+        self.rule.map(|place| self.zone().rule_at(place))
     }
 
     /// The rule for a response with this status.
@@ -215,7 +215,13 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
         Scheme::Https => uri::Scheme::HTTPS,
     });
     (url.authority, url.path_and_query) = (Some(authority), Some(path));
-    Uri::from_parts(url).map_err(|_| BAD_TARGET)
+    let url = Uri::from_parts(url).map_err(|_| BAD_TARGET)?;
+    let normal = match network::normal(&url) {
+        None => return Err(BAD_TARGET),
+        Some(Cow::Borrowed(_)) => None,
+        Some(Cow::Owned(normal)) => Some(normal),
+    };
+    Ok(normal.unwrap_or(url))
 }
 
 /// This data centre's member of CDN-Loop in its parts (RFC 8586).

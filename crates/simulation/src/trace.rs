@@ -149,6 +149,7 @@ impl<R: Read> Source for Trace<R> {
 /// What a zone's first fitting rule makes of a URL: its key, and how long it is fresh if the rule says that; 0 is never stored.
 fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     let url: http::Uri = url.parse().ok()?;
+    let url = edge::network::normal(&url)?;
     let headers = http::HeaderMap::new();
     let asked = edge::network::Asked { method: &http::Method::GET, url: &url, headers: &headers };
     let rule = zone.rule_for(asked);

@@ -97,6 +97,8 @@ struct WrittenZone {
     largest: Bytes,
     #[serde(default)]
     store_set_cookie: bool,
+    #[serde(default)]
+    deception_armor: bool,
     #[serde(default = "targets")]
     targets: Vec<Spanned<String>>,
     #[serde(default)]
@@ -338,6 +340,7 @@ impl Checks<'_> {
             next_byte: zone.next_byte,
             largest: zone.largest.0,
             set_cookie: if zone.store_set_cookie { SetCookie::Shared } else { SetCookie::Personal },
+            deception_armor: zone.deception_armor,
             targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
             compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,
         })

@@ -10,15 +10,30 @@ impl Pattern {
         Self(text.to_owned())
     }
 
+    /// The same pattern in another form.
+    pub(super) fn map(&self, form: impl FnOnce(&str) -> String) -> Self {
+        Self(form(&self.0))
+    }
+
+    /// Whether a text is in it.
+    pub(super) fn contains(&self, text: &str) -> bool {
+        self.0.contains(text)
+    }
+
     /// Whether all of `text` fits.
     pub fn matches(&self, text: &str) -> bool {
-        let Some((start, rest)) = self.0.split_once('*') else { return self.0 == text };
-        let Some(mut text) = text.strip_prefix(start) else { return false };
-        let mut parts: Vec<_> = rest.split('*').collect();
+        self.matches_bytes(text.as_bytes())
+    }
+
+    /// The same for a text that need not be UTF-8.
+    pub fn matches_bytes(&self, text: &[u8]) -> bool {
+        let Some((start, rest)) = self.0.split_once('*') else { return self.0.as_bytes() == text };
+        let Some(mut text) = text.strip_prefix(start.as_bytes()) else { return false };
+        let mut parts: Vec<_> = rest.split('*').map(str::as_bytes).collect();
         let end = parts.pop().unwrap_or_default();
         // The first place where a part fits leaves the most for those after it.
-        for part in parts {
-            let Some(at) = text.find(part) else { return false };
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+            let Some(at) = text.windows(part.len()).position(|window| window == part) else { return false };
             text = &text[at + part.len()..];
         }
         text.ends_with(end)

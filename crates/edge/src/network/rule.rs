@@ -1,11 +1,14 @@
 //! A zone's rules: which requests and responses they are for, and what they say.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock, time::Duration};
 
-use cache::{KeyRule, rule_lifetime};
+use cache::{Key, KeyRule, path, rule_lifetime};
 use http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
 
-use super::{Pattern, Zone};
+use super::{
+    Pattern, Zone,
+    target::{PathPattern, Readings},
+};
 
 /// What goes before what the origin says.
 #[derive(Debug, Clone)]
@@ -28,7 +31,7 @@ pub struct Rule {
 pub struct Asked<'a> {
     /// Its method.
     pub method: &'a Method,
-    /// Its URL, with scheme and authority.
+    /// Its URL, with scheme and authority, and its path in normal form.
     pub url: &'a Uri,
     /// Its header.
     pub headers: &'a HeaderMap,
@@ -37,7 +40,7 @@ pub struct Asked<'a> {
 /// All of them have to be true.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conditions {
-    path: Option<Pattern>,
+    path: Option<PathPattern>,
     host: Option<Pattern>,
     methods: Option<Vec<Method>>,
     statuses: Option<Vec<StatusCode>>,
@@ -64,8 +67,8 @@ impl Conditions {
             table.iter().map(|(name, pattern)| (name.clone(), Pattern::new(pattern))).collect()
         };
         Ok(Self {
-            path: path.map(Pattern::new),
-            host: host.map(Pattern::new),
+            path: path.map(PathPattern::new),
+            host: host.map(|host| Pattern::new(bare_host(host).to_ascii_lowercase().as_str())),
             methods: methods.transpose()?,
             statuses: statuses.transpose()?,
             query: pairs(query),
@@ -74,27 +77,84 @@ impl Conditions {
         })
     }
 
-    fn fit(&self, asked: Asked<'_>) -> bool {
-        let is = |pattern: &Option<Pattern>, text: &str| {
-            pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
-        };
-        is(&self.path, asked.url.path())
-            && is(&self.host, asked.url.host().unwrap_or_default())
-            && self.methods.as_ref().is_none_or(|methods| methods.contains(asked.method))
-            && self.query.iter().all(|(name, pattern)| has(pairs(asked.url.query(), '&'), name, pattern))
-            && self.headers.iter().all(|(name, pattern)| {
-                asked
-                    .headers
-                    .get_all(name)
-                    .iter()
-                    .filter_map(|value| value.to_str().ok())
-                    .any(|value| pattern.matches(value))
-            })
-            && self.cookies.iter().all(|(name, pattern)| {
-                let lines =
-                    asked.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-                has(lines.flat_map(|line| pairs(Some(line), ';')), name, pattern)
-            })
+    fn fit(&self, asked: Asked<'_>, readings: &Readings<'_>) -> Fit {
+        if !self.methods.as_ref().is_none_or(|methods| methods.contains(asked.method)) {
+            return Fit::No;
+        }
+        let url = self.fit_url(asked.url, readings);
+        if url == Fit::No {
+            return Fit::No;
+        }
+        let headers = self.headers.iter().map(|(name, pattern)| fit_field(asked.headers, name, pattern));
+        let cookies = self.cookies.iter().map(|(name, pattern)| {
+            let lines = asked.headers.get_all(header::COOKIE).iter().map(|line| line.as_bytes());
+            let pairs = lines.flat_map(|line| line.split(|&byte| byte == b';')).map(pair);
+            Fit::of_all(
+                pairs
+                    .filter(|(found, _)| *found == name.as_bytes())
+                    .map(|(_, value)| pattern.matches_bytes(value)),
+            )
+        });
+        headers.chain(cookies).fold(url, Fit::and)
+    }
+
+    /// How the conditions on the URL fit.
+    fn fit_url(&self, url: &Uri, readings: &Readings<'_>) -> Fit {
+        let host = || bare_host(url.host().unwrap_or_default()).to_ascii_lowercase();
+        if !self.host.as_ref().is_none_or(|pattern| pattern.matches(&host())) {
+            return Fit::No;
+        }
+        let path = self.path.as_ref().map_or(Fit::Yes, |pattern| pattern.fit(readings));
+        let query = url.query().unwrap_or_default();
+        self.query.iter().map(|(name, pattern)| fit_parameter(query, name, pattern)).fold(path, Fit::and)
+    }
+}
+
+/// Whether a rule is for a request, if its origin may read the request in several ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    /// In no way.
+    No,
+    /// In some ways, and not in others.
+    Perhaps,
+    /// In each.
+    Yes,
+}
+
+impl Fit {
+    pub(super) fn and(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    /// Of occurrences of which the origin may take any; without one it is `No`.
+    pub(super) fn of_all(occurrences: impl Iterator<Item = bool>) -> Self {
+        let (mut some, mut all) = (false, true);
+        for fits in occurrences {
+            some |= fits;
+            all &= fits;
+        }
+        match (some, all) {
+            (false, _) => Self::No,
+            (true, false) => Self::Perhaps,
+            (true, true) => Self::Yes,
+        }
+    }
+}
+
+/// A rule that may be for the request, or not, is a bypass: otherwise the response would be stored under a wrong rule.
+static UNCLEAR: LazyLock<Rule> = LazyLock::new(|| Rule {
+    place: "unclear".to_owned(),
+    conditions: Conditions::default(),
+    edge_ttl: None,
+    browser_ttl: None,
+    is_bypass: true,
+    key: KeyRule::default(),
+});
+
+impl Rule {
+    /// Whether it stands for a request that origins may read in several ways, for which a rule is in some of them.
+    pub fn is_unclear(&self) -> bool {
+        std::ptr::eq(self, &*UNCLEAR)
     }
 }
 
@@ -109,7 +169,47 @@ impl Rule {
 impl Zone {
     /// The rule for a request before there is a response.
     pub fn rule_for(&self, asked: Asked<'_>) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.conditions.statuses.is_none() && rule.conditions.fit(asked))
+        self.first(asked, |conditions| conditions.statuses.is_none())
+    }
+
+    /// The place of that rule, for [`Self::rule_at`].
+    pub fn place_of(&self, rule: &Rule) -> usize {
+        self.rules.iter().position(|other| std::ptr::eq(rule, other)).unwrap_or(usize::MAX)
+    }
+
+    /// The rule at a place.
+    pub fn rule_at(&self, place: usize) -> &Rule {
+        self.rules.get(place).unwrap_or(&UNCLEAR)
+    }
+
+    fn first(&self, asked: Asked<'_>, counts: impl Fn(&Conditions) -> bool) -> Option<&Rule> {
+        let readings = Readings::of(asked.url.path());
+        for rule in self.rules.iter().filter(|rule| counts(&rule.conditions)) {
+            match rule.conditions.fit(asked, &readings) {
+                Fit::No => {}
+                Fit::Perhaps if !rule.is_bypass => return Some(&UNCLEAR),
+                Fit::Perhaps | Fit::Yes => return Some(rule),
+            }
+        }
+        None
+    }
+
+    /// The URLs, as in keys, of all objects that requests for this URL may have stored: under each rule that may be for it, and under
+    /// none. The path need not be in normal form.
+    pub fn key_urls(&self, url: &Uri) -> Vec<String> {
+        let Some(url) = normal(url) else { return Vec::new() };
+        let readings = Readings::of(url.path());
+        let rules = self.rules.iter().filter(|rule| !rule.is_bypass);
+        let fitting = rules.filter(|rule| rule.conditions.fit_url(&url, &readings) != Fit::No);
+        let usual = KeyRule::default();
+        let mut urls: Vec<String> = Vec::new();
+        for key in std::iter::once(&usual).chain(fitting.map(|rule| &rule.key)) {
+            let key = Key::of(&url, &HeaderMap::new(), key);
+            if !urls.iter().any(|known| known == key.url()) {
+                urls.push(key.url().to_owned());
+            }
+        }
+        urls
     }
 
     /// Whether a rule is only for some statuses.
@@ -129,21 +229,68 @@ impl Zone {
 
     /// The rule for a response with this status to such a request.
     pub fn rule_for_response(&self, asked: Asked<'_>, status: StatusCode) -> Option<&Rule> {
-        self.rules.iter().find(|rule| {
-            let Conditions { statuses, .. } = &rule.conditions;
-            statuses.as_ref().is_none_or(|statuses| statuses.contains(&status)) && rule.conditions.fit(asked)
+        self.first(asked, |conditions| {
+            conditions.statuses.as_ref().is_none_or(|statuses| statuses.contains(&status))
         })
     }
 }
 
-fn pairs(text: Option<&str>, separator: char) -> impl Iterator<Item = (&str, &str)> {
-    text.unwrap_or_default()
-        .split(separator)
-        .map(|pair| pair.trim().split_once('=').unwrap_or((pair.trim(), "")))
+/// The URL with its path in normal form; `None` if that is too long for a URL.
+pub fn normal(url: &Uri) -> Option<Cow<'_, Uri>> {
+    let Cow::Owned(path) = path::normal(url.path()) else { return Some(Cow::Borrowed(url)) };
+    let target = match url.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    let mut parts = url.clone().into_parts();
+    parts.path_and_query = Some(target.try_into().ok()?);
+    Some(Cow::Owned(Uri::from_parts(parts).ok()?))
 }
 
-fn has<'a>(mut pairs: impl Iterator<Item = (&'a str, &'a str)>, name: &str, pattern: &Pattern) -> bool {
-    pairs.any(|(found, value)| found == name && pattern.matches(value))
+/// A host without a port and a dot at its end.
+fn bare_host(host: &str) -> &str {
+    let end = if host.starts_with('[') { host.find(']').map(|end| end + 1) } else { host.find(':') };
+    host[..end.unwrap_or(host.len())].trim_end_matches('.')
+}
+
+/// A line of a field fits, or all its lines as one.
+fn fit_field(headers: &HeaderMap, name: &HeaderName, pattern: &Pattern) -> Fit {
+    let lines: Vec<_> = headers.get_all(name).iter().map(|value| value.as_bytes()).collect();
+    match &lines[..] {
+        [] => Fit::No,
+        [line] => Fit::of_all(std::iter::once(pattern.matches_bytes(line))),
+        lines => {
+            let joined = pattern.matches_bytes(&lines.join(&b", "[..]));
+            if joined { Fit::Yes } else { Fit::of_all(lines.iter().map(|line| pattern.matches_bytes(line))) }
+        }
+    }
+}
+
+/// A parameter fits with its verbatim value, or with the decoded one. Some origins separate parameters by `;` as well.
+fn fit_parameter(query: &str, name: &str, pattern: &Pattern) -> Fit {
+    let of = |pieces: &mut dyn Iterator<Item = &str>| {
+        let pairs = pieces.map(|piece| piece.split_once('=').unwrap_or((piece, "")));
+        let named = pairs.filter(|(found, _)| *path::decoded_field(found.trim()) == *name.as_bytes());
+        Fit::of_all(named.map(|(_, value)| {
+            let value = value.trim();
+            pattern.matches(value) || pattern.matches_bytes(&path::decoded_field(value))
+        }))
+    };
+    let usual = of(&mut query.split('&'));
+    if !query.contains(';') {
+        return usual;
+    }
+    match (usual, of(&mut query.split(['&', ';']))) {
+        (one, other) if one == other => one,
+        _ => Fit::Perhaps,
+    }
+}
+
+/// Name and value of a cookie.
+fn pair(text: &[u8]) -> (&[u8], &[u8]) {
+    let mut parts = text.splitn(2, |&byte| byte == b'=');
+    let mut part = || parts.next().unwrap_or_default().trim_ascii();
+    (part(), part())
 }
 
 fn method(name: &str) -> Result<Method, String> {

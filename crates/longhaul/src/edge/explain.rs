@@ -29,8 +29,13 @@ impl Explain {
             output::print_json(&output::named("longhaul.edge.explain/1", explanation))?;
         } else {
             let rule = explanation.rule.as_deref().unwrap_or("none fits");
+            let purged: String = explanation
+                .purged_as
+                .iter()
+                .map(|url| format!("a purge of it reaches {}\n", plain(url)))
+                .collect();
             output::print(&format!(
-                "zone {}\nrule {rule}\nkey  {}\n{}\n",
+                "zone {}\nrule {rule}\nkey  {}\n{purged}{}\n",
                 explanation.zone,
                 plain(&explanation.key),
                 explanation.why

@@ -64,14 +64,18 @@ impl Purge {
         } else {
             let objects = plural(purged.objects, "object");
             let others: String = purged.data_centres.iter().map(line).collect();
+            let hint = if purged.objects == 0 { NOTHING } else { "" };
             output::print(&format!(
-                "zone {}: {objects} purged, epoch {}\n{others}",
+                "zone {}: {objects} purged, epoch {}\n{hint}{others}",
                 purged.id, purged.epoch
             ))?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
+
+/// A purge may be right all the same: other data centres and the disk may have objects.
+const NOTHING: &str = "no object in memory matched: check the zone, the scheme and the spelling with `longhaul edge explain URL`\n";
 
 /// A line about another data centre.
 fn line(PurgedIn { data_centre, applied_ms, unreachable }: &PurgedIn) -> String {

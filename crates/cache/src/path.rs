@@ -1,0 +1,246 @@
+//! The normal form of a URL's path, and the other forms in which an origin may read it.
+//!
+//! The normal form follows RFC 3986 section 6.2.2: no dot segments, no percent-encoded unreserved characters, upper case hex digits, and
+//! bytes beyond ASCII percent-encoded. Repeated slashes stay, because they are distinct resources at some origins.
+
+use std::borrow::Cow;
+
+/// The normal form of a path that begins with `/`. It is idempotent, at most three times as long, and borrowed if the path is normal.
+/// An invalid percent-encoding stays.
+pub fn normal(path: &str) -> Cow<'_, str> {
+    if is_normal(path.as_bytes()) {
+        return Cow::Borrowed(path);
+    }
+    let encoded = normal_encoding(path);
+    match without_dot_segments(&encoded) {
+        Some(path) => Cow::Owned(path),
+        None => Cow::Owned(encoded.into_owned()),
+    }
+}
+
+/// The same text with normal percent-encodings: for queries, and for parts of paths.
+pub fn normal_encoding(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    if bytes.iter().all(|byte| byte.is_ascii() && *byte != b'%') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for &byte in bytes {
+        if !byte.is_ascii() {
+            push_encoded(&mut out, byte);
+            continue;
+        }
+        out.push(char::from(byte));
+        // A decoded character may complete another encoding, as in `%4%31`.
+        while let Some(start) = out.len().checked_sub(ENCODED)
+            && let Some(decoded) = encoded_byte(out.as_bytes(), start)
+        {
+            out.truncate(start);
+            if !is_unreserved(decoded) {
+                push_encoded(&mut out, decoded);
+                break;
+            }
+            out.push(char::from(decoded));
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A path with one slash instead of several.
+pub fn merged(path: &str) -> Cow<'_, str> {
+    if !path.contains("//") {
+        return Cow::Borrowed(path);
+    }
+    let mut out = String::with_capacity(path.len());
+    for letter in path.chars() {
+        if letter != '/' || !out.ends_with('/') {
+            out.push(letter);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The forms of a normal path that an origin may serve, other than the path with merged slashes: encoded separators decoded, parameters of
+/// segments removed, cut at an encoded delimiter. Each has merged slashes and no dot segments. None for most paths.
+pub fn readings(path: &str) -> Vec<String> {
+    if !may_be_read_otherwise(path.as_bytes()) {
+        return Vec::new();
+    }
+    let mut readings = Vec::new();
+    let mut add = |reading: String| {
+        if !readings.contains(&reading) {
+            readings.push(reading);
+        }
+    };
+    let mut decoded = path.to_owned();
+    for _ in 0..DECODINGS {
+        for cut in [&decoded[..], without_rest(&decoded)] {
+            for text in [cut.to_owned(), without_parameters(cut)] {
+                // Origins differ in which of both steps comes first.
+                add(merged(&resolved(&text)).into_owned());
+                add(resolved(&merged(&text)));
+            }
+        }
+        let next = with_decoded_separators(&decoded);
+        if next == decoded {
+            break;
+        }
+        decoded = next;
+    }
+    readings.retain(|reading| *reading != merged(path));
+    readings
+}
+
+/// The text of a query's or form's field, percent-decoded, with `+` as a space.
+pub fn decoded_field(text: &str) -> Cow<'_, [u8]> {
+    let bytes = text.as_bytes();
+    if !bytes.iter().any(|byte| matches!(byte, b'%' | b'+')) {
+        return Cow::Borrowed(bytes);
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let encoded = encoded_byte(bytes, at);
+        out.push(encoded.unwrap_or(if byte == b'+' { b' ' } else { byte }));
+        at += if encoded.is_some() { ENCODED } else { 1 };
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a path is in normal form: one scan.
+fn is_normal(path: &[u8]) -> bool {
+    let mut before = 0;
+    for (at, &byte) in path.iter().enumerate() {
+        let is_suspect = match byte {
+            b'%' => true,
+            b'.' => before == b'/' && is_dot_segment(segment(path, at)),
+            byte => !byte.is_ascii(),
+        };
+        if is_suspect && !is_normal_encoding(path, at) {
+            return false;
+        }
+        before = byte;
+    }
+    true
+}
+
+/// Whether there is an encoding at a place that stays, or an invalid one.
+fn is_normal_encoding(path: &[u8], at: usize) -> bool {
+    if path[at] != b'%' {
+        return false;
+    }
+    match encoded_byte(path, at) {
+        None => true,
+        Some(byte) => !is_unreserved(byte) && !path[at + 1..at + ENCODED].iter().any(u8::is_ascii_lowercase),
+    }
+}
+
+fn segment(path: &[u8], at: usize) -> &[u8] {
+    path[at..].split(|&byte| byte == b'/').next().unwrap_or_default()
+}
+
+fn is_dot_segment(segment: &[u8]) -> bool {
+    matches!(segment, b"." | b"..")
+}
+
+/// The path without dot segments (RFC 3986 section 5.2.4); `None` if there is nothing to remove.
+pub(crate) fn without_dot_segments(path: &str) -> Option<String> {
+    if !path.split('/').any(|segment| is_dot_segment(segment.as_bytes())) {
+        return None;
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.strip_prefix('/').unwrap_or(path).split('/').peekable();
+    while let Some(segment) = segments.next() {
+        let is_last = segments.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            _ => kept.push(segment),
+        }
+    }
+    Some(format!("/{}", kept.join("/")))
+}
+
+/// Whether there is a separator or a delimiter that origins treat differently.
+fn may_be_read_otherwise(path: &[u8]) -> bool {
+    path.iter().enumerate().any(|(at, byte)| match byte {
+        b'\\' | b';' => true,
+        b'%' => {
+            encoded_byte(path, at).is_some_and(|byte| matches!(byte, b'/' | b'\\' | b'%') || is_end(byte))
+        }
+        _ => false,
+    })
+}
+
+/// Encoded characters at which some origins end the path.
+fn is_end(byte: u8) -> bool {
+    matches!(byte, b'\0' | b'\n' | b'\r' | b'?' | b'#')
+}
+
+fn resolved(path: &str) -> String {
+    without_dot_segments(path).unwrap_or_else(|| path.to_owned())
+}
+
+/// With `%2F`, `%5C` and `\` read as a slash, and `%25` as a percent sign that may begin another encoding.
+fn with_decoded_separators(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find(['%', '\\']) {
+        out.push_str(&rest[..at]);
+        let (read, length) = match encoded_byte(rest.as_bytes(), at) {
+            Some(b'/' | b'\\') => ('/', ENCODED),
+            Some(b'%') => ('%', ENCODED),
+            _ if rest[at..].starts_with('\\') => ('/', 1),
+            _ => ('%', 1),
+        };
+        out.push(read);
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+    normal_encoding(&out).into_owned()
+}
+
+/// Without what follows `;` in each segment, as servlet containers remove it.
+fn without_parameters(path: &str) -> String {
+    let bare: Vec<_> = path.split('/').map(|segment| segment.split(';').next().unwrap_or_default()).collect();
+    bare.join("/")
+}
+
+/// Up to an encoded NUL, line end, `?` or `#`.
+fn without_rest(path: &str) -> &str {
+    let ends = |(at, _): &(usize, &str)| encoded_byte(path.as_bytes(), *at).is_some_and(is_end);
+    let end = path.match_indices('%').find(ends).map_or(path.len(), |(at, _)| at);
+    &path[..end]
+}
+
+/// The byte that is percent-encoded at a place.
+fn encoded_byte(bytes: &[u8], at: usize) -> Option<u8> {
+    let [b'%', high, low] = *bytes.get(at..at + ENCODED)? else { return None };
+    let digit = |letter: u8| char::from(letter).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    Some(digit(high)? << 4 | digit(low)?)
+}
+
+fn push_encoded(out: &mut String, byte: u8) {
+    out.push('%');
+    for digit in [byte >> 4, byte & 15] {
+        out.push(char::from(HEX[usize::from(digit)]));
+    }
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+const ENCODED: usize = "%41".len();
+/// Origins decode a path once or twice; a third time costs nothing.
+const DECODINGS: usize = 4;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Paths in the conditions of rules: a pattern and a path are compared in each form in which an origin may read the path.
+
+use std::borrow::Cow;
+
+use cache::path;
+
+use super::{Pattern, rule::Fit};
+
+/// A path with repeated slashes merged, and all other ways to read it.
+#[derive(Debug)]
+pub(super) struct Readings<'p> {
+    path: &'p str,
+    merged: Cow<'p, str>,
+    others: Vec<String>,
+}
+
+impl<'p> Readings<'p> {
+    /// Of a path in normal form.
+    pub(super) fn of(path: &'p str) -> Self {
+        Self { path, merged: path::merged(path), others: path::readings(path) }
+    }
+}
+
+/// A condition on a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PathPattern {
+    /// In normal form, with repeated slashes merged.
+    normal: Pattern,
+    /// The same with its separators decoded, for the other readings.
+    decoded: Pattern,
+}
+
+impl PathPattern {
+    pub(super) fn new(text: &str) -> Self {
+        let normal = Pattern::new(&normal(text));
+        let decoded = normal.map(|text| {
+            let slashes =
+                ["%2F", "%5C", "\\"].iter().fold(text.to_owned(), |text, one| text.replace(one, "/"));
+            path::merged(&slashes).into_owned()
+        });
+        Self { normal, decoded }
+    }
+
+    /// Whether it fits in each form of a path, or in some.
+    pub(super) fn fit(&self, readings: &Readings<'_>) -> Fit {
+        let merged = self.normal.matches(&readings.merged);
+        // A pattern that names a parameter is not for paths without them.
+        let others = readings.others.iter().filter(|_| !self.normal.contains(";"));
+        let fit = Fit::of_all(std::iter::once(merged).chain(others.map(|other| self.decoded.matches(other))));
+        if fit == Fit::No && self.normal.matches(readings.path) { Fit::Perhaps } else { fit }
+    }
+}
+
+/// The normal form of a pattern: of its text up to the last slash before the first `*`, because a segment with a `*` is not a dot segment.
+fn normal(pattern: &str) -> String {
+    let end =
+        pattern.find('*').map_or(pattern.len(), |star| pattern[..star].rfind('/').map_or(0, |at| at + 1));
+    let (folder, rest) = pattern.split_at(end);
+    let folder = if folder.starts_with('/') { path::normal(folder) } else { path::normal_encoding(folder) };
+    path::merged(&format!("{folder}{}", path::normal_encoding(rest))).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_compared_in_each_form_of_a_path() {
+        use Fit::{No, Perhaps, Yes};
+        for (pattern, path, fit) in [
+            ("/static/*", "/static/a.css", Yes),
+            ("/static/*", "/static/a%20b.css", Yes),
+            ("/static/*", "/static/a%2Fb.css", Yes),
+            ("/static/*", "/static/../account", No),
+            ("/static/*", "/static/%2e%2e/account", No),
+            ("/static/*", "/static/..%2faccount", Perhaps),
+            ("/static/*", "/static/..%5Caccount", Perhaps),
+            ("/static/*", "/static/..\\account", Perhaps),
+            ("/static/*", "/static/%252e%252e/account", Perhaps),
+            ("/static/*", "/static/..;/account", Perhaps),
+            ("/static/*", "/account%2F..%2Fstatic/x", Perhaps),
+            ("/static/*", "//static//x", Yes),
+            ("*.css", "/account;x.css", Perhaps),
+            ("*.css", "/account%3Fx.css", Perhaps),
+            ("*.css", "/account%00.css", Perhaps),
+            ("*.css", "/a;v=1/x.css", Yes),
+            ("/admin/*", "/%61dmin/x", Yes),
+            ("/admin/*", "//admin/x", Yes),
+            ("/admin/*", "/./admin/x", Yes),
+            ("/admin/*", "/%2Fadmin/x", Perhaps),
+            ("/admin/*", "/x%2f../admin/x", Perhaps),
+            ("/admin/*", "/x/..%2fadmin/x", Perhaps),
+            ("/admin/*", "/admin%2Fx", Perhaps),
+            ("/admin/*", "/admin;a=b/x", Perhaps),
+            ("/%61dmin/./*", "/admin/x", Yes),
+            ("//admin//*", "/admin/x", Yes),
+            ("/caf\u{e9}/*", "/caf%c3%a9/x", Yes),
+            ("/files/%2fx/*", "/files/%2Fx/y", Yes),
+            ("/a;b/*", "/a;b/c", Yes),
+            ("*/private/*", "/x//private/y", Yes),
+            ("*", "/..%2f;%00x", Yes),
+            ("/", "//", Yes),
+        ] {
+            let path = path::normal(path).into_owned();
+            assert_eq!(PathPattern::new(pattern).fit(&Readings::of(&path)), fit, "{pattern} {path}");
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Spellings of one URL: rules, keys, purges and the origin see the same one.
+
+use std::sync::{Arc, Mutex};
+
+use http::{Body, Method, Request, StatusCode};
+use serde_json::{Value, json};
+
+use super::{
+    Stage, came,
+    network::World,
+    purges::{FRA, LHR, SYD, TO_FRA},
+    request, with,
+};
+use crate::{admin, centre::Edge, network::Network};
+
+const TOKEN: &str = "token";
+
+/// A stage whose origin notes the targets that it sees, and serves by the path that it resolves.
+fn stage(rules: &str, cache_control: &'static str) -> (Stage, Arc<Mutex<Vec<String>>>) {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&seen);
+    let stage = Stage::new(rules, move |request, number| {
+        noted.lock().unwrap().push(request.uri().path_and_query().unwrap().to_string());
+        std::future::ready(with(cache_control, format!("{number}")))
+    });
+    let mut network = Network::clone(&stage.edge.network());
+    network.tokens = vec![http::token::TokenHash::of(TOKEN.as_bytes())];
+    stage.edge.edge.replace(network);
+    (stage, seen)
+}
+
+/// The response of the admin API to a purge.
+async fn purge(stage: &Stage, asked: Value) -> (StatusCode, Value) {
+    purge_at(&stage.edge.edge, TOKEN, &asked).await
+}
+
+async fn purge_at(edge: &Arc<Edge>, token: &str, asked: &Value) -> (StatusCode, Value) {
+    let mut purge = Request::new(Body::whole(asked.to_string()));
+    *purge.method_mut() = Method::POST;
+    *purge.uri_mut() = "/client/v4/zones/z/purge_cache".parse().unwrap();
+    purge.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+    let response = admin::serve(edge, purge).await;
+    let status = response.status();
+    let text = response.into_body().collect(1 << 20).await.unwrap();
+    (status, serde_json::from_slice(&text).unwrap())
+}
+
+async fn is_hit(stage: &Stage, target: &str) -> bool {
+    stage.get(target, &[]).await.told.contains("hit")
+}
+
+#[tokio::test]
+async fn spellings_of_one_path_are_one_object_and_one_request() {
+    let (stage, seen) = stage("", "max-age=60");
+    for target in
+        ["/a/~x?q=%7e", "/a/%7Ex?q=%7e", "/./a/~x?q=%7e", "/b/../a/%7ex?q=%7e", "/b/%2e%2E/a/~x?q=%7e"]
+    {
+        stage.get(target, &[]).await;
+    }
+    assert_eq!(*seen.lock().unwrap(), ["/a/~x?q=%7e"]);
+    // Queries and repeated slashes are other resources.
+    stage.get("/a/~x?q=~", &[]).await;
+    stage.get("//a//~x?q=%7e", &[]).await;
+    stage.get("//evil.test/x", &[]).await;
+    assert_eq!(seen.lock().unwrap()[1..], ["/a/~x?q=~", "//a//~x?q=%7e", "//evil.test/x"]);
+}
+
+#[tokio::test]
+async fn a_rule_that_stores_is_not_for_a_path_that_leads_out_of_it() {
+    let (stage, _) = stage("[[zone.rule]]\npath = \"/static/*\"\nedge_ttl = \"1h\"\n", "max-age=0");
+    for target in [
+        "/static/../account",
+        "/static/%2e%2e/account",
+        "/static/..%2faccount",
+        "/static/..%5caccount",
+        "/static%2f..%2faccount",
+        "/static/%252e%252e/account",
+        "/static/..;/account",
+        "/static/x/..%2f..%2faccount",
+    ] {
+        stage.get(target, &[]).await;
+        assert!(!is_hit(&stage, target).await, "{target}");
+    }
+    for target in ["/static/a.css", "//static//b.css", "/x/../static/c.css", "/static/a%20b", "/static/a%2Fb"]
+    {
+        stage.get(target, &[]).await;
+        assert!(is_hit(&stage, target).await, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_bypass_is_for_each_spelling_of_its_path() {
+    let rules = "[[zone.rule]]\npath = \"/admin/*\"\nbypass = true\n\
+                 [[zone.rule]]\nquery = { preview = \"1\" }\nbypass = true\n\
+                 [[zone.rule]]\ncookie = { session = \"*\" }\nbypass = true\n";
+    let (stage, _) = stage(rules, "max-age=60");
+    for target in [
+        "//admin/x",
+        "/%61dmin/x",
+        "/./admin/x",
+        "/admin%2fx",
+        "/%2Fadmin/x",
+        "/x/..%2fadmin/x",
+        "/admin;a=b/x",
+        "/a?preview=1",
+        "/a?%70review=1",
+        "/a?preview=0&preview=1",
+        "/a?x=1;preview=1",
+        "/a?preview=%31",
+    ] {
+        stage.get(target, &[]).await;
+        assert!(!is_hit(&stage, target).await, "{target}");
+    }
+    for cookie in [&b"session=\xe9"[..], b"a=\xff; session=1", b"session=", b"a=1; session"] {
+        for _ in 0..2 {
+            let mut asked = request(Method::GET, "/page", &[]);
+            asked.headers_mut().insert("cookie", http::HeaderValue::from_bytes(cookie).unwrap());
+            assert!(!came(stage.edge.serve(asked).await).await.told.contains("hit"), "{cookie:?}");
+        }
+    }
+    stage.get("/a", &[]).await;
+    assert!(is_hit(&stage, "/a").await);
+}
+
+#[tokio::test]
+async fn what_occurs_twice_in_a_key_is_another_key() {
+    let rules = "[[zone.rule]]\nedge_ttl = \"1h\"\nkey = { query = [\"v\"], cookie = [\"lang\"] }\n";
+    let (stage, _) = stage(rules, "max-age=60");
+    stage.get("/a?v=1", &[("cookie", "lang=de")]).await;
+    for (target, cookie) in [
+        ("/a?v=1&v=2", "lang=de"),
+        ("/a?v=1&%76=2", "lang=de"),
+        ("/a?v=1&utm=x;v=2", "lang=de"),
+        ("/a?v=1", "lang=de; lang=fr"),
+        ("/a?v=1", "lang=\u{e9}"),
+        ("/a?v=1", "lang="),
+        ("/a?v=1", "x=1"),
+    ] {
+        let mut asked = request(Method::GET, target, &[]);
+        asked.headers_mut().insert("cookie", http::HeaderValue::from_bytes(cookie.as_bytes()).unwrap());
+        assert!(!came(stage.edge.serve(asked).await).await.told.contains("hit"), "{target} {cookie}");
+    }
+    assert!(stage.get("/a?v=1&utm=x", &[("cookie", "lang=de")]).await.told.contains("hit"));
+}
+
+#[tokio::test]
+async fn a_purge_reaches_an_object_by_each_spelling_of_its_url() {
+    let (stage, _) = stage("", "max-age=60");
+    let object = "/img/~a%2Fb?q=%7e";
+    for asked in [
+        json!({"files": ["http://shop.example/img/%7Ea%2fb?q=~"]}),
+        json!({"files": ["HTTP://Shop.Example:80//img/x/../~a%2fb?q=%7E"]}),
+        json!({"prefixes": ["Shop.Example/img/"]}),
+        json!({"prefixes": ["http://shop.example:80//img/%7ea"]}),
+        json!({"prefixes": ["shop.example"]}),
+        json!({"hosts": ["SHOP.example."]}),
+    ] {
+        stage.get(object, &[]).await;
+        assert!(is_hit(&stage, object).await);
+        let (status, answer) = purge(&stage, asked.clone()).await;
+        assert_eq!((status, &answer["result"]["objects"]), (StatusCode::OK, &json!(1)), "{asked}");
+        assert!(!is_hit(&stage, object).await, "{asked}");
+    }
+    for (object, url) in [
+        ("/\u{5065}/index.html", "http://shop.example/%E5%81%A5/index.html"),
+        ("/%e5%81%a5/index.html", "http://shop.example/\u{5065}/index.html"),
+        ("/a?day=1", "http://shop.example/a?day=1#top"),
+        ("/folder/a%3Fb%23c.png", "http://shop.example/folder/a%3fb%23c.png"),
+        ("/a?q=%D9%85", "http://shop.example/a?q=%d9%85"),
+    ] {
+        assert!(!is_hit(&stage, object).await);
+        assert_eq!(purge(&stage, json!({"files": [url]})).await.1["result"]["objects"], 1, "{url}");
+        assert!(!is_hit(&stage, object).await, "{url}");
+    }
+    // Other resources stay.
+    stage.get("/about/", &[]).await;
+    purge(&stage, json!({"files": ["http://shop.example/about", "http://shop.example/about/?a", "https://shop.example/about/"]})).await;
+    assert!(is_hit(&stage, "/about/").await);
+    // An object under `//` too.
+    stage.get("//img/y", &[]).await;
+    assert_eq!(
+        purge(&stage, json!({"files": ["http://shop.example/img/y"]})).await.1["result"]["objects"],
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_purge_that_names_nothing_is_refused() {
+    let (stage, _) = stage("", "max-age=60");
+    stage.get("/a", &[]).await;
+    for asked in [
+        json!({"prefixes": [""]}),
+        json!({"prefixes": ["/"]}),
+        json!({"prefixes": ["  "]}),
+        json!({"prefixes": ["http://"]}),
+        json!({"prefixes": ["/img/"]}),
+        json!({"prefixes": ["shop.example/", ""]}),
+        json!({"hosts": [""]}),
+        json!({"tags": ["gr\u{fc}n"]}),
+        json!({"tags": [""]}),
+        json!({"files": ["/a"]}),
+        json!({}),
+    ] {
+        let (status, answer) = purge(&stage, asked.clone()).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{asked}");
+        assert!(answer["errors"][0]["message"].as_str().is_some_and(|text| text.len() > 20), "{answer}");
+    }
+    assert!(is_hit(&stage, "/a").await);
+}
+
+#[tokio::test]
+async fn a_purge_of_the_url_that_was_requested_reaches_the_object_under_its_rules_key() {
+    let rules = "[[zone.rule]]\npath = \"/q/*\"\nkey = { query = [\"v\"], cookie = [\"lang\"] }\n\
+                 [[zone.rule]]\npath = \"/r/*\"\ncookie = { beta = \"*\" }\nkey = { query = [] }\n";
+    let (stage, _) = stage(rules, "max-age=60");
+    let langs: [&[(&'static str, &str)]; 3] = [&[], &[("cookie", "lang=de")], &[("cookie", "lang=fr")]];
+    for url in [
+        "http://shop.example/q/a?v=1&utm=x",
+        "http://shop.example/q/a?utm=y&%76=1",
+        "http://shop.example/q/a?v=1",
+    ] {
+        for fields in langs {
+            stage.get("/q/a?v=1&utm=x", fields).await;
+        }
+        // The spelling of a name in the query does not matter.
+        let (_, answer) = purge(&stage, json!({"files": [url]})).await;
+        assert_eq!(answer["result"]["objects"], 3, "{url}");
+        assert!(!stage.get("/q/a?v=1&utm=x", langs[1]).await.told.contains("hit"));
+    }
+    stage.get("/r/a?x=1", &[("cookie", "beta=1")]).await;
+    stage.get("/r/a?x=1", &[]).await;
+    let (_, answer) = purge(&stage, json!({"files": ["http://shop.example/r/a?x=1"]})).await;
+    assert_eq!(answer["result"]["objects"], 2);
+    assert_eq!(
+        purge(&stage, json!({"files": ["http://shop.example/q/a?v=2"]})).await.1["result"]["objects"],
+        0
+    );
+}
+
+#[tokio::test]
+async fn a_purge_by_url_reaches_the_object_under_its_rules_key_in_all_data_centres() {
+    let zone = format!("{TO_FRA}[[zone.rule]]\npath = \"/q/*\"\nkey = {{ query = [\"v\"] }}\n");
+    let world = World::new(&zone, async |_, number| with("max-age=600", format!("{number}")));
+    for centre in [LHR, FRA, SYD] {
+        assert_eq!(world.get(centre, "/q/./~a?v=1&utm=x").await.body, "0");
+    }
+    let asked = json!({"files": ["http://shop.example/q/%7Ea?utm=y&v=1"], "hard": true});
+    let (status, answer) = purge_at(&world.centres[SYD].core.edge, &world.token, &asked).await;
+    assert_eq!((status, &answer["result"]["objects"]), (StatusCode::OK, &json!(1)), "{answer}");
+    for centre in [LHR, FRA, SYD] {
+        assert_eq!(world.get(centre, "/q/~a?v=1").await.body, "1");
+    }
+}
+
+#[tokio::test]
+async fn an_unsafe_request_reaches_objects_under_their_rules_keys() {
+    let rules = "[[zone.rule]]\npath = \"/q/*\"\nkey = { query = [\"v\"] }\n";
+    let stage = Stage::new(rules, async |request, number| {
+        let mut response = with("max-age=60", format!("{number}"));
+        let is_safe = matches!(*request.method(), Method::GET) || request.method().as_str() == "PROPFIND";
+        if !is_safe {
+            let location = "http://SHOP.example:80/q/./other?v=2&z=1";
+            response.headers_mut().insert("location", location.parse().unwrap());
+        }
+        response
+    });
+    for method in ["POST", "PUT", "DELETE", "PATCH", "PROPFIND"] {
+        let targets = ["/q/a?v=1", "/q/other?v=2&utm=y"];
+        for target in targets {
+            stage.get(target, &[]).await;
+        }
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let is_safe = method.as_str() == "PROPFIND";
+        stage.send(request(method.clone(), "/q/%61?v=1&utm=x", &[])).await;
+        for target in targets {
+            assert_eq!(is_hit(&stage, target).await, is_safe, "{method} {target}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_explanation_names_the_urls_that_a_purge_reaches() {
+    let rules = "[[zone.rule]]\npath = \"/q/*\"\nkey = { query = [\"v\"] }\n[[zone.rule]]\npath = \"/admin/*\"\nedge_ttl = \"1h\"\n";
+    let (stage, _) = stage(rules, "max-age=60");
+    let explain = |url: &str| stage.edge.edge.explain(&url.parse().unwrap()).unwrap();
+    let explained = explain("http://shop.example/x/../q/a?v=1&utm=x");
+    assert_eq!(explained.key, "http://shop.example/q/a?v=1");
+    assert_eq!(explained.purged_as, ["http://shop.example/q/a?v=1&utm=x", "http://shop.example/q/a?v=1"]);
+    assert!(explain("http://shop.example/a").purged_as.is_empty());
+    let unclear = explain("http://shop.example/admin/..%2fa");
+    assert!(unclear.rule.is_none() && unclear.why.contains("several ways"), "{unclear:?}");
+}
+
+#[tokio::test]
+async fn with_armor_a_page_under_the_name_of_a_file_is_not_stored() {
+    let rules = "deception_armor = true\n[[zone.rule]]\npath = \"*.css\"\nedge_ttl = \"1h\"\n";
+    let stage = Stage::new(rules, async |request, _| {
+        let mut response = with("max-age=60", "body");
+        let kind = if request.uri().path().starts_with("/account") { "text/html" } else { "text/css" };
+        response.headers_mut().insert("content-type", kind.parse().unwrap());
+        response
+    });
+    for (target, is_stored) in [
+        ("/app.css", true),
+        ("/account", true),
+        ("/account/x.css", false),
+        ("/account.png", false),
+        ("/account;x.css", false),
+        ("/account%3fx.css", false),
+    ] {
+        let first = stage.get(target, &[]).await;
+        assert_eq!(is_hit(&stage, target).await, is_stored, "{target} {first:?}");
+    }
+    assert!(stage.get("/account/y.css", &[]).await.told.ends_with("detail=content-type"));
+}
