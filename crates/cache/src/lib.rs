@@ -10,6 +10,7 @@
 //! | which of several variants matches | [`Selection`] |
 //! | which responses are compressed, and how, for whom | [`Form`] |
 //! | 304 instead of a body; parts of a body | [`is_not_modified`], [`ranges`] |
+//! | an unsolicited 304 or 206 | [`is_solicited`] |
 //! | the rest of a body that broke off, or what is missing between its parts | [`Rest`] |
 //! | what a 206 brings, and what may be combined with it | [`Fragment`] |
 //! | which bytes of a body are here, and which requests they answer | [`Coverage`] |
@@ -19,6 +20,7 @@
 //! | which objects a full store gives up | [`Eviction`] |
 //! | how tables by a key or an object's number are spread | [`Spread`] |
 //! | a response without its body as bytes | [`head`] |
+//! | Max-Forwards of TRACE and OPTIONS | [`MaxForwards`] |
 //! | which fields are the network's own, and leave it with nobody | [`internal`] |
 //! | what is told of it all to the client | [`CacheStatus`] |
 //! | what a client is told | [`Told`] |
@@ -37,6 +39,7 @@ pub mod head;
 pub mod internal;
 pub mod invalidation;
 mod key;
+mod max_forwards;
 mod numbers;
 pub mod purge;
 pub mod ranges;
@@ -51,14 +54,15 @@ mod told;
 pub mod update;
 
 pub use self::{
-    conditional::{Validators, is_not_modified, make_unconditional},
+    conditional::{Validators, is_not_modified, is_solicited, make_unconditional},
     control::Control,
     coverage::{Coverage, Gap, Supply},
-    encoding::{Coding, Form},
+    encoding::{Coding, Form, is_coded, names_coding},
     eviction::Eviction,
     fragment::Fragment,
     freshness::{Lifetime, Terms},
     key::{Key, KeyRule},
+    max_forwards::MaxForwards,
     numbers::Spread,
     request::Wishes,
     rest::Rest,
