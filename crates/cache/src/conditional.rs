@@ -1,14 +1,14 @@
 //! Conditional requests: those of clients that are answered with 304, and our own to origins (RFC 9110 section 13).
 
 use http_types::{
-    HeaderMap, HeaderValue, Method,
+    HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
     header::{
         DATE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED,
         RANGE,
     },
 };
 
-use crate::{Stored, Time, directives::elements};
+use crate::{Stored, Time};
 
 /// Whether a client has what is stored already, so that 304 says it all.
 pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored) -> bool {
@@ -16,9 +16,13 @@ pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored) ->
         return false;
     }
     if request.contains_key(IF_NONE_MATCH) {
-        let tag = stored.headers.get(ETAG).and_then(|tag| tag.to_str().ok());
-        return elements(request, &IF_NONE_MATCH)
-            .any(|candidate| candidate == "*" || tag.is_some_and(|tag| opaque(tag) == opaque(candidate)));
+        let mut lines = request.get_all(IF_NONE_MATCH).iter().map(|line| line.as_bytes().trim_ascii());
+        if let (Some(b"*"), None) = (lines.next(), lines.next()) {
+            return true;
+        }
+        let Some(tag) = stored.headers.get(ETAG) else { return false };
+        let mut known = request.get_all(IF_NONE_MATCH).iter().flat_map(|line| tags(line.as_bytes()));
+        return known.any(|known| opaque(known) == opaque(tag.as_bytes()));
     }
     let Some(since) = Time::in_field(request, &IF_MODIFIED_SINCE) else { return false };
     // Without a date of its own, it was there when it was sent at the latest.
@@ -65,7 +69,7 @@ impl Validators {
     /// Whether a 304 is about the response that has these: it names no other (RFC 9111 section 4.3.4).
     pub fn are_confirmed_by(&self, answer: &HeaderMap) -> bool {
         match (answer.get(ETAG), &self.etag) {
-            (Some(theirs), Some(ours)) => theirs.to_str().ok().map(opaque) == ours.to_str().ok().map(opaque),
+            (Some(theirs), Some(ours)) => opaque(theirs.as_bytes()) == opaque(ours.as_bytes()),
             _ => true,
         }
     }
@@ -78,15 +82,46 @@ pub fn make_unconditional(request: &mut HeaderMap) {
     }
 }
 
+/// Whether a response with this status may answer a request with this header: a 304 answers a condition on a validator, and a 206 a Range
+/// (RFC 9110 sections 15.3.7 and 15.4.5).
+pub fn is_solicited(request: &HeaderMap, status: StatusCode) -> bool {
+    let has = |names: &[HeaderName]| names.iter().any(|name| request.contains_key(name));
+    match status {
+        StatusCode::NOT_MODIFIED => has(&[IF_NONE_MATCH, IF_MODIFIED_SINCE]),
+        StatusCode::PARTIAL_CONTENT => has(&[RANGE]),
+        _ => true,
+    }
+}
+
+/// The entity tags of a list. A tag may have commas, backslashes and bytes beyond ASCII between its quotes (RFC 9110 section 8.8.3); one
+/// without quotes, as some origins send it, ends at a comma.
+fn tags(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        rest = rest.trim_ascii_start();
+        while let Some(after) = rest.strip_prefix(b",") {
+            rest = after.trim_ascii_start();
+        }
+        if rest.is_empty() {
+            return None;
+        }
+        let quoted = opaque(rest).strip_prefix(b"\"");
+        let end = match quoted.and_then(|inner| inner.iter().position(|&byte| byte == b'"')) {
+            Some(length) => rest.len() - opaque(rest).len() + length + 2,
+            None => rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len()),
+        };
+        let (tag, after) = rest.split_at(end);
+        rest = after;
+        Some(tag.trim_ascii_end())
+    })
+}
+
 /// An entity tag as the weak comparison takes it (RFC 9110 section 8.8.3.2).
-fn opaque(tag: &str) -> &str {
-    tag.strip_prefix("W/").unwrap_or(tag)
+fn opaque(tag: &[u8]) -> &[u8] {
+    tag.strip_prefix(b"W/").unwrap_or(tag)
 }
 
 #[cfg(test)]
 mod tests {
-    use http_types::{HeaderName, StatusCode};
-
     use super::*;
     use crate::{Control, Selection, Terms};
 
@@ -115,6 +150,79 @@ mod tests {
         assert!(!is_304(&[("if-modified-since", "Sun, 06 Nov 1994 08:49:36 GMT")]));
         assert!(!is_304(&[("if-modified-since", "yesterday")]));
         assert!(!is_not_modified(&Method::POST, &map(&[("if-none-match", "*")]), &object));
+    }
+
+    #[test]
+    fn tags_are_compared_by_their_bytes() {
+        let value = |bytes: &[u8]| HeaderValue::from_bytes(bytes).unwrap();
+        let cases: &[(&[u8], &[&[u8]], bool)] = &[
+            (b"\"caf\xe9\"", &[b"\"caf\xe9\""], true),
+            (b"\"caf\xe9\"", &[b"W/\"caf\xe9\""], true),
+            (b"W/\"caf\xe9\"", &[b"\"caf\xe9\""], true),
+            (b"\"caf\xe9\"", &[b"\"caf\xe8\""], false),
+            (b"\"caf\xe9\"", &[b"\"x\"", b"\"y\", \"caf\xe9\""], true),
+            (b"\"a\"", &[b"\"caf\xe9\", \"a\""], true),
+            (b"\"a,b\"", &[b"\"x\", \"a,b\""], true),
+            (b"\"a\"", &[b"\"b,\"a\""], false),
+            (b"\"a\\\"", &[b"\"x\\\", \"a\\\""], true),
+            (b"\"a\"", &[b",, \"a\" ,"], true),
+            (b"\"a\"", &[b""], false),
+            (b"\"a\"", &[b" * "], true),
+            (b"\"a\"", &[b"\"x\", *"], false),
+            (b"\"a\"", &[b"*", b"\"x\""], false),
+            (b"\"*\"", &[b"\"*\""], true),
+            (b"plain", &[b"\"x\", plain"], true),
+            (b"\"a\"", &[b"w/\"a\""], false),
+            (b"\"open", &[b"\"open"], true),
+        ];
+        for &(tag, lines, is_304) in cases {
+            let mut object = stored(&[]);
+            object.headers.insert(ETAG, value(tag));
+            let mut request = HeaderMap::new();
+            for line in lines {
+                request.append(IF_NONE_MATCH, value(line));
+            }
+            assert_eq!(is_not_modified(&Method::GET, &request, &object), is_304, "{tag:?} {lines:?}");
+        }
+        // Without a tag, only `*` is known.
+        assert!(is_not_modified(&Method::GET, &map(&[("if-none-match", "*")]), &stored(&[])));
+        assert!(!is_not_modified(&Method::GET, &map(&[("if-none-match", "\"a\"")]), &stored(&[])));
+    }
+
+    #[test]
+    fn a_304_with_another_tag_beyond_ascii_confirms_nothing() {
+        let mut object = stored(&[]);
+        object.headers.insert(ETAG, HeaderValue::from_bytes(b"\"\xe9\"").unwrap());
+        let validators = Validators::of(&object).unwrap();
+        let cases: [(&[u8], bool); 3] = [(b"\"\xe9\"", true), (b"W/\"\xe9\"", true), (b"\"\xe8\"", false)];
+        for (tag, is_confirmed) in cases {
+            let mut answer = HeaderMap::new();
+            answer.insert(ETAG, HeaderValue::from_bytes(tag).unwrap());
+            assert_eq!(validators.are_confirmed_by(&answer), is_confirmed, "{tag:?}");
+        }
+    }
+
+    #[test]
+    fn a_304_answers_a_condition_and_a_206_a_range() {
+        for (field, status, expected) in [
+            (None, 304, false),
+            (Some("if-none-match"), 304, true),
+            (Some("if-modified-since"), 304, true),
+            (Some("if-match"), 304, false),
+            (Some("if-unmodified-since"), 304, false),
+            (Some("range"), 304, false),
+            (None, 206, false),
+            (Some("range"), 206, true),
+            (Some("if-range"), 206, false),
+            (Some("if-none-match"), 206, false),
+            (None, 200, true),
+            (None, 416, true),
+            (None, 412, true),
+        ] {
+            let request = map(&field.map(|name| (name, "x")).into_iter().collect::<Vec<_>>());
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(is_solicited(&request, status), expected, "{field:?} {status}");
+        }
     }
 
     #[test]

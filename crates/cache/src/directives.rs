@@ -25,11 +25,12 @@ pub(crate) fn elements<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
-    headers
-        .get_all(name)
-        .iter()
-        .filter_map(|line| line.to_str().ok())
-        .flat_map(|line| Elements { rest: line })
+    headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).flat_map(elements_of)
+}
+
+/// The same of one line.
+pub(crate) fn elements_of(line: &str) -> impl Iterator<Item = &str> {
+    Elements { rest: line }
 }
 
 struct Elements<'a> {

@@ -4,7 +4,7 @@ use http_types::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
     header::{
         ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
-        RANGE, VARY,
+        IF_RANGE, RANGE, VARY,
     },
 };
 
@@ -71,10 +71,20 @@ impl Form {
         let coding = choose(request, preference);
         let accepts_identity =
             weight(&weighed(request, &ACCEPT_ENCODING), |name| name == "identity", WHOLE) > 0;
-        let wants_part = request.contains_key(RANGE) && accepts_identity;
+        let wants_part = request.contains_key(RANGE) && accepts_identity && !is_dated(request);
         match coding {
             Some(coding) if !wants_part && !forbids_change(request) => Self::Coded(coding),
             _ => Self::Identity,
+        }
+    }
+
+    /// Whether a part of this form may answer a request for parts. All forms of a response have the same Last-Modified, so
+    /// a date in If-Range does not identify the form that the client has (RFC 9110 section 8.8.1).
+    pub fn has_parts_for(self, request: &HeaderMap) -> bool {
+        match self {
+            Self::Only => true,
+            Self::Identity => !is_dated(request),
+            Self::Coded(_) => false,
         }
     }
 
@@ -119,8 +129,24 @@ fn is_compressible(response: &HeaderMap) -> bool {
     let kind = response.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     is_text(kind)
         && announced(response).is_none_or(|length| length >= SMALLEST)
-        && !response.contains_key(CONTENT_ENCODING)
+        && !is_coded(response)
         && !forbids_change(response)
+}
+
+/// Whether a response has a content coding. `identity` and an empty field do not count (RFC 9110 section 8.4.1).
+pub fn is_coded(response: &HeaderMap) -> bool {
+    response.get_all(CONTENT_ENCODING).iter().any(|line| names_coding(line.as_bytes()))
+}
+
+/// The same of one line of Content-Encoding.
+pub fn names_coding(line: &[u8]) -> bool {
+    let mut codings = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
+}
+
+/// Whether the If-Range of a request is a date or a weak tag.
+fn is_dated(request: &HeaderMap) -> bool {
+    request.get(IF_RANGE).is_some_and(|condition| !condition.as_bytes().starts_with(b"\""))
 }
 
 /// RFC 9111 sections 5.2.1.6 and 5.2.2.6.
@@ -272,6 +298,16 @@ mod tests {
         ] {
             assert_eq!(form(status, &[text, field]), Form::Only, "{status} {field:?}");
         }
+        for (encoding, is_coded) in [
+            ("identity", false),
+            ("Identity", false),
+            ("", false),
+            (" , identity", false),
+            ("identity, gzip", true),
+        ] {
+            let expected = if is_coded { Form::Only } else { coded };
+            assert_eq!(form(200, &[text, ("content-encoding", encoding)]), expected, "{encoding:?}");
+        }
         assert_eq!(form(200, &[]), Form::Only);
         let zone_without = Form::of(&request, (StatusCode::OK, &map(&[text])), &[]);
         assert_eq!(zone_without, Form::Only);
@@ -284,6 +320,18 @@ mod tests {
             (map(&[("accept-encoding", "br")]), Form::Coded(Coding::Brotli)),
             (map(&[]), Form::Identity),
             (map(&[("accept-encoding", "br"), ("range", "bytes=0-1")]), Form::Identity),
+            (
+                map(&[("accept-encoding", "br"), ("range", "bytes=0-1"), ("if-range", "\"a\"")]),
+                Form::Identity,
+            ),
+            (
+                map(&[
+                    ("accept-encoding", "br"),
+                    ("range", "bytes=0-1"),
+                    ("if-range", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                ]),
+                Form::Coded(Coding::Brotli),
+            ),
             (map(&[("accept-encoding", "br"), ("cache-control", "no-transform")]), Form::Identity),
             (
                 map(&[("accept-encoding", "br, identity;q=0"), ("range", "bytes=0-1")]),
@@ -291,6 +339,24 @@ mod tests {
             ),
         ] {
             assert_eq!(Form::of(&request, (StatusCode::OK, &response), &ALL), expected, "{request:?}");
+        }
+    }
+
+    #[test]
+    fn a_date_is_no_condition_for_parts_of_one_of_several_forms() {
+        const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+        let coded = Form::Coded(Coding::Gzip);
+        for (form, condition, has_parts) in [
+            (Form::Only, Some(DATE), true),
+            (Form::Identity, Some(DATE), false),
+            (Form::Identity, Some("W/\"a\""), false),
+            (Form::Identity, Some("\"a\""), true),
+            (Form::Identity, None, true),
+            (coded, Some("\"a\""), false),
+            (coded, None, false),
+        ] {
+            let request = map(&condition.map(|value| ("if-range", value)).into_iter().collect::<Vec<_>>());
+            assert_eq!(form.has_parts_for(&request), has_parts, "{form:?} {condition:?}");
         }
     }
 

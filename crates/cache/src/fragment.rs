@@ -7,6 +7,7 @@ use http_types::{
 
 use crate::{
     Stored,
+    encoding::is_coded,
     ranges::{Part, announced},
 };
 
@@ -24,7 +25,7 @@ impl Representation {
     /// What the header of a whole response says of it; `None` if nothing can be joined to that.
     pub(crate) fn of(whole: &HeaderMap) -> Option<Self> {
         let tag = strong_tag(whole)?.clone();
-        Some(Self { tag, coding: whole.get(CONTENT_ENCODING).cloned(), length: announced(whole) })
+        Some(Self { tag, coding: coding(whole).cloned(), length: announced(whole) })
     }
 }
 
@@ -59,7 +60,7 @@ impl<'r> Fragment<'r> {
 
     pub(crate) fn belongs_to(&self, representation: &Representation) -> bool {
         self.headers.get(ETAG) == Some(&representation.tag)
-            && self.headers.get(CONTENT_ENCODING) == representation.coding.as_ref()
+            && coding(self.headers) == representation.coding.as_ref()
             && representation.length.is_none_or(|length| length == self.length)
     }
 
@@ -79,6 +80,11 @@ impl<'r> Fragment<'r> {
         headers.insert(CONTENT_LENGTH, self.length.into());
         Some(headers)
     }
+}
+
+/// The content coding of a response, if it has one.
+fn coding(headers: &HeaderMap) -> Option<&HeaderValue> {
+    headers.get(CONTENT_ENCODING).filter(|_| is_coded(headers))
 }
 
 fn strong_tag(headers: &HeaderMap) -> Option<&HeaderValue> {
@@ -141,6 +147,8 @@ mod tests {
             (&[TAG, ("content-length", "10")], true),
             (&[TAG, ("content-length", "11")], false),
             (&[TAG, ("content-encoding", "gzip")], false),
+            (&[TAG, ("content-encoding", "identity")], true),
+            (&[TAG, ("content-encoding", "")], true),
             (&[("etag", "\"b\"")], false),
             (&[], false),
         ] {

@@ -13,6 +13,7 @@
 //! | which of several variants matches | [`Selection`] |
 //! | which responses are compressed, and how, for whom | [`Form`] |
 //! | 304 instead of a body; parts of a body | [`is_not_modified`], [`ranges`] |
+//! | an unsolicited 304 or 206 | [`is_solicited`] |
 //! | the rest of a body that broke off, or what is missing between its parts | [`Rest`] |
 //! | what a 206 brings, and what may be combined with it | [`Fragment`] |
 //! | which bytes of a body are here, and which requests they answer | [`Coverage`] |
@@ -22,6 +23,7 @@
 //! | which objects a full store gives up | [`Eviction`] |
 //! | how tables by a key or an object's number are spread | [`Spread`] |
 //! | a response without its body as bytes | [`head`] |
+//! | Max-Forwards of TRACE and OPTIONS | [`MaxForwards`] |
 //! | which fields are the network's own, and leave it with nobody | [`internal`] |
 //! | what is told of it all to the client | [`CacheStatus`] |
 //! | what a client is told | [`Told`] |
@@ -41,6 +43,7 @@ pub mod head;
 pub mod internal;
 pub mod invalidation;
 mod key;
+mod max_forwards;
 mod numbers;
 mod personal;
 pub mod path;
@@ -57,15 +60,16 @@ mod told;
 pub mod update;
 
 pub use self::{
-    conditional::{Validators, is_not_modified, make_unconditional},
+    conditional::{Validators, is_not_modified, is_solicited, make_unconditional},
     control::Control,
     coverage::{Coverage, Gap, Supply},
-    encoding::{Coding, Form},
+    encoding::{Coding, Form, is_coded, names_coding},
     eviction::Eviction,
     extension::fits_extension,
     fragment::Fragment,
     freshness::{Lifetime, Terms, rule_lifetime},
     key::{Key, KeyRule},
+    max_forwards::MaxForwards,
     numbers::Spread,
     personal::{SetCookie, take_personal},
     request::Wishes,

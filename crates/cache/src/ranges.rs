@@ -2,10 +2,10 @@
 
 use http_types::{
     HeaderMap, Method, StatusCode,
-    header::{CONTENT_LENGTH, DATE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE},
+    header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE, VARY},
 };
 
-use crate::Time;
+use crate::{Time, directives::elements};
 
 /// Bytes of a body, the first and the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +47,13 @@ impl Part {
         format!("bytes {}-{}/{of}", self.first, self.last)
     }
 
-    /// What a [label](Self::label) says: the part, and the length of the whole. `None` if it has no such form, or the length is not told.
+    /// What a [label](Self::label) says: the part, and the length of the whole. `None` if it has no such form, the length is not told, or no
+    /// body is as long.
     pub fn read(label: &str) -> Option<(Self, u64)> {
         let (part, of) = label.strip_prefix("bytes ")?.split_once('/')?;
         let (first, last) = part.split_once('-')?;
-        let (first, last, of) = (number(first)?, number(last)?, number(of)?);
-        (first <= last && last < of).then_some((Self { first, last }, of))
+        let (first, last, of) = (exact(first)?, exact(last)?, exact(of)?);
+        (first <= last && last < of && of <= LONGEST).then_some((Self { first, last }, of))
     }
 }
 
@@ -69,7 +70,7 @@ pub enum Wanted {
 
 /// The length that a response announces for its body, if it does.
 pub fn announced(response: &HeaderMap) -> Option<u64> {
-    response.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    exact(response.get(CONTENT_LENGTH)?.to_str().ok()?)
 }
 
 /// What of a response's body of `length` bytes a request asks for.
@@ -115,9 +116,18 @@ fn parse(range: &str) -> Option<Vec<Asked>> {
     (1..=MOST_PARTS).contains(&asked.len()).then_some(asked)
 }
 
+/// A position in a request. A number above 2^64 - 1 is past the end of every body.
 fn number(text: &str) -> Option<u64> {
-    (!text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()))
-        .then(|| text.parse().unwrap_or(u64::MAX))
+    is_number(text).then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+/// A number in a response; `None` above 2^64 - 1.
+fn exact(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| is_number(text))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 fn satisfy(asked: &[Asked], length: u64) -> Wanted {
@@ -141,24 +151,39 @@ fn satisfy(asked: &[Asked], length: u64) -> Wanted {
 /// Whether what the client has parts of, if it says so, is this response: by the strong comparison (RFC 9110 section 13.1.5).
 fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
     let Some(condition) = request.get(IF_RANGE) else { return true };
-    let Ok(condition) = condition.to_str() else { return false };
-    if condition.starts_with('"') {
-        return response.get(ETAG).is_some_and(|tag| tag == condition);
+    if request.get_all(IF_RANGE).iter().count() > 1 {
+        return false;
     }
+    if condition.as_bytes().starts_with(b"\"") {
+        return response.get(ETAG) == Some(condition);
+    }
+    let Ok(condition) = condition.to_str() else { return false };
     let modified = Time::in_field(response, &LAST_MODIFIED);
     // A date is as good as a strong tag only if nothing can have changed within the same second.
     let is_strong = match (modified, Time::in_field(response, &DATE)) {
         (Some(modified), Some(date)) => date.since(modified).as_secs() >= 1,
         _ => false,
     };
-    is_strong && Time::parse(condition).is_some() && Time::parse(condition) == modified
+    is_strong
+        && !is_one_of_several_codings(response)
+        && Time::parse(condition).is_some()
+        && Time::parse(condition) == modified
 }
+
+/// Whether the resource has several content codings. They share the date, so it is a weak validator (RFC 9110 section 8.8.1).
+fn is_one_of_several_codings(response: &HeaderMap) -> bool {
+    elements(response, &VARY).any(|name| name == "*" || name.eq_ignore_ascii_case(ACCEPT_ENCODING.as_str()))
+}
+
+/// The largest file size on Linux. A Content-Range with a larger total is invalid.
+const LONGEST: u64 = u64::MAX >> 1;
 
 /// More than a player or a PDF reader asks for at once.
 const MOST_PARTS: usize = 32;
 
 #[cfg(test)]
 mod tests {
+    use http_types::HeaderName;
     use proptest::prelude::*;
 
     use super::*;
@@ -202,6 +227,82 @@ mod tests {
             assert_eq!((five.before(place), five.behind(place)), (before, behind), "{place}");
         }
         assert_eq!((Part::of(3, 5), Part::of(3, 0), Part::of(2, u64::MAX)), (Some(five), None, None));
+    }
+
+    #[test]
+    fn a_label_is_understood_if_a_body_can_be_as_long() {
+        for (label, expected) in [
+            ("bytes 0-999/1000", Some((0, 999, 1000))),
+            ("bytes 0-9/9223372036854775807", Some((0, 9, LONGEST))),
+            ("bytes 0-9/9223372036854775808", None),
+            ("bytes 0-9/18446744073709551615", None),
+            ("bytes 0-9/18446744073709551616", None),
+            ("bytes 0-9/99999999999999999999999", None),
+            ("bytes 18446744073709551616-18446744073709551617/18446744073709551618", None),
+            ("bytes 0-9/*", None),
+            ("bytes 0-9/+10", None),
+            ("bytes 0-9/10 ", None),
+            ("bytes -9/10", None),
+            ("bytes */10", None),
+        ] {
+            let read = Part::read(label).map(|(part, of)| (part.first, part.last, of));
+            assert_eq!(read, expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_length_is_announced_by_digits_alone() {
+        for (length, expected) in [
+            ("0", Some(0)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("+5", None),
+            ("5, 5", None),
+            ("", None),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_LENGTH, length.parse().unwrap())]);
+            assert_eq!(announced(&headers), expected, "{length:?}");
+        }
+    }
+
+    #[test]
+    fn a_condition_holds_for_the_same_bytes_alone() {
+        const MODIFIED: &[u8] = b"Sun, 06 Nov 1994 08:49:37 GMT";
+        type Fields = &'static [(&'static str, &'static [u8])];
+        let tag: Fields = &[("etag", b"\"caf\xe9\"")];
+        let dated: Fields = &[("last-modified", MODIFIED), ("date", b"Sun, 06 Nov 1994 09:00:00 GMT")];
+        let same_second: Fields = &[("last-modified", MODIFIED), ("date", MODIFIED)];
+        let map = |fields: Fields, vary: Option<&'static str>| -> HeaderMap {
+            let vary = vary.map(|names| ("vary", names.as_bytes()));
+            let fields = fields.iter().copied().chain(vary);
+            fields.map(|(name, value)| (HeaderName::from_static(name), value.try_into().unwrap())).collect()
+        };
+        let cases: [(HeaderMap, &[u8], bool); 16] = [
+            (map(tag, None), b"\"caf\xe9\"", true),
+            (map(tag, None), b"\"caf\xe8\"", false),
+            (map(tag, None), b"W/\"caf\xe9\"", false),
+            (map(&[("etag", b"W/\"a\"")], None), b"W/\"a\"", false),
+            (map(&[("etag", b"W/\"a\"")], None), b"\"a\"", false),
+            (map(tag, Some("accept-encoding")), b"\"caf\xe9\"", true),
+            (map(dated, None), MODIFIED, true),
+            (map(dated, Some("cookie")), MODIFIED, true),
+            (map(dated, Some("cookie, Accept-Encoding")), MODIFIED, false),
+            (map(dated, Some("*")), MODIFIED, false),
+            (map(dated, None), b"Sun, 06 Nov 1994 08:49:38 GMT", false),
+            (map(dated, None), b"Sun, 06 Nov 1994 08:49:36 GMT", false),
+            (map(dated, None), b"caf\xe9", false),
+            (map(dated, None), b"", false),
+            (map(same_second, None), MODIFIED, false),
+            (map(&[], None), b"", false),
+        ];
+        for (response, condition, holds) in cases {
+            let request = HeaderMap::from_iter([
+                (RANGE, "bytes=0-1".parse().unwrap()),
+                (IF_RANGE, condition.try_into().unwrap()),
+            ]);
+            let wanted = wanted(&Method::GET, &request, (StatusCode::OK, &response), 10);
+            assert_eq!(wanted != Wanted::Whole, holds, "{response:?} {condition:?}");
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Which of the responses of one URL belongs to a request: Vary (RFC 9111 section 4.1).
 
+use std::borrow::Cow;
+
 use http_types::{
-    HeaderMap, HeaderName,
-    header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_LANGUAGE, VARY},
+    HeaderMap, HeaderName, HeaderValue,
+    header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_LANGUAGE, COOKIE, VARY},
 };
 
-use crate::directives::elements;
+use crate::directives::{elements, elements_of};
 
 /// The fields of a request that its response was selected by, with what they come to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -16,8 +18,12 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// What selected this response; `None` if no other request can know that it would have (`Vary: *`).
+    /// What selected this response; `None` if no other request can know that it would have (`Vary: *`). A Vary that is not a list
+    /// of field names counts as `*`.
     pub fn of(request: &HeaderMap, response: &HeaderMap) -> Option<Self> {
+        if response.get_all(VARY).iter().any(|line| line.to_str().is_err()) {
+            return None;
+        }
         let mut fields: Vec<(HeaderName, Option<String>)> = Vec::new();
         for name in elements(response, &VARY) {
             // Neither "*" nor anything that is not a name.
@@ -27,7 +33,8 @@ impl Selection {
                 fields.push((name, value));
             }
         }
-        let mut languages = elements(response, &CONTENT_LANGUAGE);
+        let languages = lines(response, &CONTENT_LANGUAGE);
+        let mut languages = languages.iter().flat_map(|line| elements_of(line));
         let language = languages.next().filter(|_| languages.next().is_none()).map(str::to_ascii_lowercase);
         Some(Self { fields, language })
     }
@@ -61,10 +68,10 @@ impl Selection {
 
     /// Whether the response has the language that the request prefers to all others: no negotiation would find a better one.
     fn is_first_choice(&self, request: &HeaderMap) -> bool {
-        let weighed = weighed(request, &ACCEPT_LANGUAGE);
         let Some(language) = &self.language else { return false };
-        match &weighed[..] {
-            [(first, _)] => first == language,
+        let lines = lines(request, &ACCEPT_LANGUAGE);
+        match &weigh(lines.iter().flat_map(|line| elements_of(line)))[..] {
+            [(first, weight)] => first == language && *weight > 0,
             [(first, best), (_, next), ..] => first == language && best > next,
             [] => false,
         }
@@ -73,37 +80,66 @@ impl Selection {
 
 /// A field's value such that two with the same meaning are equal; `None` if the request does not have it.
 fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
-    if !request.contains_key(name) {
+    let lines = lines(request, name);
+    if lines.is_empty() {
         return None;
     }
+    let elements = lines.iter().flat_map(|line| elements_of(line));
     let mut weighed = match *name {
-        ACCEPT_LANGUAGE | ACCEPT_ENCODING => weighed(request, name),
-        _ => return Some(elements(request, name).collect::<Vec<_>>().join(",")),
+        // HTTP/2 may split a Cookie at any semicolon (RFC 9113 section 8.2.3).
+        COOKIE => return Some(lines.join("; ")),
+        // Credentials are no list: a comma or a space is a part of them.
+        AUTHORIZATION => return Some(lines.join(", ")),
+        ACCEPT_LANGUAGE | ACCEPT_ENCODING => weigh(elements),
+        _ => return Some(elements.collect::<Vec<_>>().join(",")),
     };
+    // Languages of equal weight keep their order: many origins take the first.
     if *name == ACCEPT_ENCODING {
         // Which codings are accepted is what servers go by, not how much.
         weighed.retain(|(_, weight)| *weight > 0);
         weighed.iter_mut().for_each(|(_, weight)| *weight = WHOLE);
+        weighed.sort();
     }
-    weighed.sort();
     weighed.dedup();
     Some(weighed.iter().map(|(name, weight)| format!("{name};q={weight}")).collect::<Vec<_>>().join(","))
 }
 
-/// A list with weights (RFC 9110 section 12.4.2) in thousandths, the greatest first, in lower case.
+/// All lines of a field. Bytes beyond ASCII are read as Latin-1, so that two values which differ in them differ here as well.
+fn lines<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<Cow<'h, str>> {
+    headers.get_all(name).iter().map(text).collect()
+}
+
+fn text(value: &HeaderValue) -> Cow<'_, str> {
+    match value.to_str() {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(value.as_bytes().iter().copied().map(char::from).collect()),
+    }
+}
+
+/// A list with weights (RFC 9110 section 12.4.2) in thousandths, the greatest first, in lower case. Of equal weights the first one stays
+/// the first.
 pub(crate) fn weighed(request: &HeaderMap, name: &HeaderName) -> Vec<(String, u16)> {
-    let mut weighed: Vec<_> = elements(request, name)
+    weigh(elements(request, name))
+}
+
+fn weigh<'e>(elements: impl Iterator<Item = &'e str>) -> Vec<(String, u16)> {
+    let mut weighed: Vec<_> = elements
         .map(|element| {
             let (value, parameters) = element.split_once(';').unwrap_or((element, ""));
             let weight = parameters.split(';').find_map(|parameter| {
                 let (name, weight) = parameter.split_once('=')?;
-                name.trim().eq_ignore_ascii_case("q").then(|| thousandths(weight.trim()))
+                trimmed(name).eq_ignore_ascii_case("q").then(|| thousandths(trimmed(weight)))
             });
-            (value.trim().to_ascii_lowercase(), weight.unwrap_or(WHOLE))
+            (trimmed(value).to_ascii_lowercase(), weight.unwrap_or(WHOLE))
         })
         .collect();
     weighed.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
     weighed
+}
+
+/// Without the whitespace of HTTP; Unicode has more of it, also in Latin-1.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t'])
 }
 
 /// "0.5" is 500; what is not a weight counts as a whole one.
@@ -157,11 +193,70 @@ mod tests {
         assert!(matches("Foo", &[("foo", "1, 2")], &[("foo", "1"), ("foo", "2")]));
         assert!(matches("Foo", &[("foo", "1,2")], &[("foo", " 1, 2 ")]));
         let language = |value| [("accept-language", value)];
-        assert!(matches("Accept-Language", &language("en, de"), &language("De , eN")));
+        assert!(matches("Accept-Language", &language("en, de"), &language("En , dE;q=1.0")));
         assert!(!matches("Accept-Language", &language("en, de;q=0.5"), &language("en;q=0.5, de")));
         let encoding = |value| [("accept-encoding", value)];
         assert!(matches("Accept-Encoding", &encoding("gzip, br;q=0.9"), &encoding("br, gzip")));
         assert!(!matches("Accept-Encoding", &encoding("gzip, br;q=0"), &encoding("br, gzip")));
+    }
+
+    #[test]
+    fn variants_are_the_same_only_if_no_origin_could_tell_the_requests_apart() {
+        type Lines = &'static [&'static [u8]];
+        let request = |name: &'static str, lines: Lines| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(name, HeaderValue::from_bytes(line).unwrap());
+            }
+            headers
+        };
+        let cases: &[(&'static str, Lines, Lines, bool)] = &[
+            ("accept-language", &[b"de, en"], &[b"en, de"], false),
+            ("accept-language", &[b"de, en"], &[b"de", b"en"], true),
+            ("accept-language", &[b"de;q=0.5, en;q=0.5"], &[b"en;q=0.5, de;q=0.5"], false),
+            ("accept-language", &[b"en;q=0.5, de"], &[b"de, en;q=0.5"], true),
+            ("accept-language", &[b"d\xe9"], &[b"d\xe8"], false),
+            ("accept-language", &[b"de\xa0"], &[b"de"], false),
+            ("accept-encoding", &[b"gzip, br"], &[b"br, gzip"], true),
+            ("accept-encoding", &[b"gzip", b"\xe9"], &[b"gzip"], false),
+            ("cookie", &[b"u=\xe9"], &[b"u=\xe8"], false),
+            ("cookie", &[b"u=\xe9"], &[b"u=\xe9"], true),
+            ("cookie", &[b"u=\xc3\xa9"], &[b"u=\xe9"], false),
+            ("cookie", &[b"a=1", b"u=\xe9"], &[b"a=1"], false),
+            ("cookie", &[b"u=\xe9"], &[], false),
+            ("cookie", &[b"u=\xe9"], &[b""], false),
+            ("cookie", &[b""], &[], false),
+            ("cookie", &[b"a=1; b=2"], &[b"a=1", b"b=2"], true),
+            ("cookie", &[b"a=1; b=2"], &[b"b=2; a=1"], false),
+            ("cookie", &[b"a=1, b"], &[b"a=1,b"], false),
+            ("authorization", &[b"Basic a,b"], &[b"Basic a, b"], false),
+            ("x", &[b"\xe9, \xe8"], &[b"\xe9", b"\xe8"], true),
+            ("x", &[b"\xe9"], &[b"\xe8"], false),
+        ];
+        for &(name, first, second, is_same) in cases {
+            let selection =
+                Selection::of(&request(name, first), &headers(&[("vary", name)])).expect("a list of names");
+            assert_eq!(selection.matches(&request(name, second)), is_same, "{name} {first:?} {second:?}");
+        }
+    }
+
+    #[test]
+    fn a_vary_that_is_no_list_of_names_counts_as_a_star() {
+        let cases: [&[&[u8]]; 6] = [
+            &[b"caf\xe9"],
+            &[b"accept", b"caf\xe9"],
+            &[b"a b"],
+            &[b"a;b"],
+            &[b"\"accept\""],
+            &[b"accept, (x)"],
+        ];
+        for lines in cases {
+            let mut response = HeaderMap::new();
+            for line in lines {
+                response.append(VARY, HeaderValue::from_bytes(line).unwrap());
+            }
+            assert_eq!(Selection::of(&HeaderMap::new(), &response), None, "{lines:?}");
+        }
     }
 
     #[test]
@@ -174,5 +269,6 @@ mod tests {
         assert!(selection.matches(&headers(&[("accept-language", "fr;q=0.5, de;q=1.0")])));
         assert!(!selection.matches(&headers(&[("accept-language", "fr, de")])));
         assert!(!selection.matches(&headers(&[("accept-language", "fr, de;q=0.9")])));
+        assert!(!selection.matches(&headers(&[("accept-language", "de;q=0")])));
     }
 }

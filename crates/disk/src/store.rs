@@ -2,6 +2,7 @@
 
 use std::{
     ops::{Bound, RangeBounds},
+    path::Path,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -52,6 +53,15 @@ impl Store {
         let (log, journal) = (Mutex::new(log), Mutex::new(journal));
         let shared = Arc::new(Shared { config, index, log, journal, numbers, directory });
         Ok((Self { shared }, Opened { notes: found.notes, has_lost_notes: found.is_damaged, scanned }))
+    }
+
+    /// Reports the error that [`Self::open`] would return for this directory, without changing anything. A lock of another process is
+    /// ignored.
+    ///
+    /// # Errors
+    /// When the directory cannot be created or written, or belongs to something else.
+    pub fn examine(directory: &Path) -> Result<(), Error> {
+        Directory::examine(directory)
     }
 
     /// Begins to store an object. There can be others with the same key.

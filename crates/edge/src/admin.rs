@@ -54,7 +54,7 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
         (&Method::GET, ["explain"]) => explain(edge, &parts.uri),
         (&Method::POST, ["client", "v4", "zones", zone, "purge_cache"]) => {
             if !is_allowed(edge, &parts.headers) {
-                return failure(StatusCode::FORBIDDEN, NO_TOKEN);
+                return unauthorized();
             }
             match body.collect(LARGEST_REQUEST).await {
                 Ok(text) => purge(edge, zone, &text).await,
@@ -65,7 +65,7 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
             if Setting::at(path).is_some() && matches!(*method, Method::GET | Method::PATCH) =>
         {
             if *method == Method::PATCH && !is_allowed(edge, &parts.headers) {
-                return failure(StatusCode::FORBIDDEN, NO_TOKEN);
+                return unauthorized();
             }
             let text = body.collect(LARGEST_REQUEST).await.unwrap_or_default();
             setting(edge, zone, path, (*method == Method::PATCH).then_some(&text))
@@ -247,9 +247,15 @@ fn key_urls(zone: &Zone, file: &str) -> Result<Vec<String>, String> {
 
 /// Whether a request has a token that the network's file knows.
 fn is_allowed(edge: &Edge, headers: &HeaderMap) -> bool {
-    let token =
-        headers.get(header::AUTHORIZATION).and_then(|field| field.to_str().ok()?.strip_prefix("Bearer "));
-    token.is_some_and(|token| edge.network().tokens.contains(&TokenHash::of(token.as_bytes())))
+    let token = headers.get(header::AUTHORIZATION).and_then(|field| token::bearer(field.as_bytes()));
+    token.is_some_and(|token| edge.network().tokens.contains(&TokenHash::of(token)))
+}
+
+/// A 401 with its challenge (RFC 9110 section 11.6.1, RFC 6750 section 3).
+fn unauthorized() -> Response<Body> {
+    let mut response = failure(StatusCode::UNAUTHORIZED, NO_TOKEN);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
 }
 
 fn failure(status: StatusCode, message: &str) -> Response<Body> {

@@ -36,6 +36,14 @@ pub(crate) fn push_socket(text: &mut String, socket: SocketAddr) {
     }
 }
 
+/// The address with IPv4-mapped IPv6 converted to IPv4 (RFC 4291 section 2.5.5.2).
+pub(crate) fn canonical(socket: SocketAddr) -> SocketAddr {
+    match socket.ip().to_canonical() {
+        ip @ IpAddr::V4(_) => SocketAddr::new(ip, socket.port()),
+        IpAddr::V6(_) => socket,
+    }
+}
+
 /// Adds all sixteen hexadecimal digits of a number.
 pub(crate) fn push_hex(text: &mut String, number: u64) {
     for byte in number.to_be_bytes() {
@@ -50,6 +58,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn an_ipv4_address_within_ipv6_is_one_of_ipv4() {
+        for (socket, expected) in [
+            ("[::ffff:192.0.2.1]:5", "192.0.2.1:5"),
+            ("192.0.2.1:5", "192.0.2.1:5"),
+            ("[2001:db8::1]:5", "[2001:db8::1]:5"),
+            ("[fe80::1%3]:5", "[fe80::1%3]:5"),
+            // The deprecated IPv4-compatible form is not mapped.
+            ("[::192.0.2.1]:5", "[::c000:201]:5"),
+        ] {
+            assert_eq!(canonical(socket.parse().unwrap()).to_string(), expected);
+        }
+    }
 
     proptest! {
         #[test]

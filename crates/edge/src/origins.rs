@@ -144,7 +144,7 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
 
 /// Tells an origin who the visitor is, which other data centres are told in fields of their own.
 fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
-    let (ip, proto) = (visit.peer.address.ip(), visit.peer.scheme.name());
+    let (ip, proto) = (visit.peer.address.ip().to_canonical(), visit.peer.scheme.name());
     let address = ip.to_string();
     append(headers, &FORWARDED_FOR, &[&address]);
     set(headers, &FORWARDED_PROTO, proto);

@@ -6,7 +6,7 @@ use std::{
         OnceLock,
         atomic::{
             AtomicU64,
-            Ordering::{Acquire, Release},
+            Ordering::{Acquire, Relaxed, Release},
         },
     },
     time::Duration,
@@ -176,6 +176,8 @@ pub(crate) struct Serving {
     pub(crate) number: OnceLock<u64>,
     /// Which of what was made of it holds.
     version: AtomicU64,
+    /// The number of its last use in the store's count of uses.
+    last_use: AtomicU64,
     /// In each shape: as it came, and in each coding by its place in [`Coding::ALL`].
     ready: [[OnceLock<Box<Ready>>; 1 + Coding::ALL.len()]; 2],
     /// As it came, for other data centres.
@@ -192,6 +194,16 @@ impl Serving {
     /// Nothing that was made of it holds any longer.
     pub(crate) fn retire(&self) {
         self.version.fetch_add(1, Release);
+    }
+
+    /// Records a use by its number.
+    pub(crate) fn used(&self, number: u64) {
+        self.last_use.store(number, Relaxed);
+    }
+
+    /// The number of its last use.
+    pub(crate) fn last_use(&self) -> u64 {
+        self.last_use.load(Relaxed)
     }
 
     pub(crate) fn ready(&self, coding: Option<Coding>, shape: Shape) -> Option<&Ready> {
@@ -229,9 +241,9 @@ fn got_or(place: &OnceLock<Box<Ready>>, make: impl FnOnce() -> Option<Ready>) ->
     place.get().map(|ready| &**ready)
 }
 
-/// A copy of an object is another one.
+/// A copy of an object is another object with the same last use.
 impl Clone for Serving {
     fn clone(&self) -> Self {
-        Self::default()
+        Self { last_use: self.last_use().into(), ..Self::default() }
     }
 }

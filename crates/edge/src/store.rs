@@ -88,6 +88,8 @@ struct Inner {
     eviction: Eviction,
     evicted: u64,
     log: Log,
+    /// Counts uses, for the order of last use among the variants of a resource.
+    uses: u64,
 }
 
 impl Store {
@@ -95,7 +97,7 @@ impl Store {
     pub(crate) fn new(bytes: u64) -> Self {
         let (resources, keys) = (HashMap::default(), HashMap::default());
         let (names, eviction, log) = (Names::default(), Eviction::new(bytes), Log::default());
-        let inner = Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log });
+        let inner = Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log, uses: 0 });
         Self { inner, capacity: bytes, epoch: AtomicU64::new(0), disk: None }
     }
 
@@ -116,7 +118,7 @@ impl Store {
                 Found::Nothing
             }
             Some(object) => {
-                inner.eviction.hit(object.number());
+                inner.use_now(&object);
                 match object.parts.clone() {
                     Some(parts) => Found::InParts(object, parts),
                     None => Found::Object(object),
@@ -128,7 +130,7 @@ impl Store {
 
     /// Counts a use of an object that was found before.
     pub(crate) fn touch(&self, object: &Object) {
-        self.lock().eviction.hit(object.number());
+        self.lock().use_now(object);
     }
 
     /// For what is made of an object that was found, if it still stands.
@@ -200,9 +202,13 @@ impl Store {
         };
         let mut replaced: Vec<_> = variants.extract_if(.., is_replaced).collect();
         if variants.len() >= MOST_VARIANTS {
-            replaced.extend(variants.pop());
+            let last_uses = variants.iter().map(|other| other.serving.last_use()).enumerate();
+            let oldest = last_uses.min_by_key(|(_, last_use)| *last_use);
+            replaced.extend(oldest.map(|(place, _)| variants.remove(place)));
         }
         variants.insert(0, Arc::clone(&object));
+        inner.uses += 1;
+        object.serving.used(inner.uses);
         for other in &replaced {
             inner.names.remove(other.number(), &other.subject);
         }
@@ -391,6 +397,13 @@ impl Inner {
         }
     }
 
+    /// Counts a use of an object.
+    fn use_now(&mut self, object: &Object) {
+        self.eviction.hit(object.number());
+        self.uses += 1;
+        object.serving.used(self.uses);
+    }
+
     fn has(&self, object: &Object) -> bool {
         let variants = self.resources.get(&object.key);
         variants.is_some_and(|variants| variants.iter().any(|other| Arc::ptr_eq(&other.body, &object.body)))
@@ -512,6 +525,27 @@ mod tests {
         assert_eq!(store.usage().objects, 2);
         let (other, request) = object("/", Some("3"), 0);
         assert!(matches!(store.find(&other.key, &request), Found::OtherVariant));
+    }
+
+    #[test]
+    fn of_too_many_variants_the_one_that_was_used_least_recently_goes() {
+        let store = Store::new(1 << 24);
+        let popular = add(&store, "/", Some("popular"), 0);
+        let purged = add(&store, "/", Some("purged"), 0);
+        for number in 0..3 * MOST_VARIANTS {
+            add(&store, "/", Some(&number.to_string()), 0);
+            // `find` counts one use, `touch` the other.
+            assert!(is_there(&store, "/", Some("popular")));
+            store.touch(&purged);
+            assert!(store.usage().objects <= MOST_VARIANTS);
+        }
+        assert_eq!(store.usage().objects, MOST_VARIANTS);
+        store.purge("z", vec![Purge::Everything], Depth::Soft, NOW);
+        add(&store, "/", Some("one more"), 0);
+        for (value, is_kept) in [("popular", true), ("purged", true), ("0", false), ("191", true)] {
+            assert_eq!(is_there(&store, "/", Some(value)), is_kept, "{value}");
+        }
+        assert!(store.lease(&popular).is_none());
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(crate) fn failure(problem: &Problem) -> Response<Body> {
     let said = said(problem);
     let text = format!("{{\"success\":false,\"errors\":[{said}],\"messages\":[],\"result\":null}}");
     let mut response = respond(problem.status, text);
+    problem.challenge(&mut response);
     problem.tell_beside(&mut response);
     response
 }

@@ -81,11 +81,19 @@ impl Problem {
         let reason = Reason::new(&self.message);
         let mut response = Response::new(Body::whole(self.message.clone()));
         *response.status_mut() = self.status;
+        self.challenge(&mut response);
         let text = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, text);
         response.extensions_mut().insert(reason);
         self.tell_beside(&mut response);
         response
+    }
+
+    /// Adds WWW-Authenticate to a 401 (RFC 9110 section 11.6.1).
+    pub(crate) fn challenge(&self, response: &mut Response<Body>) {
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
     }
 
     /// Says beside a response what another data centre has to know of it: the version that is known, and whether the write may have been done.

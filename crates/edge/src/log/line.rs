@@ -5,6 +5,7 @@ use std::{io::Write as _, net::SocketAddr, sync::Arc};
 use http::{Method, Version, server::Delivery};
 
 use super::{Outcome, at_origin::Times};
+use crate::digits::canonical;
 
 /// What is known of a request while its response is on the way. Times are nanoseconds since the log began.
 #[derive(Debug, Clone)]
@@ -65,7 +66,7 @@ impl Note {
             }
             Ending::Left => to.extend_from_slice(b",\"error\":\"the client left\""),
         }
-        if let Some(remote) = self.remote {
+        if let Some(remote) = self.remote.map(canonical) {
             let _ = write!(to, ",\"remote\":\"{remote}\"");
         }
         to.extend_from_slice(&self.about);

@@ -3,7 +3,7 @@
 //! What becomes of them is what `onward` and `pass_back` make of a map; what is rarer than the lines of nearly all messages is left to
 //! those.
 
-use cache::{internal, is_never_stored, update::is_of_connection};
+use cache::{internal, is_never_stored, names_coding, update::is_of_connection};
 use http::{
     HeaderName, Version,
     client::Reply,
@@ -71,7 +71,7 @@ pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
         }
     }
     let Hop { network, centre, peer } = hop;
-    let (ip, proto) = (peer.address.ip(), peer.scheme.name());
+    let (ip, proto) = (peer.address.ip().to_canonical(), peer.scheme.name());
     let mut address = String::with_capacity(LONGEST_IPV4);
     push_address(&mut address, ip);
     let forwarded = forwarded(&address, ip.is_ipv6(), proto);
@@ -110,7 +110,7 @@ pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &st
             return None;
         }
         has_date |= is("date");
-        is_coded |= is("content-encoding");
+        is_coded |= is("content-encoding") && names_coding(value);
         let goes = is_of_connection(name) || is("cache-tag") || is("content-length");
         if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !lists.take(name, value) {
             head.keep(name, value);
@@ -126,14 +126,14 @@ pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &st
     Some(head.written())
 }
 
-/// Whether a request with this field is passed on as any other: it asks nothing of caches, wants no trailers, and its name cannot be taken
+/// Whether a request with this field is passed on as any other: it asks nothing of caches, has no If-Range, wants no trailers, and its name cannot be taken
 /// for another one.
 pub(crate) fn may_be_relayed(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     let asks = match name.len() {
         2 => is("te"),
         6 => is("pragma"),
-        8 => is("cdn-loop"),
+        8 => is("cdn-loop") || is("if-range"),
         13 => is("cache-control"),
         _ => false,
     };

@@ -348,7 +348,7 @@ async fn what_the_file_says_of_tiers_is_told_in_the_fields_words() {
         assert_eq!(ask(Method::GET, path, "", "").await, (200, envelope.clone()));
         let same = json!({ "value": value }).to_string();
         assert_eq!(ask(Method::PATCH, path, &world.token, &same).await, (200, envelope));
-        assert_eq!(ask(Method::PATCH, path, "", &same).await.0, 403);
+        assert_eq!(ask(Method::PATCH, path, "", &same).await.0, 401);
         let other = json!({ "value": if value == "on" { "off" } else { "on" } }).to_string();
         let (status, refused) = ask(Method::PATCH, path, &world.token, &other).await;
         let why = refused["errors"][0]["message"].as_str().unwrap();

@@ -105,6 +105,7 @@ async fn what_asks_for_more_takes_the_whole_path() {
         "Cache-Control: no-cache",
         "Pragma: x",
         "CDN-Loop: other",
+        "If-Range: Sun, 06 Nov 1994 08:49:37 GMT",
         "X_Forwarded_For: 192.0.2.9",
         "Connection: cookie",
         "Content-Length: 0",

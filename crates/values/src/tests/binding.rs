@@ -156,6 +156,8 @@ async fn nobody_reads_or_writes_without_a_token_of_the_namespace() {
             for line in ["PUT /k", "GET /k", "GET /", "DELETE /k"] {
                 let came = store.ask(token, line, named, if line == "PUT /k" { b"v" } else { b"" }).await;
                 assert_eq!(came.status, status, "{token} {named} {line}");
+                let challenge = Some("Bearer").filter(|_| status == 401);
+                assert_eq!(came.field("www-authenticate"), challenge, "{token} {named} {line}");
             }
         }
         store.ask("root", "PUT /k", "KV-Namespace: flags\r\n", b"v").await;

@@ -117,6 +117,8 @@ async fn namespaces_are_those_of_the_token() {
         ] {
             let came = store.ask(token, &line, "", b"").await;
             let json = came.json();
+            let challenge = Some("Bearer").filter(|_| status == 401);
+            assert_eq!(came.field("www-authenticate"), challenge, "{line}");
             assert_eq!(
                 (came.status, &json["errors"][0]["code"], &json["success"]),
                 (status, &code.into(), &false.into()),
