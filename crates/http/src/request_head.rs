@@ -45,7 +45,7 @@ pub fn check_section<'f>(
         }
     }
     head.check(extended)?;
-    // The library parses both too; what it rejects is malformed.
+    // h3 parses both again and rejects more than the rules above.
     if head.path.is_some_and(|path| Uri::try_from(path).is_err()) {
         return Err(Malformed::Syntax);
     }
