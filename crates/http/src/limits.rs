@@ -1,18 +1,19 @@
 //! What a peer may cost: bounds on everything whose size somebody else decides.
 //!
 //! h2, h3, quinn and rustls parse foreign bytes, and have fuzz targets of their own. What is ours is to bound them; for
-//! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`). HTTP/1.1 is read and bounded in
+//! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`), and the field sections of requests are validated. HTTP/1.1 is read and bounded in
 //! [`http1`](crate::http1). What a caller may choose for itself is in
 //! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
 //! [`server::Config`](crate::server::Config), whose defaults are from here.
 
 use std::time::Duration;
 
-/// Header fields of one HTTP/1 message, in either direction, and of its trailers. As many as hyper takes.
+/// Header fields of one HTTP/1 message, in either direction, and of its trailers. As many as hyper takes. HTTP/2 and HTTP/3 limit only the
+/// size: see [`HEADER_BYTES`].
 pub const HEADERS: usize = 100;
 
 /// Bytes of one message's header, and of the buffer that it is read into. Four times what common servers
-/// accept.
+/// accept. HTTP/2 and HTTP/3 add 32 bytes for each field (RFC 9113 section 6.5.2, RFC 9114 section 4.2.2).
 pub const HEADER_BYTES: usize = 64 * 1024;
 
 /// Names whose addresses, and origins whose connections, a client keeps. Redirects lead anywhere.

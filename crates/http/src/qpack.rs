@@ -19,7 +19,7 @@ pub struct Fields {
 /// Why decoding failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Undecodable {
-    /// Not an encoded field section, or one that needs a dynamic table.
+    /// The section is not valid, or it needs a dynamic table.
     #[error("not a field section without a dynamic table")]
     Syntax,
     /// Its fields are larger than [`HEADER_BYTES`](limits::HEADER_BYTES).

@@ -5,7 +5,10 @@
 //!
 //! Each accepted section is also a valid request of HTTP/1.1 with the same meaning.
 
-use hyper::{HeaderMap, Method, Uri, Version, header, http::request};
+use hyper::{
+    HeaderMap, Method, Uri, Version, header,
+    http::{request, uri::Authority},
+};
 
 use crate::http1::{Malformed, framing};
 
@@ -41,10 +44,15 @@ pub fn check_section<'f>(
             _ => head.take_field(name, value)?,
         }
     }
+    head.check(extended)?;
+    // h3 parses both again and rejects more than the rules above.
     if head.path.is_some_and(|path| Uri::try_from(path).is_err()) {
         return Err(Malformed::Syntax);
     }
-    head.check(extended)
+    match head.authority.or(head.host).map(Authority::try_from) {
+        Some(Err(_)) => Err(Malformed::Host),
+        _ => Ok(()),
+    }
 }
 
 /// Validates the trailer section of a message over HTTP/2 or HTTP/3.

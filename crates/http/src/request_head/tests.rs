@@ -88,6 +88,7 @@ fn pseudo_header_fields() {
         (&[METHOD, SCHEME, (":authority", "a.test/b"), PATH], Err(Malformed::Host)),
         (&[METHOD, SCHEME, (":authority", "a.test:b"), PATH], Err(Malformed::Host)),
         (&[METHOD, SCHEME, PATH, ("host", "me@a.test")], Err(Malformed::Host)),
+        (&[METHOD, SCHEME, (":authority", "a%.test"), PATH], Err(Malformed::Host)),
         (&[CONNECT, (":authority", "a.test")], wrong),
         (&[CONNECT, (":authority", "[::1]")], wrong),
         (&[CONNECT, (":authority", "443")], wrong),
