@@ -12,7 +12,7 @@ use cache::{
     ranges::announced,
     take_personal, update,
 };
-use http::{Body, HeaderMap, Method, Response, StatusCode};
+use http::{Body, HeaderMap, Method, Response, StatusCode, header::CONTENT_TYPE};
 
 use crate::{
     asking::Aim,
@@ -199,7 +199,7 @@ impl Core {
     ) -> Result<Judged, NotStored> {
         let terms = self.terms(visit, status, headers, times);
         let is_own = invalidation::is_own_location(&visit.url, headers);
-        let is_promised = || cache::fits_extension(visit.url.path(), headers.get(header::CONTENT_TYPE));
+        let is_promised = || cache::fits_extension(visit.url.path(), headers.get(CONTENT_TYPE));
         if visit.zone().deception_armor && !is_promised() {
             return Err(NotStored::ContentType);
         }
