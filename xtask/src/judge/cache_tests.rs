@@ -191,6 +191,7 @@ listen = [\"127.0.0.1:0\"]
 name = \"tests\"
 hosts = [\"*\"]
 stale_if_error = \"1h\"
+store_set_cookie = true
 ";
 
 /// Results that the suite's authors publish.
