@@ -15,6 +15,7 @@
 //! | what other data centres ask | `for_others.rs`, `kept.rs` |
 //! | purges: done here; what is known of them in the network, and how it is told | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
 //! | purges through a stream of NATS as well | `nats.rs`, `bus/stream.rs` |
+//! | Max-Forwards of OPTIONS and TRACE | `last_hop.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
@@ -69,6 +70,7 @@ mod hits;
 mod keeping;
 mod kept;
 mod kv;
+mod last_hop;
 mod lasting;
 mod likeness;
 mod log;

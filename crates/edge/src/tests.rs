@@ -1,14 +1,17 @@
 //! A data centre and its origin, without sockets between visitor and edge: what reaches the origin, and what comes back.
 
 mod access_log;
+mod admin_token;
 mod at_once;
 mod bad_origin;
 mod broken_off;
 mod bus;
 mod compress;
+mod conditions;
 mod connection;
 mod detour;
 mod door;
+mod forwarding;
 mod gate;
 mod nats;
 mod network;
@@ -22,6 +25,7 @@ mod tiers;
 mod traces;
 mod uploads;
 mod values;
+mod variants;
 
 use std::{
     sync::{
