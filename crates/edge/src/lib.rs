@@ -28,6 +28,7 @@
 //! | a plain request that is passed on line by line, as one like it was | `relay.rs`, `ways.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
+//! | preflight checks of `edge check` | `preflight.rs` |
 //! | certificates that an operator signs for data centres | `authority.rs` |
 //! | the key-value store: opened here, served by the crate `values` | `kv.rs` |
 //! | what is counted, and the access log | `counts.rs`, `log.rs`, `sending.rs` |
@@ -87,6 +88,7 @@ mod partial;
 mod parts;
 mod passing;
 mod pour;
+mod preflight;
 mod purging;
 mod ready;
 mod relay;
@@ -114,6 +116,7 @@ pub use self::{
     error::Error,
     network::Network,
     others::{OfOrigin, OfZone, Sample, Told},
+    preflight::{Obstacle, Severity, obstacles},
     run::{Config, Event, Ready, run},
     sockets::Sockets,
 };

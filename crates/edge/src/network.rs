@@ -5,6 +5,7 @@ mod file;
 mod kv;
 mod links;
 mod pattern;
+mod places;
 mod rule;
 mod tiers;
 mod traces;
@@ -30,6 +31,7 @@ pub use self::{
     kv::{Kv, Store},
     links::{CutOff, Detours, Link},
     pattern::Pattern,
+    places::Places,
     rule::{Asked, Rule},
     tiers::Tiers,
     traces::Collector,
