@@ -1,6 +1,10 @@
 //! From a stored object to the response for one request: all of it, parts of it, or that the client has it already.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
 
 use cache::{
     CacheStatus, Coding, Form, Time, is_not_modified,
@@ -52,7 +56,12 @@ pub(crate) fn answer(
     if status == StatusCode::OK && visit.came.is_none() {
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     }
-    match ranges::wanted(&visit.method, &visit.headers, (status, &object.stored.headers), length) {
+    let wanted = if form.has_parts_for(&visit.headers) {
+        ranges::wanted(&visit.method, &visit.headers, (status, &object.stored.headers), length)
+    } else {
+        Wanted::Whole
+    };
+    match wanted {
         Wanted::Whole => {
             if has_body(status) {
                 headers.insert(header::CONTENT_LENGTH, length.into());
@@ -102,7 +111,7 @@ pub(crate) fn of_part(mut headers: HeaderMap, part: Part, length: u64, body: Bod
 
 /// Several parts in one body (RFC 9110 section 14.6), each with a header of its own.
 fn several(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMap) -> Response<Body> {
-    let boundary = format!("longhaul-{:016x}", object.body.bytes() ^ object.key.as_str().len() as u64);
+    let boundary = boundary();
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.map_or_else(String::new, |kind| format!("Content-Type: {kind}\r\n"));
     let heads: Vec<_> = parts
@@ -118,6 +127,12 @@ fn several(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMap)
     let bodies = heads.into_iter().zip(parts);
     let bodies = bodies.flat_map(|(head, part)| [Body::whole(head), read(object, Some(*part))]);
     respond(StatusCode::PARTIAL_CONTENT, headers, in_sequence(bodies.chain([Body::whole(end)])))
+}
+
+/// The separator of parts. It has 128 random bits: the author of a body cannot predict it, and a collision by chance is negligible.
+fn boundary() -> String {
+    let random = || RandomState::new().hash_one(());
+    format!("longhaul-{:016x}{:016x}", random(), random())
 }
 
 /// Adds what every response gets: what the cache did with it, through which data centre it came, and how long the zone's rule lets
@@ -164,5 +179,20 @@ const SHORT: usize = 16 << 10;
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_responses_have_the_same_boundary() {
+        let boundaries: HashSet<_> = (0..1000).map(|_| boundary()).collect();
+        assert_eq!(boundaries.len(), 1000);
+        // RFC 2046 section 5.1.1 allows 70 characters.
+        assert!(boundaries.iter().all(|boundary| boundary.len() == "longhaul-".len() + 32));
     }
 }

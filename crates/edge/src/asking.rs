@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use ::tiers::{CentreId, Hop};
-use cache::Time;
+use cache::{Form, Time, is_solicited};
 use http::{
-    Body, Client, HeaderMap, Request, Response,
+    Body, Client, HeaderMap, Method, Request, Response, StatusCode,
+    body::Frames,
     client::{Informed, Trace},
+    header,
 };
 
 use crate::{
@@ -31,7 +33,31 @@ pub(crate) enum Aim {
 
 impl Core {
     /// Asks for what a visit is about, with a header that goes on. The response has a date, and nothing that was about a connection.
+    ///
+    /// A 304 to an unconditional request is an error: the client has nothing to reuse.
     pub(crate) async fn ask(
+        &self,
+        visit: &Visit,
+        headers: HeaderMap,
+        body: Body,
+        now: Time,
+        aim: Aim,
+    ) -> Result<Response<Body>, Refusal> {
+        let is_conditional = is_solicited(&headers, StatusCode::NOT_MODIFIED);
+        let for_whole = may_need_whole(visit, &headers, &body).then(|| without_range(&headers));
+        let mut response = self.ask_once(visit, headers, body, now, aim).await?;
+        if let Some(headers) = for_whole.filter(|_| is_part_of_one_form(visit, &response)) {
+            drop(response);
+            // Boxed to keep the future of other requests small.
+            response = Box::pin(self.ask_once(visit, headers, Body::empty(), now, aim)).await?;
+        }
+        if response.status() == StatusCode::NOT_MODIFIED && !is_conditional {
+            return Err(UNSOLICITED);
+        }
+        Ok(response)
+    }
+
+    async fn ask_once(
         &self,
         visit: &Visit,
         headers: HeaderMap,
@@ -150,11 +176,43 @@ fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
 /// Bytes of a body that are looked at before its head is sent: as many as a connection reads in one piece.
 const LOOKED_AT: usize = 16 << 10;
 
+/// Whether the If-Range of a request does not identify the form that the client has.
+fn may_need_whole(visit: &Visit, headers: &HeaderMap, body: &Body) -> bool {
+    !visit.compress().is_empty()
+        && headers.contains_key(header::RANGE)
+        && !Form::Identity.has_parts_for(headers)
+        && visit.method == Method::GET
+        && body.is_end_stream()
+}
+
+fn without_range(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    headers.remove(header::RANGE);
+    headers.remove(header::IF_RANGE);
+    headers
+}
+
+/// Whether a response is a part of a body that other clients receive compressed.
+fn is_part_of_one_form(visit: &Visit, response: &Response<Body>) -> bool {
+    let mut whole = response.headers().clone();
+    // Content-Length is the length of the part.
+    whole.remove(header::CONTENT_LENGTH);
+    response.status() == StatusCode::PARTIAL_CONTENT
+        && Form::of(&visit.headers, (StatusCode::OK, &whole), visit.compress()) != Form::Only
+}
+
 /// Tells the log that a data centre was passed over.
 fn note(others: &Others, centre: CentreId, visit: &Visit, unanswered: &Unanswered) {
     let (data_centre, zone) = (others.name(centre), &visit.zone().name);
     tracing::info!(data_centre, zone, why = %unanswered, "another data centre is passed over");
 }
+
+/// The origin sent a 304 to an unconditional request.
+pub(crate) const UNSOLICITED: Refusal = Refusal {
+    status: StatusCode::BAD_GATEWAY,
+    word: "unsolicited-304",
+    sentence: "The origin answered a request without conditions with 304.",
+};
 
 /// As what those may be asked that a visitor's own data centre asks, and so on: each asks three at most.
 const MOST_ASKED: usize = 3;

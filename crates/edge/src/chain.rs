@@ -48,7 +48,10 @@ impl Core {
     }
 
     /// Answers one who was let in: passes the request on, or looks for what is stored.
-    pub(crate) async fn answer_visit(self: &Arc<Self>, visit: Visit, body: Body) -> Response<Body> {
+    pub(crate) async fn answer_visit(self: &Arc<Self>, mut visit: Visit, body: Body) -> Response<Body> {
+        if let Some(response) = self.answer_last_hop(&mut visit) {
+            return response;
+        }
         if let Some(protocol) = visit.protocol.clone() {
             return Box::pin(self.switch(&visit, body, &protocol)).await;
         }
@@ -390,7 +393,8 @@ pub(crate) fn reason(object: &Object, now: Time) -> Forward {
 const KEPT: u64 = 64 << 10;
 
 /// What a request may be: all that is in common use. Others are passed on as well, and it is for their origin to say what they are.
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+pub(crate) const METHODS: HeaderValue =
+    HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
 
 /// Waits for what the origin is asked for; where something stale may be used instead, no longer than this.
 async fn in_time<T>(

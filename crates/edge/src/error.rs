@@ -52,6 +52,14 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// The file of the key-value store cannot be opened.
+    #[error("cannot open the store {}", path.display())]
+    Store {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The place of another process cannot be taken, or this one's by another.
     #[error("hand-over at {path}")]
     Handover {

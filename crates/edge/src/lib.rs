@@ -15,6 +15,7 @@
 //! | what other data centres ask | `for_others.rs`, `kept.rs` |
 //! | purges: done here; what is known of them in the network, and how it is told | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
 //! | purges through a stream of NATS as well | `nats.rs`, `bus/stream.rs` |
+//! | Max-Forwards of OPTIONS and TRACE | `last_hop.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
@@ -27,6 +28,7 @@
 //! | a plain request that is passed on line by line, as one like it was | `relay.rs`, `ways.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
+//! | preflight checks of `edge check` | `preflight.rs` |
 //! | certificates that an operator signs for data centres | `authority.rs` |
 //! | the key-value store: opened here, served by the crate `values` | `kv.rs` |
 //! | what is counted, and the access log | `counts.rs`, `log.rs`, `sending.rs` |
@@ -70,6 +72,7 @@ mod hits;
 mod keeping;
 mod kept;
 mod kv;
+mod last_hop;
 mod lasting;
 mod likeness;
 mod log;
@@ -86,6 +89,7 @@ mod partial;
 mod parts;
 mod passing;
 mod pour;
+mod preflight;
 mod purging;
 mod ready;
 mod relay;
@@ -113,6 +117,7 @@ pub use self::{
     error::Error,
     network::Network,
     others::{OfOrigin, OfZone, Sample, Told},
+    preflight::{Obstacle, Severity, obstacles},
     run::{Config, Event, Ready, run},
     sockets::Sockets,
 };

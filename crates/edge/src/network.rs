@@ -5,6 +5,7 @@ mod file;
 mod kv;
 mod links;
 mod pattern;
+mod places;
 mod rule;
 mod target;
 mod tiers;
@@ -31,6 +32,7 @@ pub use self::{
     kv::{Kv, Store},
     links::{CutOff, Detours, Link},
     pattern::Pattern,
+    places::Places,
     rule::{Asked, Rule, normal},
     tiers::Tiers,
     traces::Collector,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cache::{
-    CacheStatus, Form, Forward, Fragment, Gap, Rest, Reuse, Supply, Time, Validators,
+    CacheStatus, Forward, Fragment, Gap, Rest, Reuse, Supply, Time, Validators,
     ranges::{self, Part, Wanted},
     update,
 };
@@ -49,7 +49,7 @@ impl Core {
         object: &Arc<Object>,
         parts: &Arc<Parts>,
     ) -> Option<Response<Body>> {
-        if matches!(self.form(visit, object), Form::Coded(_)) {
+        if !self.form(visit, object).has_parts_for(&visit.headers) {
             return None;
         }
         let (now, began) = (self.now(), self.store.epoch());

@@ -8,7 +8,7 @@ mod lines;
 
 use std::sync::Arc;
 
-use cache::{Forward, Time};
+use cache::{Forward, Time, is_solicited};
 use http::{
     Body, Failure, Response, StatusCode,
     client::{self, Reply},
@@ -18,6 +18,7 @@ use http::{
 
 pub(crate) use self::lines::may_be_relayed;
 use crate::{
+    asking::UNSOLICITED,
     core::{Core, Visitors},
     counts::Word,
     log::{Asked, AtOrigin, Outcome},
@@ -132,6 +133,11 @@ impl Relay<'_> {
             Ok(visit) => visit,
             Err(refusal) => return self.refuse(refusal),
         };
+        if response.status() == StatusCode::NOT_MODIFIED
+            && !is_solicited(&visit.headers, StatusCode::NOT_MODIFIED)
+        {
+            return self.refuse(UNSOLICITED);
+        }
         let response = received(response, way.zone().next_byte);
         let times = (*requested, core.now());
         let mut response = core.pass_back(&visit, response, way.forward(), times, *began);

@@ -1,15 +1,18 @@
 //! A data centre and its origin, without sockets between visitor and edge: what reaches the origin, and what comes back.
 
 mod access_log;
+mod admin_token;
 mod at_once;
 mod bad_origin;
 mod broken_off;
 mod bus;
 mod collapsing;
 mod compress;
+mod conditions;
 mod connection;
 mod detour;
 mod door;
+mod forwarding;
 mod gate;
 mod most_recent;
 mod nats;
@@ -26,6 +29,7 @@ mod traces;
 mod uploads;
 mod validation;
 mod values;
+mod variants;
 
 use std::{
     sync::{

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -82,8 +82,16 @@ pub(super) struct Said {
 
 impl Door {
     pub(super) fn new(stage: Stage) -> Self {
-        let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
-        let address = server.addresses().unwrap()[0];
+        Self::on("127.0.0.1:0", stage)
+    }
+
+    /// The same at this address. IPv4 clients of `::` have IPv4-mapped addresses.
+    pub(super) fn on(address: &str, stage: Stage) -> Self {
+        let server = Server::listen(&[address.parse().unwrap()]).unwrap();
+        let mut address = server.addresses().unwrap()[0];
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
         let (at_once, relayed) = (Arc::default(), Arc::default());
         let visitors = Visitors(Arc::clone(&stage.edge));
         let handler = Counted { visitors, at_once: Arc::clone(&at_once), relayed: Arc::clone(&relayed) };

@@ -2,19 +2,26 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use anyhow::anyhow;
 use clap::Args;
-use edge::{Network, network::DataCentre};
+use edge::{Network, Obstacle, Severity, network::DataCentre, obstacles};
 use units::show::plural;
 
 use crate::output::{self, say};
 
 /// Check a network's file and say what it is about
 ///
-/// Example: longhaul edge check network.toml
+/// Warns of certificates, keys, directories and addresses that cannot be used on this machine. With --data-centre, those that would stop
+/// `edge run` are errors.
+///
+/// Example: longhaul edge check network.toml --data-centre lhr
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// The network's file
     network: PathBuf,
+    /// Fail if this data centre could not start on this machine
+    #[arg(long, value_name = "NAME")]
+    data_centre: Option<String>,
     /// Print what it says as JSON
     #[arg(long)]
     json: bool,
@@ -23,7 +30,17 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let network = Network::open(&self.network)?;
-        network.data_centres.iter().for_each(|centre| warn(&network, centre));
+        let chosen = self.data_centre.as_deref().map(|name| network.data_centre(name)).transpose();
+        let chosen = chosen.map_err(|why| anyhow!("{}: {why}", self.network.display()))?;
+        if let Some(centre) = chosen {
+            let stops = self.inspect(&network, centre, Severity::Fatal)?;
+            if let Some(code) = stops {
+                return Ok(code);
+            }
+        }
+        for centre in network.data_centres.iter().filter(|_| chosen.is_none()) {
+            self.inspect(&network, centre, Severity::Note)?;
+        }
         let checked = network.checked();
         if self.json {
             output::print_json(&output::named("longhaul.edge.check/1", checked))?;
@@ -40,6 +57,36 @@ impl Check {
         }
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Reports the obstacles of a data centre. Fatal ones are errors if `most` allows; then the exit code is returned.
+    fn inspect(
+        &self,
+        network: &Network,
+        centre: &DataCentre,
+        most: Severity,
+    ) -> anyhow::Result<Option<ExitCode>> {
+        let (mut code, mut has_identity) = (None, true);
+        // The addresses of several data centres belong to several machines.
+        let has_notes = self.data_centre.is_some() || network.data_centres.len() == 1;
+        for Obstacle { place, severity, error } in obstacles(&self.network, network, centre)? {
+            if severity == Severity::Note && !has_notes {
+                continue;
+            }
+            has_identity &= !matches!(error, edge::Error::Http(http::Error::Identity { .. }));
+            let place = place.map_or_else(String::new, |place| format!("{place}: "));
+            let context = format!("{place}data centre {}", centre.name);
+            let error = anyhow!(error).context(context);
+            if severity == Severity::Fatal && most == Severity::Fatal {
+                code = Some(output::fail(&error));
+            } else {
+                say(&format!("{} {error:#}", output::paint("warning:", output::YELLOW)));
+            }
+        }
+        if has_identity {
+            warn(network, centre);
+        }
+        Ok(code)
     }
 }
 

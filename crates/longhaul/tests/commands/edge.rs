@@ -231,3 +231,28 @@ fn what_visitors_will_say_against_a_certificate_is_said_when_it_is_checked() {
     let gone = said("gone");
     assert!(gone.contains("data centre lhr: cannot use") && gone.contains("gone.pem"), "{gone}");
 }
+
+#[test]
+fn what_would_stop_a_data_centre_is_found_when_its_file_is_checked() {
+    let folder = Folder::new();
+    let text = network("http://127.0.0.1:1", &"a".repeat(64));
+    let log = folder.path("none/access.jsonl").display().to_string();
+    let lines = format!("listen = [\"127.0.0.1:0\"]\naccess_log = \"{log}\"");
+    let file = folder.file("network.toml", text.replace("listen = [\"127.0.0.1:0\"]", &lines));
+    let line =
+        1 + std::fs::read_to_string(&file).unwrap().lines().position(|line| line.contains(&log)).unwrap();
+    let sentence = format!("the access log {log} cannot be written: No such file or directory");
+    let stopped = longhaul(&["edge", "run", &file]).refused();
+    assert!(stopped.contains(&sentence), "{stopped}");
+    // The file may be for another machine.
+    let warned = longhaul(&["edge", "check", &file]);
+    assert_eq!(warned.code, Some(0));
+    assert!(warned.stderr.contains("warning:") && warned.stderr.contains(&sentence), "{}", warned.stderr);
+    let found = longhaul(&["edge", "check", &file, "--data-centre", "lhr"]).refused();
+    assert!(found.contains(&format!("{file}:{line}:14: data centre lhr: {sentence}")), "{found}");
+    let said = longhaul(&["edge", "check", &file, "--data-centre", "lhs"]).refused();
+    assert!(said.contains("did you mean \"lhr\"?"), "{said}");
+    std::fs::create_dir(folder.path("none")).unwrap();
+    longhaul(&["edge", "check", &file, "--data-centre", "lhr"]).ok();
+    assert!(!folder.path("none/access.jsonl").exists());
+}
