@@ -11,6 +11,7 @@ mod connection;
 mod detour;
 mod door;
 mod gate;
+mod model;
 mod most_recent;
 mod nats;
 mod network;
