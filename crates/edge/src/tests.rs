@@ -14,6 +14,7 @@ mod detour;
 mod door;
 mod forwarding;
 mod gate;
+mod model;
 mod most_recent;
 mod nats;
 mod network;

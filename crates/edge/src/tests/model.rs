@@ -1,0 +1,43 @@
+//! The cache against a model of RFC 9111: random sequences of requests, responses and purges, after which no client has received a byte or
+//! a field that the model does not permit. The same sequences run in one data centre, in two tiers, and above a disk.
+//!
+//! `MODEL_STEPS=1000000 cargo test -p edge model` makes the sequences longer in total; `MODEL_SEED=7 cargo test -p edge model` runs one
+//! sequence alone, and prints what happens.
+
+mod arm;
+mod body;
+mod clients;
+mod directives;
+mod origin;
+mod plan;
+mod random;
+mod rfc9111;
+mod run;
+mod table;
+
+use self::{
+    arm::{Arm, Kind},
+    run::{Fault, check},
+};
+
+#[tokio::test]
+async fn one_data_centre_sends_what_the_model_permits() {
+    check(Arm::new(Kind::Memory), Fault::None).await;
+}
+
+#[tokio::test]
+async fn two_tiers_send_what_the_model_permits() {
+    check(Arm::new(Kind::Tiers), Fault::None).await;
+}
+
+#[tokio::test]
+async fn a_disk_sends_what_the_model_permits() {
+    check(Arm::new(Kind::Disk), Fault::None).await;
+}
+
+#[tokio::test]
+async fn the_model_finds_planted_faults() {
+    for fault in [Fault::AnotherResponse, Fault::AnotherCookie, Fault::AnotherBody, Fault::AnotherField] {
+        check(Arm::new(Kind::Memory), fault).await;
+    }
+}

@@ -1,0 +1,115 @@
+//! The edges under test: one data centre, a lower and an upper tier, and a data centre with a disk.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use cache::purge::{Depth, Purge};
+use http::{Server, Stop};
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+use super::{clients::Connections, origin::Origin, plan::By};
+use crate::{
+    core::{Core, Visitors},
+    network::Disk,
+    tests::{Stage, network::World, purges::TO_FRA},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Memory,
+    Tiers,
+    Disk,
+}
+
+/// An edge with its doors.
+pub(super) struct Arm {
+    pub(super) kind: Kind,
+    pub(super) origin: Arc<Origin>,
+    pub(super) connections: Connections,
+    pub(super) doors: Vec<SocketAddr>,
+    cores: Vec<Arc<Core>>,
+    stop: Stop,
+    _edge: Edge,
+}
+
+/// Ends with the arm.
+enum Edge {
+    One { _stage: Stage, _disk: Option<TempDir> },
+    Two { _world: World },
+}
+
+impl Arm {
+    pub(super) fn new(kind: Kind) -> Self {
+        let (origin, stop) = (Arc::new(Origin::default()), Stop::new());
+        let origins = Arc::clone(&origin);
+        let respond = move |request, _| {
+            let origin = Arc::clone(&origins);
+            async move { origin.respond(request).await }
+        };
+        let (cores, edge) = match kind {
+            Kind::Tiers => {
+                let world = World::new(&format!("{TO_FRA}{ZONE}largest = \"16KB\"\n"), respond);
+                let cores = world.centres[..2].iter().map(|centre| Arc::clone(&centre.core)).collect();
+                (cores, Edge::Two { _world: world })
+            }
+            Kind::Memory => {
+                let zone = format!("{ZONE}requests_decide = true\nlargest = \"16KB\"\n");
+                let stage = Stage::new(&zone, respond);
+                (vec![Arc::clone(&stage.edge)], Edge::One { _stage: stage, _disk: None })
+            }
+            Kind::Disk => {
+                let directory = TempDir::new().unwrap();
+                let disk = Disk { path: directory.path().join("cache"), bytes: 256 << 20 };
+                let zone = format!("{ZONE}requests_decide = true\nlargest = \"1MB\"\n");
+                let stage = Stage::with_disk(Some(&disk), &zone, respond);
+                (vec![Arc::clone(&stage.edge)], Edge::One { _stage: stage, _disk: Some(directory) })
+            }
+        };
+        let doors = cores.iter().map(|core| door(core, &stop)).collect();
+        Self { kind, origin, connections: Connections::new(), doors, cores, stop, _edge: edge }
+    }
+
+    /// Of how many responses one has a large body.
+    pub(super) fn wide(&self) -> usize {
+        if self.kind == Kind::Disk { 3 } else { 8 }
+    }
+
+    pub(super) fn obeys_requests(&self) -> bool {
+        self.kind != Kind::Tiers
+    }
+
+    pub(super) async fn purge(&self, centre: usize, sequence: usize, url: usize, by: By, is_hard: bool) {
+        let purge = match by {
+            By::Url => Purge::Url(format!("http://shop.example{}", path(sequence, url))),
+            By::Tag => Purge::Tag(format!("t{sequence}d{url}")),
+            By::Prefix => Purge::Prefix(format!("shop.example/s{sequence}/")),
+        };
+        let depth = if is_hard { Depth::Hard } else { Depth::Soft };
+        let began = Instant::now();
+        self.cores[centre].purge("z", vec![purge], depth).unwrap();
+        let told = self.cores[centre].edge.acknowledged(began).await;
+        assert!(told.iter().all(|there| there.applied_ms.is_some()), "{told:?}");
+    }
+}
+
+impl Drop for Arm {
+    fn drop(&mut self) {
+        self.stop.ask();
+        self.stop.ask();
+    }
+}
+
+pub(super) fn path(sequence: usize, url: usize) -> String {
+    format!("/s{sequence}/d{url}")
+}
+
+fn door(core: &Arc<Core>, stop: &Stop) -> SocketAddr {
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let (address, visitors, stop) =
+        (server.addresses().unwrap()[0], Visitors(Arc::clone(core)), stop.clone());
+    tokio::spawn(async move { server.serve(visitors, &stop).await });
+    address
+}
+
+/// An origin that is slow does not fail.
+const ZONE: &str = "stale_after = \"60s\"\n";

@@ -1,0 +1,74 @@
+//! Bodies whose bytes name their source: blocks of equal length, each of which repeats the number of its representation and its own.
+
+use super::rfc9111::Blocks;
+
+/// A representation of a URL.
+#[derive(Debug, Clone)]
+pub(super) struct Representation {
+    pub(super) number: u64,
+    pub(super) blocks: u64,
+    /// How often a block repeats its text.
+    pub(super) width: u64,
+    pub(super) etag: Option<String>,
+    pub(super) modified: Option<String>,
+}
+
+impl Representation {
+    pub(super) fn length(&self) -> u64 {
+        self.blocks * self.width * TEXT
+    }
+
+    /// Bytes from a place up to another one.
+    pub(super) fn bytes(&self, first: u64, end: u64) -> Vec<u8> {
+        let per_block = self.width * TEXT;
+        let (first_block, end_block) = (first / per_block, end.div_ceil(per_block));
+        let width = usize::try_from(self.width).unwrap_or(1);
+        let text = |block: u64| format!("{:06x}{block:02x}", self.number & 0x00ff_ffff).repeat(width);
+        let bytes: String = (first_block..end_block).map(text).collect();
+        let skipped = usize::try_from(first - first_block * per_block).unwrap_or(0);
+        let length = usize::try_from(end - first).unwrap_or(0);
+        bytes.into_bytes().into_iter().skip(skipped).take(length).collect()
+    }
+
+    /// The blocks that have bytes from a place up to another one.
+    pub(super) fn blocks(&self, first: u64, end: u64) -> Blocks {
+        let per_block = self.width * TEXT;
+        (first / per_block..end.div_ceil(per_block)).fold(0, |all, block| all | 1 << block)
+    }
+}
+
+/// What the bytes of a body name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Text of somebody else, or nothing.
+    Other,
+    /// From this block on, which block it ends with.
+    Of { representation: u64, first: u64, last: u64 },
+    /// Bytes that do not belong together.
+    Mixed(String),
+}
+
+/// Reads a body that begins at the beginning of a block.
+pub(super) fn content(body: &[u8]) -> Content {
+    let mut found: Option<(u64, u64, u64)> = None;
+    for text in body.chunks_exact(8) {
+        let number = std::str::from_utf8(text).ok().and_then(|text| u64::from_str_radix(text, 16).ok());
+        let here = number.map(|number| (number >> 8, number & 0xff));
+        found = match (found, here) {
+            (None, None) => return Content::Other,
+            (None, Some((representation, block))) => Some((representation, block, block)),
+            (Some((representation, first, last)), Some((same, block)))
+                if same == representation && (block == last || block == last + 1) =>
+            {
+                Some((representation, first, block))
+            }
+            (Some(before), here) => {
+                return Content::Mixed(format!("a body with {here:x?} after {before:x?}"));
+            }
+        };
+    }
+    found.map_or(Content::Other, |(representation, first, last)| Content::Of { representation, first, last })
+}
+
+/// Bytes of a block's text.
+pub(super) const TEXT: u64 = 8;

@@ -1,0 +1,447 @@
+//! A small model of a shared HTTP cache, written from RFC 9111 alone: which parts of which response a client may receive.
+//!
+//! The model does not cache. It keeps the history of one URL: the requests of clients, the responses of the origin, and the purges.
+//! [`History::judge`] then decides about one received response. Section numbers are those of RFC 9111 unless another RFC is named.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::directives::Directives;
+
+/// Wall-clock time, or a duration, in nanoseconds.
+pub(super) type Ns = u64;
+/// Fields of a message: names in lower case; a field with several lines is one value joined with commas.
+pub(super) type Fields = BTreeMap<String, String>;
+/// Blocks of a body: bit N is block N.
+pub(super) type Blocks = u64;
+
+/// A request of a client, without the fields that `Connection` names.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) id: u64,
+    pub(super) method: &'static str,
+    pub(super) fields: Fields,
+    pub(super) has_body: bool,
+    /// The data centre that received it, as a bit.
+    pub(super) centre: u8,
+    pub(super) began: Ns,
+    /// When the client had the complete response.
+    pub(super) ended: Option<Ns>,
+}
+
+/// A response of the origin.
+#[derive(Debug, Clone)]
+pub(super) struct Response {
+    pub(super) serial: u64,
+    /// The client's request that caused it.
+    pub(super) request: u64,
+    pub(super) method: &'static str,
+    /// The request's fields as the origin received them.
+    pub(super) asked: Fields,
+    pub(super) status: u16,
+    pub(super) fields: Fields,
+    /// The representation that it carries, confirms or describes.
+    pub(super) representation: Option<u64>,
+    /// The blocks that it carries.
+    pub(super) blocks: Blocks,
+    pub(super) requested: Ns,
+    pub(super) sent: Ns,
+    /// Whether the origin sends it to its end.
+    pub(super) is_complete: bool,
+    pub(super) phase: usize,
+    /// The data centres that it passes, as bits.
+    pub(super) passed: u8,
+}
+
+/// A purge of the URL.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Purge {
+    pub(super) is_hard: bool,
+    pub(super) began: Ns,
+    pub(super) ended: Ns,
+}
+
+/// The parts of a received response that identify its sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Received {
+    pub(super) status: u16,
+    pub(super) serial: Option<u64>,
+    /// The serial of a field that only some responses have.
+    pub(super) extra: Option<u64>,
+    /// The serial of a cookie.
+    pub(super) cookie: Option<u64>,
+    pub(super) etag: Option<String>,
+    pub(super) representation: Option<u64>,
+    pub(super) blocks: Blocks,
+}
+
+/// Where a permitted response is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// From the origin, for this request.
+    Origin,
+    /// From the cache.
+    Cache,
+    /// The cache made it.
+    Generated,
+}
+
+/// A response that a shared cache may hold: one response of the origin, and later ones that updated it.
+#[derive(Debug, Clone)]
+struct Stored {
+    serials: BTreeSet<u64>,
+    status: u16,
+    fields: Fields,
+    /// The requests that selected it (section 4.1).
+    selected_by: Vec<Fields>,
+    representation: Option<u64>,
+    blocks: Blocks,
+    /// The last of its responses.
+    last: u64,
+}
+
+/// The history of one URL.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// Whether the cache obeys the Cache-Control of requests.
+    obeys_requests: bool,
+    requests: BTreeMap<u64, Request>,
+    responses: BTreeMap<u64, Response>,
+    stored: Vec<Stored>,
+    pub(super) purges: Vec<Purge>,
+    /// When each phase ended: then the cache is idle.
+    pub(super) phases: Vec<Ns>,
+}
+
+impl History {
+    pub(super) fn new(obeys_requests: bool) -> Self {
+        Self { obeys_requests, ..Self::default() }
+    }
+
+    pub(super) fn request(&mut self, request: Request) {
+        self.requests.insert(request.id, request);
+    }
+
+    /// A request as its client sent it.
+    pub(super) fn sent(&self, id: u64) -> Option<&Request> {
+        self.requests.get(&id)
+    }
+
+    pub(super) fn request_ended(&mut self, id: u64, ended: Ns) {
+        if let Some(request) = self.requests.get_mut(&id) {
+            request.ended = Some(ended);
+        }
+    }
+
+    /// Adds a response, and all that a cache may store because of it.
+    pub(super) fn response(&mut self, response: Response) {
+        let mut stored: Vec<_> = self.stored.iter().filter_map(|old| self.updated(old, &response)).collect();
+        // Section 3: the method defines a cacheable response; a 206 is an incomplete one (section 3.3).
+        if response.method == "GET" && response.status != 304 {
+            stored.push(Stored {
+                serials: [response.serial].into(),
+                status: if response.status == 206 { 200 } else { response.status },
+                fields: response.fields.clone(),
+                selected_by: vec![response.asked.clone()],
+                representation: response.representation,
+                blocks: response.blocks,
+                last: response.serial,
+            });
+        }
+        let is_new = !matches!(response.status, 206 | 304) && response.method == "GET";
+        stored.retain(|stored| self.may_store(&response, stored, is_new));
+        self.stored.extend(stored);
+        self.responses.insert(response.serial, response);
+    }
+
+    /// A stored response after a 304 (section 4.3.4), a 206 (section 3.4) or a response to HEAD (section 4.3.5).
+    fn updated(&self, old: &Stored, new: &Response) -> Option<Stored> {
+        let is_same = old.representation.is_some() && old.representation == new.representation;
+        let is_strong = |fields: &Fields| fields.get("etag").is_some_and(|tag| !tag.starts_with("W/"));
+        let updates = match (new.method, new.status) {
+            ("GET" | "HEAD", 304) => is_same,
+            ("GET", 200 | 206) => is_same && is_strong(&old.fields) && is_strong(&new.fields),
+            ("HEAD", 200) => ["etag", "last-modified", "content-length"]
+                .iter()
+                .all(|&name| !new.fields.contains_key(name) || new.fields.get(name) == old.fields.get(name)),
+            _ => false,
+        };
+        let mut merged = old.clone();
+        // An Age is about the message that carried it.
+        merged.fields.remove("age");
+        // Section 3.2: not the fields that describe the stored bytes.
+        let updating = new.fields.iter().filter(|(name, _)| !name.starts_with("content-"));
+        merged.fields.extend(updating.map(|(name, value)| (name.clone(), value.clone())));
+        merged.serials.insert(new.serial);
+        merged.selected_by.push(new.asked.clone());
+        merged.blocks |= new.blocks;
+        merged.last = new.serial;
+        updates.then_some(merged)
+    }
+
+    /// Section 3: whether a shared cache may store a response, which is judged with its merged header.
+    fn may_store(&self, response: &Response, stored: &Stored, is_new: bool) -> bool {
+        let request = &self.requests[&response.request];
+        let control = Directives::of_response(&stored.fields);
+        let is_heuristic =
+            matches!(stored.status, 200 | 203 | 204 | 300 | 301 | 308 | 404 | 405 | 410 | 414 | 501);
+        // Section 3.5.
+        let is_shared = control.has("public") || control.has("must-revalidate") || control.has("s-maxage");
+        let withholds_cookie =
+            ["no-cache", "private"].iter().any(|name| control.withholds(name, "set-cookie"));
+        // A choice of the product: a request with a body changes nothing, and a new response with a cookie is for one client.
+        !request.has_body
+            && !(is_new && stored.fields.contains_key("set-cookie") && !withholds_cookie)
+            && !(self.obeys_requests && Directives::of(request.fields.get("cache-control")).has("no-store"))
+            && !control.has("no-store")
+            && !control.has_alone("private")
+            && (!response.asked.contains_key("authorization") || is_shared)
+            && (is_heuristic || control.has("public") || lifetime(&stored.fields, stored.status).1)
+    }
+
+    /// Decides about a response that a client received.
+    pub(super) fn judge(&self, id: u64, received: &Received) -> Result<Source, String> {
+        let request = &self.requests[&id];
+        let is_own = |serial: &u64| self.responses.get(serial).is_some_and(|own| own.request == id);
+        // A cookie is for the client whose request caused it.
+        if let Some(cookie) = received.cookie.filter(|cookie| !is_own(cookie)) {
+            return Err(format!("the cookie of response {cookie}"));
+        }
+        let Some(serial) = received.serial else {
+            return match received.representation {
+                Some(_) => Err("a body without its fields".into()),
+                None => Ok(Source::Generated),
+            };
+        };
+        let own: Vec<_> = self.responses.values().filter(|own| own.request == id).collect();
+        if !is_own(&serial) {
+            self.some_stored(request, &own, |stored| field(stored, "x-serial") == Some(serial))
+                .map_err(|why| format!("the fields of response {serial}: {why}"))?;
+        }
+        if let Some(extra) = received.extra.filter(|extra| !is_own(extra)) {
+            let representation = self.responses.get(&serial).and_then(|response| response.representation);
+            self.some_stored(request, &own, |stored| {
+                let control = Directives::of_response(&stored.fields);
+                // Sections 5.2.2.4 and 5.2.2.7: such fields are not for use without validation, or not for a shared cache.
+                let is_withheld =
+                    ["no-cache", "private"].iter().any(|name| control.withholds(name, "x-extra"));
+                field(stored, "x-extra") == Some(extra)
+                    && !is_withheld
+                    && (field(stored, "x-serial") == Some(serial) || stored.representation == representation)
+            })
+            .map_err(|why| format!("a field of response {extra}: {why}"))?;
+        }
+        let Some(representation) = received.representation else {
+            return Ok(if is_own(&serial) { Source::Origin } else { Source::Cache });
+        };
+        let is_of_it = |stored: &Stored| stored.representation == Some(representation);
+        let described = self.responses.get(&serial).and_then(|response| response.representation);
+        let is_merged =
+            self.stored.iter().any(|stored| is_of_it(stored) && field(stored, "x-serial") == Some(serial));
+        if described != Some(representation) && !is_merged {
+            return Err(format!("the fields of response {serial} with another body, {representation}"));
+        }
+        let of_own = own.iter().filter(|own| own.representation == Some(representation));
+        let missing = received.blocks & !of_own.fold(0, |all, own| all | own.blocks);
+        if missing == 0 {
+            return Ok(if is_own(&serial) { Source::Origin } else { Source::Cache });
+        }
+        let usable = self
+            .stored
+            .iter()
+            .filter(|stored| is_of_it(stored) && self.use_of(stored, request, &own).is_ok());
+        if missing & !usable.fold(0, |all, stored| all | stored.blocks) == 0 {
+            return Ok(Source::Cache);
+        }
+        self.some_stored(request, &own, |stored| is_of_it(stored) && stored.blocks & missing != 0)
+            .map_err(|why| format!("bytes of body {representation}: {why}"))
+            .and_then(|()| Err(format!("bytes of body {representation} that no usable response carried")))
+    }
+
+    /// Whether one of the stored responses that fit may be used; else why not.
+    fn some_stored(
+        &self,
+        request: &Request,
+        own: &[&Response],
+        fits: impl Fn(&Stored) -> bool,
+    ) -> Result<(), String> {
+        let mut why = "it may not be stored".to_owned();
+        for stored in self.stored.iter().filter(|stored| fits(stored)) {
+            match self.use_of(stored, request, own) {
+                Ok(()) => return Ok(()),
+                Err(reason) => why = reason,
+            }
+        }
+        Err(why)
+    }
+
+    /// Section 4: whether a stored response may be used for a request, validated or not.
+    fn use_of(&self, stored: &Stored, request: &Request, own: &[&Response]) -> Result<(), String> {
+        // Section 4.3: the origin has just confirmed it for this request.
+        let is_validated = own.iter().any(|own| {
+            let confirms = match own.method {
+                "HEAD" => matches!(own.status, 200 | 304),
+                _ => matches!(own.status, 206 | 304),
+            };
+            confirms && own.representation.is_some() && own.representation == stored.representation
+        });
+        if is_validated { Ok(()) } else { self.may_reuse(stored, request, own) }
+    }
+
+    /// Section 4: whether a stored response may be used without validation.
+    fn may_reuse(&self, stored: &Stored, request: &Request, own: &[&Response]) -> Result<(), String> {
+        let because = |why: &str| Err(why.to_owned());
+        let control = Directives::of_response(&stored.fields);
+        if !matches!(request.method, "GET" | "HEAD") || request.has_body {
+            return because("the request is not for a cache");
+        }
+        // Section 4.1.
+        if !is_selected(stored, &request.fields) {
+            return because("Vary selects another response");
+        }
+        if let Some(why) = self.superseded(stored, request) {
+            return Err(why);
+        }
+        // Section 5.2.2.4.
+        if control.has_alone("no-cache") {
+            return because("no-cache");
+        }
+        let wishes = if self.obeys_requests {
+            Directives::of(request.fields.get("cache-control"))
+        } else {
+            Directives::default()
+        };
+        let last = &self.responses[&stored.last];
+        // Section 4.2.3, a lower bound: the time in the network counts as none.
+        let told = stored.fields.get("age").and_then(|age| age.parse::<u64>().ok()).unwrap_or(0);
+        let age = told * SECOND + request.began.saturating_sub(last.sent);
+        let (lifetime, _) = lifetime(&stored.fields, stored.status);
+        let left = lifetime.saturating_sub(age);
+        // Section 5.2.1.
+        if wishes.has("no-cache")
+            || wishes.seconds("max-age").is_some_and(|most| age > most)
+            || wishes.seconds("min-fresh").is_some_and(|least| left < least)
+        {
+            return because("the request's Cache-Control");
+        }
+        let purged = self.purges.iter().filter(|purge| is_purged(purge, last, request));
+        let is_purged = purged.clone().count() > 0;
+        if purged.clone().any(|purge| purge.is_hard) {
+            return because("it was purged");
+        }
+        if left > 0 && !is_purged {
+            return Ok(());
+        }
+        // Section 4.2.4: stale only with permission; RFC 5861 gives it, and section 5.2.2.2 forbids it.
+        if control.has("must-revalidate") || control.has("proxy-revalidate") {
+            return because("it is stale, and has to be revalidated");
+        }
+        let stale_for = purged.map(|purge| request.began.saturating_sub(purge.ended)).max();
+        let stale_for = stale_for.unwrap_or(age.saturating_sub(lifetime));
+        let is_within = |name: &str| control.seconds(name).is_some_and(|window| stale_for <= window);
+        let is_failed =
+            |response: &&Response| matches!(response.status, 500 | 502 | 503 | 504) || !response.is_complete;
+        let has_failed = own.iter().any(|own| is_failed(own))
+            || self.responses.values().filter(is_failed).any(|failed| failed.sent >= request.began);
+        if has_failed && is_within("stale-if-error") {
+            return Ok(());
+        }
+        if is_purged {
+            return because("it was purged softly");
+        }
+        let max_stale = wishes.has("max-stale")
+            && !control.has("s-maxage")
+            && wishes.seconds("max-stale").is_none_or(|most| stale_for <= most);
+        if is_within("stale-while-revalidate") || max_stale { Ok(()) } else { because("it is stale") }
+    }
+
+    /// What ended the use of a stored response before a request began: a newer response, or an unsafe request.
+    fn superseded(&self, stored: &Stored, request: &Request) -> Option<String> {
+        let known = self.known_at(&self.responses[&stored.last])?;
+        let newer = self.responses.values().filter(|newer| {
+            let began = self.requests[&newer.request].began;
+            !stored.serials.contains(&newer.serial)
+                && known <= began
+                && self.known_at(newer).is_some_and(|at| at <= request.began)
+                // The lower of two tiers may get it again from the upper one, which saw nothing newer.
+                && newer.passed & UPPER == UPPER & self.tiers()
+                && newer.passed & request.centre != 0
+        });
+        newer
+            .filter(|newer| self.supersedes(newer, stored))
+            .map(|newer| format!("response {} to {} is newer: {}", newer.serial, newer.method, newer.status))
+            .next()
+    }
+
+    fn supersedes(&self, newer: &Response, stored: &Stored) -> bool {
+        let request = &self.requests[&newer.request];
+        match newer.method {
+            // Section 4.4: a non-error response.
+            "POST" | "PUT" | "DELETE" => matches!(newer.status, 200..=399),
+            _ if request.has_body || !newer.is_complete => false,
+            // The most recent response counts (section 4), and failures say nothing about the resource. A 304 and a 206 are about
+            // one representation (sections 4.3.4 and 3.4).
+            _ => match newer.status {
+                412 | 416 | 429 | 500.. => false,
+                206 | 304 => {
+                    newer.representation == stored.representation && is_selected(stored, &newer.asked)
+                }
+                _ => is_selected(stored, &newer.asked),
+            },
+        }
+    }
+
+    /// When a cache has certainly done all that follows from a response.
+    fn known_at(&self, response: &Response) -> Option<Ns> {
+        let ended = self.requests[&response.request].ended.filter(|&ended| ended >= response.sent);
+        ended.or_else(|| self.phases.get(response.phase).copied())
+    }
+
+    /// The tiers that there are.
+    fn tiers(&self) -> u8 {
+        self.responses.values().fold(0, |all, response| all | response.passed)
+    }
+}
+
+/// Section 4.1: whether a request has the values of the fields that Vary names, as one of those that selected it.
+fn is_selected(stored: &Stored, fields: &Fields) -> bool {
+    let vary = stored.fields.get("vary").map_or("", |value| value);
+    let mut names =
+        vary.split(',').map(|name| name.trim().to_ascii_lowercase()).filter(|name| !name.is_empty());
+    let names: Vec<_> = names.by_ref().collect();
+    !names.iter().any(|name| name == "*")
+        && stored.selected_by.iter().any(|other| names.iter().all(|name| other.get(name) == fields.get(name)))
+}
+
+/// Whether a purge between a response and a request means the response.
+fn is_purged(purge: &Purge, response: &Response, request: &Request) -> bool {
+    response.requested < purge.began && purge.ended <= request.began
+}
+
+fn field(stored: &Stored, name: &str) -> Option<u64> {
+    stored.fields.get(name)?.parse().ok()
+}
+
+/// Section 4.2.1: how long a response is fresh for a shared cache, and whether the response has an explicit lifetime.
+fn lifetime(fields: &Fields, status: u16) -> (Ns, bool) {
+    let control = Directives::of_response(fields);
+    let explicit = control.seconds("s-maxage").or_else(|| control.seconds("max-age"));
+    if let Some(lifetime) = explicit {
+        return (lifetime, true);
+    }
+    // RFC 9213 section 2.1: a targeted field goes before Expires.
+    let expires = fields.get("expires").filter(|_| !fields.contains_key("cdn-cache-control"));
+    if let Some(expires) = expires {
+        // The origin of the test sends seconds after Date in a second field.
+        let seconds = fields.get("x-expires-in").and_then(|seconds| seconds.parse::<u64>().ok());
+        return (if expires == "0" { 0 } else { seconds.unwrap_or(0) * SECOND }, true);
+    }
+    // Section 4.2.2: a heuristic needs Last-Modified, which is years ago here.
+    let is_heuristic = matches!(status, 200 | 203 | 204 | 300 | 301 | 308 | 404 | 405 | 410 | 414 | 501);
+    let has_date = fields.contains_key("last-modified");
+    (if has_date && (is_heuristic || control.has("public")) { YEAR } else { 0 }, false)
+}
+
+/// The bit of the upper tier, if there are two.
+pub(super) const UPPER: u8 = 2;
+pub(super) const SECOND: Ns = 1_000_000_000;
+const YEAR: Ns = 365 * 24 * 3600 * SECOND;

@@ -1,0 +1,327 @@
+//! Runs sequences, many at the same time, and shortens those after which a client has received something that the model forbids.
+
+use std::{collections::BTreeMap, env, sync::Arc, time::Duration};
+
+use tokio::time::sleep;
+
+use super::{
+    arm::{Arm, path},
+    clients::{Raw, received},
+    origin::{Urls, lock, now},
+    plan::{self, Client, Sequence, Step},
+    random::Random,
+    rfc9111::{self, Fields, Received, Source},
+};
+
+/// What a test plants between an edge and its clients, to see that the model finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    None,
+    /// The response to an earlier request.
+    AnotherResponse,
+    AnotherCookie,
+    AnotherBody,
+    AnotherField,
+}
+
+/// What became of some sequences.
+#[derive(Debug, Clone, Default)]
+struct Outcome {
+    requests: usize,
+    purges: usize,
+    /// Responses from the cache.
+    reused: usize,
+    /// Bodies that came from the cache for a GET.
+    planted: usize,
+    found: usize,
+    violations: Vec<String>,
+}
+
+/// A sequence that runs.
+struct Run {
+    arm: Arc<Arm>,
+    number: usize,
+    urls: Urls,
+    sequence: Sequence,
+    fault: Fault,
+    random: Random,
+    last: Option<Received>,
+    outcome: Outcome,
+}
+
+/// Runs sequences until there were enough steps.
+pub(super) async fn check(arm: Arm, fault: Fault) {
+    let arm = Arc::new(arm);
+    let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let all = number("MODEL_STEPS").unwrap_or(STEPS);
+    let wanted = usize::try_from(if fault == Fault::None { all / 3 } else { 3000 }).unwrap();
+    let alone = number("MODEL_SEED");
+    let (mut total, mut seed) = (Outcome::default(), alone.unwrap_or(FIRST_SEED));
+    let mut classes: BTreeMap<String, (usize, u64, String)> = BTreeMap::new();
+    while total.requests + total.purges < wanted {
+        let seeds: Vec<_> = (seed..seed + alone.map_or(SEQUENCES, |_| 1)).collect();
+        seed += SEQUENCES;
+        let made = |&seed: &u64| plan::sequence(seed, arm.doors.len(), arm.wide());
+        let (outcomes, lines) = batch(&arm, seeds.iter().map(made).collect(), fault).await;
+        for ((outcome, seed), lines) in outcomes.into_iter().zip(&seeds).zip(lines) {
+            total.requests += outcome.requests;
+            total.purges += outcome.purges;
+            total.reused += outcome.reused;
+            total.planted += outcome.planted;
+            total.found += outcome.found;
+            if alone.is_some() {
+                println!("{lines}");
+            }
+            for violation in outcome.violations {
+                classes.entry(class(&violation)).or_insert((0, *seed, violation)).0 += 1;
+            }
+        }
+        if alone.is_some() || classes.values().map(|(count, ..)| count).sum::<usize>() > ENOUGH {
+            break;
+        }
+    }
+    let Outcome { requests, purges, reused, planted, found, .. } = total;
+    println!(
+        "{:?} {fault:?}: {requests} requests, {purges} purges, {reused} responses from the cache",
+        arm.kind
+    );
+    if fault != Fault::None {
+        // Some of what is planted happens to be permitted.
+        println!("{found} of {planted}");
+        assert!(planted > 100 && found * 3 > planted, "{found} of {planted} planted faults are found");
+        return;
+    }
+    let mut report = String::new();
+    let shortened: Vec<_> = classes
+        .into_iter()
+        .map(|(class, (count, seed, violation))| {
+            let (arm, sequence) = (Arc::clone(&arm), plan::sequence(seed, arm.doors.len(), arm.wide()));
+            let shortest = tokio::spawn(async move {
+                if alone.is_some() { String::new() } else { shorten(&arm, sequence, &class).await }
+            });
+            (
+                format!(
+                    "
+== {count} times, first with MODEL_SEED={seed}: {violation}
+"
+                ),
+                shortest,
+            )
+        })
+        .collect();
+    for (line, shortest) in shortened {
+        report += &line;
+        report += &shortest.await.unwrap();
+    }
+    assert!(report.is_empty(), "{:?}: clients received what the model forbids{report}", arm.kind);
+    // Without responses from the cache there is nothing to find.
+    assert!(alone.is_some() || reused * 20 > requests, "{reused} of {requests} responses are from the cache");
+}
+
+/// Runs sequences at the same time; returns what happened in each, line by line, as well.
+async fn batch(arm: &Arc<Arm>, sequences: Vec<Sequence>, fault: Fault) -> (Vec<Outcome>, Vec<String>) {
+    let phases = sequences.iter().map(Vec::len).max().unwrap_or(0);
+    let begin = |sequence: Sequence| {
+        let number = usize::try_from(arm.origin.next()).unwrap();
+        let urls = arm.origin.begin(number, arm.obeys_requests());
+        let (arm, random, outcome) = (Arc::clone(arm), Random::new(number as u64), Outcome::default());
+        Run { arm, number, urls, sequence, fault, random, last: None, outcome }
+    };
+    let mut runs: Vec<_> = sequences.into_iter().map(begin).collect();
+    for phase in 0..phases {
+        let going: Vec<_> = runs
+            .into_iter()
+            .map(|mut run| {
+                tokio::spawn(async move {
+                    run.phase(phase).await;
+                    run
+                })
+            })
+            .collect();
+        runs = Vec::new();
+        for run in going {
+            runs.push(run.await.unwrap());
+        }
+        // A second passes, as lifetimes count; and what is done in the background is done.
+        let left = 1_000_000_000 - now() % 1_000_000_000;
+        sleep(Duration::from_nanos(left) + SETTLING).await;
+        let end = now();
+        for url in runs.iter().flat_map(|run| run.urls.iter()) {
+            let mut url = lock(url);
+            url.history.phases.push(end);
+            url.line(|| "  a second later".into());
+        }
+    }
+    let end = |run: Run| {
+        arm.origin.end(run.number);
+        let lines = run
+            .urls
+            .iter()
+            .enumerate()
+            .map(|(number, url)| format!("  URL {number}:\n{}\n", lock(url).lines.join("\n")));
+        (run.outcome, lines.collect())
+    };
+    runs.into_iter().map(end).unzip()
+}
+
+/// The shortest sequence that still fails in the same way, and what happens in it.
+async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str) -> String {
+    let mut report = String::from("  it did not happen again\n");
+    let mut candidates = vec![sequence.clone()];
+    for _ in 0..ROUNDS {
+        let (outcomes, lines) = batch(arm, candidates.clone(), Fault::None).await;
+        let failing = outcomes.iter().zip(lines).zip(candidates).filter(|((outcome, _), _)| {
+            outcome.violations.iter().any(|violation| self::class(violation) == class)
+        });
+        let shortest =
+            failing.min_by_key(|(_, candidate)| candidate.iter().flatten().map(Step::count).sum::<usize>());
+        let Some(((outcome, lines), shorter)) = shortest else { break };
+        sequence = shorter;
+        candidates = plan::simpler(&sequence);
+        candidates.truncate(MOST_CANDIDATES);
+        report = format!("{}\n{lines}", outcome.violations.join("\n"));
+    }
+    report
+}
+
+/// A violation without its numbers and values.
+fn class(violation: &str) -> String {
+    let unquoted = violation.split('"').step_by(2);
+    unquoted.flat_map(str::chars).filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
+impl Run {
+    async fn phase(&mut self, phase: usize) {
+        let steps = self.sequence.get(phase).cloned().unwrap_or_default();
+        for step in steps {
+            match step {
+                Step::Requests { url, plan, clients } => {
+                    lock(&self.urls[url]).plan = plan;
+                    self.requests(url, clients).await;
+                }
+                Step::Purge { url, centre, is_hard, by } => {
+                    let began = now();
+                    self.arm.purge(centre, self.number, url, by, is_hard).await;
+                    let purge = rfc9111::Purge { is_hard, began, ended: now() };
+                    for (number, purged) in self.urls.iter().enumerate() {
+                        if by == plan::By::Prefix || number == url {
+                            let mut purged = lock(purged);
+                            purged.line(|| format!("  purge by {by:?}, hard: {is_hard}"));
+                            purged.history.purges.push(purge);
+                        }
+                    }
+                    self.outcome.purges += 1;
+                }
+            }
+        }
+    }
+
+    /// Makes requests at the same time, and judges their responses.
+    async fn requests(&mut self, url: usize, clients: Vec<Client>) {
+        let mut going = Vec::new();
+        for client in clients {
+            let (arm, urls, path) = (Arc::clone(&self.arm), Arc::clone(&self.urls), path(self.number, url));
+            let id = arm.origin.next();
+            let fields = client.fields(id, &lock(&urls[url]));
+            let mut effective = fields.clone();
+            if let Some(nominated) = client.nominated {
+                effective.remove(nominated);
+            }
+            lock(&urls[url]).history.request(rfc9111::Request {
+                id,
+                method: client.method,
+                fields: effective,
+                has_body: client.has_body,
+                centre: 1 << client.centre,
+                began: now(),
+                ended: None,
+            });
+            going.push(tokio::spawn(async move {
+                let raw = arm.connections.exchange(arm.doors[client.centre], &client, &path, &fields).await;
+                lock(&urls[url]).history.request_ended(id, now());
+                (id, client, fields, raw)
+            }));
+        }
+        for going in going {
+            let (id, client, fields, raw) = going.await.unwrap();
+            self.outcome.requests += 1;
+            self.judge(url, id, (&client, &fields), raw.as_ref());
+        }
+        let altered = std::mem::take(&mut lock(&self.urls[url]).altered);
+        self.outcome.violations.extend(altered);
+    }
+
+    fn judge(&mut self, url: usize, id: u64, (client, asked): (&Client, &Fields), raw: Option<&Raw>) {
+        let urls = Arc::clone(&self.urls);
+        let mut url = lock(&urls[url]);
+        let Some(raw) = raw else {
+            self.outcome.violations.push(format!("request {id} had no response"));
+            url.line(|| format!("  request {id}: {} -> nothing", client.text()));
+            return;
+        };
+        let of =
+            |name: &str| raw.fields.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
+        let judged = received(raw, client.method, asked, &url).and_then(|mut received| {
+            let is_planted = self.fault != Fault::None && self.random.one_in(4) && self.plant(&mut received);
+            let judged = url.history.judge(id, &received);
+            self.outcome.planted += usize::from(is_planted);
+            self.outcome.found += usize::from(is_planted && judged.is_err());
+            self.last = Some(received);
+            judged
+        });
+        self.outcome.reused += usize::from(judged == Ok(Source::Cache));
+        url.line(|| {
+            let told = of("cache-status").unwrap_or_default();
+            let length = raw.body.len();
+            let fields: Vec<_> = ["x-serial", "x-extra", "set-cookie", "etag", "age", "content-range"]
+                .into_iter()
+                .filter_map(|name| of(name).map(|value| format!("{name}: {value}")))
+                .collect();
+            format!(
+                "  request {id}: {} {asked:?}\n    -> {} {fields:?} {length} bytes, {told}: {judged:?}",
+                client.text(),
+                raw.status
+            )
+        });
+        if matches!(raw.status, 200 | 206) {
+            if let Some(tag) = of("etag") {
+                url.seen.0 = Some(tag);
+            }
+            if let Some(modified) = of("last-modified") {
+                url.seen.1 = Some(modified);
+            }
+        }
+        if let Err(why) = judged {
+            self.outcome.violations.push(format!("request {id} received {why}"));
+        }
+    }
+
+    /// Changes a response into one with a part of an earlier one, if there was any.
+    fn plant(&self, received: &mut Received) -> bool {
+        let Some(last) = &self.last else { return false };
+        let before = received.clone();
+        match self.fault {
+            Fault::None => {}
+            Fault::AnotherResponse => *received = last.clone(),
+            Fault::AnotherCookie => received.cookie = last.serial,
+            Fault::AnotherBody if received.representation.is_some() => {
+                (received.representation, received.blocks) = (last.representation, last.blocks);
+            }
+            Fault::AnotherBody => {}
+            Fault::AnotherField => received.extra = last.serial,
+        }
+        received.serial.is_some() && *received != before
+    }
+}
+
+/// Steps in an ordinary run, for all three edges.
+const STEPS: u64 = 20_000;
+const FIRST_SEED: u64 = 1;
+/// Sequences at the same time.
+const SEQUENCES: u64 = 400;
+/// Background work is done within this time after a second has passed.
+const SETTLING: Duration = Duration::from_millis(100);
+/// After so many violations, there is enough to report.
+const ENOUGH: usize = 1000;
+const ROUNDS: usize = 30;
+const MOST_CANDIDATES: usize = 300;
