@@ -1,0 +1,209 @@
+//! A differential run: the same scripts of requests and origin answers against the edge, nginx and Varnish. A case fails if the edge does
+//! something that its RFC forbids, or if a peer does something else and the list of differences does not explain it.
+
+mod case;
+mod chance;
+mod client;
+mod clock;
+mod difference;
+mod message;
+mod model;
+mod origin;
+mod play;
+mod servers;
+mod summary;
+mod vtc;
+mod wpt;
+
+use std::{
+    path::Path,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use anyhow::{Context, ensure};
+
+use self::{
+    case::Case,
+    difference::{Explanations, Kind},
+    play::{Transcript, play},
+    servers::Server,
+    summary::Summary,
+};
+
+/// The options of the command line.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    seed: u64,
+    count: usize,
+    is_json: bool,
+    is_verbose: bool,
+    /// Only cases whose name contains this, and no random scripts.
+    only: Option<String>,
+    /// The tests of others in a folder, and nothing else.
+    tests: Option<Tests>,
+}
+
+/// Tests of other projects, which the user has.
+#[derive(Debug, PartialEq, Eq)]
+enum Tests {
+    WebPlatform(String),
+    Varnish(String),
+}
+
+/// Plays all named cases, and `COUNT` random scripts from `SEED`; or the tests of others.
+pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
+    let options = Options::read(words)?;
+    match &options.tests {
+        Some(Tests::WebPlatform(folder)) => return wpt::judge(Path::new(folder)),
+        Some(Tests::Varnish(folder)) => return vtc::judge(Path::new(folder), options.only.as_deref()),
+        None => {}
+    }
+    let mut explanations = Explanations::read(include_str!("wild/differences.toml"))?;
+    let cases: Vec<_> = cases()?.into_iter().filter(|case| options.wants(case)).collect();
+    let folder = tempfile::tempdir()?;
+    eprintln!("starting the edge, nginx and Varnish");
+    let servers = servers::start(folder.path())?;
+    eprintln!("{} named cases", cases.len());
+    let played = side_by_side(&cases, |at, case| {
+        on_each(&servers, |server| (!case.lacks(server.name)).then(|| play(case, server, &format!("w{at}w"))))
+    });
+    let mut summary = Summary::default();
+    for (case, transcripts) in cases.iter().zip(&played) {
+        summary.add(case, transcripts, &mut explanations, options.is_verbose);
+    }
+    if options.only.is_none() {
+        eprintln!("{} random scripts from seed {}", options.count, options.seed);
+        chance::run(&servers, options.seed, options.count, &mut explanations, &mut summary);
+        summary.unused(&explanations, Kind::Named);
+    }
+    summary.show(options.is_json);
+    ensure!(summary.is_good(), "the edge breaks a rule, or the list of differences is not right");
+    Ok(())
+}
+
+/// All named cases with their variants.
+fn cases() -> anyhow::Result<Vec<Case>> {
+    let mut all = Vec::new();
+    for (name, text) in FILES {
+        all.extend(case::read(text).with_context(|| format!("cases/{name}.toml"))?);
+    }
+    Ok(all)
+}
+
+/// Does work for all items, several at a time, as most of it is waiting. Results have the order of the items.
+fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_A_TIME.min(items.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(at) else { break };
+                    let result = work(at, item);
+                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    done.push((at, result));
+                    if done.len() % 50 == 0 {
+                        eprintln!("{} of {}", done.len(), items.len());
+                    }
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Does the same on all servers at the same time. A server whose thread panics has no result.
+fn on_each<R: Send>(servers: &[Server; 3], work: impl Fn(&Server) -> Option<R> + Sync) -> [Option<R>; 3] {
+    let work = &work;
+    thread::scope(|scope| {
+        let started = servers.each_ref().map(|server| scope.spawn(move || work(server)));
+        started.map(|started| started.join().unwrap_or_default())
+    })
+}
+
+impl Options {
+    fn read(words: &[&str]) -> anyhow::Result<Self> {
+        let mut options = Self { seed: 1, count: 200, ..Self::default() };
+        let mut numbers = Vec::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || {
+                words.next().map(|word| (*word).to_owned()).with_context(|| format!("{word} needs a value"))
+            };
+            match *word {
+                "--json" => options.is_json = true,
+                "--verbose" => options.is_verbose = true,
+                "--only" => options.only = Some(value()?),
+                "--wpt" => options.tests = Some(Tests::WebPlatform(value()?)),
+                "--varnishtest" => options.tests = Some(Tests::Varnish(value()?)),
+                number => numbers.push(number.parse().with_context(|| format!("{number} is not a number"))?),
+            }
+        }
+        ensure!(numbers.len() <= 2, "expected a seed and a count, nothing more");
+        if let Some(seed) = numbers.first() {
+            options.seed = *seed;
+        }
+        if let Some(count) = numbers.get(1) {
+            options.count = usize::try_from(*count)?;
+        }
+        Ok(options)
+    }
+
+    fn wants(&self, case: &Case) -> bool {
+        self.only.as_ref().is_none_or(|part| case.name.contains(part.as_str()))
+    }
+}
+
+/// The files of named cases.
+const FILES: &[(&str, &str)] = &[
+    ("collapse", include_str!("wild/cases/collapse.toml")),
+    ("merge", include_str!("wild/cases/merge.toml")),
+    ("recent", include_str!("wild/cases/recent.toml")),
+    ("request", include_str!("wild/cases/request.toml")),
+    ("path", include_str!("wild/cases/path.toml")),
+    ("ttl", include_str!("wild/cases/ttl.toml")),
+    ("broken", include_str!("wild/cases/broken.toml")),
+    ("invalidate", include_str!("wild/cases/invalidate.toml")),
+    ("reuse", include_str!("wild/cases/reuse.toml")),
+];
+
+/// Scripts that are played at the same time; each waits most of its time.
+const AT_A_TIME: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_committed_cases_can_be_read_and_have_different_names() {
+        let cases = cases().unwrap();
+        let names: BTreeSet<_> = cases.iter().map(|case| case.name.as_str()).collect();
+        assert_eq!(names.len(), cases.len());
+    }
+
+    #[test]
+    fn a_seed_and_a_count_may_be_left_out() {
+        assert_eq!(Options::read(&[]).unwrap().count, 200);
+        let options = Options::read(&["7", "9", "--json"]).unwrap();
+        assert_eq!((options.seed, options.count, options.is_json), (7, 9, true));
+        assert!(Options::read(&["many"]).is_err());
+    }
+
+    #[test]
+    fn results_have_the_order_of_their_items() {
+        let items: Vec<usize> = (0..40).collect();
+        assert_eq!(
+            side_by_side(&items, |_, item| item * 2),
+            (0..40).map(|item| item * 2).collect::<Vec<_>>()
+        );
+    }
+}
