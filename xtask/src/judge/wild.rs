@@ -107,7 +107,7 @@ fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + S
                     let result = work(at, item);
                     let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
                     done.push((at, result));
-                    if done.len() % 50 == 0 {
+                    if done.len().is_multiple_of(50) {
                         eprintln!("{} of {}", done.len(), items.len());
                     }
                 }

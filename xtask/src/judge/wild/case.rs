@@ -51,7 +51,7 @@ pub(super) struct Answer {
     pub(super) chunked: bool,
     /// Requests for one range get a 206.
     pub(super) ranges: bool,
-    each: bool,
+    pub(super) each: bool,
 }
 
 /// A request of a client and the outcomes that are allowed, or a pause.

@@ -83,7 +83,7 @@ impl Response {
             return "no response".to_owned();
         }
         // The text of an error page is the server's choice.
-        let body = if self.status >= 400 && self.head.get("x-origin").is_none() {
+        let body = if self.status == 416 || self.status >= 400 && self.head.get("x-origin").is_none() {
             String::new()
         } else {
             self.body()

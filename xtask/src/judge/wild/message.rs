@@ -29,7 +29,7 @@ impl Head {
     }
 
     /// All values of a field, in their order.
-    pub(super) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(super) fn values<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.fields
             .iter()
             .filter(move |(own, _)| own.eq_ignore_ascii_case(name))

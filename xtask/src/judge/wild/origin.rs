@@ -102,7 +102,7 @@ fn token(target: &str) -> Option<&str> {
 }
 
 /// Serves one connection until one side closes it.
-fn serve(stream: &TcpStream, scripts: &Mutex<HashMap<String, Script>>) -> io::Result<()> {
+fn serve(mut stream: &TcpStream, scripts: &Mutex<HashMap<String, Script>>) -> io::Result<()> {
     let mut reader = Reader::new(stream);
     while let Some(head) = reader.head() {
         let Content { bytes: body, .. } = reader.content(&head, Unframed::Empty);
@@ -118,12 +118,12 @@ fn serve(stream: &TcpStream, scripts: &Mutex<HashMap<String, Script>>) -> io::Re
         };
         let answered = token(target).and_then(|token| note(scripts, token, asked));
         let Some((answer, asked, number)) = answered else {
-            (&*stream).write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;
+            stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;
             continue;
         };
         wait(Duration::from_millis(answer.delay_ms));
         let (bytes, is_last) = response(&answer, &asked, number);
-        (&*stream).write_all(&bytes)?;
+        stream.write_all(&bytes)?;
         if is_last {
             break;
         }

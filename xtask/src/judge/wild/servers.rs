@@ -58,6 +58,7 @@ fn edge(folder: &Path) -> anyhow::Result<Server> {
     Ok(Server { name: "longhaul", port, origin, _program: program })
 }
 
+/// Without `proxy_cache_use_stale updating`, nginx follows the origin's stale-while-revalidate.
 fn nginx(folder: &Path) -> anyhow::Result<Server> {
     let (port, origin) = (free_port()?, Origin::start()?);
     let place = folder.join("nginx");
@@ -75,11 +76,11 @@ fn nginx(folder: &Path) -> anyhow::Result<Server> {
         |name: &str, locations: &str| format!("server {{ listen 127.0.0.1:{port}; {name} {locations} }}\n");
     let ignoring = "proxy_ignore_headers Cache-Control Expires;";
     let rules = [
-        location("/", UPDATING),
-        location("/static/", &format!("proxy_cache_valid 1h; {ignoring} {UPDATING}")),
-        location("/short/", &format!("proxy_cache_valid 1s; {ignoring} {UPDATING}")),
-        location("/ck/", &format!("proxy_cache_valid 1h; {UPDATING}")),
-        location("/q/", &format!("proxy_cache_valid 1h; {UPDATING}")),
+        location("/", ""),
+        location("/static/", &format!("proxy_cache_valid 1h; {ignoring}")),
+        location("/short/", &format!("proxy_cache_valid 1s; {ignoring}")),
+        location("/ck/", "proxy_cache_valid 1h;"),
+        location("/q/", "proxy_cache_valid 1h;"),
         format!("location /admin/ {{ proxy_pass http://127.0.0.1:{}; }}\n", origin.port),
     ]
     .concat();
@@ -93,13 +94,10 @@ http {{ access_log off; {temporary} proxy_cache_path {0}/cache keys_zone=c:10m;
 map $uri $more {{ default \"\"; ~^/ck/ $cookie_lang$http_x_dev; }}
 {1}{2}{3} }}\n",
         place.display(),
-        server("", &location("/", UPDATING)),
+        server("", &location("/", "")),
         server(
             "server_name sie.test;",
-            &location(
-                "/",
-                &UPDATING.replace("updating", "updating error timeout http_500 http_502 http_503 http_504")
-            )
+            &location("/", "proxy_cache_use_stale error timeout http_500 http_502 http_503 http_504;")
         ),
         server("server_name rules.test;", &rules),
     );
@@ -133,8 +131,6 @@ fn peer(name: &'static str, port: u16, origin: Origin, command: &mut Command) ->
     accepts(port).with_context(|| format!("{name} does not listen"))?;
     Ok(Server { name, port, origin, _program: program })
 }
-
-const UPDATING: &str = "proxy_cache_use_stale updating;";
 
 const RULES: &str = "\
 [[zone.rule]]\npath = \"/admin/*\"\nbypass = true

@@ -216,12 +216,9 @@ fn unknown(line: &Line, commands: &[&str]) -> Option<String> {
         if command == "expect" && line.words.iter().any(is_own) {
             return Some("a field of Varnish itself".to_owned());
         }
-        let options = line.words[1..].iter().filter(|word| word.starts_with('-') && word.len() > 2);
+        let mut options = line.words[1..].iter().filter(|word| word.starts_with('-') && word.len() > 2);
         let known = |word: &&String| peer::OPTIONS.contains(&word.as_str());
-        options
-            .clone()
-            .find(|word| command != "expect" && !known(word))
-            .map(|word| format!("{command} {word}"))
+        options.find(|word| command != "expect" && !known(word)).map(|word| format!("{command} {word}"))
     })
 }
 

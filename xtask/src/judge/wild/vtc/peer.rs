@@ -55,14 +55,14 @@ pub(super) fn requests(listener: TcpListener) -> Arc<Mutex<Requests>> {
     Arc::new(Mutex::new(receive))
 }
 
-fn connection(stream: &TcpStream, requests: &Sender<Arrived>) -> Option<()> {
+fn connection(mut stream: &TcpStream, requests: &Sender<Arrived>) -> Option<()> {
     let mut reader = Reader::new(stream);
     while let Some(head) = reader.head() {
         let content = reader.content(&head, Unframed::Empty);
         let (reply, replies) = channel();
         requests.send(Arrived { message: Message { head, content, has_object: true }, reply }).ok()?;
         let Ok(Some(bytes)) = replies.recv() else { break };
-        (&*stream).write_all(&bytes).ok()?;
+        stream.write_all(&bytes).ok()?;
     }
     stream.shutdown(Shutdown::Both).ok()
 }
