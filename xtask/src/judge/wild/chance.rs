@@ -11,7 +11,7 @@ use super::{
     client::{Request, Response, ask},
     clock::{now, wait},
     difference::{Explanations, RANDOM},
-    model::{ANSWERS, AnswerKind, Given, REQUESTS, RequestKind, Reuse, Taken, broken_rule},
+    model::{ANSWERS, AnswerKind, Given, Method, REQUESTS, RequestKind, Reuse, Taken, broken_rule},
     on_each,
     servers::Server,
     side_by_side,
@@ -38,10 +38,10 @@ struct Step {
 struct Record {
     /// Status, and the source of the response: `new`, `old`, or `checked`, which is old with a request at the origin.
     action: String,
+    /// The action without the status, but for a 304.
+    kind: String,
     /// The origin response that the client received.
     answer: Option<usize>,
-    /// The kind of the origin's last response before the step.
-    last: &'static str,
     /// The rule that the response breaks.
     broken: Option<&'static str>,
 }
@@ -139,7 +139,11 @@ impl Script {
                             .and_then(|user| user.parse().ok())
                             .unwrap_or(usize::MAX),
                         is_authorized: asked.head.get("authorization").is_some(),
-                        is_get: matches!(asked.method.as_str(), "GET" | "HEAD"),
+                        method: match asked.method.as_str() {
+                            "GET" => Method::Get,
+                            "HEAD" => Method::Head,
+                            _ => Method::Post,
+                        },
                         at: asked.at.duration_since(begin).as_secs_f64(),
                     }
                 })
@@ -157,26 +161,22 @@ impl Script {
             records.push(Record {
                 action: format!("{} {kind}", response.status),
                 answer,
-                last: before
-                    .checked_sub(1)
-                    .and_then(|last| given.get(last))
-                    .map_or("nothing", |last| last.kind.name),
+                kind: if response.status == 304 { format!("304 {kind}") } else { kind.to_owned() },
                 broken: taken.and_then(|taken| broken_rule(&given, taken)),
             });
         }
         records
     }
 
-    /// The first difference between the edge and a peer, by kinds of requests and responses.
+    /// The first difference between the edge and a peer: the rule that the peer breaks, or the actions of both.
     fn signature(&self, edge: &[Record], peer: &[Record]) -> Option<String> {
         let mut steps = self.steps.iter().zip(edge.iter().zip(peer));
         let (step, (edge, peer)) =
             steps.find(|(_, (edge, peer))| edge.action != peer.action || edge.answer != peer.answer)?;
-        let later = if step.is_later { ", later" } else { "" };
-        Some(format!(
-            "{RANDOM}{} after {}{later}: edge {}, peer {}",
-            step.request.name, edge.last, edge.action, peer.action
-        ))
+        Some(match peer.broken {
+            Some(rule) => format!("{RANDOM}{rule}"),
+            None => format!("{RANDOM}{}: edge {}, peer {}", step.request.name, edge.kind, peer.kind),
+        })
     }
 
     fn show(&self, records: &[Option<Vec<Record>>; 3]) {

@@ -37,15 +37,40 @@ pub(super) struct RequestKind {
     pub(super) body: Option<&'static str>,
 }
 
+/// The method of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Get,
+    Head,
+    Post,
+}
+
 /// One request at the origin with its response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given {
     pub(super) kind: &'static AnswerKind,
     pub(super) user: usize,
     pub(super) is_authorized: bool,
-    pub(super) is_get: bool,
+    pub(super) method: Method,
     /// The time of its request, in seconds of its script.
     pub(super) at: f64,
+}
+
+impl Given {
+    /// Whether its request would have selected an earlier response.
+    fn is_about(&self, earlier: &Self) -> bool {
+        let is_same_user = self.user == earlier.user;
+        is_same_user || !earlier.kind.varies && !self.kind.varies
+    }
+
+    /// Whether it validates an earlier response: as a 304, or as a HEAD with the same validator (RFC 9111 section 4.3.4 and 4.3.5).
+    fn confirms(&self) -> bool {
+        match self.method {
+            Method::Get => self.kind.reuse == Reuse::Confirms,
+            Method::Head => self.kind.reuse != Reuse::Never && self.kind.status < 400,
+            Method::Post => false,
+        }
+    }
 }
 
 /// A response to a client.
@@ -67,37 +92,37 @@ pub(super) fn broken_rule(given: &[Given], taken: Taken) -> Option<&'static str>
         return None;
     }
     let kind = own.kind;
-    if kind.reuse == Reuse::Never || !own.is_get {
-        return Some("an answer that may not be stored is used again (RFC 9111 section 3)");
+    if kind.reuse == Reuse::Never || own.method != Method::Get {
+        return Some("a response that may not be stored is used again (RFC 9111 section 3)");
     }
     if own.is_authorized && !kind.is_for_authorized {
-        return Some("an answer to Authorization is used for others (RFC 9111 section 3.5)");
+        return Some("a response to Authorization is used for others (RFC 9111 section 3.5)");
     }
     if kind.varies && own.user != taken.user {
-        return Some("an answer for another value of a field in Vary (RFC 9111 section 4.1)");
+        return Some("a response for another value of a field in Vary (RFC 9111 section 4.1)");
     }
     for (at, other) in given.iter().enumerate().take(taken.before).skip(taken.answer + 1) {
-        if !other.is_get {
-            if other.kind.status < 400 && confirmed_after(given, at).is_none() {
-                return Some("an answer from before a successful POST (RFC 9111 section 4.4)");
+        if other.method == Method::Post {
+            if other.kind.status < 400 && !is_confirmed_after(given, at) {
+                return Some("a response from before a successful POST (RFC 9111 section 4.4)");
             }
-        } else if other.kind.reuse != Reuse::Confirms && other.kind.status < 500 && !other.kind.varies {
-            return Some("an answer that is older than the most recent one (RFC 9111 section 4)");
+        } else if !other.confirms() && other.kind.status < 500 && other.is_about(own) {
+            return Some("a response that is older than the most recent one (RFC 9111 section 4)");
         }
     }
-    // A 304 gives the stored answer its own lifetime, which is longer than any script.
-    let is_allowed = confirmed_after(given, taken.answer).is_some()
+    // A validation starts a new lifetime, and those of 304 are longer than any script.
+    let is_allowed = is_confirmed_after(given, taken.answer)
         || match kind.reuse {
             Reuse::Fresh(seconds) => whole_seconds(taken.at - own.at) <= seconds,
             Reuse::Stale => true,
             _ => false,
         };
-    (!is_allowed).then_some("a stale answer without validation (RFC 9111 section 4.2.4)")
+    (!is_allowed).then_some("a stale response without validation (RFC 9111 section 4.2.4)")
 }
 
-/// A 304 that follows a response.
-fn confirmed_after(given: &[Given], answer: usize) -> Option<&Given> {
-    given[answer + 1..].iter().find(|other| other.kind.reuse == Reuse::Confirms && other.is_get)
+/// Whether a validation follows a response.
+fn is_confirmed_after(given: &[Given], answer: usize) -> bool {
+    given[answer + 1..].iter().any(Given::confirms)
 }
 
 /// Ages have whole seconds (RFC 9111 section 5.1); the slack is for scheduling.
@@ -183,7 +208,7 @@ mod tests {
 
     fn given(name: &str, user: usize, at: f64) -> Given {
         let kind = ANSWERS.iter().find(|kind| kind.name == name).unwrap();
-        Given { kind, user, is_authorized: false, is_get: true, at }
+        Given { kind, user, is_authorized: false, method: Method::Get, at }
     }
 
     fn is_broken(given: &[Given], answer: usize, user: usize, at: f64) -> bool {
@@ -218,8 +243,22 @@ mod tests {
 
     #[test]
     fn a_post_ends_the_use_of_older_answers() {
-        let post = Given { is_get: false, ..given("no-store", 1, 1.0) };
+        let post = Given { method: Method::Post, ..given("no-store", 1, 1.0) };
         assert!(is_broken(&[given("max-age=60", 0, 0.0), post], 0, 1, 3.0));
+    }
+
+    #[test]
+    fn a_head_with_the_same_validator_confirms() {
+        let head = Given { method: Method::Head, ..given("max-age=60", 0, 1.0) };
+        assert!(!is_broken(&[given("etag", 0, 0.0), head], 0, 1, 3.0));
+        let head = Given { method: Method::Head, ..given("no-store", 0, 1.0) };
+        assert!(is_broken(&[given("max-age=60", 0, 0.0), head], 0, 1, 3.0));
+    }
+
+    #[test]
+    fn a_response_to_another_variant_does_not_count() {
+        assert!(!is_broken(&[given("vary", 0, 0.0), given("private", 1, 1.0)], 0, 0, 2.0));
+        assert!(is_broken(&[given("vary", 0, 0.0), given("private", 0, 1.0)], 0, 0, 2.0));
     }
 
     #[test]
