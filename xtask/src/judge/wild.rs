@@ -79,6 +79,9 @@ pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
         eprintln!("{} random scripts from seed {}", options.count, options.seed);
         chance::run(&servers, options.seed, options.count, &mut explanations, &mut summary);
         summary.unused(&explanations, Kind::Named);
+        if options.count >= MANY {
+            summary.unused(&explanations, Kind::Random);
+        }
     }
     summary.show(options.is_json);
     ensure!(summary.is_good(), "the edge breaks a rule, or the list of differences is not right");
@@ -173,6 +176,9 @@ const FILES: &[(&str, &str)] = &[
     ("invalidate", include_str!("wild/cases/invalidate.toml")),
     ("reuse", include_str!("wild/cases/reuse.toml")),
 ];
+
+/// A number of random scripts in which each difference of the list occurs.
+const MANY: usize = 1000;
 
 /// Scripts that are played at the same time; each waits most of its time.
 const AT_A_TIME: usize = 16;

@@ -167,12 +167,14 @@ pub(super) const ANSWERS: &[AnswerKind] = &[
     answer!("swr", 200, Reuse::Stale, ["Cache-Control: max-age=1, stale-while-revalidate=60", "ETag: \"e\""]),
     answer!("no-cache", 200, Reuse::Validated, ["Cache-Control: no-cache", "ETag: \"e\""]),
     answer!("etag", 200, Reuse::Validated, ["ETag: \"e\""]),
-    answer!(
-        "must-revalidate",
-        200,
-        Reuse::Validated,
-        ["Cache-Control: max-age=0, must-revalidate", "ETag: \"e\""]
-    ),
+    AnswerKind {
+        name: "must-revalidate",
+        status: 200,
+        fields: &["Cache-Control: max-age=0, must-revalidate", "ETag: \"e\""],
+        reuse: Reuse::Validated,
+        is_for_authorized: true,
+        varies: false,
+    },
     answer!("no-store", 200, Reuse::Never, ["Cache-Control: no-store"]),
     answer!("private", 200, Reuse::Never, ["Cache-Control: private, max-age=60"]),
     answer!("vary-all", 200, Reuse::Never, ["Cache-Control: max-age=60", "Vary: *"]),
