@@ -48,7 +48,8 @@ pub(super) fn judge(folder: &Path) -> anyhow::Result<()> {
     let port = free_port()?;
     let network = format!(
         "[network]\nname = \"wpt\"\n[[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:{port}\"]\n\
-         [[zone]]\nname = \"all\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:{}\"]\n",
+         [[zone]]\nname = \"all\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:{}\"]\n\
+         requests_decide = true\n",
         pages.port
     );
     let _edge = data_centre(servers::program()?, place.path(), &network, &[])?;
@@ -150,7 +151,10 @@ fn run(browser: &Path, port: u16, name: &str, reports: &Receiver<Report>) -> any
 }
 
 /// Tests that cannot pass with a shared cache on the way, and why.
-const EXPECTED: &[(&str, &str)] = &[];
+const EXPECTED: &[(&str, &str)] = &[(
+    "HTTP cache does not prefer Cache-Control: s-maxage over Cache-Control: max-age",
+    "the test is about a private cache, and a shared cache has to prefer s-maxage (RFC 9111 section 5.2.2.10)",
+)];
 
 const HOW: &str = "--wpt needs a folder of https://github.com/web-platform-tests/wpt with fetch/http-cache, resources and common";
 
