@@ -134,7 +134,7 @@ fn on_each<R: Send>(servers: &[Server; 3], work: impl Fn(&Server) -> Option<R> +
 impl Options {
     fn read(words: &[&str]) -> anyhow::Result<Self> {
         let mut options = Self { seed: 1, count: 200, ..Self::default() };
-        let mut numbers = Vec::new();
+        let mut numbers: Vec<u64> = Vec::new();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = || {
@@ -146,7 +146,9 @@ impl Options {
                 "--only" => options.only = Some(value()?),
                 "--wpt" => options.tests = Some(Tests::WebPlatform(value()?)),
                 "--varnishtest" => options.tests = Some(Tests::Varnish(value()?)),
-                number => numbers.push(number.parse().with_context(|| format!("{number} is not a number"))?),
+                number => {
+                    numbers.push(number.parse::<u64>().with_context(|| format!("{number} is not a number"))?)
+                }
             }
         }
         ensure!(numbers.len() <= 2, "expected a seed and a count, nothing more");

@@ -174,7 +174,7 @@ fn response(answer: &Answer, asked: &Asked, number: usize) -> (Vec<u8>, bool) {
     }
     let filled = |text: &str| fill(text, asked, number);
     let mut status = answer.status.unwrap_or(200);
-    let mut body = match answer.size {
+    let mut body: Vec<u8> = match answer.size {
         Some(size) => (0..=250).cycle().take(size).collect(),
         None => filled(answer.body.as_deref().unwrap_or("{n}")).into_bytes(),
     };

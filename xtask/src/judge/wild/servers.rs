@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -10,8 +10,8 @@ use anyhow::Context;
 
 use super::origin::Origin;
 use crate::{
-    judge::{Ended, accepts, data_centre, free_port, longhaul},
-    release,
+    judge::{Ended, accepts, data_centre, free_port},
+    release, root,
 };
 
 /// One server under test.
@@ -28,12 +28,12 @@ pub(super) fn start(folder: &Path) -> anyhow::Result<[Server; 3]> {
 }
 
 /// The program, which is built unless `LONGHAUL` names one.
-pub(super) fn program() -> anyhow::Result<Command> {
+pub(super) fn program() -> anyhow::Result<PathBuf> {
     match env::var_os("LONGHAUL") {
-        Some(program) => Ok(Command::new(program)),
+        Some(program) => Ok(PathBuf::from(program)),
         None => {
             release::build()?;
-            Ok(longhaul())
+            Ok(root().join("target/release/longhaul"))
         }
     }
 }
@@ -53,7 +53,7 @@ fn edge(folder: &Path) -> anyhow::Result<Server> {
         zone("parts", "parts.test", "largest = \"10KB\""),
         zone("rules", "rules.test", RULES),
     );
-    let program = data_centre(program()?, folder, &network, &[])?;
+    let program = data_centre(Command::new(program()?), folder, &network, &[])?;
     accepts(port)?;
     Ok(Server { name: "longhaul", port, origin, _program: program })
 }

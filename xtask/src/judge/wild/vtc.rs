@@ -9,11 +9,12 @@ use std::{
     fs,
     net::TcpListener,
     path::Path,
+    process::Command,
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 
 use self::{
     peer::{Client, Server},
@@ -39,6 +40,7 @@ pub(super) fn judge(folder: &Path, only: Option<&str>) -> anyhow::Result<()> {
         .collect();
     files.sort();
     ensure!(!files.is_empty(), "{} has no *.vtc: {HOW}", folder.display());
+    let program = servers::program()?;
     let (mut passed, mut skipped, mut explained, mut failed) =
         (0, BTreeMap::<String, usize>::new(), 0, Vec::new());
     for file in &files {
@@ -47,7 +49,7 @@ pub(super) fn judge(folder: &Path, only: Option<&str>) -> anyhow::Result<()> {
             continue;
         }
         let text = String::from_utf8_lossy(&fs::read(file)?).into_owned();
-        match run(&text)? {
+        match run(&text, &program)? {
             Outcome::Passed => {
                 eprintln!("{name}: passed");
                 passed += 1;
@@ -85,7 +87,7 @@ struct Stage {
     running: BTreeMap<String, JoinHandle<Result<(), String>>>,
 }
 
-fn run(text: &str) -> anyhow::Result<Outcome> {
+fn run(text: &str, program: &Path) -> anyhow::Result<Outcome> {
     let commands = match lines(text) {
         Ok(commands) => commands,
         Err(why) => return Ok(Outcome::Skipped(why)),
@@ -104,7 +106,7 @@ fn run(text: &str) -> anyhow::Result<Outcome> {
          [[zone]]\nname = \"all\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:{}\"]\n",
         origin.local_addr()?.port()
     );
-    let _edge: Ended = data_centre(servers::program()?, folder.path(), &network, &[])?;
+    let _edge: Ended = data_centre(Command::new(program), folder.path(), &network, &[])?;
     accepts(port)?;
     let requests = peer::requests(origin);
     let mut stage = Stage::default();
@@ -160,11 +162,11 @@ impl Stage {
                 if has("-start") || has("-run") {
                     self.running.insert(name.clone(), thread::spawn(move || Client::run(&block, port)));
                 }
-                if has("-run") || has("-wait") {
-                    if let Some(running) = self.running.remove(name) {
-                        let result = running.join().unwrap_or_else(|_| Err("the client panicked".to_owned()));
-                        result.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
-                    }
+                if (has("-run") || has("-wait"))
+                    && let Some(running) = self.running.remove(name)
+                {
+                    let result = running.join().unwrap_or_else(|_| Err("the client panicked".to_owned()));
+                    result.map_err(|why| anyhow!("{name}: {why}"))?;
                 }
             }
             "varnish" | "varnishtest" | "vtest" => {}

@@ -52,7 +52,7 @@ pub(super) fn judge(folder: &Path) -> anyhow::Result<()> {
          requests_decide = true\n",
         pages.port
     );
-    let _edge = data_centre(servers::program()?, place.path(), &network, &[])?;
+    let _edge = data_centre(Command::new(servers::program()?), place.path(), &network, &[])?;
     accepts(port)?;
     let (mut total, mut direct_passed, mut edge_passed, mut worse, mut better) =
         (0, 0, 0, Vec::new(), Vec::new());

@@ -164,11 +164,11 @@ fn base64(text: &str) -> Option<Vec<u8>> {
             b'/' => 63,
             _ => return None,
         };
-        bits = (bits << 6 | u32::from(value)) & 0xff_ffff;
+        bits = ((bits << 6) | u32::from(value)) & 0xff_ffff;
         count += 6;
         if count >= 8 {
             count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
+            bytes.push(u8::try_from((bits >> count) & 0xff).ok()?);
         }
     }
     Some(bytes)
