@@ -9,28 +9,22 @@ mod difference;
 mod message;
 mod model;
 mod origin;
+mod parallel;
 mod play;
 mod servers;
 mod summary;
 mod vtc;
 mod wpt;
 
-use std::{
-    path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::path::Path;
 
 use anyhow::{Context, ensure};
 
 use self::{
     case::Case,
     difference::{Explanations, Kind},
-    play::{Transcript, play},
-    servers::Server,
+    parallel::{on_each, side_by_side},
+    play::play,
     summary::Summary,
 };
 
@@ -97,40 +91,6 @@ fn cases() -> anyhow::Result<Vec<Case>> {
     Ok(all)
 }
 
-/// Does work for all items, several at a time, as most of it is waiting. Results have the order of the items.
-fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..AT_A_TIME.min(items.len()) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { break };
-                    let result = work(at, item);
-                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                    done.push((at, result));
-                    if done.len().is_multiple_of(50) {
-                        eprintln!("{} of {}", done.len(), items.len());
-                    }
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
-/// Does the same on all servers at the same time. A server whose thread panics has no result.
-fn on_each<R: Send>(servers: &[Server; 3], work: impl Fn(&Server) -> Option<R> + Sync) -> [Option<R>; 3] {
-    let work = &work;
-    thread::scope(|scope| {
-        let started = servers.each_ref().map(|server| scope.spawn(move || work(server)));
-        started.map(|started| started.join().unwrap_or_default())
-    })
-}
-
 impl Options {
     fn read(words: &[&str]) -> anyhow::Result<Self> {
         let mut options = Self { seed: 1, count: 200, ..Self::default() };
@@ -182,9 +142,6 @@ const FILES: &[(&str, &str)] = &[
 /// A number of random scripts in which each difference of the list occurs.
 const MANY: usize = 1000;
 
-/// Scripts that are played at the same time; each waits most of its time.
-const AT_A_TIME: usize = 16;
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -204,14 +161,5 @@ mod tests {
         let options = Options::read(&["7", "9", "--json"]).unwrap();
         assert_eq!((options.seed, options.count, options.is_json), (7, 9, true));
         assert!(Options::read(&["many"]).is_err());
-    }
-
-    #[test]
-    fn results_have_the_order_of_their_items() {
-        let items: Vec<usize> = (0..40).collect();
-        assert_eq!(
-            side_by_side(&items, |_, item| item * 2),
-            (0..40).map(|item| item * 2).collect::<Vec<_>>()
-        );
     }
 }

@@ -12,9 +12,8 @@ use super::{
     clock::{now, wait},
     difference::{Explanations, RANDOM},
     model::{ANSWERS, AnswerKind, Given, Method, REQUESTS, RequestKind, Reuse, Taken, broken_rule},
-    on_each,
+    parallel::{on_each, side_by_side},
     servers::Server,
-    side_by_side,
     summary::{PEERS, Summary},
 };
 

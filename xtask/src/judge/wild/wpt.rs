@@ -3,6 +3,7 @@
 
 mod dispatch;
 mod pages;
+mod report;
 
 use std::{
     collections::BTreeMap,
@@ -14,26 +15,13 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use serde::Deserialize;
 
-use self::pages::Pages;
+use self::{
+    pages::Pages,
+    report::{Report, Test},
+};
 use super::servers;
 use crate::judge::{Ended, accepts, data_centre, free_port};
-
-/// The report of a page.
-#[derive(Debug, Deserialize)]
-struct Report {
-    page: String,
-    tests: Vec<Test>,
-}
-
-/// The result of one test.
-#[derive(Debug, Deserialize)]
-struct Test {
-    name: String,
-    is_passed: bool,
-    message: Option<String>,
-}
 
 /// The tests of a page by name; a failed test has a message.
 type Results = BTreeMap<String, Option<String>>;

@@ -11,8 +11,8 @@ use std::{
 
 use super::{
     super::message::{Reader, Unframed},
-    Report,
     dispatch::{Reply, Tests},
+    report::Report,
 };
 
 /// The server of tests.
