@@ -1,6 +1,8 @@
 //! What can be held against the edge: tests that are not ours, messages that two readers take differently, what a linter says of its answers,
 //! an hour of load, a kill at any moment, faults by chance in a whole network, the clients of its key-value store; and against the speed test: the
 //! rubric as others have it, and lines that are known.
+//!
+//! `wild` compares the edge with nginx and Varnish.
 
 pub(crate) mod cache_tests;
 pub(crate) mod faults;
@@ -12,6 +14,7 @@ pub(crate) mod rubric;
 pub(crate) mod smuggling;
 pub(crate) mod soak;
 pub(crate) mod speed;
+pub(crate) mod wild;
 
 use std::{
     fs,

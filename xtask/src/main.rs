@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         ["judge", "kill", kills @ ..] => judge::kill::judge(kills),
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
         ["judge", "speed", words @ ..] => judge::speed::judge(words),
+        ["judge", "wild", words @ ..] => judge::wild::judge(words),
         ["dist"] => dist::dist(),
         ["picture"] => picture::picture(),
         _ => {
@@ -82,6 +83,8 @@ cargo xtask judge faults kv|tiers RUNS [--seed S] [--program FILE] [--json]  dat
 cargo xtask judge kill [KILLS]  a data centre with a disk is killed under load, 100 times if nothing else is said: no visitor may see a wrong byte
 cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is
 cargo xtask judge speed [PART...] [--only TEXT]  the speed test over links that are known: rate, bloat, loss, browser; of links with TEXT in their name
+cargo xtask judge wild [SEED [COUNT]] [--json] [--only TEXT] [--verbose]  the same scripts of requests and answers against the edge, nginx and Varnish (LONGHAUL=another program)
+cargo xtask judge wild --wpt DIR | --varnishtest DIR  the HTTP cache tests of the web platform in Chromium; varnishtest's tests without VCL
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions
 cargo xtask picture          make the pictures of a report and of a speed test in a browser anew";
 

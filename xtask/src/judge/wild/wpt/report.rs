@@ -1,0 +1,18 @@
+//! The report that a page of the web platform tests sends at its end.
+
+use serde::Deserialize;
+
+/// The report of a page.
+#[derive(Debug, Deserialize)]
+pub(super) struct Report {
+    pub(super) page: String,
+    pub(super) tests: Vec<Test>,
+}
+
+/// The result of one test.
+#[derive(Debug, Deserialize)]
+pub(super) struct Test {
+    pub(super) name: String,
+    pub(super) is_passed: bool,
+    pub(super) message: Option<String>,
+}
