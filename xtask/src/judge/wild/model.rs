@@ -110,7 +110,7 @@ pub(super) fn broken_rule(given: &[Given], taken: Taken) -> Option<&'static str>
             return Some("a response that is older than the most recent one (RFC 9111 section 4)");
         }
     }
-    // A validation starts a new lifetime, and those of 304 are longer than any script.
+    // A validation starts a new lifetime, and that of a 304 is longer than any script.
     let is_allowed = is_confirmed_after(given, taken.answer)
         || match kind.reuse {
             Reuse::Fresh(seconds) => whole_seconds(taken.at - own.at) <= seconds,

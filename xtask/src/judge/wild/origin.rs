@@ -125,6 +125,8 @@ fn serve(mut stream: &TcpStream, scripts: &Mutex<HashMap<String, Script>>) -> io
         let (bytes, is_last) = response(&answer, &asked, number);
         stream.write_all(&bytes)?;
         if is_last {
+            // A server that reads now sees the first bytes without the end.
+            wait(CUT_AFTER);
             break;
         }
     }
@@ -253,6 +255,9 @@ fn fill(text: &str, asked: &Asked, number: usize) -> String {
     }
     filled + rest
 }
+
+/// Between the last byte of a response that is cut and the end of its connection.
+const CUT_AFTER: Duration = Duration::from_millis(200);
 
 /// Fields of requests that a transcript shows.
 const SHOWN: [&str; 4] = ["if-none-match", "if-modified-since", "range", "if-range"];

@@ -1,4 +1,4 @@
-//! Runs scripts at the same time, on each server and several at a time.
+//! Runs scripts concurrently.
 
 use std::{
     sync::{
@@ -10,7 +10,7 @@ use std::{
 
 use super::servers::Server;
 
-/// Does work for all items, several at a time, as most of it is waiting. Results have the order of the items.
+/// Does work for all items concurrently, as most of it is waiting. Results have the order of the items.
 pub(super) fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
