@@ -85,6 +85,14 @@ pub(super) enum Source {
     Generated,
 }
 
+/// What a newer response ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Use,
+    /// Section 4.3.5: the stored response is stale.
+    Freshness,
+}
+
 /// A response that a shared cache may hold: one response of the origin, and later ones that updated it.
 #[derive(Debug, Clone)]
 struct Stored {
@@ -298,7 +306,8 @@ impl History {
         if !is_selected(stored, &request.fields) {
             return because("Vary selects another response");
         }
-        if let Some(why) = self.superseded(stored, request) {
+        let end = self.end_of(stored, request);
+        if let Some((End::Use, why)) = end {
             return Err(why);
         }
         // Section 5.2.2.4.
@@ -316,11 +325,15 @@ impl History {
         let age = told * SECOND + request.began.saturating_sub(last.sent);
         let (lifetime, _) = lifetime(&stored.fields, stored.status);
         let left = lifetime.saturating_sub(age);
-        // Section 5.2.1.
-        if wishes.has("no-cache")
+        let is_failed =
+            |response: &&Response| matches!(response.status, 500 | 502 | 503 | 504) || !response.is_complete;
+        let has_failed = own.iter().any(|own| is_failed(own))
+            || self.responses.values().filter(is_failed).any(|failed| failed.sent >= request.began);
+        // Section 5.2.1: what a client prefers, if the origin can respond.
+        let is_unwanted = wishes.has("no-cache")
             || wishes.seconds("max-age").is_some_and(|most| age > most)
-            || wishes.seconds("min-fresh").is_some_and(|least| left < least)
-        {
+            || wishes.seconds("min-fresh").is_some_and(|least| left < least);
+        if is_unwanted && !has_failed {
             return because("the request's Cache-Control");
         }
         let purged = self.purges.iter().filter(|purge| is_purged(purge, last, request));
@@ -328,7 +341,7 @@ impl History {
         if purged.clone().any(|purge| purge.is_hard) {
             return because("it was purged");
         }
-        if left > 0 && !is_purged {
+        if left > 0 && !is_purged && end.is_none() {
             return Ok(());
         }
         // Section 4.2.4: stale only with permission; RFC 5861 gives it, and section 5.2.2.2 forbids it.
@@ -338,15 +351,14 @@ impl History {
         let stale_for = purged.map(|purge| request.began.saturating_sub(purge.ended)).max();
         let stale_for = stale_for.unwrap_or(age.saturating_sub(lifetime));
         let is_within = |name: &str| control.seconds(name).is_some_and(|window| stale_for <= window);
-        let is_failed =
-            |response: &&Response| matches!(response.status, 500 | 502 | 503 | 504) || !response.is_complete;
-        let has_failed = own.iter().any(|own| is_failed(own))
-            || self.responses.values().filter(is_failed).any(|failed| failed.sent >= request.began);
         if has_failed && is_within("stale-if-error") {
             return Ok(());
         }
         if is_purged {
             return because("it was purged softly");
+        }
+        if let Some((_, why)) = end {
+            return Err(why);
         }
         let max_stale = wishes.has("max-stale")
             && !control.has("s-maxage")
@@ -355,7 +367,7 @@ impl History {
     }
 
     /// What ended the use of a stored response before a request began: a newer response, or an unsafe request.
-    fn superseded(&self, stored: &Stored, request: &Request) -> Option<String> {
+    fn end_of(&self, stored: &Stored, request: &Request) -> Option<(End, String)> {
         let known = self.known_at(&self.responses[&stored.last])?;
         let newer = self.responses.values().filter(|newer| {
             let began = self.requests[&newer.request].began;
@@ -366,27 +378,31 @@ impl History {
                 && newer.passed & UPPER == UPPER & self.tiers()
                 && newer.passed & request.centre != 0
         });
-        newer
-            .filter(|newer| self.supersedes(newer, stored))
-            .map(|newer| format!("response {} to {} is newer: {}", newer.serial, newer.method, newer.status))
-            .next()
+        let ends = newer.filter_map(|newer| {
+            let why = || format!("response {} to {} is newer: {}", newer.serial, newer.method, newer.status);
+            self.ends(newer, stored).map(|end| (end, why()))
+        });
+        ends.min_by_key(|(end, _)| *end)
     }
 
-    fn supersedes(&self, newer: &Response, stored: &Stored) -> bool {
+    fn ends(&self, newer: &Response, stored: &Stored) -> Option<End> {
         let request = &self.requests[&newer.request];
-        match newer.method {
+        let is_same = newer.representation == stored.representation;
+        match (newer.method, newer.status) {
             // Section 4.4: a non-error response.
-            "POST" | "PUT" | "DELETE" => matches!(newer.status, 200..=399),
-            _ if request.has_body || !newer.is_complete => false,
-            // The most recent response counts (section 4), and failures say nothing about the resource. A 304 and a 206 are about
-            // one representation (sections 4.3.4 and 3.4).
-            _ => match newer.status {
-                412 | 416 | 429 | 500.. => false,
-                206 | 304 => {
-                    newer.representation == stored.representation && is_selected(stored, &newer.asked)
-                }
-                _ => is_selected(stored, &newer.asked),
-            },
+            ("POST" | "PUT" | "DELETE", 200..=399) => Some(End::Use),
+            ("POST" | "PUT" | "DELETE", _) => None,
+            _ if request.has_body || !newer.is_complete || !is_selected(stored, &newer.asked) => None,
+            // Failures say nothing about the resource.
+            (_, 412 | 416 | 429 | 500..) => None,
+            // About one representation (sections 4.3.4 and 3.4).
+            (_, 206 | 304) if !is_same => None,
+            // Section 3.5: a response to one user changes nothing for others.
+            (_, 206 | 304) if newer.asked.contains_key("authorization") => Some(End::Freshness),
+            // Section 4.3.5.
+            ("HEAD", 200..=299) => Some(End::Freshness),
+            // Section 4: the most recent response counts.
+            _ => Some(End::Use),
         }
     }
 
