@@ -136,7 +136,7 @@ impl Stage {
                 while let Some(option) = options.next() {
                     match option.as_str() {
                         "-repeat" => {
-                            repeat = options.next().and_then(|count| count.parse().ok()).unwrap_or(1)
+                            repeat = options.next().and_then(|count| count.parse().ok()).unwrap_or(1);
                         }
                         "-wait" => {
                             if let Some(server) = self.server.take() {
