@@ -107,7 +107,7 @@ impl Options {
                 "--wpt" => options.tests = Some(Tests::WebPlatform(value()?)),
                 "--varnishtest" => options.tests = Some(Tests::Varnish(value()?)),
                 number => {
-                    numbers.push(number.parse::<u64>().with_context(|| format!("{number} is not a number"))?)
+                    numbers.push(number.parse::<u64>().with_context(|| format!("{number} is not a number"))?);
                 }
             }
         }

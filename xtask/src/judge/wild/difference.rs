@@ -15,6 +15,9 @@ pub(super) struct Difference {
     does: String,
     /// The reason for the edge's behaviour: an RFC and section, or a documented choice.
     why: String,
+    /// Whether it depends on timing, so that a run may not have it.
+    #[serde(default)]
+    sometimes: bool,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +64,7 @@ impl Explanations {
         let of_kind = |entry: &Difference| entry.case.starts_with(RANDOM) == (kind == Kind::Random);
         self.entries
             .iter()
-            .filter(|(entry, needed)| *needed == 0 && of_kind(entry))
+            .filter(|(entry, needed)| *needed == 0 && !entry.sometimes && of_kind(entry))
             .map(|(entry, _)| entry)
             .collect()
     }

@@ -48,7 +48,7 @@ pub(super) fn on_each<R: Send>(
 }
 
 /// Scripts that are played at the same time; each waits most of its time.
-const AT_A_TIME: usize = 16;
+const AT_A_TIME: usize = 12;
 
 #[cfg(test)]
 mod tests {

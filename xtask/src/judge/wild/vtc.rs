@@ -136,7 +136,7 @@ impl Stage {
                 while let Some(option) = options.next() {
                     match option.as_str() {
                         "-repeat" => {
-                            repeat = options.next().and_then(|count| count.parse().ok()).unwrap_or(1)
+                            repeat = options.next().and_then(|count| count.parse().ok()).unwrap_or(1);
                         }
                         "-wait" => {
                             if let Some(server) = self.server.take() {
@@ -228,6 +228,14 @@ const SERVER: &[&str] = &["rxreq", "txresp", "expect", "close", "accept", "expec
 const CLIENT: &[&str] = &["txreq", "rxresp", "expect"];
 
 /// Tests of behaviour that Varnish chose, and why the edge does something else.
-const EXPECTED: &[(&str, &str)] = &[];
+const EXPECTED: &[(&str, &str)] = &[
+    ("c00025", "If-None-Match compares weakly, with Range too (RFC 9110 section 13.1.2)"),
+    ("c00135", "no range of an empty body can be satisfied (RFC 9110 section 15.5.17)"),
+    ("r01337", "an invalid response of the origin is a 502 (RFC 9110 section 15.6.3)"),
+    ("r01826", "a 204 ends with its head, whatever its Content-Length is (RFC 9112 section 6.3)"),
+    ("r01843", "a request without a length has no content (RFC 9112 section 6.3)"),
+    ("r02617", "2^63 is a valid Content-Length (RFC 9110 section 8.6), and the edge waits for the body"),
+    ("r02633", "the connection closes after a 400, so the next request on it gets no response"),
+];
 
 const HOW: &str = "--varnishtest needs a folder with *.vtc, such as bin/varnishtest/tests of https://github.com/varnishcache/varnish-cache";
