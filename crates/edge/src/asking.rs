@@ -155,10 +155,17 @@ impl Core {
                 }
             };
             match answered {
-                Ok(response) => match begun(received(response, visit.zone().next_byte)) {
-                    Ok(response) => return Ok(response),
-                    Err(why) => refusal = why,
-                },
+                Ok(response) => {
+                    let response = received(response, visit.zone().next_byte);
+                    // The head of the response to an unsafe request counts, however its body ends.
+                    if !may_repeat {
+                        return Ok(response);
+                    }
+                    match begun(response) {
+                        Ok(response) => return Ok(response),
+                        Err(why) => refusal = why,
+                    }
+                }
                 Err(why) => refusal = why,
             }
         }
@@ -167,7 +174,7 @@ impl Core {
 }
 
 /// A response with what has come of its body, unless that broke off already: as long as nothing is sent, there are other ways.
-fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
+pub(crate) fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
     let (head, body) = response.into_parts();
     let body = body.look_ahead(LOOKED_AT).map_err(|_| BROKE_OFF)?;
     Ok(Response::from_parts(head, body))

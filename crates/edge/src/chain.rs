@@ -7,7 +7,7 @@ use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, 
 
 use crate::{
     answer::{answer, dress, tell},
-    asking::Aim,
+    asking::{Aim, begun},
     confirm::Confirmed,
     core::Core,
     counts::Word,
@@ -293,6 +293,11 @@ impl Core {
         times: (Time, Time),
         began: u64,
     ) -> Response<Body> {
+        let began = if forward == Forward::Bypass { began } else { self.learn(visit, &response, began) };
+        let response = match begun(response) {
+            Ok(response) => response,
+            Err(refusal) => return self.refuse(refusal),
+        };
         if forward == Forward::Bypass {
             let status =
                 CacheStatus { forward_status: Some(response.status().as_u16()), ..self.status(forward) };
@@ -303,7 +308,6 @@ impl Core {
                 Word::Bypass,
             );
         }
-        let began = self.learn(visit, &response, began);
         let code = response.status().as_u16();
         let (response, stored) = self.keep_passed(visit, response, times, began);
         let status = CacheStatus { forward_status: Some(code), stored, ..self.status(forward) };

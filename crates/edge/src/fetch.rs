@@ -21,6 +21,7 @@ use crate::{
     core::Core,
     flights::{Flight, Landing},
     origins::onward,
+    pour::Replaced,
     ready::Serving,
     store::{Found, Object},
     visit::{Refusal, UNREACHABLE, Visit},
@@ -246,8 +247,6 @@ impl Core {
         let (mut parts, body) = response.into_parts();
         parts.headers.remove(purge::CACHE_TAG);
         let personal = take_personal(&mut parts.headers, &terms.control, visit.zone().set_cookie);
-        // It may not be written there, and what it replaces must not come back.
-        self.forget_on_disk(visit);
         let stored = Stored { status: parts.status, headers: compact(parts.headers), terms, selection };
         let object = Object {
             key: visit.key.clone(),
@@ -258,8 +257,12 @@ impl Core {
             began,
             serving: Serving::default(),
         };
+        let before = self.store.whole(&visit.key, &visit.headers);
+        let is_on_disk = self.on_disk.as_ref().is_some_and(|disk| disk.may_have(&visit.key));
+        let replaced = (before.is_some() || is_on_disk)
+            .then(|| Replaced { request: visit.headers.clone(), object: before });
         let object = self.store.add(object, &visit.headers, now);
-        let pouring = Arc::clone(self).pour(Arc::clone(&object), body, visit.zone().largest, again);
+        let pouring = Arc::clone(self).pour(Arc::clone(&object), body, visit.zone().largest, again, replaced);
         let mut pouring = Box::pin(pouring);
         // What is here as a whole already, as small bodies often are, needs no task.
         if pouring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {

@@ -1,15 +1,9 @@
-//! Max-Forwards: responses to OPTIONS and TRACE of which this server is the final recipient (RFC 9110 section 7.6.2).
+//! Max-Forwards: responses to OPTIONS of which this server is the final recipient (RFC 9110 section 7.6.2). TRACE never gets here.
 
 use cache::{CacheStatus, Forward, MaxForwards};
-use http::{Body, HeaderMap, Method, Response, StatusCode, header};
+use http::{Body, HeaderMap, Response, StatusCode, header};
 
-use crate::{
-    answer::respond,
-    chain::METHODS,
-    core::Core,
-    counts::Word,
-    visit::{Refusal, Visit},
-};
+use crate::{answer::respond, chain::METHODS, core::Core, counts::Word, visit::Visit};
 
 impl Core {
     /// Responds to a request whose Max-Forwards is 0, and decrements the value of others. A network counts as one hop, however many of its
@@ -23,19 +17,9 @@ impl Core {
         if limit != MaxForwards::Final {
             return None;
         }
-        if visit.method == Method::TRACE {
-            return Some(self.refuse(NO_ECHO));
-        }
         let headers = HeaderMap::from_iter([(header::ALLOW, METHODS)]);
         let status = CacheStatus { detail: Some("max-forwards"), ..self.status(Forward::Bypass) };
         let response = respond(StatusCode::NO_CONTENT, headers, Body::empty());
         Some(self.finish(response, visit, &status, Word::Bypass))
     }
 }
-
-/// An echo would expose fields such as Cookie to scripts.
-const NO_ECHO: Refusal = Refusal {
-    status: StatusCode::METHOD_NOT_ALLOWED,
-    word: "max-forwards",
-    sentence: "This server does not echo requests (TRACE).",
-};

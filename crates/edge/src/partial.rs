@@ -6,9 +6,8 @@ use std::sync::Arc;
 use cache::{
     CacheStatus, Forward, Fragment, Gap, Rest, Reuse, Supply, Time, Validators,
     ranges::{self, Part, Wanted},
-    update,
 };
-use http::{Body, HeaderValue, Method, Response, StatusCode, header};
+use http::{Body, HeaderValue, Response, StatusCode, header};
 
 use crate::{
     answer::{of_part, respond},
@@ -107,7 +106,8 @@ impl Core {
         tokio::spawn(async move {
             let said = core.ask_about(&visit, &object, began, requested).await;
             if let Said::Other(response) = said
-                && update::ends_use(&Method::GET, response.status())
+                && !response.status().is_server_error()
+                && response.status() != StatusCode::TOO_MANY_REQUESTS
             {
                 core.store.remove(&object);
             }
@@ -184,7 +184,8 @@ impl Core {
         let may_be_whole = is_stored && asked.is_none() && length <= self.largest(visit);
         if let Some(whole) = may_be_whole.then(|| self.store.complete(object, Arc::default())).flatten() {
             let again = Some(Arc::clone(visit));
-            let pour = Arc::clone(self).pour(Arc::clone(&whole), around(body), visit.zone().largest, again);
+            let pour =
+                Arc::clone(self).pour(Arc::clone(&whole), around(body), visit.zone().largest, again, None);
             tokio::spawn(pour);
             let mut response = self.answer(visit, &whole, self.form(visit, &whole), now);
             append_all(response.headers_mut(), personal);

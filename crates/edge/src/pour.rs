@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use cache::{Rest, ranges::announced};
-use http::{Body, Failure};
+use http::{Body, Failure, HeaderMap};
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -27,6 +27,7 @@ impl Core {
         mut body: Body,
         largest: u64,
         again: Option<Arc<Visit>>,
+        replaced: Option<Replaced>,
     ) {
         let fill = Arc::clone(&object.body);
         let (mut stream, mut patience) = (None, PATIENCE);
@@ -55,6 +56,9 @@ impl Core {
             }
         };
         fill.finish(end);
+        if let Some(replaced) = replaced {
+            self.settle_replaced(&object, replaced, end.is_ok());
+        }
         if end.is_err() || !is_kept || !self.find_room(&object, &mut stream, largest) {
             self.store.remove(&object);
             return;
@@ -68,6 +72,18 @@ impl Core {
                 }
             }
             _ => self.store.remove(&object),
+        }
+    }
+
+    /// A complete response ends the use of the stored one that it replaces on disk too; one that broke off does not.
+    fn settle_replaced(&self, object: &Object, replaced: Replaced, is_complete: bool) {
+        let Replaced { request, object: before } = replaced;
+        if is_complete {
+            if let Some(on_disk) = self.on_disk.as_ref().filter(|disk| disk.may_have(&object.key)) {
+                on_disk.forget(&object.key, &request);
+            }
+        } else if let Some(before) = before {
+            self.store.restore(object, &before, &request, self.now());
         }
     }
 
@@ -116,6 +132,14 @@ impl Core {
         tracing::info!(key = %object.key, received = object.body.bytes(), "a body broke off and goes on");
         Some((body, whole))
     }
+}
+
+/// What is stored for the same request when a response arrives.
+pub(crate) struct Replaced {
+    /// The header of the request.
+    pub(crate) request: HeaderMap,
+    /// In memory, as a whole.
+    pub(crate) object: Option<Arc<Object>>,
 }
 
 /// Requests for the rest of one body: an origin that breaks off more often cannot serve it.

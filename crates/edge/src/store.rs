@@ -273,6 +273,30 @@ impl Store {
         }
     }
 
+    /// The whole object that would answer a request with this header; that is no use of it.
+    pub(crate) fn whole(&self, key: &Key, request: &HeaderMap) -> Option<Arc<Object>> {
+        let inner = self.lock();
+        let mut variants = inner.resources.get(key)?.iter();
+        let is_whole = |object: &&Arc<Object>| object.parts.is_none() && object.body.length().is_some();
+        variants.find(|object| object.stored.selection.matches(request)).filter(is_whole).cloned()
+    }
+
+    /// Puts the object `before` back that another one replaced which broke off, unless a third one is there.
+    pub(crate) fn restore(&self, broken: &Object, before: &Object, request: &HeaderMap, now: Time) {
+        self.remove(broken);
+        let is_free = {
+            let inner = self.lock();
+            let variants = inner.resources.get(&before.key);
+            variants.is_none_or(|variants| {
+                variants.iter().all(|object| !object.stored.selection.matches(request))
+            })
+        };
+        if is_free {
+            let restored = self.add(Object::clone(before), request, now);
+            self.settle(&restored);
+        }
+    }
+
     /// Takes out what would answer a request with this header.
     pub(crate) fn end_use(&self, key: &Key, request: &HeaderMap) {
         let mut inner = self.lock();

@@ -183,7 +183,9 @@ async fn a_length_that_is_a_lie_is_no_end_and_no_other_response() {
     .await;
     for path in ["/short", "/chunks", "/chunk"] {
         let (status, body) = came_of(&stage, path).await;
-        assert!(status == 200 && body.is_err() && stage.objects() == 0, "{path}: {body:?}");
+        // An error if the origin was seen to break off before the head was sent, else a short response.
+        let is_told = status == 502 || (status == 200 && body.is_err());
+        assert!(is_told && stage.objects() == 0, "{path}: {status} {body:?}");
     }
     let whole = stage.get("/long", &[]).await;
     assert_eq!((whole.status, &whole.body[..]), (200, &b"whole"[..]));

@@ -4,6 +4,7 @@ use cache::purge::{Depth, Purge};
 use http::{Body, Bytes, Method, Response, StatusCode};
 
 use super::{Stage, request};
+use crate::flights::Part;
 
 /// An origin with one answer and then, for good, another one.
 fn changing(
@@ -81,6 +82,65 @@ async fn a_failure_ends_nothing() {
             assert_eq!(stage.get("/", &[]).await.body, "old", "{status}");
             tokio::task::yield_now().await;
         }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_ends_nothing() {
+    let stage = Stage::new("", |_, number| async move {
+        let first = number == 0;
+        let mut response = Response::new(Body::whole(if first { "old" } else { "" }));
+        let lifetime = "max-age=0, stale-while-revalidate=600";
+        response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
+        response.headers_mut().insert("etag", "W/\"v1\"".parse().unwrap());
+        if !first {
+            let (sender, body) = Body::channel(1);
+            tokio::spawn(async move {
+                sender.send("new").await.unwrap();
+                for _ in 0..100 {
+                    tokio::task::yield_now().await;
+                }
+            });
+            *response.body_mut() = body;
+        }
+        response
+    });
+    stage.get("/", &[]).await;
+    for asked in 1..4 {
+        assert_eq!(stage.get("/", &[]).await.body, "old");
+        while stage.asked() <= asked || !matches!(stage.edge.flights.join(&key()), Part::Leads(_)) {
+            tokio::task::yield_now().await;
+        }
+        // The object that broke off is gone, and the one before it is back.
+        while stage.edge.store.whole(&key(), &http::HeaderMap::new()).is_none() {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+fn key() -> cache::Key {
+    let url = "http://shop.example/".parse().unwrap();
+    cache::Key::of(&url, &http::HeaderMap::new(), &cache::KeyRule::default())
+}
+
+#[tokio::test]
+async fn an_unsafe_request_whose_response_breaks_off_invalidates() {
+    for method in [Method::DELETE, Method::PUT, Method::POST] {
+        let stage = Stage::new("", |request: http::Request<Body>, number| async move {
+            let mut response = Response::new(Body::whole(format!("{number}")));
+            response.headers_mut().insert("cache-control", "max-age=600".parse().unwrap());
+            if *request.method() != Method::GET {
+                let (sender, body) = Body::channel(1);
+                drop(sender);
+                *response.body_mut() = body;
+            }
+            response
+        });
+        assert_eq!(stage.get("/", &[]).await.body, "0");
+        let response = stage.edge.serve(request(method.clone(), "/", &[])).await;
+        let status = response.status();
+        assert!(response.into_body().collect(100).await.is_err() || status == StatusCode::BAD_GATEWAY);
+        assert_eq!(stage.get("/", &[]).await.body, "2", "{method}");
     }
 }
 

@@ -319,10 +319,10 @@ impl Run {
 }
 
 /// Steps in an ordinary run, for all three edges.
-const STEPS: u64 = 20_000;
+const STEPS: u64 = 9000;
 const FIRST_SEED: u64 = 1;
 /// Sequences at the same time.
-const SEQUENCES: u64 = 400;
+const SEQUENCES: u64 = 100;
 /// Background work is done within this time after a second has passed.
 const SETTLING: Duration = Duration::from_millis(100);
 /// After so many violations, there is enough to report.
