@@ -96,7 +96,7 @@ impl Core {
             };
             let answered = self.ask_other(others, (centre, role), visit, headers, Body::empty()).await;
             match answered {
-                Ok(response) => match begun(received(response, visit.zone().next_byte + MARGIN)) {
+                Ok(response) => match begun(received(response, visit.zone().next_byte + MARGIN)).await {
                     Ok(response) => return Some(Ok(response)),
                     Err(_) => through.push(centre),
                 },
@@ -161,7 +161,7 @@ impl Core {
                     if !may_repeat {
                         return Ok(response);
                     }
-                    match begun(response) {
+                    match begun(response).await {
                         Ok(response) => return Ok(response),
                         Err(why) => refusal = why,
                     }
@@ -174,14 +174,16 @@ impl Core {
 }
 
 /// A response with what has come of its body, unless that broke off already: as long as nothing is sent, there are other ways.
-pub(crate) fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
+pub(crate) async fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
     let (head, body) = response.into_parts();
-    let body = body.look_ahead(LOOKED_AT).map_err(|_| BROKE_OFF)?;
+    let body = body.look_ahead(LOOKED_AT, HELD).await.map_err(|_| BROKE_OFF)?;
     Ok(Response::from_parts(head, body))
 }
 
 /// Bytes of a body that are looked at before its head is sent: as many as a connection reads in one piece.
-const LOOKED_AT: usize = 16 << 10;
+const LOOKED_AT: u64 = 16 << 10;
+/// How long a head waits for the first of its body: the end of a connection follows what was sent on it within this time.
+const HELD: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// Whether the If-Range of a request does not identify the form that the client has.
 fn may_need_whole(visit: &Visit, headers: &HeaderMap, body: &Body) -> bool {

@@ -11,7 +11,7 @@ use crate::{
     confirm::Confirmed,
     core::Core,
     counts::Word,
-    fetch::{Fetched, passed},
+    fetch::{Fetched, is_failure, passed},
     flights::{Landing, Part},
     kept::Kept,
     lasting::Lasting,
@@ -101,7 +101,12 @@ impl Core {
             return self.refuse(NOT_CACHED);
         }
         if visit.method == Method::HEAD {
-            return self.pass(&visit, Body::empty(), forward).await;
+            let instead = stale.filter(|stale| self.stands_in(&visit, stale, now));
+            let response = self.pass(&visit, Body::empty(), forward).await;
+            return match instead.filter(|_| is_failure(response.status())) {
+                Some(instead) => self.hit(&visit, &instead, self.now(), Some("origin-failed")),
+                None => response,
+            };
         }
         let hit_for_miss = self.passing.of(&visit.key, now);
         if let Some(passed) = hit_for_miss.as_ref().filter(|_| stale.is_none()) {
@@ -279,7 +284,19 @@ impl Core {
         let (requested, began) = (self.now(), self.store.epoch());
         let answered = self.ask(visit, onward(visit, &self.centre), body, requested, Aim::Origin).await;
         match answered {
-            Ok(response) => self.pass_back(visit, response, forward, (requested, self.now()), began),
+            Ok(response) if visit.method.is_safe() => {
+                self.pass_back(visit, response, forward, (requested, self.now()), began)
+            }
+            // The head of the response to an unsafe request counts, however its body ends.
+            Ok(response) => {
+                let times = (requested, self.now());
+                let began =
+                    if forward == Forward::Bypass { began } else { self.learn(visit, &response, began) };
+                match begun(response).await {
+                    Ok(response) => self.judge_passed(visit, response, forward, times, began),
+                    Err(refusal) => self.refuse(refusal),
+                }
+            }
             Err(refusal) => self.refuse(refusal),
         }
     }
@@ -294,10 +311,18 @@ impl Core {
         began: u64,
     ) -> Response<Body> {
         let began = if forward == Forward::Bypass { began } else { self.learn(visit, &response, began) };
-        let response = match begun(response) {
-            Ok(response) => response,
-            Err(refusal) => return self.refuse(refusal),
-        };
+        self.judge_passed(visit, response, forward, times, began)
+    }
+
+    /// Passes a response back that was learned from, and stores it if it may be.
+    fn judge_passed(
+        self: &Arc<Self>,
+        visit: &Visit,
+        response: Response<Body>,
+        forward: Forward,
+        times: (Time, Time),
+        began: u64,
+    ) -> Response<Body> {
         if forward == Forward::Bypass {
             let status =
                 CacheStatus { forward_status: Some(response.status().as_u16()), ..self.status(forward) };

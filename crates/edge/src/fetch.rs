@@ -121,7 +121,9 @@ impl Core {
     ) -> Fetched {
         match self.judge_whole(visit, &response, times) {
             Err(reason) => {
-                if update::ends_use(&Method::GET, response.status()) {
+                // A 206 or a 416 to a request for the whole is no failure either.
+                let status = response.status();
+                if !status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS {
                     self.end_use(visit);
                     self.remember_hit_for_miss(visit, None);
                 }

@@ -209,6 +209,7 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
     if !path.as_str().starts_with('/') {
         return Err(BAD_TARGET);
     }
+    let authority = normal_authority(authority, scheme)?;
     let mut url = uri::Parts::default();
     url.scheme = Some(match scheme {
         Scheme::Http => uri::Scheme::HTTP,
@@ -222,6 +223,19 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
         Some(Cow::Owned(normal)) => Some(normal),
     };
     Ok(normal.unwrap_or(url))
+}
+
+/// An authority as its key has it: host in lower case, without a final dot and without the scheme's own port. The origin gets this
+/// form too, as it may answer another spelling in another way.
+fn normal_authority(authority: Authority, scheme: Scheme) -> Result<Authority, Refusal> {
+    let usual = if scheme == Scheme::Https { 443 } else { 80 };
+    let host = authority.host();
+    let mut normal = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    if let Some(port) = authority.port_u16().filter(|port| *port != usual) {
+        normal.push(':');
+        normal.push_str(itoa::Buffer::new().format(port));
+    }
+    if normal == authority.as_str() { Ok(authority) } else { normal.parse().map_err(|_| BAD_HOST) }
 }
 
 /// This data centre's member of CDN-Loop in its parts (RFC 8586).

@@ -4,6 +4,7 @@
 //! sent on as it is. It ends in one of two ways: with its last piece, or with a [`Failure`]. Code that passes a body on
 //! must pass its failure on too, and everything in this crate does.
 
+mod ahead;
 pub(crate) mod begun;
 mod channel;
 pub(crate) mod counted;
@@ -12,8 +13,8 @@ mod patient;
 use std::{
     fmt,
     future::poll_fn,
-    pin::Pin,
-    task::{Context, Poll, Waker},
+    pin::{Pin, pin},
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -21,10 +22,11 @@ use bytes::{Bytes, BytesMut};
 /// What a body of one's own has to do: the trait of the http-body crate.
 pub use hyper::body::Body as Frames;
 pub use hyper::body::{Frame, SizeHint};
+use tokio::time::{Sleep, sleep};
 
 pub use self::channel::{Gone, Sender};
 pub(crate) use self::patient::Patient;
-use self::{begun::Begun, counted::Counted};
+use self::{ahead::Ahead, begun::Begun, counted::Counted};
 use crate::Failure;
 
 /// A body, whole or in pieces.
@@ -148,32 +150,37 @@ impl Body {
         Ok(Self::whole(whole))
     }
 
-    /// The same body, of which up to about `most` bytes were taken that have come already.
+    /// The same body, of which up to about `most` bytes were read ahead: what has come already, and what comes within `patience`.
     ///
     /// # Errors
     /// When it breaks off within them.
-    pub fn look_ahead(mut self, most: usize) -> Result<Self, Failure> {
+    pub async fn look_ahead(self, most: u64, patience: Duration) -> Result<Self, Failure> {
         if matches!(self.pieces, Pieces::Whole(_)) {
             return Ok(self);
         }
-        let (mut frames, mut bytes) = (Vec::new(), 0);
-        let mut context = Context::from_waker(Waker::noop());
-        while bytes < most && !self.is_end_stream() {
-            match Pin::new(&mut self).poll_frame(&mut context) {
-                Poll::Ready(Some(frame)) => {
-                    let frame = frame?;
-                    bytes += frame.data_ref().map_or(0, Bytes::len);
-                    frames.push(frame);
+        let mut ahead = Ahead::new(self);
+        let mut late = pin!(None::<Sleep>);
+        poll_fn(|cx| {
+            while ahead.bytes() < most && !ahead.is_read() {
+                match ahead.poll_read(cx) {
+                    Poll::Ready(read) => read?,
+                    Poll::Pending => {
+                        if late.is_none() {
+                            late.set(Some(sleep(patience)));
+                        }
+                        let is_late = late.as_mut().as_pin_mut().map(|late| late.poll(cx));
+                        return if is_late == Some(Poll::Pending) {
+                            Poll::Pending
+                        } else {
+                            Poll::Ready(Ok(()))
+                        };
+                    }
                 }
-                Poll::Ready(None) => {
-                    self = Self::empty();
-                    break;
-                }
-                Poll::Pending => break,
             }
-        }
-        let again = |rest, frame| Self::stream(Begun::new(Ok(frame), rest));
-        Ok(frames.into_iter().rev().fold(self, again))
+            Poll::Ready(Ok::<_, Failure>(()))
+        })
+        .await?;
+        Ok(Self::stream(ahead))
     }
 
     /// The same body once more, if it is in memory: a stream can be read only once.

@@ -145,6 +145,31 @@ async fn an_unsafe_request_whose_response_breaks_off_invalidates() {
 }
 
 #[tokio::test]
+async fn each_spelling_of_a_host_is_one_for_the_origin_too() {
+    let stage = Stage::new("", |request: http::Request<Body>, _| async move {
+        let host = request.headers()["host"].to_str().unwrap().to_owned();
+        let mut response = Response::new(Body::whole(host));
+        response.headers_mut().insert("cache-control", "max-age=600".parse().unwrap());
+        response
+    });
+    for host in ["SHOP.example", "shop.example.", "shop.example:80", "shop.example:"] {
+        assert_eq!(stage.get("/", &[("host", host)]).await.body, "shop.example", "{host}");
+    }
+    assert_eq!(stage.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_head_has_something_stale_while_the_origin_fails() {
+    let stage = changing("stale_if_error = \"1h\"\n", "max-age=0", 503, &[]);
+    stage.get("/", &[]).await;
+    let response = stage.edge.serve(request(Method::HEAD, "/", &[])).await;
+    assert_eq!(
+        (response.status(), &response.headers()["etag"]),
+        (StatusCode::OK, &"\"v1\"".parse().unwrap())
+    );
+}
+
+#[tokio::test]
 async fn an_answer_ends_the_use_of_its_own_variant() {
     let stage = Stage::new("", |request, number| async move {
         let language = request.headers()["x-language"].to_str().unwrap().to_owned();

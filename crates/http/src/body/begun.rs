@@ -40,15 +40,10 @@ impl Frames for Begun {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (rest, mut both) = (self.rest.size_hint(), SizeHint::new());
-        let first = match &self.first {
-            None | Some(Err(_)) => 0,
-            Some(Ok(frame)) => match frame.data_ref() {
-                Some(data) => data.len() as u64,
-                // A body with trailers has no length that could be announced.
-                None => return both,
-            },
-        };
+        let first = self.first.as_ref().and_then(|first| first.as_ref().ok()?.data_ref());
+        let first = first.map_or(0, |data| data.len() as u64);
+        let rest = self.rest.size_hint();
+        let mut both = SizeHint::new();
         both.set_lower(rest.lower() + first);
         if let Some(upper) = rest.upper() {
             both.set_upper(upper + first);
