@@ -6,13 +6,19 @@
 use std::sync::Arc;
 
 use cache::{
-    NotStored, Time, invalidation,
+    NotStored, Selection, Terms, Time, invalidation,
     purge::{self},
     take_personal, update,
 };
 use http::{HeaderMap, Method, header};
 
-use crate::{compact::compact, core::Core, fetch::Judged, store::Object, visit::Visit};
+use crate::{compact::compact, core::Core, ready::Serving, store::Object, visit::Visit};
+
+/// What a response may be used for, and for which requests.
+pub(crate) struct Judged {
+    pub(crate) terms: Terms,
+    pub(crate) selection: Selection,
+}
 
 /// A stored response with the fields of the answer that confirmed it.
 pub(crate) struct Confirmed {
@@ -59,7 +65,7 @@ impl Core {
             }
         };
         if !selection.names().eq(stored.selection.names()) {
-            object = Object { serving: crate::ready::Serving::default(), ..object };
+            object = Object { serving: Serving::default(), ..object };
             object.stored.selection = selection;
         }
         let object = self.store.add(object, &visit.headers, times.1);

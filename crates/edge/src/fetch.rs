@@ -17,7 +17,7 @@ use http::{Body, HeaderMap, Method, Response, StatusCode, header::CONTENT_TYPE};
 use crate::{
     asking::Aim,
     compact::compact,
-    confirm::Confirmed,
+    confirm::{Confirmed, Judged},
     core::Core,
     flights::{Flight, Landing},
     origins::onward,
@@ -319,12 +319,6 @@ pub(crate) fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
         tags: purge::tags(headers),
         groups: invalidation::groups(headers),
     }
-}
-
-/// What a response may be used for.
-pub(crate) struct Judged {
-    pub(crate) terms: Terms,
-    pub(crate) selection: Selection,
 }
 
 /// A response that is handed on as it is. Its tags are for data centres alone.

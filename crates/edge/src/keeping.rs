@@ -19,8 +19,9 @@ use http::{
 use crate::{
     centre::Edge,
     compact::compact,
+    confirm::Judged,
     core::Core,
-    fetch::{Judged, passed, subject},
+    fetch::{passed, subject},
     parts::Parts,
     ready::Serving,
     store::{Found, Object},

@@ -2,6 +2,7 @@
 
 mod bus;
 mod file;
+mod fit;
 mod kv;
 mod links;
 mod pattern;

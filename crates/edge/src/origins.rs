@@ -151,28 +151,8 @@ fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto));
 }
 
-/// Fields with a hyphen that frame a request or are added on the way to its origin.
-const OWN: [HeaderName; 5] =
-    [header::TRANSFER_ENCODING, header::CONTENT_LENGTH, FORWARDED_FOR, FORWARDED_PROTO, CDN_LOOP];
-
 /// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.
 const ADDED: usize = 6;
-
-/// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` and the like, of
-/// which this data centre adds the right ones, and what frames a message.
-pub(crate) fn remove_twins(headers: &mut HeaderMap) {
-    let is_twin = |name: &&HeaderName| {
-        let hyphenated = name.as_str().replace('_', "-");
-        OWN.iter().any(|name| *name == *hyphenated)
-            || headers.contains_key(&hyphenated)
-            || internal::is_internal(hyphenated.as_bytes())
-    };
-    let underscored = headers.keys().filter(|name| name.as_str().contains('_'));
-    let twins: Vec<_> = underscored.filter(is_twin).cloned().collect();
-    for twin in &twins {
-        headers.remove(twin);
-    }
-}
 
 /// What a visitor is told of a failure.
 pub(crate) fn refusal_for(failure: Failure) -> Refusal {

@@ -5,25 +5,12 @@ use std::io;
 
 use cache::{CacheStatus, Forward, update::clear_connection_fields};
 use http::{
-    Body, HeaderMap, HeaderValue, Method, Response, Version, header,
-    http1::framing::has_token,
+    Body, HeaderValue, Response, header,
     tunnel::{Downstream, Upstream},
 };
 use tokio::io::copy_bidirectional;
 
 use crate::{answer::tell, core::Core, counts::Word, origins::onward, tunnel::UPGRADE, visit::Visit};
-
-/// The protocol that a request asks for, if it is one that can be passed through.
-pub(crate) fn wanted(method: &Method, version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
-    let asks = has_token(headers, &header::CONNECTION, "upgrade");
-    let mut lines = headers.get_all(header::UPGRADE).iter();
-    let (Some(protocol), None) = (lines.next(), lines.next()) else { return None };
-    let name = protocol.to_str().ok()?.to_ascii_lowercase();
-    // Requests under another version of HTTP, or under TLS, would pass by the rules of this network.
-    let is_http = ["h2c", "http/", "tls/"].iter().any(|other| name.contains(other));
-    // What HEAD asks for is what a GET would say, and no connection (RFC 9110 section 9.3.2).
-    (asks && *method != Method::HEAD && version == Version::HTTP_11 && !is_http).then(|| protocol.clone())
-}
 
 impl Core {
     /// Asks the origin for another protocol.

@@ -2,14 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use cache::{
-    Coding, Key, Wishes, internal,
-    update::{clear_connection_fields, join_cookies},
-};
+use cache::{Coding, Key, Wishes};
 use http::{
     Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
     header,
-    http1::framing::has_token,
     request::Parts,
     server::{Interim, Peer},
     uri::{self, Authority, PathAndQuery},
@@ -18,11 +14,10 @@ use tiers::{KeyHash, Role};
 
 use crate::{
     came::Came,
+    end_to_end::{HopByHop, keep_end_to_end},
     log::AtOrigin,
     network::{self, Asked, Network, Rule, Zone},
-    origins::remove_twins,
     traces::Traced,
-    upgrade,
 };
 
 /// A request that was let in, without its body.
@@ -99,12 +94,8 @@ impl Visit {
         came: Option<Arc<Came>>,
     ) -> Result<(Self, Body), Refusal> {
         let (mut parts, body) = request.into_parts();
-        internal::clear(&mut parts.headers);
-        let protocol = upgrade::wanted(&parts.method, parts.version, &parts.headers);
-        let accepts_trailers = has_token(&parts.headers, &header::TE, "trailers");
-        clear_connection_fields(&mut parts.headers);
-        join_cookies(&mut parts.headers);
-        remove_twins(&mut parts.headers);
+        let HopByHop { protocol, accepts_trailers } =
+            keep_end_to_end(&parts.method, parts.version, &mut parts.headers);
         let url = url(&parts, peer.scheme)?;
         let host = url.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
         let number = network.zone_of(&host).ok_or(UNKNOWN_HOST)?;

@@ -39,6 +39,7 @@ pub mod clock;
 mod error;
 mod failure;
 mod family;
+mod grammar;
 pub mod http1;
 mod http2;
 mod http3;

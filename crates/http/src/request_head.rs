@@ -10,7 +10,10 @@ use hyper::{
     http::{request, uri::Authority},
 };
 
-use crate::http1::{Malformed, framing};
+use crate::{
+    grammar::{decimal, is_token_letter},
+    http1::Malformed,
+};
 
 /// A field of a section.
 pub type Field<'f> = (&'f [u8], &'f [u8]);
@@ -131,7 +134,7 @@ impl<'f> Head<'f> {
         match name {
             b"host" if self.host.replace(value).is_some() => Err(Malformed::Host),
             b"content-length" if std::mem::replace(&mut self.has_length, true) => Err(Malformed::Framing),
-            b"content-length" => framing::decimal(value).map(drop).ok_or(Malformed::Framing),
+            b"content-length" => decimal(value).map(drop).ok_or(Malformed::Framing),
             _ => Ok(()),
         }
     }
@@ -177,7 +180,7 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 fn is_token(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(|&byte| framing::is_token(byte))
+    !text.is_empty() && text.iter().all(|&byte| is_token_letter(byte))
 }
 
 /// A field value (RFC 9110 section 5.5): no control characters, and no white space around it.
@@ -232,7 +235,7 @@ pub(crate) fn is_host(text: &[u8]) -> bool {
 }
 
 fn is_port(digits: &[u8]) -> bool {
-    digits.len() <= 5 && framing::decimal(digits).is_some_and(|port| port <= u64::from(u16::MAX))
+    digits.len() <= 5 && decimal(digits).is_some_and(|port| port <= u64::from(u16::MAX))
 }
 
 /// The Host field of a request over HTTP/1.1: exactly one, and valid. HTTP/1.0 may omit it (RFC 9112 section 3.2).
@@ -253,7 +256,7 @@ pub(crate) fn content_length(headers: &HeaderMap) -> Result<Option<u64>, Malform
     let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
-        (Some(value), None) => framing::decimal(value.as_bytes()).map(Some).ok_or(Malformed::Framing),
+        (Some(value), None) => decimal(value.as_bytes()).map(Some).ok_or(Malformed::Framing),
         _ => Err(Malformed::Framing),
     }
 }

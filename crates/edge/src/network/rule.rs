@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
 
 use super::{
     Pattern, Zone,
+    fit::Fit,
     target::{PathPattern, Readings},
 };
 
@@ -107,37 +108,6 @@ impl Conditions {
         let path = self.path.as_ref().map_or(Fit::Yes, |pattern| pattern.fit(readings));
         let query = url.query().unwrap_or_default();
         self.query.iter().map(|(name, pattern)| fit_parameter(query, name, pattern)).fold(path, Fit::and)
-    }
-}
-
-/// Whether a rule is for a request, if its origin may read the request in several ways.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fit {
-    /// In no way.
-    No,
-    /// In some ways, and not in others.
-    Perhaps,
-    /// In each.
-    Yes,
-}
-
-impl Fit {
-    pub(super) fn and(self, other: Self) -> Self {
-        self.min(other)
-    }
-
-    /// Of occurrences of which the origin may take any; without one it is `No`.
-    pub(super) fn of_all(occurrences: impl Iterator<Item = bool>) -> Self {
-        let (mut some, mut all) = (false, true);
-        for fits in occurrences {
-            some |= fits;
-            all &= fits;
-        }
-        match (some, all) {
-            (false, _) => Self::No,
-            (true, false) => Self::Perhaps,
-            (true, true) => Self::Yes,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cache::path;
 
-use super::{Pattern, rule::Fit};
+use super::{Pattern, fit::Fit};
 
 /// A path with repeated slashes merged, and all other ways to read it.
 #[derive(Debug)]

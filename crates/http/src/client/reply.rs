@@ -5,9 +5,12 @@ use std::str;
 use httparse::Header;
 use hyper::StatusCode;
 
-use crate::http1::{
-    Framing, Persistence, framing,
-    head::{ResponseLines, with_response_lines},
+use crate::{
+    grammar::decimal,
+    http1::{
+        Framing, Persistence,
+        head::{ResponseLines, with_response_lines},
+    },
 };
 
 /// The head of a final response to a GET: of HTTP/1.1, with a body whose end is beyond doubt, and nothing in Connection but whether that is
@@ -43,7 +46,7 @@ impl<'h> Reply<'h> {
                     }
                     continue;
                 }
-                14 if is("content-length") => match framing::decimal(field.value)? {
+                14 if is("content-length") => match decimal(field.value)? {
                     0 => Framing::None,
                     length => Framing::Length(length),
                 },

@@ -9,7 +9,10 @@ use hyper::{
 };
 
 use super::Malformed;
-use crate::request_head;
+use crate::{
+    grammar::{decimal, is_token_letter},
+    request_head,
+};
 
 /// Where a message's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +112,7 @@ fn coding(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malf
     for coding in &mut codings {
         // No other white space is one here (RFC 9110 section 5.6.3).
         let coding = trim(coding);
-        if coding.is_empty() || !coding.iter().all(|&byte| is_token(byte)) {
+        if coding.is_empty() || !coding.iter().all(|&byte| is_token_letter(byte)) {
             return Err(Malformed::Framing);
         }
         is_last = coding.eq_ignore_ascii_case(b"chunked");
@@ -137,28 +140,12 @@ pub(crate) fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
     Ok(agreed)
 }
 
-/// Digits and nothing else: Rust's own parser takes a plus sign as well.
-pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() {
-        return None;
-    }
-    digits.iter().try_fold(0_u64, |number, &digit| {
-        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    })
-}
-
 /// Without spaces and tabs around it.
 fn trim(text: &[u8]) -> &[u8] {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let begin = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
     let end = text.iter().rposition(|byte| !is_space(byte)).map_or(begin, |last| last + 1);
     &text[begin..end]
-}
-
-/// A letter of a token (RFC 9110 section 5.6.2).
-pub(crate) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]

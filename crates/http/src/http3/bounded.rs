@@ -19,7 +19,7 @@ use h3::{
 };
 
 use self::frames::Frames;
-pub(crate) use self::frames::Refused;
+pub(crate) use self::sections::Refused;
 
 type Send = h3_quinn::SendStream<Bytes>;
 type Polled<T> = Poll<Result<T, StreamErrorIncoming>>;

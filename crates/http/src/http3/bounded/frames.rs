@@ -1,8 +1,6 @@
 //! Where frames begin in a stream, and how long each is (RFC 9114 section 7.1): a type, a length and so many bytes.
 
-use h3::error::Code;
-
-use super::sections::Sections;
+use super::sections::{Refused, Sections};
 use crate::limits;
 
 /// The frames of a stream, as far as it has come.
@@ -30,31 +28,6 @@ enum Place {
 impl Default for Place {
     fn default() -> Self {
         Self::Frame(0)
-    }
-}
-
-/// Why the server stops reading a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
-    /// A frame that h3 buffers exceeds the header limit.
-    #[error("a frame is too long")]
-    TooLong,
-    /// QPACK decoding fails.
-    #[error("a field section cannot be decoded")]
-    Undecodable,
-    /// The request is malformed.
-    #[error("the request is malformed")]
-    Malformed,
-}
-
-impl Refused {
-    /// The error code for the peer.
-    pub(crate) fn code(self) -> Code {
-        match self {
-            Self::TooLong => Code::H3_EXCESSIVE_LOAD,
-            Self::Undecodable => Code::QPACK_DECOMPRESSION_FAILED,
-            Self::Malformed => Code::H3_MESSAGE_ERROR,
-        }
     }
 }
 

@@ -1,10 +1,36 @@
 //! Validates the field sections of a request over HTTP/3: its header section and its trailer section.
 
-use super::frames::Refused;
+use h3::error::Code;
+
 use crate::{
     qpack::{self, Undecodable},
     request_head::{ExtendedConnect, check_section, check_trailers},
 };
+
+/// Why the server stops reading a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    /// A frame that h3 buffers exceeds the header limit.
+    #[error("a frame is too long")]
+    TooLong,
+    /// QPACK decoding fails.
+    #[error("a field section cannot be decoded")]
+    Undecodable,
+    /// The request is malformed.
+    #[error("the request is malformed")]
+    Malformed,
+}
+
+impl Refused {
+    /// The error code for the peer.
+    pub(crate) fn code(self) -> Code {
+        match self {
+            Self::TooLong => Code::H3_EXCESSIVE_LOAD,
+            Self::Undecodable => Code::QPACK_DECOMPRESSION_FAILED,
+            Self::Malformed => Code::H3_MESSAGE_ERROR,
+        }
+    }
+}
 
 /// Validates each section when it is complete.
 #[derive(Default)]

@@ -1,0 +1,17 @@
+//! Parts of the grammar of header fields (RFC 9110 section 5.6).
+
+/// Digits and nothing else: Rust's own parser takes a plus sign as well.
+pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, &digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// A letter of a token (RFC 9110 section 5.6.2).
+pub(crate) fn is_token_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
