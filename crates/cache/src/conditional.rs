@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn tags_are_compared_by_their_bytes() {
         let value = |bytes: &[u8]| HeaderValue::from_bytes(bytes).unwrap();
-        let cases: &[(&[u8], &[&[u8]], bool)] = &[
+        type Lines<'l> = &'l [&'l [u8]];
+        let cases: &[(&[u8], Lines<'_>, bool)] = &[
             (b"\"caf\xe9\"", &[b"\"caf\xe9\""], true),
             (b"\"caf\xe9\"", &[b"W/\"caf\xe9\""], true),
             (b"W/\"caf\xe9\"", &[b"\"caf\xe9\""], true),

@@ -198,7 +198,8 @@ mod tests {
             }
             Key::of(&format!("http://a/{query}").parse().unwrap(), &headers, &rule).as_str().to_owned()
         };
-        let requests: &[(&str, &[(&'static str, &[u8])])] = &[
+        type Fields<'f> = &'f [(&'static str, &'f [u8])];
+        let requests: &[(&str, Fields<'_>)] = &[
             ("", &[]),
             ("?v", &[]),
             ("?v=1", &[]),

@@ -17,6 +17,9 @@ fn with_bytes(fields: &[(&'static str, &[u8])]) -> Request<Body> {
     request
 }
 
+/// Names and values.
+type Fields<'f> = &'f [(&'static str, &'f [u8])];
+
 #[tokio::test]
 async fn tags_beyond_ascii_are_compared_by_their_bytes() {
     let stage = Stage::new("", async |_, _| {
@@ -26,7 +29,7 @@ async fn tags_beyond_ascii_are_compared_by_their_bytes() {
     });
     stage.get("/", &[]).await;
     let range: (&'static str, &[u8]) = ("range", b"bytes=0-1");
-    let cases: [(&[(&'static str, &[u8])], u16); 8] = [
+    let cases: [(Fields<'_>, u16); 8] = [
         (&[("if-none-match", b"\"caf\xe9\"")], 304),
         (&[("if-none-match", b"W/\"caf\xe9\"")], 304),
         (&[("if-none-match", b"\"x\", \"caf\xe9\"")], 304),

@@ -197,11 +197,14 @@ impl History {
         let withholds_cookie =
             ["no-cache", "private"].iter().any(|name| control.withholds(name, "set-cookie"));
         // A choice of the product: a request with a body changes nothing, and a new response with a cookie is for one client.
-        !request.has_body
-            && !(is_new && stored.fields.contains_key("set-cookie") && !withholds_cookie)
-            && !(self.obeys_requests && Directives::of(request.fields.get("cache-control")).has("no-store"))
-            && !control.has("no-store")
-            && !control.has_alone("private")
+        let is_personal = is_new && stored.fields.contains_key("set-cookie") && !withholds_cookie;
+        let is_unwanted =
+            self.obeys_requests && Directives::of(request.fields.get("cache-control")).has("no-store");
+        if request.has_body || is_personal || is_unwanted {
+            return false;
+        }
+        let is_forbidden = control.has("no-store") || control.has_alone("private");
+        !is_forbidden
             && (!response.asked.contains_key("authorization") || is_shared)
             && (is_heuristic || control.has("public") || lifetime(&stored.fields, stored.status).1)
     }
@@ -327,7 +330,7 @@ impl History {
         let left = lifetime.saturating_sub(age);
         let is_failed =
             |response: &&Response| matches!(response.status, 500 | 502 | 503 | 504) || !response.is_complete;
-        let has_failed = own.iter().any(|own| is_failed(own))
+        let has_failed = own.iter().any(&is_failed)
             || self.responses.values().filter(is_failed).any(|failed| failed.sent >= request.began);
         // Section 5.2.1: what a client prefers, if the origin can respond.
         let is_unwanted = wishes.has("no-cache")
