@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ::tiers::{CentreId, Hop};
 use cache::{Form, Time, is_solicited};
 use http::{
-    Body, Client, HeaderMap, Method, Request, Response, StatusCode,
+    Body, Client, HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
     body::Frames,
     client::{Informed, Trace},
     header,
@@ -175,6 +175,11 @@ impl Core {
 
 /// A response with what has come of its body, unless that broke off already: as long as nothing is sent, there are other ways.
 pub(crate) async fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
+    let is_strong = |tag: &HeaderValue| tag.as_bytes().starts_with(b"\"");
+    // The rest of such a body is asked for.
+    if response.status() == StatusCode::OK && response.headers().get(header::ETAG).is_some_and(is_strong) {
+        return Ok(response);
+    }
     let (head, body) = response.into_parts();
     let body = body.look_ahead(LOOKED_AT, HELD).await.map_err(|_| BROKE_OFF)?;
     Ok(Response::from_parts(head, body))
