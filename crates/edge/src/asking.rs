@@ -173,7 +173,7 @@ impl Core {
     }
 }
 
-/// A response with what has come of its body, unless that broke off already: as long as nothing is sent, there are other ways.
+/// Reads the start of a body before the head is sent: a failure there can still be answered in another way.
 pub(crate) async fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
     let is_strong = |tag: &HeaderValue| tag.as_bytes().starts_with(b"\"");
     // The rest of such a body is asked for.

@@ -1,4 +1,4 @@
-//! What an answer makes of the stored response that it confirms: a 304, a 200 to HEAD, or a part of the same representation.
+//! Freshens a stored response with a later one: a 304, a 200 to HEAD, or a part of the same representation.
 //!
 //! The merged header is judged as that of a new response (RFC 9111 sections 3, 3.2 and 4.3.4): the answer may be for one client
 //! alone, or name other variants.
@@ -20,7 +20,7 @@ pub(crate) struct Judged {
     pub(crate) selection: Selection,
 }
 
-/// A stored response with the fields of the answer that confirmed it.
+/// A stored response with the fields of the later one.
 pub(crate) struct Confirmed {
     pub(crate) object: Arc<Object>,
     /// Fields of the answer for the client that asked alone.

@@ -7,7 +7,7 @@
 //! | the life of a request, from top to bottom | `chain.rs` |
 //! | who is let in, and under which zone, rule and key | `visit.rs` |
 //! | which fields of a request its origin gets, and all decisions see | `end_to_end.rs` |
-//! | what an answer that confirms a stored response makes of it | `confirm.rs` |
+//! | freshening a stored response with a 304, a HEAD or a part | `confirm.rs` |
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`, `lasting.rs`; `passing.rs` |
 //! | who is asked for what is not here: another data centre or an origin | `asking.rs` |
 //! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `trailers.rs` |

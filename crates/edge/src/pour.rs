@@ -75,7 +75,7 @@ impl Core {
         }
     }
 
-    /// A complete response ends the use of the stored one that it replaces on disk too; one that broke off does not.
+    /// Removes the replaced object from the disk if the new response is complete. Otherwise puts the replaced object back.
     fn settle_replaced(&self, object: &Object, replaced: Replaced, is_complete: bool) {
         let Replaced { request, object: before } = replaced;
         if is_complete {

@@ -34,7 +34,7 @@ pub(crate) struct Visit {
     pub(crate) headers: HeaderMap,
     pub(crate) version: Version,
     pub(crate) peer: Peer,
-    /// Another protocol that it asks for, such as WebSocket.
+    /// The protocol in its Upgrade field, such as WebSocket.
     pub(crate) protocol: Option<HeaderValue>,
     /// Whether its client accepts trailers.
     pub(crate) accepts_trailers: bool,
