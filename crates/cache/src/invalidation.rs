@@ -1,7 +1,7 @@
 //! What a request that changes something makes invalid (RFC 9111 section 4.4, RFC 9875).
 
 use http_types::{
-    HeaderMap, HeaderName, Method, StatusCode, Uri,
+    HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri,
     header::{CONTENT_LOCATION, LOCATION},
 };
 use sfv::{BareItem, ListEntry, Parser};
@@ -22,10 +22,13 @@ pub fn urls(method: &Method, url: &Uri, status: StatusCode, response: &HeaderMap
 
 /// Whether a response says that it is what a GET of the same URL is answered with (RFC 9110 section 9.3.3).
 pub fn is_own_location(url: &Uri, response: &HeaderMap) -> bool {
-    let location = response.get(CONTENT_LOCATION).and_then(|location| resolve(url, location.as_bytes()));
-    location.is_some_and(|location| {
-        origin(&location) == origin(url) && location.path_and_query() == url.path_and_query()
-    })
+    let mut locations = response.get_all(CONTENT_LOCATION).iter().peekable();
+    let is_own = |location: &HeaderValue| {
+        resolve(url, location.as_bytes()).is_some_and(|location| {
+            origin(&location) == origin(url) && location.path_and_query() == url.path_and_query()
+        })
+    };
+    locations.peek().is_some() && locations.all(is_own)
 }
 
 /// Whether a method is safe by IANA's HTTP Method Registry.
@@ -205,6 +208,12 @@ mod tests {
             );
         }
         assert!(!is_own_location(&url, &HeaderMap::new()));
+        // Of two that differ, neither is believed.
+        let mut two = headers(&[("content-location", "c?d")]);
+        two.append(CONTENT_LOCATION, "c?d".parse().unwrap());
+        assert!(is_own_location(&url, &two));
+        two.append(CONTENT_LOCATION, "/b/c".parse().unwrap());
+        assert!(!is_own_location(&url, &two));
     }
 
     #[test]

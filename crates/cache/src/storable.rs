@@ -37,6 +37,8 @@ pub enum NotStored {
     TooLarge,
     /// Its Content-Type does not fit the extension of its path.
     ContentType,
+    /// A later request for it was answered already.
+    Superseded,
 }
 
 impl NotStored {
@@ -54,6 +56,7 @@ impl NotStored {
             Self::Unusable => "no-lifetime",
             Self::TooLarge => "too-large",
             Self::ContentType => "content-type",
+            Self::Superseded => "superseded",
         }
     }
 }
@@ -74,6 +77,7 @@ impl fmt::Display for NotStored {
             Self::Unusable => "it has neither a lifetime nor a validator",
             Self::TooLarge => "it is larger than the zone's limit or than the store",
             Self::ContentType => "its Content-Type does not fit the extension of its path",
+            Self::Superseded => "the answer to a later request arrived first",
         })
     }
 }

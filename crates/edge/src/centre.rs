@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use cache::Time;
+use cache::{Key, Time};
 use http::{Client, Origin, server::PerAddress};
 use tokio::sync::Semaphore;
 use values::Service;
@@ -15,6 +15,7 @@ use crate::{
     counts::Counts,
     flights::Flights,
     hits::Hits,
+    in_flight::{InFlight, Sent},
     kv,
     log::Log,
     nats::talk::OnBus,
@@ -40,6 +41,7 @@ pub(crate) struct Edge {
     pub(crate) flights: Arc<Flights>,
     pub(crate) origins: Origins,
     pub(crate) passing: Passing,
+    pub(crate) in_flight: Arc<InFlight>,
     pub(crate) counts: Counts,
     /// Requests of other data centres.
     pub(crate) counts_of_others: Counts,
@@ -88,6 +90,7 @@ impl Edge {
             flights: Arc::default(),
             origins: Origins::default(),
             passing: Passing::default(),
+            in_flight: Arc::default(),
             counts: Counts::default(),
             counts_of_others: Counts::default(),
             others: Linked::default(),
@@ -183,6 +186,11 @@ impl Edge {
     #[expect(clippy::unused_self, reason = "who serves a request asks the edge for the time")]
     pub(crate) fn now(&self) -> Time {
         clock::now()
+    }
+
+    /// Registers a request to an origin, which is sent now.
+    pub(crate) fn send(&self, key: &Key) -> Sent {
+        self.in_flight.send(key, self.now(), self.store.epoch())
     }
 
     /// Leaves the disk, and what is purged, to the process that takes this one's place. Blocks.

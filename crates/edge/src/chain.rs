@@ -13,6 +13,7 @@ use crate::{
     counts::Word,
     fetch::{Fetched, is_failure, passed},
     flights::{Landing, Part},
+    in_flight::Sent,
     kept::Kept,
     lasting::Lasting,
     log::{AtOrigin, Outcome},
@@ -174,7 +175,11 @@ impl Core {
         if is_withheld(visit, object) || self.asks_first(visit) {
             return Reuse::Validate;
         }
-        object.stored.reuse(visit.wishes, now)
+        match object.stored.reuse(visit.wishes, now) {
+            // Another data centre may have the same stale object and ask in the background: it waits for the origin's answer.
+            Reuse::WhileRevalidated if visit.came.is_some() => Reuse::Validate,
+            reuse => reuse,
+        }
     }
 
     /// Whether an object may be used because its origin fails.
@@ -281,19 +286,17 @@ impl Core {
     ) -> Response<Body> {
         // An origin may close its connection just now: what is in memory can be sent on another one.
         let Ok(body) = body.in_memory(KEPT).await else { return self.refuse(INCOMPLETE) };
-        let (requested, began) = (self.now(), self.store.epoch());
-        let answered = self.ask(visit, onward(visit, &self.centre), body, requested, Aim::Origin).await;
+        let mut sent = self.send(&visit.key);
+        let answered = self.ask(visit, onward(visit, &self.centre), body, sent.time, Aim::Origin).await;
         match answered {
-            Ok(response) if visit.method.is_safe() => {
-                self.pass_back(visit, response, forward, (requested, self.now()), began)
-            }
+            Ok(response) if visit.method.is_safe() => self.pass_back(visit, response, forward, sent),
             // The head of the response to an unsafe request counts, however its body ends.
             Ok(response) => {
-                let times = (requested, self.now());
-                let began =
-                    if forward == Forward::Bypass { began } else { self.learn(visit, &response, began) };
+                if forward != Forward::Bypass {
+                    self.learn(visit, &response, &mut sent);
+                }
                 match begun(response).await {
-                    Ok(response) => self.judge_passed(visit, response, forward, times, began),
+                    Ok(response) => self.judge_passed(visit, response, forward, &sent),
                     Err(refusal) => self.refuse(refusal),
                 }
             }
@@ -307,11 +310,12 @@ impl Core {
         visit: &Visit,
         response: Response<Body>,
         forward: Forward,
-        times: (Time, Time),
-        began: u64,
+        mut sent: Sent,
     ) -> Response<Body> {
-        let began = if forward == Forward::Bypass { began } else { self.learn(visit, &response, began) };
-        self.judge_passed(visit, response, forward, times, began)
+        if forward != Forward::Bypass {
+            self.learn(visit, &response, &mut sent);
+        }
+        self.judge_passed(visit, response, forward, &sent)
     }
 
     /// Passes a response back that was learned from, and stores it if it may be.
@@ -320,8 +324,7 @@ impl Core {
         visit: &Visit,
         response: Response<Body>,
         forward: Forward,
-        times: (Time, Time),
-        began: u64,
+        sent: &Sent,
     ) -> Response<Body> {
         if forward == Forward::Bypass {
             let status =
@@ -334,7 +337,7 @@ impl Core {
             );
         }
         let code = response.status().as_u16();
-        let (response, stored) = self.keep_passed(visit, response, times, began);
+        let (response, stored) = self.keep_passed(visit, response, (sent, self.now()));
         let status = CacheStatus { forward_status: Some(code), stored, ..self.status(forward) };
         let word = if forward == Forward::Method { Word::Bypass } else { Word::Miss };
         self.finish(response, visit, &status, word)

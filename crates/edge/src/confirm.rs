@@ -12,7 +12,7 @@ use cache::{
 };
 use http::{HeaderMap, Method, header};
 
-use crate::{compact::compact, core::Core, ready::Serving, store::Object, visit::Visit};
+use crate::{compact::compact, core::Core, in_flight::Sent, ready::Serving, store::Object, visit::Visit};
 
 /// What a response may be used for, and for which requests.
 pub(crate) struct Judged {
@@ -37,16 +37,15 @@ impl Core {
         visit: &Visit,
         stale: &Object,
         answer: &HeaderMap,
-        times: (Time, Time),
-        began: u64,
+        (sent, now): (&Sent, Time),
     ) -> Confirmed {
-        let mut object = Object { began, ..Object::clone(stale) };
+        let mut object = Object { began: sent.epoch, ..Object::clone(stale) };
         let stored = &mut object.stored;
         // The age of the stored response says nothing about this one.
         stored.headers.remove(header::AGE);
         update::refresh(&mut stored.headers, answer);
-        let judged = self.judge(visit, &Method::GET, (stored.status, &stored.headers), times);
-        stored.terms = self.terms(visit, stored.status, &stored.headers, times);
+        let judged = self.judge(visit, &Method::GET, (stored.status, &stored.headers), (sent, now));
+        stored.terms = self.terms(visit, stored.status, &stored.headers, (sent.time, now));
         let (tags, groups) = (purge::tags(&stored.headers), invalidation::groups(&stored.headers));
         if !tags.is_empty() {
             object.subject.tags = tags;
@@ -58,8 +57,8 @@ impl Core {
         let Judged { selection, .. } = match judged {
             Ok(judged) => judged,
             Err(reason) => {
-                if !matches!(reason, NotStored::Authorization | NotStored::Client) {
-                    self.end_use(visit);
+                if !matches!(reason, NotStored::Authorization | NotStored::Client | NotStored::Superseded) {
+                    self.end_use(visit, sent);
                 }
                 return Confirmed { object: Arc::new(object), personal, is_stored: false };
             }
@@ -68,7 +67,7 @@ impl Core {
             object = Object { serving: Serving::default(), ..object };
             object.stored.selection = selection;
         }
-        let object = self.store.add(object, &visit.headers, times.1);
+        let object = self.add(visit, object, sent, now);
         // Its header may be longer, and the object evicted while its origin was asked.
         self.store.recount(&object);
         if let Some(on_disk) = &self.on_disk {
@@ -77,8 +76,19 @@ impl Core {
         Confirmed { object, personal, is_stored: true }
     }
 
+    /// Adds the response to a request to the store. If the answer to a later request has arrived meanwhile, it is not kept.
+    pub(crate) fn add(&self, visit: &Visit, object: Object, sent: &Sent, now: Time) -> Arc<Object> {
+        sent.is_answered(&visit.key, &visit.headers);
+        let object = self.store.add(object, &visit.headers, now);
+        if sent.is_superseded(&object.stored.selection) {
+            self.store.remove(&object);
+        }
+        object
+    }
+
     /// Ends the use of what is stored for a request: the origin has another answer now.
-    pub(crate) fn end_use(&self, visit: &Visit) {
+    pub(crate) fn end_use(&self, visit: &Visit, sent: &Sent) {
+        sent.is_answered(&visit.key, &visit.headers);
         self.store.end_use(&visit.key, &visit.headers);
         self.forget_on_disk(visit);
     }

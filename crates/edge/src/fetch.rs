@@ -20,8 +20,9 @@ use crate::{
     confirm::{Confirmed, Judged},
     core::Core,
     flights::{Flight, Landing},
+    in_flight::Sent,
     origins::onward,
-    pour::Replaced,
+    pour::{Pouring, Replaced},
     ready::Serving,
     store::{Found, Object},
     visit::{Refusal, UNREACHABLE, Visit},
@@ -64,8 +65,7 @@ impl Core {
             flight.land(Landing::Found(Arc::clone(&object)));
             return Fetched::Found(object);
         }
-        let began = self.store.epoch();
-        let requested = self.now();
+        let sent = self.send(&visit.key);
         let headers = |validators: Option<&Validators>| {
             let mut headers = onward(&visit, &self.centre);
             cache::make_unconditional(&mut headers);
@@ -76,20 +76,19 @@ impl Core {
         };
         let validators = stale.as_ref().and_then(|stale| Validators::of(&stale.stored));
         let asked = headers(validators.as_ref());
-        let mut answered = self.ask(&visit, asked, Body::empty(), requested, Aim::Tiers).await;
+        let mut answered = self.ask(&visit, asked, Body::empty(), sent.time, Aim::Tiers).await;
         if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
             && response.status() == StatusCode::NOT_MODIFIED
         {
             if asked.are_confirmed_by(response.headers()) && !stale.body.is_broken() {
-                let confirmed =
-                    self.confirm(&visit, stale, response.headers(), (requested, self.now()), began);
+                let confirmed = self.confirm(&visit, stale, response.headers(), (&sent, self.now()));
                 let object = Some(&confirmed.object).filter(|_| confirmed.is_stored);
                 self.remember_hit_for_miss(&visit, object);
                 flight.land(object.map_or(Landing::Alone, |object| Landing::Shared(Arc::clone(object))));
                 return Fetched::Confirmed(confirmed);
             }
             // It is about something that is not stored here, or not any more: what is there now?
-            answered = self.ask(&visit, headers(None), Body::empty(), requested, Aim::Tiers).await;
+            answered = self.ask(&visit, headers(None), Body::empty(), sent.time, Aim::Tiers).await;
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
         if let Some(stale) = stale.filter(|stale| is_error && self.stands_in(&visit, stale, self.now())) {
@@ -103,10 +102,7 @@ impl Core {
                 flight.land(if is_for_all { Landing::Failed(refusal) } else { Landing::Alone });
                 Fetched::Failed(refusal)
             }
-            Ok(response) => {
-                let times = (requested, self.now());
-                self.receive(&visit, response, times, began, flight)
-            }
+            Ok(response) => self.receive(&visit, response, &sent, flight),
         }
     }
 
@@ -115,16 +111,17 @@ impl Core {
         self: &Arc<Self>,
         visit: &Arc<Visit>,
         response: Response<Body>,
-        times: (Time, Time),
-        began: u64,
+        sent: &Sent,
         flight: Flight,
     ) -> Fetched {
-        match self.judge_whole(visit, &response, times) {
+        let now = self.now();
+        match self.judge_whole(visit, &response, (sent, now)) {
             Err(reason) => {
                 // A 206 or a 416 to a request for the whole is no failure either.
                 let status = response.status();
-                if !status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS {
-                    self.end_use(visit);
+                let is_answer = !status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS;
+                if is_answer && reason != NotStored::Superseded {
+                    self.end_use(visit, sent);
                     self.remember_hit_for_miss(visit, None);
                 }
                 flight.land(Landing::Alone);
@@ -132,7 +129,7 @@ impl Core {
             }
             Ok(judged) => {
                 let (object, personal) =
-                    self.keep(visit, Some(Arc::clone(visit)), judged, response, began, times.1);
+                    self.keep(visit, Some(Arc::clone(visit)), judged, response, (sent, now));
                 self.remember_hit_for_miss(visit, Some(&object));
                 flight.land(Landing::Shared(Arc::clone(&object)));
                 Fetched::Stored(object, personal)
@@ -155,19 +152,18 @@ impl Core {
         self: &Arc<Self>,
         visit: &Visit,
         response: Response<Body>,
-        times: (Time, Time),
-        began: u64,
+        (sent, now): (&Sent, Time),
     ) -> (Response<Body>, bool) {
         if response.status() == StatusCode::PARTIAL_CONTENT {
-            return self.keep_part(visit, response, times, began);
+            return self.keep_part(visit, response, (sent, now));
         }
         let is_right = matches!(visit.method, Method::GET | Method::POST);
-        let judged = is_right.then(|| self.judge_whole(visit, &response, times).ok());
+        let judged = is_right.then(|| self.judge_whole(visit, &response, (sent, now)).ok());
         let Some(judged) = judged.flatten() else {
             return (self.compressed(visit, passed(visit, response)), false);
         };
         let (status, headers) = (response.status(), response.headers().clone());
-        let (object, _) = self.keep(visit, None, judged, response, began, times.1);
+        let (object, _) = self.keep(visit, None, judged, response, (sent, now));
         self.remember_hit_for_miss(visit, Some(&object));
         let form = self.form(visit, &object);
         let body = match form {
@@ -185,7 +181,7 @@ impl Core {
         &self,
         visit: &Visit,
         response: &Response<Body>,
-        times: (Time, Time),
+        times: (&Sent, Time),
     ) -> Result<Judged, NotStored> {
         let judged = self.judge(visit, &visit.method, (response.status(), response.headers()), times)?;
         let is_too_large = announced(response.headers()).is_some_and(|length| length > self.largest(visit));
@@ -198,9 +194,9 @@ impl Core {
         visit: &Visit,
         method: &Method,
         (status, headers): (StatusCode, &HeaderMap),
-        times: (Time, Time),
+        (sent, now): (&Sent, Time),
     ) -> Result<Judged, NotStored> {
-        let terms = self.terms(visit, status, headers, times);
+        let terms = self.terms(visit, status, headers, (sent.time, now));
         let is_own = invalidation::is_own_location(&visit.url, headers);
         let is_promised = || cache::fits_extension(visit.url.path(), headers.get(CONTENT_TYPE));
         if visit.zone().deception_armor && !is_promised() {
@@ -209,6 +205,9 @@ impl Core {
         let cookies = visit.zone().set_cookie;
         may_store((method, &visit.headers), visit.wishes, (status, headers), &terms, cookies, is_own)?;
         let selection = Selection::of(&visit.headers, headers).ok_or(NotStored::Vary)?;
+        if sent.is_superseded(&selection) {
+            return Err(NotStored::Superseded);
+        }
         Ok(Judged { terms, selection })
     }
 
@@ -242,8 +241,7 @@ impl Core {
         again: Option<Arc<Visit>>,
         Judged { terms, selection }: Judged,
         response: Response<Body>,
-        began: u64,
-        now: Time,
+        (sent, now): (&Sent, Time),
     ) -> (Arc<Object>, HeaderMap) {
         let subject = subject(visit, response.headers());
         let (mut parts, body) = response.into_parts();
@@ -256,16 +254,16 @@ impl Core {
             stored,
             body: Arc::default(),
             parts: None,
-            began,
+            began: sent.epoch,
             serving: Serving::default(),
         };
         let before = self.store.whole(&visit.key, &visit.headers);
         let is_on_disk = self.on_disk.as_ref().is_some_and(|disk| disk.may_have(&visit.key));
         let replaced = (before.is_some() || is_on_disk)
             .then(|| Replaced { request: visit.headers.clone(), object: before });
-        let object = self.store.add(object, &visit.headers, now);
-        let pouring = Arc::clone(self).pour(Arc::clone(&object), body, visit.zone().largest, again, replaced);
-        let mut pouring = Box::pin(pouring);
+        let object = self.add(visit, object, sent, now);
+        let pouring = Pouring { largest: visit.zone().largest, again, replaced, sent: sent.clone() };
+        let mut pouring = Box::pin(Arc::clone(self).pour(Arc::clone(&object), body, pouring));
         // What is here as a whole already, as small bodies often are, needs no task.
         if pouring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             tokio::spawn(pouring);
@@ -274,9 +272,8 @@ impl Core {
     }
 
     /// What an answer to a request that was passed on changes in the store: an unsafe one makes URLs and groups invalid, a HEAD
-    /// confirms or contradicts what is stored. Returns the epoch at which the origin counts as asked, as what the response makes
-    /// invalid is not itself.
-    pub(crate) fn learn(&self, visit: &Visit, response: &Response<Body>, mut began: u64) -> u64 {
+    /// confirms or contradicts what is stored. Moves the epoch of the request on, as the response does not make itself invalid.
+    pub(crate) fn learn(&self, visit: &Visit, response: &Response<Body>, sent: &mut Sent) {
         let (status, headers, now) = (response.status(), response.headers(), self.now());
         let urls = invalidation::urls(&visit.method, &visit.url, status, headers);
         if !urls.is_empty() {
@@ -289,10 +286,10 @@ impl Core {
                 .unwrap_or_default();
             let groups = invalidation::invalidated_groups(&visit.method, headers).into_iter();
             purges.extend(groups.map(|group| Purge::Group(origin.to_owned(), group)));
-            began = self.invalidate(&subject(visit, headers), began, purges);
+            sent.epoch = self.invalidate(&subject(visit, headers), sent.epoch, purges);
         }
         if update::ends_use(&visit.method, status) {
-            self.end_use(visit);
+            self.end_use(visit, sent);
         }
         if visit.method == Method::HEAD
             && status == StatusCode::OK
@@ -300,14 +297,13 @@ impl Core {
                 self.store.find(&visit.key, &visit.headers)
         {
             if update::is_same(&object.stored, headers) {
-                self.confirm(visit, &object, headers, (now, now), object.began);
+                self.confirm(visit, &object, headers, (sent, now));
             } else {
                 let mut object = Object::clone(&object);
                 object.stored.terms.outdated = Some(now);
                 self.store.add(object, &visit.headers, now);
             }
         }
-        began
     }
 }
 

@@ -22,6 +22,7 @@ use crate::{
     confirm::Judged,
     core::Core,
     fetch::{passed, subject},
+    in_flight::Sent,
     parts::Parts,
     ready::Serving,
     store::{Found, Object},
@@ -34,14 +35,13 @@ impl Core {
         self: &Arc<Self>,
         visit: &Visit,
         response: Response<Body>,
-        times: (Time, Time),
-        began: u64,
+        (sent, now): (&Sent, Time),
     ) -> (Response<Body>, bool) {
         let is_asked_for = visit.method == Method::GET && visit.headers.contains_key(header::RANGE);
         let fragment = Fragment::read(response.status(), response.headers())
             .filter(|fragment| is_asked_for && fragment.is_announced());
         let place = fragment.and_then(|fragment| {
-            let (object, parts) = self.place(visit, &fragment, response.headers(), times, began)?;
+            let (object, parts) = self.place(visit, &fragment, response.headers(), (sent, now))?;
             Some((object, parts, fragment.part))
         });
         let (response, is_kept) = (passed(visit, response), place.is_some());
@@ -59,19 +59,18 @@ impl Core {
         visit: &Visit,
         fragment: &Fragment<'_>,
         headers: &HeaderMap,
-        times: (Time, Time),
-        began: u64,
+        (sent, now): (&Sent, Time),
     ) -> Option<(Arc<Object>, Arc<Parts>)> {
         let Judged { terms, selection } =
-            self.judge(visit, &visit.method, (StatusCode::OK, headers), times).ok()?;
+            self.judge(visit, &visit.method, (StatusCode::OK, headers), (sent, now)).ok()?;
         // Whoever asks for another part does not have to find that out again.
         if fragment.length > self.largest(visit) {
-            self.passing.note(&visit.key, times.1);
+            self.passing.note(&visit.key, now);
         }
         match self.store.find(&visit.key, &visit.headers) {
             Found::Object(_) => return None,
             Found::InParts(object, parts) if fragment.is_of(&object.stored) => {
-                let confirmed = self.confirm(visit, &object, headers, times, began);
+                let confirmed = self.confirm(visit, &object, headers, (sent, now));
                 return confirmed.is_stored.then_some((confirmed.object, parts));
             }
             Found::InParts(..) | Found::OtherVariant | Found::Nothing => {}
@@ -86,10 +85,10 @@ impl Core {
             stored: Stored { status: StatusCode::OK, headers: compact(whole), terms, selection },
             body: Arc::default(),
             parts: Some(Arc::clone(&parts)),
-            began,
+            began: sent.epoch,
             serving: Serving::default(),
         };
-        let object = self.store.add(object, &visit.headers, times.1);
+        let object = self.add(visit, object, sent, now);
         self.store.settle(&object);
         Some((object, parts))
     }
@@ -125,7 +124,7 @@ impl Edge {
             if let Some(object) = self.store.complete(object, whole)
                 && let Some(on_disk) = &self.on_disk
             {
-                on_disk.keep(&object);
+                on_disk.keep(&object, None);
             }
             return false;
         }

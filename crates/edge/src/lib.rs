@@ -19,6 +19,7 @@
 //! | purges through a stream of NATS as well | `nats.rs`, `bus/stream.rs` |
 //! | Max-Forwards of OPTIONS and TRACE | `last_hop.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
+//! | order of answers: none takes the place of the answer to a later request | `in_flight.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
 //! | a hit on what is on disk alone: its head is ready, and its body is read | `heads.rs` |
@@ -72,6 +73,7 @@ mod from_disk;
 mod handover;
 mod heads;
 mod hits;
+mod in_flight;
 mod keeping;
 mod kept;
 mod kv;

@@ -34,6 +34,7 @@ use self::{
 use crate::{
     Error,
     fill::Fill,
+    in_flight::Sent,
     network::Disk,
     note::{self, Before, Noted},
     store::Object,
@@ -54,7 +55,7 @@ pub(crate) struct OnDisk {
 
 enum Job {
     /// An object whose body is whole.
-    Keep(Arc<Object>),
+    Keep(Arc<Object>, Option<Sent>),
     /// What its body is in a coding, which is whole.
     KeepCoded(Arc<Object>, Coding),
     /// What has come of one that is written while it comes.
@@ -202,11 +203,11 @@ impl OnDisk {
     }
 
     /// Has a body written while it comes; `None` if the disk has more to write already than it should, or is another process's.
-    pub(crate) fn stream(&self, object: &Object) -> Option<Arc<Stream>> {
+    pub(crate) fn stream(&self, object: &Object, sent: &Sent) -> Option<Arc<Stream>> {
         let is_possible = self.waiting.load(Relaxed) <= MOST_WAITING && lock(&self.jobs).is_some();
         is_possible.then(|| {
             object.body.go_to_disk();
-            Arc::new(Stream::new(Arc::clone(&self.waiting), Arc::clone(&self.ending)))
+            Arc::new(Stream::new(Arc::clone(&self.waiting), Arc::clone(&self.ending), sent.clone()))
         })
     }
 
@@ -219,12 +220,12 @@ impl OnDisk {
         }
     }
 
-    /// Has an object written whose body is whole, unless too many wait for that.
-    pub(crate) fn keep(&self, object: &Arc<Object>) {
+    /// Has an object written whose body is whole, unless too many wait for that, or a request later than `sent` is answered meanwhile.
+    pub(crate) fn keep(&self, object: &Arc<Object>, sent: Option<Sent>) {
         let (bytes, waiting) = (bytes(object), self.waiting.load(Relaxed));
         if waiting == 0 || waiting + bytes <= MOST_WAITING {
             self.waiting.fetch_add(bytes, Relaxed);
-            self.tell(Job::Keep(Arc::clone(object)));
+            self.tell(Job::Keep(Arc::clone(object), sent));
         }
     }
 
@@ -324,8 +325,9 @@ impl Writer {
     fn write(&self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
             tell_failure(match job {
-                Job::Keep(object) => {
-                    let kept = self.keep(&object);
+                Job::Keep(object, sent) => {
+                    let is_superseded = sent.is_some_and(|sent| sent.is_superseded(&object.stored.selection));
+                    let kept = if is_superseded { Ok(()) } else { self.keep(&object) };
                     self.waiting.fetch_sub(bytes(&object), Relaxed);
                     kept
                 }

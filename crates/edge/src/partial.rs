@@ -18,8 +18,10 @@ use crate::{
     counts::Word,
     fetch::{Fetched, is_failure},
     flights::{self, Landing},
+    in_flight::Sent,
     origins::onward,
     parts::Parts,
+    pour::Pouring,
     sequence::in_sequence,
     store::Object,
     visit::{Refusal, Visit},
@@ -51,7 +53,8 @@ impl Core {
         if !self.form(visit, object).has_parts_for(&visit.headers) {
             return None;
         }
-        let (now, began) = (self.now(), self.store.epoch());
+        let sent = self.send(&visit.key);
+        let now = sent.time;
         // What was purged before that does not stand any more; what is purged from now on is known when it is added again.
         self.store.lease(object)?;
         match (parts.supply(visit, &object.stored), self.reuse(visit, object, now)) {
@@ -60,11 +63,11 @@ impl Core {
             (Supply::Elsewhere, _) => None,
             _ if visit.wishes.only_if_cached => None,
             (Supply::Here, Reuse::WhileRevalidated) => {
-                self.revalidate_parts(visit, object, began, now);
+                self.revalidate_parts(visit, object, sent);
                 Some(self.hit(visit, object, now, Some("revalidating")))
             }
-            (Supply::Here, Reuse::Validate) => Some(self.confirm_parts(visit, object, began, now).await),
-            (Supply::AllBut(gap), _) => self.fill_gap(visit, (object, parts), gap, began, now).await,
+            (Supply::Here, Reuse::Validate) => Some(self.confirm_parts(visit, object, &sent).await),
+            (Supply::AllBut(gap), _) => self.fill_gap(visit, (object, parts), gap, &sent).await,
         }
     }
 
@@ -73,11 +76,10 @@ impl Core {
         self: &Arc<Self>,
         visit: &Visit,
         object: &Arc<Object>,
-        began: u64,
-        requested: Time,
+        sent: &Sent,
     ) -> Response<Body> {
-        let forward = reason(object, requested);
-        let said = self.ask_about(visit, object, began, requested).await;
+        let forward = reason(object, sent.time);
+        let said = self.ask_about(visit, object, sent).await;
         let now = self.now();
         if said.is_failure() && self.stands_in(visit, object, now) {
             return self.hit(visit, object, now, Some("origin-failed"));
@@ -88,23 +90,17 @@ impl Core {
             Said::Other(response) if response.status() == StatusCode::NOT_MODIFIED => {
                 self.pass(visit, Body::empty(), forward).await
             }
-            Said::Other(response) => self.pass_back(visit, response, forward, (requested, now), began),
+            Said::Other(response) => self.pass_back(visit, response, forward, sent.clone()),
             Said::Nothing(refusal) => self.refuse(refusal),
         }
     }
 
     /// Asks the origin about parts while they are used, unless somebody does already. If it has others now, these go.
-    fn revalidate_parts(
-        self: &Arc<Self>,
-        visit: &Arc<Visit>,
-        object: &Arc<Object>,
-        began: u64,
-        requested: Time,
-    ) {
+    fn revalidate_parts(self: &Arc<Self>, visit: &Arc<Visit>, object: &Arc<Object>, sent: Sent) {
         let flights::Part::Leads(flight) = self.flights.join(&visit.key) else { return };
         let (core, visit, object) = (Arc::clone(self), Arc::clone(visit), Arc::clone(object));
         tokio::spawn(async move {
-            let said = core.ask_about(&visit, &object, began, requested).await;
+            let said = core.ask_about(&visit, &object, &sent).await;
             if let Said::Other(response) = said
                 && !response.status().is_server_error()
                 && response.status() != StatusCode::TOO_MANY_REQUESTS
@@ -116,13 +112,13 @@ impl Core {
     }
 
     /// Asks the origin whether parts are still right, and if not, for those that the visitor wants.
-    async fn ask_about(&self, visit: &Visit, object: &Object, began: u64, requested: Time) -> Said {
+    async fn ask_about(&self, visit: &Visit, object: &Object, sent: &Sent) -> Said {
         let mut headers = onward(visit, &self.centre);
         let validators = Validators::of(&object.stored);
         if let Some(validators) = &validators {
             validators.ask_first(&mut headers);
         }
-        let answered = self.ask(visit, headers, Body::empty(), requested, Aim::Origin).await;
+        let answered = self.ask(visit, headers, Body::empty(), sent.time, Aim::Origin).await;
         let response = match answered {
             Ok(response) => response,
             Err(refusal) => return Said::Nothing(refusal),
@@ -132,7 +128,7 @@ impl Core {
         if !is_right {
             return Said::Other(response);
         }
-        Said::Right(self.confirm(visit, object, response.headers(), (requested, self.now()), began))
+        Said::Right(self.confirm(visit, object, response.headers(), (sent, self.now())))
     }
 
     /// Asks the origin for the gap in what is here, and answers with both. `None` if what it has is not of the same.
@@ -141,25 +137,24 @@ impl Core {
         visit: &Arc<Visit>,
         (object, parts): (&Arc<Object>, &Arc<Parts>),
         gap: Gap,
-        began: u64,
-        requested: Time,
+        sent: &Sent,
     ) -> Option<Response<Body>> {
         let rest = Rest::between(gap.missing, &object.stored)?;
         let mut headers = onward(visit, &self.centre);
         rest.ask(&mut headers);
-        let answered = self.ask(visit, headers, Body::empty(), requested, Aim::Origin).await;
+        let answered = self.ask(visit, headers, Body::empty(), sent.time, Aim::Origin).await;
         let (head, body) = answered.ok()?.into_parts();
         rest.is_in(head.status, &head.headers)?;
         Fragment::read(head.status, &head.headers).filter(Fragment::is_announced)?;
         let now = self.now();
-        let confirmed = self.confirm(visit, object, &head.headers, (requested, now), began);
+        let confirmed = self.confirm(visit, object, &head.headers, (sent, now));
         let status = CacheStatus {
             forward_status: Some(head.status.as_u16()),
             ttl: Some(confirmed.object.stored.terms.seconds_left(now)),
             stored: confirmed.is_stored,
             ..self.status(Forward::Partial)
         };
-        let response = self.join(visit, (confirmed, parts), gap, body, now);
+        let response = self.join(visit, (confirmed, parts), gap, body, (sent, now));
         Some(self.finish(response, visit, &status, Word::Miss))
     }
 
@@ -170,7 +165,7 @@ impl Core {
         (Confirmed { object, personal, is_stored }, parts): (Confirmed, &Arc<Parts>),
         Gap { asked, missing }: Gap,
         body: Body,
-        now: Time,
+        (sent, now): (&Sent, Time),
     ) -> Response<Body> {
         let object = &object;
         let length = parts.length();
@@ -183,10 +178,13 @@ impl Core {
         // Of a whole that may be stored there is one request for all: whoever comes now reads along.
         let may_be_whole = is_stored && asked.is_none() && length <= self.largest(visit);
         if let Some(whole) = may_be_whole.then(|| self.store.complete(object, Arc::default())).flatten() {
-            let again = Some(Arc::clone(visit));
-            let pour =
-                Arc::clone(self).pour(Arc::clone(&whole), around(body), visit.zone().largest, again, None);
-            tokio::spawn(pour);
+            let pouring = Pouring {
+                largest: visit.zone().largest,
+                again: Some(Arc::clone(visit)),
+                replaced: None,
+                sent: sent.clone(),
+            };
+            tokio::spawn(Arc::clone(self).pour(Arc::clone(&whole), around(body), pouring));
             let mut response = self.answer(visit, &whole, self.form(visit, &whole), now);
             append_all(response.headers_mut(), personal);
             return response;

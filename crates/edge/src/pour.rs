@@ -12,6 +12,7 @@ use crate::{
     asking::Aim,
     core::Core,
     fill::{Fill, Keeping, Unwanted},
+    in_flight::Sent,
     on_disk::Stream,
     origins::onward,
     store::Object,
@@ -19,20 +20,17 @@ use crate::{
 };
 
 impl Core {
-    /// Moves a body into an object, whole or until it breaks off for good or turns out too large. The rest of one that breaks off is
-    /// asked for as a visit `again` was, if there is one.
+    /// Moves a body into an object, whole or until it breaks off for good or turns out too large.
     pub(crate) async fn pour(
         self: Arc<Self>,
         mut object: Arc<Object>,
         mut body: Body,
-        largest: u64,
-        again: Option<Arc<Visit>>,
-        replaced: Option<Replaced>,
+        Pouring { largest, again, replaced, sent }: Pouring,
     ) {
         let fill = Arc::clone(&object.body);
         let (mut stream, mut patience) = (None, PATIENCE);
         let (mut whole, mut asked) = (None, 0);
-        let mut is_kept = self.find_room(&object, &mut stream, largest);
+        let mut is_kept = self.find_room(&object, &mut stream, largest, &sent);
         let end = loop {
             match body.data().await {
                 Ok(Some(piece)) => fill.push(piece),
@@ -44,13 +42,13 @@ impl Core {
                         break Err(failure);
                     };
                     asked += 1;
-                    let Some(rest) = Box::pin(self.rest(visit, &mut object, is_kept)).await else {
+                    let Some(rest) = Box::pin(self.rest(visit, &mut object, is_kept, &sent)).await else {
                         break Err(failure);
                     };
                     (body, whole) = (rest.0, Some(rest.1));
                 }
             }
-            is_kept = is_kept && self.find_room(&object, &mut stream, largest);
+            is_kept = is_kept && self.find_room(&object, &mut stream, largest, &sent);
             if room(&fill, &mut patience).await.is_err() {
                 break Err(Failure::Source);
             }
@@ -59,7 +57,8 @@ impl Core {
         if let Some(replaced) = replaced {
             self.settle_replaced(&object, replaced, end.is_ok());
         }
-        if end.is_err() || !is_kept || !self.find_room(&object, &mut stream, largest) {
+        let is_current = !sent.is_superseded(&object.stored.selection);
+        if end.is_err() || !is_kept || !is_current || !self.find_room(&object, &mut stream, largest, &sent) {
             self.store.remove(&object);
             return;
         }
@@ -68,7 +67,7 @@ impl Core {
             (Keeping::Memory, on_disk) if fill.bytes() <= self.store.capacity() => {
                 self.store.settle(&object);
                 if let Some(on_disk) = on_disk.as_ref().filter(|_| stream.is_none()) {
-                    on_disk.keep(&object);
+                    on_disk.keep(&object, Some(sent));
                 }
             }
             _ => self.store.remove(&object),
@@ -89,12 +88,18 @@ impl Core {
 
     /// Sees to it that what has come of an object is kept, in memory or on disk. Returns false if neither has room for it: it is passed
     /// on from then on, and not in the store any more.
-    fn find_room(&self, object: &Arc<Object>, stream: &mut Option<Arc<Stream>>, largest: u64) -> bool {
+    fn find_room(
+        &self,
+        object: &Arc<Object>,
+        stream: &mut Option<Arc<Stream>>,
+        largest: u64,
+        sent: &Sent,
+    ) -> bool {
         let fill = &object.body;
         let bytes = announced(&object.stored.headers).unwrap_or(0).max(fill.bytes());
         if let Some(on_disk) = &self.on_disk {
             if stream.is_none() && bytes > self.store.share() && bytes <= on_disk.largest() {
-                *stream = on_disk.stream(object);
+                *stream = on_disk.stream(object, sent);
             }
             if let Some(stream) = stream.as_ref().filter(|_| fill.keeping() == Keeping::Disk) {
                 on_disk.write(stream, object);
@@ -115,23 +120,38 @@ impl Core {
 
     /// What its origin still has of an object whose body broke off, and the length of the whole. An object that is stored gets the
     /// newer header.
-    async fn rest(&self, visit: &Visit, object: &mut Arc<Object>, is_kept: bool) -> Option<(Body, u64)> {
+    async fn rest(
+        &self,
+        visit: &Visit,
+        object: &mut Arc<Object>,
+        is_kept: bool,
+        sent: &Sent,
+    ) -> Option<(Body, u64)> {
         let rest = Rest::after(object.body.bytes(), &object.stored)?;
         let mut headers = onward(visit, &self.centre);
         rest.ask(&mut headers);
-        let requested = self.now();
-        let asked = self.ask(visit, headers, Body::empty(), requested, Aim::Tiers).await;
+        let sent = sent.resumed(self.now());
+        let asked = self.ask(visit, headers, Body::empty(), sent.time, Aim::Tiers).await;
         let (parts, body) = asked.ok()?.into_parts();
         let whole = rest.is_in(parts.status, &parts.headers)?;
         if is_kept {
-            let times = (requested, self.now());
-            let confirmed = self.confirm(visit, object, &parts.headers, times, object.began);
+            let confirmed = self.confirm(visit, object, &parts.headers, (&sent, self.now()));
             // All who read it would get what is for this request alone.
             *object = confirmed.is_stored.then_some(confirmed.object)?;
         }
         tracing::info!(key = %object.key, received = object.body.bytes(), "a body broke off and goes on");
         Some((body, whole))
     }
+}
+
+/// How a body is moved into its object.
+pub(crate) struct Pouring {
+    /// Bytes of the largest body that is stored.
+    pub(crate) largest: u64,
+    /// How the rest of a body that breaks off is asked for; `None` if it is not.
+    pub(crate) again: Option<Arc<Visit>>,
+    pub(crate) replaced: Option<Replaced>,
+    pub(crate) sent: Sent,
 }
 
 /// What is stored for the same request when a response arrives.

@@ -8,7 +8,7 @@ mod lines;
 
 use std::sync::Arc;
 
-use cache::{Forward, Time, is_solicited};
+use cache::{Forward, is_solicited};
 use http::{
     Body, Failure, Response, StatusCode,
     client::{self, Reply},
@@ -21,6 +21,7 @@ use crate::{
     asking::UNSOLICITED,
     core::{Core, Visitors},
     counts::Word,
+    in_flight::Sent,
     log::{Asked, AtOrigin, Outcome},
     origins::{received, refusal_for},
     sending::Sending,
@@ -37,8 +38,7 @@ struct Relay<'h> {
     asked: Option<Asked<'h>>,
     /// Takes what origins took, where there is a log to say it in.
     at_origin: Option<Arc<AtOrigin>>,
-    requested: Time,
-    began: u64,
+    sent: Sent,
 }
 
 /// A head that goes back.
@@ -70,8 +70,7 @@ impl Visitors {
             original: request.original(interim()),
             asked: core.log.as_ref().map(|log| log.glanced_at(core.number(), request)),
             at_origin: core.log.as_ref().map(|_| Arc::default()),
-            requested,
-            began: core.store.epoch(),
+            sent: core.in_flight.send_unlisted(requested, core.store.epoch()),
         };
         Some(Box::pin(relay.run(head)))
     }
@@ -84,7 +83,7 @@ impl Relay<'_> {
             &core.clients.usual,
             way.zone(),
             (&head, self.original.interim()),
-            (self.requested, self.at_origin.as_deref()),
+            (self.sent.time, self.at_origin.as_deref()),
             |reply| self.back(reply),
         );
         match answered.await {
@@ -128,7 +127,7 @@ impl Relay<'_> {
 
     /// Passes a response back that has to be looked at closely, or may be stored.
     fn judge(self, response: Response<Body>) -> Relayed<Sending> {
-        let Self { core, way, requested, began, .. } = &self;
+        let Self { core, way, sent, .. } = &self;
         let visit = match self.visit() {
             Ok(visit) => visit,
             Err(refusal) => return self.refuse(refusal),
@@ -139,8 +138,7 @@ impl Relay<'_> {
             return self.refuse(UNSOLICITED);
         }
         let response = received(response, way.zone().next_byte);
-        let times = (*requested, core.now());
-        let mut response = core.pass_back(&visit, response, way.forward(), times, *began);
+        let mut response = core.pass_back(&visit, response, way.forward(), sent.clone());
         if response.status() == way.status() {
             way.give_up();
         } else {

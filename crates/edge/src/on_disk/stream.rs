@@ -11,7 +11,7 @@ use std::sync::{
 use ::disk::{Error, Store, Writer};
 
 use super::{ending::Ending, head, lock, take_place};
-use crate::{fill::Fill, store::Object};
+use crate::{fill::Fill, in_flight::Sent, store::Object};
 
 /// A body on its way to the disk.
 pub(crate) struct Stream {
@@ -26,12 +26,14 @@ pub(crate) struct Stream {
     /// Bytes of all objects that wait to be written.
     waiting: Arc<AtomicU64>,
     ending: Arc<Ending>,
+    sent: Sent,
 }
 
 impl Stream {
-    pub(super) fn new(waiting: Arc<AtomicU64>, ending: Arc<Ending>) -> Self {
+    pub(super) fn new(waiting: Arc<AtomicU64>, ending: Arc<Ending>, sent: Sent) -> Self {
         let (writer, is_told) = (Mutex::default(), AtomicBool::new(false));
-        Self { writer, is_told, came: AtomicU64::new(0), written: AtomicU64::new(0), waiting, ending }
+        let (came, written) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { writer, is_told, came, written, waiting, ending, sent }
     }
 
     /// Counts what came; whether the thread that writes does not know yet that there is something to do.
@@ -82,7 +84,8 @@ impl Stream {
             let written = writer.written();
             let id = writer.finish()?;
             fill.is_on_disk(written.kept());
-            return take_place(store, object, id);
+            let is_superseded = self.sent.is_superseded(&object.stored.selection);
+            return if is_superseded { store.remove(id).map(drop) } else { take_place(store, object, id) };
         }
         *slot = Some(writer);
         Ok(())

@@ -1,7 +1,10 @@
 //! The most recent answer of the origin counts: it ends the use of what was stored before, whether it is stored itself or not.
 
+use std::sync::Arc;
+
 use cache::purge::{Depth, Purge};
 use http::{Body, Bytes, Method, Response, StatusCode};
+use tokio::sync::Notify;
 
 use super::{Stage, request};
 use crate::flights::Part;
@@ -116,6 +119,72 @@ async fn an_answer_that_breaks_off_ends_nothing() {
             tokio::task::yield_now().await;
         }
     }
+}
+
+/// The answer to the first request is held back until later ones are answered.
+fn slow_first(later: &'static [(u16, &'static str)]) -> (Arc<Stage>, Arc<Notify>) {
+    let release = Arc::new(Notify::new());
+    let held = Arc::clone(&release);
+    let stage = Stage::new("requests_decide = true\n", move |_, number| {
+        let held = Arc::clone(&held);
+        async move {
+            if number == 0 {
+                held.notified().await;
+            }
+            let (status, lifetime) =
+                if number == 0 { (200, "max-age=600") } else { later[number.min(later.len()) - 1] };
+            let mut response = Response::new(Body::whole(format!("{number}")));
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
+            response.headers_mut().insert("etag", format!("\"{number}\"").parse().unwrap());
+            response
+        }
+    });
+    (Arc::new(stage), release)
+}
+
+#[tokio::test]
+async fn an_answer_to_an_earlier_request_is_not_stored_after_one_to_a_later() {
+    for later in [
+        &[(404, "no-store")][..],
+        &[(410, "no-store")],
+        &[(200, "no-store")],
+        &[(200, "private")],
+        &[(200, "max-age=600")],
+        &[(503, "no-store"), (404, "no-store")],
+    ] {
+        let (stage, release) = slow_first(later);
+        let slow = tokio::spawn({
+            let stage = Arc::clone(&stage);
+            async move { stage.get("/", &[]).await }
+        });
+        while stage.asked() == 0 {
+            tokio::task::yield_now().await;
+        }
+        // They join no fetch that began before them.
+        for _ in later {
+            stage.get("/", &[("cache-control", "no-cache")]).await;
+        }
+        release.notify_one();
+        assert_eq!(slow.await.unwrap().body, "0");
+        assert_ne!(stage.get("/", &[]).await.body, "0", "{later:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_of_a_later_request_does_not_keep_an_answer_from_the_store() {
+    let (stage, release) = slow_first(&[(503, "no-store")]);
+    let slow = tokio::spawn({
+        let stage = Arc::clone(&stage);
+        async move { stage.get("/", &[]).await }
+    });
+    while stage.asked() == 0 {
+        tokio::task::yield_now().await;
+    }
+    stage.get("/", &[("cache-control", "no-cache")]).await;
+    release.notify_one();
+    assert_eq!(slow.await.unwrap().body, "0");
+    assert_eq!(stage.get("/", &[]).await.body, "0");
 }
 
 fn key() -> cache::Key {
