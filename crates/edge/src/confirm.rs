@@ -71,7 +71,7 @@ impl Core {
         // Its header may be longer, and the object evicted while its origin was asked.
         self.store.recount(&object);
         if let Some(on_disk) = &self.on_disk {
-            on_disk.refresh(&object);
+            on_disk.refresh(&object, &visit.headers);
         }
         Confirmed { object, personal, is_stored: true }
     }

@@ -60,8 +60,8 @@ enum Job {
     KeepCoded(Arc<Object>, Coding),
     /// What has come of one that is written while it comes.
     Write(Arc<Stream>, Arc<Object>),
-    /// The head of one that was confirmed by its origin.
-    Refresh(Arc<Object>),
+    /// The head of one that was confirmed by its origin. Others that would answer the same request are older.
+    Refresh(Arc<Object>, HeaderMap),
     /// What would answer a request has been replaced.
     Forget(Arc<Forgotten>),
     /// Purges that nobody waits for.
@@ -229,9 +229,9 @@ impl OnDisk {
         }
     }
 
-    /// Has the head of an object written.
-    pub(crate) fn refresh(&self, object: &Arc<Object>) {
-        self.tell(Job::Refresh(Arc::clone(object)));
+    /// Has the head of an object written, and others removed that would answer a request with this header.
+    pub(crate) fn refresh(&self, object: &Arc<Object>, request: &HeaderMap) {
+        self.tell(Job::Refresh(Arc::clone(object), request.clone()));
     }
 
     /// Has what would answer a request with this header removed. It is not found from now on.
@@ -337,10 +337,7 @@ impl Writer {
                     kept
                 }
                 Job::Write(stream, object) => stream.write(&self.store, &object),
-                Job::Refresh(object) => match object.body.on_disk.get() {
-                    Some(&id) => self.store.replace(id, &head::write(&object)).map(|_| ()),
-                    None => Ok(()),
-                },
+                Job::Refresh(object, request) => self.refresh(&object, &request),
                 Job::Forget(forgotten) => {
                     let removed = forgotten.remove(&self.store);
                     self.forgotten.is_done(&forgotten);
@@ -349,6 +346,14 @@ impl Writer {
                 Job::Note(noted) => lock(&self.notes).add(noted),
             });
         }
+    }
+
+    fn refresh(&self, object: &Object, request: &HeaderMap) -> Result<(), ::disk::Error> {
+        let id = object.body.on_disk.get().copied();
+        if let Some(id) = id {
+            self.store.replace(id, &head::write(object))?;
+        }
+        forgotten::remove(&self.store, &object.key, request, id)
     }
 
     fn keep_coded(&self, object: &Object, coding: Coding) -> Result<(), ::disk::Error> {

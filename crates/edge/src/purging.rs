@@ -122,12 +122,12 @@ impl Edge {
         Ok(news.entries.len())
     }
 
-    /// Purges softly what a response makes invalid, here alone; as [`crate::store::Store::invalidate`] says.
+    /// Purges what a response makes invalid, here alone; as [`crate::store::Store::invalidate`] says.
     pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
         let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());
         self.flights.close(&purges);
         if let Some(on_disk) = &self.on_disk {
-            on_disk.note(noted(epoch, &subject.zone, purges, Depth::Soft));
+            on_disk.note(noted(epoch, &subject.zone, purges, Depth::Hard));
         }
         began
     }

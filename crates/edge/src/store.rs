@@ -326,7 +326,7 @@ impl Store {
         purged
     }
 
-    /// Purges softly what a response makes invalid whose origin was asked at an epoch; returns the epoch at which it counts as asked, not
+    /// Purges what a response makes invalid whose origin was asked at an epoch; returns the epoch at which it counts as asked, not
     /// before these purges, which are not of itself, unless others were; and the last purge's.
     pub(crate) fn invalidate(
         &self,
@@ -337,7 +337,7 @@ impl Store {
     ) -> (u64, u64) {
         let mut inner = self.lock();
         let is_purged = inner.log.since(began, subject).is_some();
-        let (epoch, _) = inner.purge(&subject.zone, purges, Depth::Soft, now);
+        let (epoch, _) = inner.purge(&subject.zone, purges, Depth::Hard, now);
         self.epoch.store(epoch, Release);
         (if is_purged { began } else { epoch }, epoch)
     }

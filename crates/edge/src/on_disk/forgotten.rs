@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use ::disk::Store;
+use ::disk::{Id, Store};
 use cache::Key;
 use http::HeaderMap;
 
@@ -28,15 +28,25 @@ pub(super) struct AllForgotten {
 impl Forgotten {
     /// Removes it.
     pub(super) fn remove(&self, store: &Store) -> Result<(), ::disk::Error> {
-        for found in store.find(self.key.as_str().as_bytes())? {
-            let object = head::read(&found.head, &self.key, &[], Arc::default());
-            if object.is_some_and(|object| object.stored.selection.matches(&self.request)) {
-                store.remove(found.id)?;
-                coded::remove(store, &self.key, found.id)?;
-            }
-        }
-        Ok(())
+        remove(store, &self.key, &self.request, None)
     }
+}
+
+/// Removes what would answer a request with this header, but for the one object that is kept.
+pub(super) fn remove(
+    store: &Store,
+    key: &Key,
+    request: &HeaderMap,
+    kept: Option<Id>,
+) -> Result<(), ::disk::Error> {
+    for found in store.find(key.as_str().as_bytes())?.into_iter().filter(|found| Some(found.id) != kept) {
+        let object = head::read(&found.head, key, &[], Arc::default());
+        if object.is_some_and(|object| object.stored.selection.matches(request)) {
+            store.remove(found.id)?;
+            coded::remove(store, key, found.id)?;
+        }
+    }
+    Ok(())
 }
 
 impl AllForgotten {

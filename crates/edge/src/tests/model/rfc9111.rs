@@ -401,7 +401,7 @@ impl History {
             // About one representation (sections 4.3.4 and 3.4).
             (_, 206 | 304) if !is_same => None,
             // Section 3.5: a response to one user changes nothing for others.
-            (_, 206 | 304) if newer.asked.contains_key("authorization") => Some(End::Freshness),
+            (_, 206 | 304) if newer.asked.contains_key("authorization") => None,
             // Section 4.3.5.
             ("HEAD", 200..=299) => Some(End::Freshness),
             // Section 4: the most recent response counts.

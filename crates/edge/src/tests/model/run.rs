@@ -57,7 +57,7 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
     let wanted = usize::try_from(if fault == Fault::None { all / 3 } else { 3000 }).unwrap();
     let (alone, is_long) = (number("MODEL_SEED"), number("MODEL_STEPS").is_some());
     let (mut total, mut seed) = (Outcome::default(), alone.unwrap_or(FIRST_SEED));
-    let mut classes: BTreeMap<String, (usize, u64, String)> = BTreeMap::new();
+    let mut classes: BTreeMap<String, (usize, u64, String, String)> = BTreeMap::new();
     while total.requests + total.purges < wanted {
         let seeds: Vec<_> = (seed..seed + alone.map_or(SEQUENCES, |_| 1)).collect();
         seed += SEQUENCES;
@@ -76,7 +76,7 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
             // a newer answer came may still be stored.
             let is_judged = |violation: &String| is_long || !violation.contains("is newer");
             for violation in outcome.violations.into_iter().filter(is_judged) {
-                classes.entry(class(&violation)).or_insert((0, *seed, violation)).0 += 1;
+                classes.entry(class(&violation)).or_insert((0, *seed, violation, lines.clone())).0 += 1;
             }
         }
         if alone.is_some() || classes.values().map(|(count, ..)| count).sum::<usize>() > ENOUGH {
@@ -96,10 +96,10 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
     let mut report = String::new();
     let shortened: Vec<_> = classes
         .into_iter()
-        .map(|(class, (count, seed, violation))| {
+        .map(|(class, (count, seed, violation, lines))| {
             let (arm, sequence) = (Arc::clone(&arm), plan::sequence(seed, arm.doors.len(), arm.wide()));
             let shortest = tokio::spawn(async move {
-                if is_long { shorten(&arm, sequence, &class).await } else { String::new() }
+                if is_long { shorten(&arm, sequence, &class, lines).await } else { String::new() }
             });
             (
                 format!(
@@ -167,8 +167,8 @@ async fn batch(arm: &Arc<Arm>, sequences: Vec<Sequence>, fault: Fault) -> (Vec<O
 }
 
 /// The shortest sequence that still fails in the same way, and what happens in it.
-async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str) -> String {
-    let mut report = String::from("  it did not happen again\n");
+async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str, lines: String) -> String {
+    let mut report = format!("  it did not happen again\n{lines}");
     let mut candidates = vec![sequence.clone()];
     for _ in 0..ROUNDS {
         let (outcomes, lines) = batch(arm, candidates.clone(), Fault::None).await;
