@@ -51,7 +51,10 @@ impl Core {
             object.subject.tags = tags;
         }
         object.subject.groups = groups;
-        let personal = take_personal(&mut stored.headers, &stored.terms.control, visit.zone().set_cookie);
+        let mut personal = take_personal(&mut stored.headers, &stored.terms.control, visit.zone().set_cookie);
+        // A field of the stored response that the answer withholds, and does not have, is for no client.
+        let outdated: Vec<_> = personal.keys().filter(|name| !answer.contains_key(*name)).cloned().collect();
+        outdated.iter().for_each(|name| drop(personal.remove(name)));
         stored.headers.remove(purge::CACHE_TAG);
         stored.headers = compact(std::mem::take(&mut stored.headers));
         let Judged { selection, .. } = match judged {

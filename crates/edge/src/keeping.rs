@@ -46,8 +46,9 @@ impl Core {
         });
         let (response, is_kept) = (passed(visit, response), place.is_some());
         let response = match place {
-            Some((object, parts, part)) => response
-                .map(|body| self.edge.keeping(&object, &parts, part, self.largest_in_parts(visit), body)),
+            Some((object, parts, part)) => response.map(|body| {
+                self.edge.keeping(&object, &parts, part, self.largest_in_parts(visit), (body, sent))
+            }),
             None => response,
         };
         (response, is_kept)
@@ -102,7 +103,7 @@ impl Edge {
         parts: &Arc<Parts>,
         part: Part,
         most: u64,
-        body: Body,
+        (body, sent): (Body, &Sent),
     ) -> Body {
         let (edge, object, parts) = (Arc::clone(self), Arc::clone(object), Arc::clone(parts));
         Body::stream(Keeping {
@@ -111,6 +112,7 @@ impl Edge {
             parts,
             most,
             body,
+            sent: sent.clone(),
             next: part.first,
             block: Vec::new(),
             is_kept: true,
@@ -118,13 +120,20 @@ impl Edge {
     }
 
     /// Adds bytes to an object of which some are missing; whether that makes sense for those behind them too.
-    fn add_part(&self, object: &Arc<Object>, parts: &Parts, first: u64, bytes: &Bytes, most: u64) -> bool {
+    fn add_part(
+        &self,
+        object: &Arc<Object>,
+        parts: &Parts,
+        (first, bytes): (u64, &Bytes),
+        most: u64,
+        sent: &Sent,
+    ) -> bool {
         let is_added = parts.add(first, bytes, most) && self.store.recount(object);
         if is_added && let Some(whole) = parts.whole() {
             if let Some(object) = self.store.complete(object, whole)
                 && let Some(on_disk) = &self.on_disk
             {
-                on_disk.keep(&object, None);
+                on_disk.keep(&object, sent.clone());
             }
             return false;
         }
@@ -138,6 +147,7 @@ struct Keeping {
     parts: Arc<Parts>,
     most: u64,
     body: Body,
+    sent: Sent,
     /// The place of the first byte that was not added yet.
     next: u64,
     /// Bytes that passed and were not added yet. They are copied, as a piece that is kept would hold on to the buffer of a connection.
@@ -160,7 +170,8 @@ impl Keeping {
     fn add(&mut self) {
         let block = Bytes::from(std::mem::take(&mut self.block).into_boxed_slice());
         if self.is_kept && !block.is_empty() {
-            self.is_kept = self.edge.add_part(&self.object, &self.parts, self.next, &block, self.most);
+            self.is_kept =
+                self.edge.add_part(&self.object, &self.parts, (self.next, &block), self.most, &self.sent);
             self.next += block.len() as u64;
         }
     }

@@ -55,7 +55,7 @@ pub(crate) struct OnDisk {
 
 enum Job {
     /// An object whose body is whole.
-    Keep(Arc<Object>, Option<Sent>),
+    Keep(Arc<Object>, Sent),
     /// What its body is in a coding, which is whole.
     KeepCoded(Arc<Object>, Coding),
     /// What has come of one that is written while it comes.
@@ -221,7 +221,7 @@ impl OnDisk {
     }
 
     /// Has an object written whose body is whole, unless too many wait for that, or a request later than `sent` is answered meanwhile.
-    pub(crate) fn keep(&self, object: &Arc<Object>, sent: Option<Sent>) {
+    pub(crate) fn keep(&self, object: &Arc<Object>, sent: Sent) {
         let (bytes, waiting) = (bytes(object), self.waiting.load(Relaxed));
         if waiting == 0 || waiting + bytes <= MOST_WAITING {
             self.waiting.fetch_add(bytes, Relaxed);
@@ -326,8 +326,7 @@ impl Writer {
         while let Ok(job) = jobs.recv() {
             tell_failure(match job {
                 Job::Keep(object, sent) => {
-                    let is_superseded = sent.is_some_and(|sent| sent.is_superseded(&object.stored.selection));
-                    let kept = if is_superseded { Ok(()) } else { self.keep(&object) };
+                    let kept = self.keep(&object, &sent);
                     self.waiting.fetch_sub(bytes(&object), Relaxed);
                     kept
                 }
@@ -360,8 +359,8 @@ impl Writer {
         if self.ending.is_over() { Ok(()) } else { coded::write(&self.store, object, coding) }
     }
 
-    fn keep(&self, object: &Object) -> Result<(), ::disk::Error> {
-        if self.ending.is_over() {
+    fn keep(&self, object: &Object, sent: &Sent) -> Result<(), ::disk::Error> {
+        if self.ending.is_over() || sent.is_superseded(&object.stored.selection) {
             return Ok(());
         }
         let key = object.key.as_str().as_bytes();
@@ -372,7 +371,12 @@ impl Writer {
             }
             writer.write(&piece)?;
         }
-        take_place(&self.store, object, writer.finish()?)?;
+        let id = writer.finish()?;
+        // An answer that came while it was written did not find it.
+        if sent.is_superseded(&object.stored.selection) {
+            return self.store.remove(id).map(drop);
+        }
+        take_place(&self.store, object, id)?;
         // Those that were made while it waited.
         Coding::ALL.into_iter().try_for_each(|coding| self.keep_coded(object, coding))
     }

@@ -190,7 +190,7 @@ impl Core {
             return response;
         }
         let body = match is_stored {
-            true => self.edge.keeping(object, parts, missing, self.largest_in_parts(visit), body),
+            true => self.edge.keeping(object, parts, missing, self.largest_in_parts(visit), (body, sent)),
             false => body,
         };
         let body = around(body);

@@ -36,8 +36,12 @@ impl Passing {
     /// Requests for this key are passed on from now on.
     pub(crate) fn note(&self, key: &Key, now: Time) {
         let mut passed = self.lock();
+        // Another entry would leave the holders of this one without news of its end.
+        if passed.get(key).is_some_and(|passed| passed.holds(now)) {
+            return;
+        }
         if passed.len() >= MOST {
-            passed.clear();
+            passed.drain().for_each(|(_, passed)| passed.is_over.store(true, Relaxed));
         }
         let until = now.after(MEMORY);
         passed.insert(key.clone(), Arc::new(Passed { until, is_over: AtomicBool::new(false) }));
@@ -79,6 +83,8 @@ mod tests {
         assert!(holds(now) && !holds(now.after(MEMORY)));
         let passed = passing.of(&key, now).unwrap();
         assert!(passed.holds(now) && !passed.holds(now.after(MEMORY)));
+        // Noted twice, it ends for all that hold it.
+        passing.note(&key, now);
         passing.forget(&key);
         assert!(!holds(now) && !passed.holds(now));
     }

@@ -29,7 +29,7 @@ impl Core {
     ) {
         let fill = Arc::clone(&object.body);
         let (mut stream, mut patience) = (None, PATIENCE);
-        let (mut whole, mut asked) = (None, 0);
+        let (mut whole, mut asked, mut is_unwanted) = (None, 0, false);
         let mut is_kept = self.find_room(&object, &mut stream, largest, &sent);
         let end = loop {
             match body.data().await {
@@ -50,12 +50,14 @@ impl Core {
             }
             is_kept = is_kept && self.find_room(&object, &mut stream, largest, &sent);
             if room(&fill, &mut patience).await.is_err() {
+                is_unwanted = true;
                 break Err(Failure::Source);
             }
         };
         fill.finish(end);
         if let Some(replaced) = replaced {
-            self.settle_replaced(&object, replaced, end.is_ok());
+            // A body that neither has room nor a reader is not the origin's failure.
+            self.settle_replaced(&object, replaced, end.is_ok() || is_unwanted);
         }
         let is_current = !sent.is_superseded(&object.stored.selection);
         if end.is_err() || !is_kept || !is_current || !self.find_room(&object, &mut stream, largest, &sent) {
@@ -67,14 +69,14 @@ impl Core {
             (Keeping::Memory, on_disk) if fill.bytes() <= self.store.capacity() => {
                 self.store.settle(&object);
                 if let Some(on_disk) = on_disk.as_ref().filter(|_| stream.is_none()) {
-                    on_disk.keep(&object, Some(sent));
+                    on_disk.keep(&object, sent);
                 }
             }
             _ => self.store.remove(&object),
         }
     }
 
-    /// Removes the replaced object from the disk if the new response is complete. Otherwise puts the replaced object back.
+    /// Removes the replaced object from the disk unless the new response broke off. Otherwise puts the replaced object back.
     fn settle_replaced(&self, object: &Object, replaced: Replaced, is_complete: bool) {
         let Replaced { request, object: before } = replaced;
         if is_complete {

@@ -121,6 +121,33 @@ async fn an_answer_that_breaks_off_ends_nothing() {
     }
 }
 
+#[tokio::test]
+async fn an_answer_in_the_background_that_is_too_large_ends_the_use_of_the_old_one() {
+    let stage = Stage::new("largest = \"1KB\"\n", |_, number| async move {
+        let mut response = Response::new(Body::whole("old"));
+        let lifetime = "max-age=0, stale-while-revalidate=600";
+        response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
+        response.headers_mut().insert("etag", format!("\"{number}\"").parse().unwrap());
+        if number > 0 {
+            // Without a length: how large it is turns out when most of it has arrived.
+            let (sender, body) = Body::channel(1);
+            tokio::spawn(async move { while sender.send(vec![b'n'; 64 << 10]).await.is_ok() {} });
+            *response.body_mut() = body;
+        }
+        response
+    });
+    stage.get("/", &[]).await;
+    assert_eq!(stage.get("/", &[]).await.body, "old");
+    while stage.edge.store.usage().objects > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    while !matches!(stage.edge.flights.join(&key()), Part::Leads(_)) {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+    assert_eq!(stage.edge.store.usage().objects, 0);
+}
+
 /// The answer to the first request is held back until later ones are answered.
 fn slow_first(later: &'static [(u16, &'static str)]) -> (Arc<Stage>, Arc<Notify>) {
     let release = Arc::new(Notify::new());

@@ -167,6 +167,8 @@ impl History {
         let is_strong = |fields: &Fields| fields.get("etag").is_some_and(|tag| !tag.starts_with("W/"));
         let updates = match (new.method, new.status) {
             ("GET" | "HEAD", 304) => is_same,
+            // The upper tier may confirm to the lower one, with a 304, what it received as a 200.
+            ("GET", 200) if new.passed & UPPER != 0 => is_same,
             ("GET", 200 | 206) => is_same && is_strong(&old.fields) && is_strong(&new.fields),
             ("HEAD", 200) => ["etag", "last-modified", "content-length"]
                 .iter()
