@@ -2,7 +2,7 @@
 # make test  builds everything and runs every check
 # make dist  builds what is shipped: a static program, a Debian package, manual pages, completions
 
-.PHONY: run said test dist web clean
+.PHONY: run said test crates pages dist web clean
 
 run: said web
 	cargo build --release --package longhaul
@@ -16,9 +16,16 @@ test: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 test: export CLIPPY_ARGS := -Dwarnings__CLIPPY_HACKERY__
 test: web
 	@sh xtask/tools.sh test
-# All that is checked, at once: what is built of fewer crates has fewer features, and most of it would be built twice.
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target crates pages
+	target/debug/xtask check built
+
+# One build of everything: a build of fewer crates has fewer features, and most of it would be built twice.
+crates:
 	cargo build --quiet --workspace --all-targets
-	target/debug/xtask check
+
+# A browser walks through the pages while the crates are compiled.
+pages:
+	cd web && npm test --silent
 
 dist: web
 	cargo xtask dist

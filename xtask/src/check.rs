@@ -1,6 +1,6 @@
 //! All that `make test` checks, quickest first.
 
-use std::{env, fs, io::ErrorKind};
+use std::{fs, io::ErrorKind};
 
 use anyhow::Context;
 
@@ -17,25 +17,34 @@ fn forget_documents() -> anyhow::Result<()> {
     }
 }
 
-/// Builds everything that is tested, and has clippy look at it: as the compiler of the workspace under `make test`, where it looked when
-/// this program was built with all the others, or else by itself.
+/// Builds everything that is tested, and has clippy look at it.
 fn compile() -> anyhow::Result<()> {
-    if env::var_os("RUSTC_WORKSPACE_WRAPPER").is_none_or(|wrapper| wrapper != "clippy-driver") {
-        run(".", "cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    }
+    run(".", "cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     run(".", "cargo", &["build", "--quiet", "--workspace", "--all-targets"])
 }
 
-/// Runs every check. The page must have been built (`make web`).
-pub(crate) fn check() -> anyhow::Result<()> {
+/// What was done before the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// The pages are built (`make web`).
+    Pages,
+    /// `make test` has compiled the crates as well, and walked through the pages.
+    Everything,
+}
+
+/// Runs every check.
+pub(crate) fn check(before: Before) -> anyhow::Result<()> {
     run(".", "cargo", &["fmt", "--check"])?;
     tidy::tidy()?;
     generate::is_fresh()?;
-    // The browser leaves half of the machine to the compiler. It is waited for in any case, so that nothing is left running.
-    let page = beside("web", "npm", &["test", "--silent"]);
-    let compiled = compile();
-    page.wait().and(compiled)?;
+    if before == Before::Pages {
+        // The browser leaves half of the machine to the compiler. It is waited for in any case, so that nothing is left running.
+        let pages = beside("web", "npm", &["test", "--silent"]);
+        let compiled = compile();
+        pages.wait().and(compiled)?;
+    }
     forget_documents()?;
+    run("web", "npm", &["run", "--silent", "speed-page"])?;
     run(".", "cargo", &["test", "--quiet", "--workspace"])?;
     // What the program printed here and in every test, against the schemas that it ships; and the page with a comparison that Rust wrote.
     let compared = "../target/compare/report.html";

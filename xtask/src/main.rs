@@ -21,13 +21,15 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 
+use check::Before;
 use judge::cache_tests::List;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["check"] => check::check(),
+        ["check"] => check::check(Before::Pages),
+        ["check", "built"] => check::check(Before::Everything),
         ["tidy"] => tidy::tidy(),
         ["generate"] => generate::generate(),
         ["bench", names @ ..] => bench::bench(names),
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
 
 const USAGE: &str = "\
 cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
+cargo xtask check built      the same after `make test` has compiled everything and walked through the pages
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
 cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers, kv, speed, tiers; all without one
