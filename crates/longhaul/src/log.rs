@@ -5,7 +5,7 @@
 
 use std::io;
 
-use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use tracing::{info, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt};
 
@@ -47,13 +47,13 @@ enum Format {
 
 impl Log {
     /// As the command line asks for it; nothing if the command has no such option.
-    pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
-        match matches.subcommand() {
-            Some((_, below)) => Self::of(below),
-            // An error says that the command has no such option. (`compare --log-format` is about access logs.)
-            None if matches.try_contains_id("log").is_ok() => Self::from_arg_matches(matches).ok(),
-            None => None,
+    pub(crate) fn of(command: &Command, matches: &ArgMatches) -> Option<Self> {
+        if let Some((name, below)) = matches.subcommand() {
+            return Self::of(command.find_subcommand(name)?, below);
         }
+        // `compare` and `convert` have a `--log-format` too, which is about access logs.
+        let has_log = command.get_arguments().any(|argument| argument.get_id() == "log");
+        has_log.then(|| Self::from_arg_matches(matches).ok()).flatten()
     }
 
     /// From here on events are told, also by the processes of planets that this one starts.

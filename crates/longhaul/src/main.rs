@@ -80,7 +80,7 @@ impl Cli {
     fn read() -> Self {
         let mut command = Self::conventional();
         let matches = command.get_matches_mut();
-        if let Some(log) = log::Log::of(&matches) {
+        if let Some(log) = log::Log::of(&command, &matches) {
             log.begin();
         }
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
