@@ -301,7 +301,10 @@ impl Core {
             } else {
                 let mut object = Object::clone(&object);
                 object.stored.terms.outdated = Some(now);
-                self.store.add(object, &visit.headers, now);
+                let object = self.store.add(object, &visit.headers, now);
+                if let Some(on_disk) = &self.on_disk {
+                    on_disk.refresh(&object, &visit.headers);
+                }
             }
         }
     }

@@ -4,8 +4,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cache::{Rest, ranges::announced};
-use http::{Body, Failure, HeaderMap};
+use cache::{Rest, ranges::announced, update};
+use http::{Body, Failure, HeaderMap, Method};
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -57,7 +57,7 @@ impl Core {
         fill.finish(end);
         if let Some(replaced) = replaced {
             // A body that neither has room nor a reader is not the origin's failure.
-            self.settle_replaced(&object, replaced, end.is_ok() || is_unwanted);
+            self.settle_replaced(&object, replaced, end.is_ok() || is_unwanted, &sent);
         }
         let is_current = !sent.is_superseded(&object.stored.selection);
         if end.is_err() || !is_kept || !is_current || !self.find_room(&object, &mut stream, largest, &sent) {
@@ -77,13 +77,13 @@ impl Core {
     }
 
     /// Removes the replaced object from the disk unless the new response broke off. Otherwise puts the replaced object back.
-    fn settle_replaced(&self, object: &Object, replaced: Replaced, is_complete: bool) {
+    fn settle_replaced(&self, object: &Object, replaced: Replaced, is_complete: bool, sent: &Sent) {
         let Replaced { request, object: before } = replaced;
         if is_complete {
             if let Some(on_disk) = self.on_disk.as_ref().filter(|disk| disk.may_have(&object.key)) {
                 on_disk.forget(&object.key, &request);
             }
-        } else if let Some(before) = before {
+        } else if let Some(before) = before.filter(|before| !sent.is_superseded(&before.stored.selection)) {
             self.store.restore(object, &before, &request, self.now());
         }
     }
@@ -132,10 +132,16 @@ impl Core {
         let rest = Rest::after(object.body.bytes(), &object.stored)?;
         let mut headers = onward(visit, &self.centre);
         rest.ask(&mut headers);
-        let sent = sent.resumed(self.now());
-        let asked = self.ask(visit, headers, Body::empty(), sent.time, Aim::Tiers).await;
+        let again = self.send(&visit.key);
+        let asked = self.ask(visit, headers, Body::empty(), again.time, Aim::Tiers).await;
         let (parts, body) = asked.ok()?.into_parts();
-        let whole = rest.is_in(parts.status, &parts.headers)?;
+        let Some(whole) = rest.is_in(parts.status, &parts.headers) else {
+            if update::ends_use(&Method::GET, parts.status) {
+                self.end_use(visit, &again);
+            }
+            return None;
+        };
+        let sent = sent.resumed(again.time);
         if is_kept {
             let confirmed = self.confirm(visit, object, &parts.headers, (&sent, self.now()));
             // All who read it would get what is for this request alone.

@@ -24,8 +24,8 @@ pub(super) struct Request {
     /// The data centre that received it, as a bit.
     pub(super) centre: u8,
     pub(super) began: Ns,
-    /// When the client had the complete response.
-    pub(super) ended: Option<Ns>,
+    /// When the client had the complete response, and the serial in it.
+    pub(super) ended: Option<(Ns, Option<u64>)>,
 }
 
 /// A response of the origin.
@@ -134,7 +134,7 @@ impl History {
         self.requests.get(&id)
     }
 
-    pub(super) fn request_ended(&mut self, id: u64, ended: Ns) {
+    pub(super) fn request_ended(&mut self, id: u64, ended: (Ns, Option<u64>)) {
         if let Some(request) = self.requests.get_mut(&id) {
             request.ended = Some(ended);
         }
@@ -241,6 +241,7 @@ impl History {
                     && !is_withheld
                     && (field(stored, "x-serial") == Some(serial) || stored.representation == representation)
             })
+            .or_else(|why| if self.is_of_lower_tier(extra, representation) { Ok(()) } else { Err(why) })
             .map_err(|why| format!("a field of response {extra}: {why}"))?;
         }
         let Some(representation) = received.representation else {
@@ -268,6 +269,22 @@ impl History {
         self.some_stored(request, &own, |stored| is_of_it(stored) && stored.blocks & missing != 0)
             .map_err(|why| format!("bytes of body {representation}: {why}"))
             .and_then(|()| Err(format!("bytes of body {representation} that no usable response carried")))
+    }
+
+    /// Whether a lower tier may have added this field to a response of the upper one: that confirms what the lower one stored with a
+    /// 304 of a response to another request.
+    fn is_of_lower_tier(&self, extra: u64, representation: Option<u64>) -> bool {
+        let is_withheld = |stored: &Stored| {
+            let control = Directives::of_response(&stored.fields);
+            ["no-cache", "private"].iter().any(|name| control.withholds(name, "x-extra"))
+        };
+        self.tiers() & UPPER != 0
+            && representation.is_some()
+            && self.stored.iter().any(|stored| {
+                field(stored, "x-extra") == Some(extra)
+                    && stored.representation == representation
+                    && !is_withheld(stored)
+            })
     }
 
     /// Whether one of the stored responses that fit may be used; else why not.
@@ -404,6 +421,7 @@ impl History {
             (_, 206 | 304) if !is_same => None,
             // Section 3.5: a response to one user changes nothing for others.
             (_, 206 | 304) if newer.asked.contains_key("authorization") => None,
+            ("HEAD", 304) => None,
             // Section 4.3.5.
             ("HEAD", 200..=299) => Some(End::Freshness),
             // Section 4: the most recent response counts.
@@ -413,7 +431,9 @@ impl History {
 
     /// When a cache has certainly done all that follows from a response.
     fn known_at(&self, response: &Response) -> Option<Ns> {
-        let ended = self.requests[&response.request].ended.filter(|&ended| ended >= response.sent);
+        // A client that received another response did not wait for this one.
+        let ended = self.requests[&response.request].ended;
+        let ended = ended.filter(|(_, serial)| *serial == Some(response.serial)).map(|(ended, _)| ended);
         ended.or_else(|| self.phases.get(response.phase).copied())
     }
 

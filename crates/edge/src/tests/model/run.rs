@@ -241,7 +241,10 @@ impl Run {
             });
             going.push(tokio::spawn(async move {
                 let raw = arm.connections.exchange(arm.doors[client.centre], &client, &path, &fields).await;
-                lock(&urls[url]).history.request_ended(id, now());
+                let received =
+                    raw.as_ref().and_then(|raw| raw.fields.iter().find(|(name, _)| name == "x-serial"));
+                let serial = received.and_then(|(_, serial)| serial.parse().ok());
+                lock(&urls[url]).history.request_ended(id, (now(), serial));
                 (id, client, fields, raw)
             }));
         }

@@ -35,7 +35,7 @@ impl Case {
             phase: 0,
             passed: 1,
         });
-        self.history.request_ended(serial, at + 3);
+        self.history.request_ended(serial, (at + 3, Some(serial)));
         serial
     }
 
