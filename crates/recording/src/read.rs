@@ -18,6 +18,7 @@ pub(crate) mod file;
 mod har;
 mod hgrm;
 mod hlog;
+mod jmeter;
 mod json;
 mod k6;
 mod lines;
@@ -28,6 +29,7 @@ mod seconds;
 mod time;
 mod timing;
 pub(crate) mod unpack;
+mod utf16;
 mod vegeta;
 
 pub use access::AccessLog;
@@ -105,6 +107,7 @@ pub fn decode(
     sink: &mut dyn Sink,
 ) -> Result<Origin, Error> {
     let (head, rest) = unpack::unpack(input, path)?;
+    let (head, rest) = utf16::decode(head, rest, path)?;
     let format = detect::detect(&head, path, options)?;
     let input = Input { reader: Box::new(Cursor::new(head).chain(rest)), path: path.to_owned() };
     let read = match format {
@@ -118,6 +121,8 @@ pub fn decode(
         Format::OhaJson => oha::read_json,
         Format::K6 => k6::read,
         Format::K6Csv => k6::read_csv,
+        Format::JmeterCsv => jmeter::read_csv,
+        Format::JmeterXml => jmeter::read_xml,
         Format::Vegeta => vegeta::read,
         Format::VegetaCsv => vegeta::read_csv,
         Format::Timing => timing::read,

@@ -1,12 +1,12 @@
 //! Reads CSV: a header row that names a metric with its unit, or a lone column of numbers. Other columns may say when
 //! an event started, to which page it belongs, whether it failed, its phases, and what tells it apart.
 
-use std::{collections::BTreeMap, io::Read};
+use std::{borrow::Cow, collections::BTreeMap, io::Read};
 
 use super::{
     Frame, Input, Options,
     lines::{Line, Lines},
-    number,
+    number, time,
 };
 use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::nanoseconds};
 
@@ -183,6 +183,9 @@ impl Rows {
 
     fn take_field(&mut self, index: usize, field: &[u8], at: usize, whole: bool) -> Result<(), Problem> {
         let Self { columns, sample, exact, pages, .. } = self;
+        let with_point = with_point(field, columns.delimiter);
+        let field = &with_point;
+        columns.decide_time(index, field);
         match &columns.roles[index] {
             Role::Value => {
                 let value = cell(field, at, columns.unit, whole)?;
@@ -196,6 +199,18 @@ impl Rows {
             }
             &Role::Started(unit) => sample.started_ns = time(field, at, unit, whole)?,
             &Role::Intended(unit) => sample.intended_ns = time(field, at, unit, whole)?,
+            Role::Date => {
+                sample.started_ns = match text(field) {
+                    Some(text) => Some(time::date(&text).ok_or_else(|| Problem::Number {
+                        column: at + 1,
+                        found: quoted(field),
+                        expected: A_DATE,
+                    })?),
+                    None => None,
+                }
+            }
+            // An empty cell: the next one shows the form.
+            Role::Moment { .. } => sample.started_ns = None,
             Role::Error => sample.error = text(field),
             Role::Status => sample.status = text(field).and_then(|text| text.parse().ok()),
             Role::Reused => match text(field).as_deref() {
@@ -241,6 +256,33 @@ impl Rows {
         }
         Ok(Frame { warnings, ..Frame::default() })
     }
+}
+
+impl Columns {
+    /// Decides by the first cell of a column of times how they are written.
+    fn decide_time(&mut self, index: usize, field: &[u8]) {
+        let Role::Moment { header, .. } = &self.roles[index] else { return };
+        let Some(text) = text(field) else { return };
+        if let Some(role) = Role::of_time(&text) {
+            self.roles[index] = role;
+            return;
+        }
+        self.warnings.push(format!(
+            "The column \"{header}\" has neither dates nor times since 1970: it is not read as the times of start. If it has \
+             them, name it started_s, started_ms, started_us or started_ns."
+        ));
+        self.roles[index].give_up_time();
+    }
+}
+
+/// A number with a decimal comma, where cells have another delimiter, with a point.
+fn with_point(field: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
+    let is_of_number = |byte: &u8| byte.is_ascii_digit() || b", ".contains(byte);
+    let commas = memchr::memchr_iter(b',', field).count();
+    if delimiter == b',' || commas != 1 || !field.iter().all(is_of_number) {
+        return Cow::Borrowed(field);
+    }
+    Cow::Owned(field.iter().map(|byte| if *byte == b',' { b'.' } else { *byte }).collect())
 }
 
 /// A page's id that is a number, written as numbers are: "007" is another page than "7".
@@ -303,6 +345,7 @@ fn quoted(field: &[u8]) -> String {
     format!("{short:?}{dots}")
 }
 
+const A_DATE: &str = "a date such as 2025-03-14T09:26:53Z, as in the rows before";
 pub(super) const UNCLOSED: &str = "a double quote that is not closed on its line";
 pub(super) const A_CLOSING_QUOTE: &str = "another double quote at the cell's end (a cell ends on its line)";
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Options;
+use super::{Options, jmeter};
 use crate::{Error, Place};
 
 /// A format that can be read.
@@ -28,6 +28,10 @@ pub enum Format {
     K6,
     /// The same as CSV.
     K6Csv,
+    /// JMeter's results (JTL) as CSV.
+    JmeterCsv,
+    /// The same as XML.
+    JmeterXml,
     /// `vegeta encode --to json`.
     Vegeta,
     /// `vegeta encode --to csv`.
@@ -56,6 +60,8 @@ impl Format {
             Self::OhaJson => "oha JSON",
             Self::K6 => "k6",
             Self::K6Csv => "k6 CSV",
+            Self::JmeterCsv => "JMeter CSV",
+            Self::JmeterXml => "JMeter XML",
             Self::Vegeta => "vegeta",
             Self::VegetaCsv => "vegeta CSV",
             Self::Timing => "Resource Timing",
@@ -80,6 +86,12 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     if head.starts_with(b"PK\x03\x04") {
         return refuse("this is a zip file or a spreadsheet (export it as CSV)");
     }
+    if head.starts_with(b"BZh") {
+        return refuse("this is packed with bzip2 (unpack it: bzip2 -dk FILE)");
+    }
+    if head.starts_with(b"\xFD7zXZ\0") {
+        return refuse("this is packed with xz (unpack it: xz -dk FILE)");
+    }
     if is_vegeta_gob(head) {
         return refuse("this is vegeta's binary format (turn it into JSON: vegeta encode --to json)");
     }
@@ -93,17 +105,24 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
             None if text.starts_with(b"[") => refuse("this is a JSON array of nothing known"),
             None => refuse("this is JSON of nothing known"),
         },
+        Some(b'<') if memchr::memmem::find(text, b"<testResults").is_some() => Ok(Format::JmeterXml),
         Some(b'<') => refuse("this is HTML or XML"),
         _ if has_line(head, is_hgrm_header) => Ok(Format::Hgrm),
         _ if has_line(head, is_hlog_line) => Ok(Format::Hlog),
         _ if head.starts_with(b"request-start,DNS,DNS+dialup,") => Ok(Format::OhaCsv),
         _ if head.starts_with(b"metric_name,timestamp,metric_value,") => Ok(Format::K6Csv),
         _ if is_vegeta_csv(head) => Ok(Format::VegetaCsv),
+        _ if jmeter::is_header(first_line(head)) => Ok(Format::JmeterCsv),
         _ if looks_like_access_log(head) => {
             refuse("this looks like an access log (give the format of its lines with --log-format)")
         }
         _ => Ok(Format::Csv),
     }
+}
+
+fn first_line(head: &[u8]) -> &[u8] {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// By the keys of the first object. A key stands in quotes before a colon.
@@ -196,7 +215,7 @@ fn looks_like_access_log(head: &[u8]) -> bool {
 /// What [`detect`] finds acceptable, for messages.
 pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"schema\":\"longhaul.recording/1\"}, CSV with \
                                    a column such as latency_ms, HAR, an HdrHistogram log, or output of curl, oha, k6, \
-                                   vegeta or Resource Timing";
+                                   vegeta, JMeter or Resource Timing";
 
 /// Lines that are looked at for a header: wrk2 prints a page before its percentiles, with a line for each thread.
 const LOOKED_AT: usize = 400;
@@ -243,6 +262,8 @@ mod tests {
             // The body is so long that nothing after it is visible.
             ("1741944413000000000,200,12345678,0,5,,b2s", Format::VegetaCsv),
             ("metric_name,timestamp,metric_value,check,extra_tags\n", Format::K6Csv),
+            ("timeStamp,elapsed,label,responseCode\r\n", Format::JmeterCsv),
+            ("<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">\n", Format::JmeterXml),
             ("{\"time\":\"x\",\"status\":200,\"request_time\":0.005}\n", Format::Nginx),
             // Numbers of another kind.
             ("1741944413000000000,200\n", Format::Csv),
@@ -266,6 +287,8 @@ mod tests {
             ("\x7f\u{3}\x01\x01\x06Result\x01", "vegeta encode --to json"),
             ("", "the file is empty"),
             ("PK\x03\x04", "zip file"),
+            ("BZh91AY", "bzip2 -dk"),
+            ("<testResult", "HTML or XML"),
             ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n", "--log-format"),
         ] {
             let said = format(text).unwrap_err();

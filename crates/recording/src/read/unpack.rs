@@ -35,7 +35,7 @@ pub(crate) fn unpack<'i>(
 }
 
 /// As much as a look at the content needs, or all that there is.
-fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
+pub(super) fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);
     input.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)

@@ -5,7 +5,7 @@ use std::io::Read;
 use super::{A_CLOSING_QUOTE, UNCLOSED, fields, fields::unclosed_quote};
 use crate::{
     Error, Metric, Unit,
-    read::{EXPECTED, Options, lines::Lines, number},
+    read::{EXPECTED, Options, lines::Lines, number, time::date},
 };
 
 /// The content of the first row.
@@ -31,6 +31,10 @@ pub(super) enum Role {
     Metric(Metric, Unit),
     /// When the event started.
     Started(Unit),
+    /// When the event started, in a form that the first of its cells shows.
+    Moment { header: String, is_label: bool },
+    /// When the event started, as a date.
+    Date,
     /// When it was meant to start.
     Intended(Unit),
     /// Why it failed.
@@ -71,6 +75,7 @@ impl Columns {
             .zip(headers)
             .map(|(name, header)| role(name, header, options).unwrap_or(Role::None))
             .collect();
+        keep_one_start(&mut roles);
         let made = match options.metric {
             None if is_ttfb(&roles) => Some(Metric::Ttfb),
             wanted => wanted.filter(|&metric| is_made_of(&roles, metric)),
@@ -121,12 +126,43 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
         None => {}
     }
     match name {
+        _ if MOMENTS.contains(&name) => Some(Role::Moment { header, is_label: options.labels.wants(name) }),
         "error" => Some(Role::Error),
         "status" => Some(Role::Status),
         "page" => Some(Role::Page),
         "reused" if options.labels.wants(name) => Some(Role::Reused),
         "body_bytes" if options.labels.wants(name) => Some(Role::Bytes),
         _ => options.labels.wants(name).then_some(Role::Label(header)),
+    }
+}
+
+/// Of several columns with times of start, one whose name has a unit counts, or else the first.
+fn keep_one_start(roles: &mut [Role]) {
+    let has_unit = roles.iter().any(|role| matches!(role, Role::Started(_)));
+    let moments = roles.iter_mut().filter(|role| matches!(role, Role::Moment { .. }));
+    moments.skip(usize::from(!has_unit)).for_each(Role::give_up_time);
+}
+
+impl Role {
+    /// Makes a label of a column of times, if the sink looks at that.
+    pub(super) fn give_up_time(&mut self) {
+        if let Self::Moment { header, is_label } = self {
+            *self = if *is_label { Self::Label(std::mem::take(header)) } else { Self::None };
+        }
+    }
+
+    /// How times are written that begin with this one: as dates, or as numbers since 1970 whose size shows their unit.
+    pub(super) fn of_time(text: &str) -> Option<Self> {
+        if date(text).is_some() {
+            return Some(Self::Date);
+        }
+        match number::parse(text.as_bytes())? {
+            1e17.. => Some(Self::Started(Unit::Ns)),
+            1e14.. => Some(Self::Started(Unit::Us)),
+            1e11.. => Some(Self::Started(Unit::Ms)),
+            1e8.. => Some(Self::Started(Unit::S)),
+            _ => None,
+        }
     }
 }
 
@@ -241,6 +277,10 @@ fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> E
 /// The stems of the columns of times at which events started, and were meant to.
 const STARTED: &str = "started";
 const INTENDED: &str = "intended";
+
+/// Columns of times without a unit in their names.
+const MOMENTS: [&str; 9] =
+    ["started", "timestamp", "@timestamp", "time", "datetime", "date", "ts", "start_time", "started_at"];
 
 /// How many columns a message lists.
 const SHOWN: usize = 20;

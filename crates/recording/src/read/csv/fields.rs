@@ -52,7 +52,7 @@ fn closing_quote(inner: &[u8], delimiter: u8) -> Result<Option<usize>, Open> {
     }
 }
 
-/// The cells of a row with commas, for formats with few rows.
+/// The cells of a row, for formats with few rows.
 pub(in crate::read) struct Cells {
     /// Without quotes, those inside included once.
     pub texts: Vec<String>,
@@ -62,12 +62,12 @@ pub(in crate::read) struct Cells {
 
 impl Cells {
     /// An error is where a quote begins that nothing closes.
-    pub(in crate::read) fn of(row: &[u8]) -> Result<Self, usize> {
-        if let Some(at) = unclosed_quote(row, b',') {
+    pub(in crate::read) fn of(row: &[u8], delimiter: u8) -> Result<Self, usize> {
+        if let Some(at) = unclosed_quote(row, delimiter) {
             return Err(at);
         }
         let text = |field: &[u8]| String::from_utf8_lossy(field).replace("\"\"", "\"");
-        let (places, texts) = fields(row, b',').map(|(at, field)| (at, text(field))).unzip();
+        let (places, texts) = fields(row, delimiter).map(|(at, field)| (at, text(field))).unzip();
         Ok(Self { texts, places })
     }
 }

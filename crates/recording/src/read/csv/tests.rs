@@ -31,6 +31,45 @@ fn refused(text: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
+fn times_of_start_are_dates_or_numbers_since_1970() {
+    for (name, cells) in [
+        ("timestamp", ["2025-03-14T09:26:53Z", "2025-03-14T10:26:54.5+01:00"]),
+        ("started", ["2025/03/14 09:26:53", "2025/03/14 09:26:54.5"]),
+        ("time", ["1741944413", "1741944414.5"]),
+        ("ts", ["1741944413000", "1741944414500"]),
+        ("Timestamp", ["1741944413000000", "1741944414500000"]),
+        ("start_time", ["1741944413000000000", "1741944414500000000"]),
+    ] {
+        let series = read(format!("{name},latency_ms\n{},1\n{},2\n", cells[0], cells[1]));
+        assert_eq!(series.started_s.as_deref(), Some(&[0.0, 1.5][..]), "{name}");
+        assert!(warnings(&series).is_empty(), "{name}: {:?}", warnings(&series));
+    }
+    let mixed = refused("timestamp,latency_ms\n2025-03-14T09:26:53Z,1\nyesterday,2\n");
+    assert!(mixed.starts_with("side.csv:3:1: found \"yesterday\"; expected a date such as"), "{mixed}");
+}
+
+#[test]
+fn a_column_of_other_numbers_is_named_and_not_read_as_times() {
+    let series = read("time,latency_ms\n0.5,1\n0.7,2\n");
+    assert_eq!(series.started_s, None);
+    let [warning] = &warnings(&series)[..] else { panic!("{:?}", warnings(&series)) };
+    assert!(warning.starts_with("The column \"time\" has neither dates nor times since 1970"), "{warning}");
+    // A column whose name has a unit goes before it.
+    let series = read("time,started_s,latency_ms\n0.5,0,1\n0.7,1,2\n");
+    assert_eq!(series.started_s.as_deref(), Some(&[0.0, 1.0][..]));
+    assert!(warnings(&series).is_empty());
+}
+
+#[test]
+fn decimal_commas_where_columns_have_another_delimiter() {
+    let series = read("started_s;latency_ms;city\n0,0;12,25;Lyon\n0,5;15;Oslo\n");
+    assert_eq!(values(&series), [12.25, 15.0]);
+    assert_eq!(series.started_s.as_deref(), Some(&[0.0, 0.5][..]));
+    let refused = refused("latency_ms;city\n1,2,3;Lyon\n");
+    assert!(refused.starts_with("side.csv:2:1: found \"1,2,3\""), "{refused}");
+}
+
+#[test]
 fn a_column_with_a_unit() {
     for (name, rows) in
         [("latency_ms", "1.5\n20\n"), ("latency_us", "1500\n20000\n"), ("latency_s", "0.0015\n2e-2\n")]

@@ -25,7 +25,7 @@ pub(in crate::read) fn read(
 ) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
     let header = match lines.next()? {
-        Some(header) => Cells::of(header.text).map(|cells| cells.texts).unwrap_or_default(),
+        Some(header) => Cells::of(header.text, b',').map(|cells| cells.texts).unwrap_or_default(),
         None => Vec::new(),
     };
     let (mut request, mut warnings, mut is_by_the_second) = (Request::default(), Vec::new(), false);
@@ -84,7 +84,7 @@ enum Wrong {
 fn row(text: &[u8], columns: usize) -> Result<Option<Row>, Wrong> {
     let metric = text.split(|&byte| byte == b',').next().unwrap_or(text);
     let Some(part) = std::str::from_utf8(metric).ok().and_then(part) else { return Ok(None) };
-    let Cells { texts: cells, places } = Cells::of(text).map_err(|at| Wrong::Cell {
+    let Cells { texts: cells, places } = Cells::of(text, b',').map_err(|at| Wrong::Cell {
         column: at + 1,
         found: UNCLOSED.to_owned(),
         expected: A_CLOSING_QUOTE,

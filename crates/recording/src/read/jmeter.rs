@@ -1,0 +1,184 @@
+//! Reads JMeter's results (JTL): CSV with a header row, or XML.
+//!
+//! `elapsed` is JMeter's own figure, from the start of the sample to the last byte: it is the latency here. `Latency` ends with the
+//! first byte, and `Connect` with the handshakes; both count from the start of the sample. JMeter counts answers with a status of
+//! 400 and more as failures: they are answers here, as in all formats. A sample with another status and `success=false` failed an
+//! assertion. Transaction controllers sum other samples up, and are left out.
+
+use super::{
+    Frame, Labels,
+    json::{self, label, length},
+};
+use crate::{Error, Event, Sample, Sink, Unit};
+
+mod rows;
+mod xml;
+
+pub(super) use rows::{is_header, read as read_csv};
+pub(super) use xml::read as read_xml;
+
+/// One sample as it is written.
+#[derive(Debug, Default)]
+struct Written {
+    texts: [Option<String>; NAMES.len()],
+}
+
+/// A field of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Elapsed,
+    TimeStamp,
+    Latency,
+    Connect,
+    Success,
+    Code,
+    Message,
+    Failure,
+    Bytes,
+    Label,
+    Thread,
+    Url,
+}
+
+/// Each with its column in CSV and its attribute in XML, in the order of [`Field`].
+const NAMES: [(Field, &str, &str); 12] = [
+    (Field::Elapsed, "elapsed", "t"),
+    (Field::TimeStamp, "timeStamp", "ts"),
+    (Field::Latency, "Latency", "lt"),
+    (Field::Connect, "Connect", "ct"),
+    (Field::Success, "success", "s"),
+    (Field::Code, "responseCode", "rc"),
+    (Field::Message, "responseMessage", "rm"),
+    (Field::Failure, "failureMessage", ""),
+    (Field::Bytes, "bytes", "by"),
+    (Field::Label, "label", "lb"),
+    (Field::Thread, "threadName", "tn"),
+    (Field::Url, "URL", ""),
+];
+
+/// A field with a value that it cannot have, and what it should have.
+#[derive(Debug, PartialEq, Eq)]
+struct Wrong {
+    field: Field,
+    found: String,
+    expected: &'static str,
+}
+
+impl Written {
+    fn get(&self, field: Field) -> Option<&str> {
+        self.texts[field as usize].as_deref().map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    fn set(&mut self, field: Field, text: String) {
+        self.texts[field as usize] = Some(text);
+    }
+
+    /// Whether it sums other samples up.
+    fn is_sum(&self) -> bool {
+        self.get(Field::Message)
+            .is_some_and(|message| message.starts_with("Number of samples in transaction"))
+    }
+
+    fn fill(&self, sample: &mut Sample, labels: &Labels) -> Result<(), Wrong> {
+        let milliseconds = |field: Field| {
+            let Some(text) = self.get(field) else { return Ok(None) };
+            let value = text.parse().ok().and_then(|value| length(Unit::Ms, value));
+            value.map(Some).ok_or_else(|| Wrong {
+                field,
+                found: format!("{text:?}"),
+                expected: Unit::Ms.expected(),
+            })
+        };
+        let elapsed = milliseconds(Field::Elapsed)?;
+        if elapsed.is_none() {
+            return Err(Wrong {
+                field: Field::Elapsed,
+                found: "nothing".into(),
+                expected: Unit::Ms.expected(),
+            });
+        }
+        let happened = |nanos: &u64| *nanos > 0;
+        sample.latency_ns = elapsed;
+        sample.last_byte_ns = elapsed;
+        sample.ttfb_ns = milliseconds(Field::Latency)?.filter(happened);
+        sample.connect_ns = milliseconds(Field::Connect)?.filter(happened);
+        sample.load_ns = json::between(sample.ttfb_ns, elapsed);
+        sample.started_ns = self.get(Field::TimeStamp).map(started).transpose()?;
+        sample.body_bytes = self.get(Field::Bytes).and_then(|bytes| bytes.parse().ok());
+        let code = self.get(Field::Code);
+        sample.status = code.and_then(|code| code.parse().ok()).filter(|status| (100..1000).contains(status));
+        sample.error = self.error(sample.status);
+        label(sample, labels, "label", self.get(Field::Label));
+        label(sample, labels, "thread", self.get(Field::Thread));
+        label(sample, labels, "url", self.get(Field::Url));
+        label(sample, labels, "host", self.get(Field::Url).and_then(json::host));
+        Ok(())
+    }
+
+    /// Why it failed: without an answer, or in an assertion.
+    fn error(&self, status: Option<u16>) -> Option<String> {
+        let is_success = self.get(Field::Success).is_none_or(|success| success.eq_ignore_ascii_case("true"));
+        if is_success || status.is_some_and(|status| status >= 400) {
+            return None;
+        }
+        let code = self.get(Field::Code).filter(|_| status.is_none());
+        let code = code.map(|code| code.strip_prefix("Non HTTP response code: ").unwrap_or(code));
+        let reasons = [code, self.get(Field::Failure), self.get(Field::Message)];
+        let reason = reasons.into_iter().flatten().next().unwrap_or("failed");
+        Some(reason.lines().next().unwrap_or(reason).to_owned())
+    }
+}
+
+/// Milliseconds since 1970, or a date in a form that JMeter's manual names.
+fn started(text: &str) -> Result<u64, Wrong> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let time = if is_number {
+        text.parse::<u64>().ok().and_then(|ms| ms.checked_mul(1_000_000))
+    } else {
+        super::time::date(text)
+    };
+    time.ok_or_else(|| Wrong { field: Field::TimeStamp, found: format!("{text:?}"), expected: TIME })
+}
+
+/// Hands samples on, and counts the sums that are left out.
+struct Samples<'s> {
+    sink: &'s mut dyn Sink,
+    labels: &'s Labels,
+    sample: Sample,
+    sums: u64,
+}
+
+impl<'s> Samples<'s> {
+    fn new(sink: &'s mut dyn Sink, labels: &'s Labels) -> Self {
+        Self { sink, labels, sample: Sample::default(), sums: 0 }
+    }
+
+    /// Takes one sample; its number is that of its line.
+    fn take(&mut self, number: u64, written: &Written) -> Result<Result<(), Wrong>, Error> {
+        if written.is_sum() {
+            self.sums += 1;
+            return Ok(Ok(()));
+        }
+        if let Err(wrong) = written.fill(&mut self.sample, self.labels) {
+            return Ok(Err(wrong));
+        }
+        self.sink.event(&Event { number, sample: &self.sample, exact: &[] })?;
+        Ok(Ok(()))
+    }
+
+    fn finish(self, mut warnings: Vec<String>) -> Frame {
+        if self.sums > 0 {
+            let s = if self.sums == 1 { "" } else { "s" };
+            warnings.push(format!(
+                "{} transaction controller{s} left out: the time of a transaction is the sum of its samples, which are here.",
+                self.sums
+            ));
+        }
+        Frame { warnings, ..Frame::default() }
+    }
+}
+
+const TIME: &str = "milliseconds since 1970, or a date such as 2025/03/14 09:26:53.589";
+
+#[cfg(test)]
+mod tests;
