@@ -140,6 +140,7 @@ fn json(text: &[u8]) -> Option<Format> {
         (is_native, Format::Native),
         (all(&["entryType", "startTime"]), Format::Timing),
         (text.starts_with(b"{") && first_key(text) == Some(b"log"), Format::Har),
+        (text.starts_with(b"{") && all(&["log", "creator", "entries"]), Format::Har),
         (has(line, "type") && has(line, "metric") && has(line, "data"), Format::K6),
         (has(text, "time_total") || has(text, "time_starttransfer"), Format::Curl),
         (all(&["latency", "timestamp", "code"]), Format::Vegeta),

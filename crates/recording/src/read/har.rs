@@ -2,35 +2,58 @@
 //!
 //! `ssl` lies inside of `connect`, as the specification has it; Firefox writes it in addition, which shows in `time`. -1 means
 //! absent, and so does 0 for a connect: Firefox writes that for a connection that was there already. `blocked`, the queue
-//! in the browser, is a part of the total and of no phase. Responses from the browser's cache are labelled.
+//! in the browser, is a part of the total and of no phase. Responses from the browser's cache are labelled. Playwright counts `ssl`
+//! twice in `time`, once within `connect`: the sum of the phases is the total of its entries.
+//!
+//! An entry with a value that cannot be is left out and counted: in a file of a long session one in a thousand is so.
 
 use std::{collections::HashMap, fmt};
 
 use serde::{
     Deserialize,
-    de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor},
+    de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
 use super::{
     Frame, Input, Labels, Options,
-    json::{Document, Elements, Loose, Moment, Taker, host, label, length, status},
+    json::{Document, Elements, Loose, Taker, host, label, length, status},
+    time::date,
 };
 use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::MOST_MS};
 
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut document = Document::new(input, EXPECTED)?;
     let (labels, sample) = (&options.labels, Sample::default());
-    let mut reader = Reader { labels, sink, sample, pages: HashMap::new(), read: 0 };
+    let mut reader =
+        Reader { labels, sink, sample, pages: HashMap::new(), is_playwright: false, read: 0, left_out: None };
     let mut taker = Taker::new(|part| reader.take(part));
     if let Err(error) = document.next(File(&mut taker)) {
         return Err(taker.stopped(error, &document));
     }
     document.end()?;
+    let left_out = reader.left_out.take();
+    if let Some(LeftOut { why, .. }) = left_out.as_ref().filter(|left_out| left_out.count == reader.read) {
+        let found = format!("no entry that can be read: {why}");
+        return Err(Error::Empty { place: document.start(), found, expected: EXPECTED });
+    }
     if reader.read == 0 {
         let found = "there is no request in log.entries".to_owned();
         return Err(Error::Empty { place: document.start(), found, expected: EXPECTED });
     }
-    Ok(Frame::default())
+    Ok(Frame { warnings: left_out.map(LeftOut::warning).into_iter().collect(), ..Frame::default() })
+}
+
+/// Entries that are left out: how many, and what is wrong with the first.
+struct LeftOut {
+    count: u64,
+    why: String,
+}
+
+impl LeftOut {
+    fn warning(self) -> String {
+        let (count, s) = (self.count, if self.count == 1 { "y is" } else { "ies are" });
+        format!("{count} entr{s} left out: {}.", self.why)
+    }
 }
 
 /// The fields that are read from a log.
@@ -39,6 +62,8 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
 enum Part {
     /// The id of the next page.
     Page(String),
+    /// What wrote the file.
+    Creator(String),
     // An entry is much larger than an id.
     Entry(Box<Entry>),
 }
@@ -47,6 +72,12 @@ impl From<Entry> for Part {
     fn from(entry: Entry) -> Self {
         Self::Entry(Box::new(entry))
     }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Creator {
+    name: Loose,
 }
 
 #[derive(Deserialize)]
@@ -58,7 +89,8 @@ struct Page {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
-    started_date_time: Option<Moment>,
+    #[serde(default)]
+    started_date_time: Loose,
     #[serde(default)]
     time: Took,
     timings: Option<Timings>,
@@ -88,23 +120,22 @@ struct Timings {
     ssl: Took,
 }
 
-/// Milliseconds; absent as -1 or null. What else is below 0 is a mistake of the file's, and not a time that was not
-/// measured.
+/// Milliseconds; absent as -1 or null.
 #[derive(Debug, Clone, Copy, Default)]
 struct Took(Option<f64>);
 
 impl<'de> Deserialize<'de> for Took {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Option::<f64>::deserialize(deserializer)? {
-            Some(ms) if ms != ABSENT && !(0.0..=MOST_MS).contains(&ms) => {
-                Err(D::Error::invalid_value(Unexpected::Float(ms), &TOOK))
-            }
-            said => Ok(Self(said)),
-        }
+        Option::deserialize(deserializer).map(Self)
     }
 }
 
 impl Took {
+    /// Whether it is a time or absent. What else is below 0 is a mistake of the file's.
+    fn is_valid(self) -> bool {
+        self.0.is_none_or(|ms| ms == ABSENT || (0.0..=MOST_MS).contains(&ms))
+    }
+
     fn measured(self) -> Option<f64> {
         self.0.filter(|&ms| ms != ABSENT)
     }
@@ -150,7 +181,9 @@ struct Reader<'r> {
     sample: Sample,
     /// The numbers of pages by their ids: those of `log.pages` in its order, others as entries name them.
     pages: HashMap<String, u64>,
+    is_playwright: bool,
     read: u64,
+    left_out: Option<LeftOut>,
 }
 
 impl Reader<'_> {
@@ -158,6 +191,10 @@ impl Reader<'_> {
         match part {
             Part::Page(id) => {
                 self.page(id);
+                Ok(())
+            }
+            Part::Creator(name) => {
+                self.is_playwright = name == "Playwright";
                 Ok(())
             }
             Part::Entry(entry) => self.entry(&entry),
@@ -170,6 +207,15 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
+        self.read += 1;
+        let started = match entry.started() {
+            Ok(started) => started,
+            Err(wrong) => {
+                let why = format!("entry {} has {wrong}", self.read);
+                self.left_out.get_or_insert(LeftOut { count: 0, why }).count += 1;
+                return Ok(());
+            }
+        };
         let missing = (Request::default(), Response::default(), Timings::default());
         let request = entry.request.as_ref().unwrap_or(&missing.0);
         let response = entry.response.as_ref().unwrap_or(&missing.1);
@@ -180,8 +226,10 @@ impl Reader<'_> {
         });
         let is_cached = entry.from_cache.text().is_some_and(|cache| cache != "false");
         let sample = &mut self.sample;
-        sample.started_ns = entry.started_date_time.map(|Moment(nanos)| nanos);
-        let total = timings.fill(sample, entry.time);
+        sample.started_ns = started;
+        // Its own sum counts the handshake twice.
+        let time = if self.is_playwright { Took::default() } else { entry.time };
+        let total = timings.fill(sample, time, self.is_playwright);
         sample.last_byte_ns = total.and_then(milliseconds);
         sample.reused = match (sample.connect_ns.or(sample.tls_ns).or(sample.quic_ns), sample.wait_ns) {
             (Some(_), _) => Some(false),
@@ -212,22 +260,51 @@ impl Reader<'_> {
         ] {
             label(sample, self.labels, name, value);
         }
-        self.read += 1;
         let exact = total.map(|ms| (Metric::Total, ms));
         self.sink.event(&Event { number: self.read, sample, exact: exact.as_slice() })
     }
 }
 
+impl Entry {
+    /// When it started, if it says so; or what stands in it that cannot be.
+    fn started(&self) -> Result<Option<u64>, String> {
+        let timings = self.timings.iter().flat_map(|timings| timings.named());
+        for (name, took) in timings.chain([("time", self.time)]) {
+            if let Some(ms) = took.0.filter(|_| !took.is_valid()) {
+                return Err(format!("the {name} {ms}, where {TOOK} is expected"));
+            }
+        }
+        let Some(text) = self.started_date_time.text() else { return Ok(None) };
+        let short: String = text.chars().take(40).collect();
+        date(text).map(Some).ok_or_else(|| format!("the startedDateTime {short:?}, where a date is expected"))
+    }
+}
+
 impl Timings {
+    /// The phases with their names. `blocked` is in no phase: Chrome writes it a little below 0 where its clocks differ.
+    fn named(&self) -> [(&'static str, Took); 6] {
+        let Self { dns, connect, send, wait, receive, ssl, .. } = *self;
+        [
+            ("dns", dns),
+            ("connect", connect),
+            ("send", send),
+            ("wait", wait),
+            ("receive", receive),
+            ("ssl", ssl),
+        ]
+    }
+
     /// Sets the phases. Returns the total: `time` if the file contains it, or else the sum of its parts.
-    fn fill(&self, sample: &mut Sample, time: Took) -> Option<f64> {
+    fn fill(&self, sample: &mut Sample, time: Took, is_inside: bool) -> Option<f64> {
         let positive = |took: Took| took.measured().filter(|&ms| ms > 0.0);
         let (connect, ssl) = (positive(self.connect), positive(self.ssl));
-        let parts = [self.blocked, self.dns, self.connect, self.send, self.wait, self.receive];
+        let blocked = Took(positive(self.blocked));
+        let parts = [blocked, self.dns, self.connect, self.send, self.wait, self.receive];
         let inside: f64 = parts.into_iter().filter_map(Took::measured).sum();
         let beside = inside + ssl.unwrap_or(0.0);
         let time = positive(time);
         let is_beside = match (time, connect, ssl) {
+            _ if is_inside => false,
             (_, Some(connect), Some(ssl)) if ssl > connect => true,
             (Some(time), _, Some(_)) => (time - beside).abs() < (time - inside).abs(),
             _ => false,
@@ -317,6 +394,12 @@ impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Log<'_, F> {
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
         while let Some(key) = object.next_key::<String>()? {
             match key.as_str() {
+                "creator" => {
+                    let creator = object.next_value::<Option<Creator>>()?.unwrap_or_default();
+                    if let Loose(Some(name)) = creator.name {
+                        self.0.take::<_, A::Error>(Part::Creator(name))?;
+                    }
+                }
                 "pages" => object.next_value_seed(Pages(&mut *self.0))?,
                 "entries" => object.next_value_seed(Elements::<Part, F>::new(&mut *self.0))?,
                 _ => drop(object.next_value::<IgnoredAny>()?),

@@ -24,7 +24,7 @@ pub(in crate::read) fn read(
     let (mut samples, mut warnings) = (Samples::new(sink, &options.labels), Vec::new());
     let (mut line, mut buffer) = (1, Vec::new());
     let (mut open, mut is_complete) = (Vec::<Open>::new(), false);
-    // The sample that is being read, its line, and its field whose text comes.
+    // The current sample, the line of its tag, and the field that the current element holds.
     let (mut written, mut number, mut inside) = (Written::default(), 0, None);
     loop {
         buffer.clear();
@@ -108,14 +108,14 @@ pub(in crate::read) fn read(
     Ok(samples.finish(warnings))
 }
 
-/// A sample whose end has not come.
+/// A sample without its end tag so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     /// It counts.
     Taken,
     /// It sums up those within it, which count.
     Sum,
-    /// It is a part of one that counts.
+    /// Its time is within that of an outer sample, which counts.
     Part,
 }
 
@@ -149,7 +149,7 @@ fn attributes(tag: &BytesStart<'_>) -> Result<Written, String> {
     Ok(written)
 }
 
-/// What is between two tags is held in memory: it is as long as a line may be, or an error.
+/// Limits the text between two tags, which is held in memory, to the length of a line.
 struct Bounded<'i> {
     input: Box<dyn Read + 'i>,
     /// Bytes since the last bracket of a tag.
