@@ -90,7 +90,8 @@ pub struct Analysis<'s> {
 /// Invalid settings or times.
 pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analysis<'s>, experience::Error> {
     let labels = side::distinct_labels(sides);
-    let inferred = inference::infer(question, sides)?;
+    let requests = question.page.effective_requests();
+    let inferred = inference::infer(sides, requests, question.blocks, question.intervals)?;
     let resamples = inferred.resamples;
     let page = question.page;
     let views: Vec<Option<ObservedSide>> =

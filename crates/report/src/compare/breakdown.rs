@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use experience::{
-    Difference, Distribution, Error, Page, Scheme, Settings, experienced_thin_above, resample, together,
-};
+use experience::{Difference, Distribution, Error, Page, Settings, experienced_thin_above, together};
 use recording::{Groups, NO_GROUP};
 
 use super::{
     Blocks, Columns, Question, SideInput,
     certainty::claim,
+    inference::infer,
     observed::{Observed, observe},
     verdict::Judge,
 };
@@ -21,6 +20,8 @@ struct Samples<'s> {
     values_ms: Vec<f64>,
     /// Their counts instead, if the group is a tag of a histogram.
     counted: Option<&'s Distribution>,
+    /// Their times, in which they are ordered; else empty.
+    started_s: Vec<f64>,
     /// Their pages, if every page lies within one group; else empty.
     pages: Vec<u32>,
 }
@@ -56,6 +57,7 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
                 Some(name) if group != NO_GROUP => {
                     let samples = &mut groups.entry(name).or_default()[place];
                     samples.values_ms.push(value);
+                    samples.started_s.extend(columns.started_s.as_ref().map(|started| started[sample]));
                     samples.pages.extend(pages.map(|pages| pages[sample]));
                 }
                 _ => unlabelled += 1,
@@ -77,7 +79,7 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
         let share = size(&values) as f64 / all as f64;
         let settings = question.intervals.filter(|_| place < MOST_INTERVALS);
         let settings = settings.map(|settings| Settings { resamples: RESAMPLES, ..settings });
-        group(name, share, values, &labels, question.page, settings)
+        group(name, share, values, &labels, (question.page, question.blocks), settings)
     };
     let described = groups.into_iter().enumerate().map(describe).collect::<Result<Vec<_>, Error>>()?;
     let mut described = corrected(described, question);
@@ -116,21 +118,23 @@ fn group(
     share: f64,
     samples: [Samples<'_>; 2],
     labels: &[String; 2],
-    page: Page,
+    (page, blocks): (Page, Blocks),
     settings: Option<Settings>,
 ) -> Result<(Group, Option<Difference>), Error> {
     let side = |(samples, label): (Samples<'_>, &String)| {
-        let Samples { values_ms, counted, pages } = samples;
+        let Samples { values_ms, counted, started_s, pages } = samples;
         if let Some(counted) = counted {
             return Ok(Some(SideInput::bare(label, counted.clone())));
         }
         match Distribution::new(values_ms.clone()) {
             Ok(distribution) => {
-                let columns = (!pages.is_empty()).then(|| Columns {
+                let columns = Columns {
                     values_ms,
-                    pages: Some(pages),
+                    started_s: Some(started_s).filter(|started| !started.is_empty()),
+                    pages: Some(pages).filter(|pages| !pages.is_empty()),
                     ..Columns::default()
-                });
+                };
+                let columns = Some(columns).filter(|all| all.started_s.is_some() || all.pages.is_some());
                 Ok(Some(SideInput { columns, ..SideInput::bare(label, distribution) }))
             }
             Err(Error::Empty) => Ok(None),
@@ -142,13 +146,10 @@ fn group(
     let (first_side, second_side) = (described(&sides[0]), described(&sides[1]));
     let (experienced, difference) = match sides.into_iter().collect::<Option<Vec<SideInput>>>() {
         Some(sides) => {
-            let schemes: Vec<_> =
-                sides.iter().map(|side| (&*side.distribution, Scheme::Independent)).collect();
-            let requests = page.effective_requests();
-            let resamples = settings.map(|settings| resample(&schemes, requests, &settings)).transpose()?;
+            let resamples = infer(&sides, page.effective_requests(), blocks, settings)?.resamples;
             let views =
                 sides.iter().map(|side| observe(side, page.required())).collect::<Result<Vec<_>, _>>()?;
-            let observed = Observed::new(views.iter().map(Option::as_ref), settings, Blocks::None)?;
+            let observed = Observed::new(views.iter().map(Option::as_ref), settings, blocks)?;
             let judge = Judge {
                 sides: &sides,
                 labels,
