@@ -9,6 +9,7 @@ mod generate;
 mod judge;
 mod picture;
 mod release;
+mod smoke;
 mod tidy;
 
 use std::{
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["check"] => check::check(Before::Pages),
         ["check", "built"] => check::check(Before::Everything),
+        ["smoke", program] => smoke::smoke(program),
         ["tidy"] => tidy::tidy(),
         ["generate"] => generate::generate(),
         ["bench", names @ ..] => bench::bench(names),
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
 const USAGE: &str = "\
 cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
 cargo xtask check built      the same after `make test` has compiled everything and walked through the pages
+cargo xtask smoke PROGRAM    the help of all commands and the commands of the docs, with a program such as target/release/longhaul
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
 cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers, kv, speed, tiers; all without one

@@ -1,0 +1,203 @@
+//! The commands of README and docs, run with a program: a mistake may show in an optimised build alone, and the tests run another.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, ensure};
+
+use crate::root;
+
+/// Runs the help of all commands, and each command in the docs that needs neither a network nor another machine.
+pub(crate) fn smoke(program: &str) -> anyhow::Result<()> {
+    let program =
+        fs::canonicalize(root().join(program)).with_context(|| format!("{program} is not there"))?;
+    let helped = help(&program, &mut Vec::new())?;
+    let mut ran = 0;
+    for page in pages()? {
+        let shell = Shell::new(&program)?;
+        let text = fs::read_to_string(&page)?;
+        for command in commands(&text).iter().filter(|command| is_offline(command)) {
+            ran += u32::from(shell.run(command).with_context(|| page.display().to_string())?);
+        }
+    }
+    println!("{}: the help of {helped} commands, {ran} commands of the docs", program.display());
+    ensure!(ran >= FEWEST, "only {ran} commands of the docs ran, {FEWEST} did before");
+    Ok(())
+}
+
+/// Asks for the help of a command and of all below it; returns how many there are.
+fn help(program: &Path, words: &mut Vec<String>) -> anyhow::Result<u32> {
+    let output = Command::new(program).args(&*words).arg("--help").output()?;
+    let shown = format!("longhaul {} --help", words.join(" "));
+    ensure!(output.status.success(), "{shown}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = listed.take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
+    let names: Vec<_> = names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
+    let mut count = 1;
+    for name in names.into_iter().filter(|name| name != "help") {
+        words.push(name);
+        count += help(program, words)?;
+        words.pop();
+    }
+    Ok(count)
+}
+
+/// README and the pages of the docs.
+fn pages() -> anyhow::Result<Vec<PathBuf>> {
+    let docs = fs::read_dir(root().join("docs"))?.map(|entry| Ok(entry?.path()));
+    let mut pages: Vec<_> = docs.collect::<anyhow::Result<_>>()?;
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.push(root().join("README.md"));
+    pages.sort();
+    Ok(pages)
+}
+
+/// The commands in a page: those after a "$" in blocks of a console, and whole blocks of a shell.
+fn commands(text: &str) -> Vec<String> {
+    let (mut commands, mut block, mut kind) = (Vec::new(), String::new(), None);
+    for line in text.lines() {
+        match (kind, line.strip_prefix("```")) {
+            (None, Some(info)) => (kind, block) = (Some(info.trim()), String::new()),
+            (Some(info), Some(_)) => {
+                match info {
+                    "sh" => commands.push(std::mem::take(&mut block)),
+                    "console" => commands.extend(of_console(&block)),
+                    _ => {}
+                }
+                kind = None;
+            }
+            (Some(_), None) => block.extend([line, "\n"]),
+            (None, None) => {}
+        }
+    }
+    commands
+}
+
+/// The commands of a console, with the lines that they go on with after a backslash.
+fn of_console(block: &str) -> Vec<String> {
+    let (mut commands, mut goes_on) = (Vec::<String>::new(), false);
+    for line in block.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            commands.push(command.to_owned());
+        } else if let Some(last) = commands.last_mut().filter(|_| goes_on) {
+            last.extend(["\n", line]);
+        } else {
+            continue;
+        }
+        goes_on = line.ends_with('\\');
+    }
+    commands
+}
+
+/// Whether a command needs nothing but files.
+fn is_offline(command: &str) -> bool {
+    let mut words = command.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    let is_of_files =
+        ["compare", "convert", "merge", "example", "completions", "manual", "cat", "cd", "head", "seq"];
+    command.split_whitespace().any(|word| is_of_files.contains(&word))
+        && !words.any(|word| ELSEWHERE.contains(&word))
+}
+
+/// A folder in which the commands of one page run one after another.
+struct Shell {
+    folder: tempfile::TempDir,
+    path: String,
+}
+
+impl Shell {
+    fn new(program: &Path) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let bin = folder.path().join("bin");
+        fs::create_dir_all(&bin)?;
+        std::os::unix::fs::symlink(program, bin.join("longhaul"))?;
+        fs::create_dir(folder.path().join("work"))?;
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+        Ok(Self { folder, path })
+    }
+
+    /// Runs a command where the one before has ended. False if it lacks a file or a program, which the page does not make.
+    fn run(&self, command: &str) -> anyhow::Result<bool> {
+        let place = self.folder.path().join("place");
+        let at = fs::read_to_string(&place)
+            .map_or_else(|_| self.folder.path().join("work"), |at| at.trim().into());
+        let script = format!("{command}\nstatus=$?\npwd >{}\nexit $status\n", place.display());
+        let mut shell = Command::new("timeout");
+        shell.args(["60", "sh", "-c", &script]).current_dir(at).stdin(Stdio::null());
+        shell.env("PATH", &self.path).env("HOME", self.folder.path());
+        let output = shell.output().context("cannot run timeout")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code();
+        let lacks = code == Some(127) || (code == Some(2) && said.contains("cannot open"));
+        let has_panicked = said.contains("panicked at") || code.is_none_or(|code| code > 100 && code != 127);
+        ensure!(!has_panicked, "{command}\n{said}exit code {code:?}");
+        Ok(!lacks)
+    }
+}
+
+/// Words of commands that need a network, a machine or much time.
+const ELSEWHERE: [&str; 28] = [
+    "lab",
+    "edge",
+    "probe",
+    "serve",
+    "run",
+    "ping",
+    "speed",
+    "transfer",
+    "tcp",
+    "doctor",
+    "curl",
+    "docker",
+    "ip",
+    "sudo",
+    "make",
+    "cargo",
+    "apt-get",
+    "nats",
+    "kill",
+    "nginx",
+    "systemctl",
+    "ssh",
+    "fpath",
+    "sleep",
+    "k6",
+    "oha",
+    "vegeta",
+    "wrk2",
+];
+
+/// Commands of the docs that ran when this was written, less some.
+const FEWEST: u32 = 25;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_in_blocks() {
+        let text = "$ no\n```console\n$ longhaul compare a.csv \\\n    b.csv\noutput\n$ cd pub\n```\n```sh\ncat > x <<'END'\n1\nEND\n```\n```toml\n$ no\n```\n";
+        assert_eq!(
+            commands(text),
+            ["longhaul compare a.csv \\\n    b.csv", "cd pub", "cat > x <<'END'\n1\nEND\n"]
+        );
+    }
+
+    #[test]
+    fn commands_that_need_more_than_files_are_left_out() {
+        for command in ["longhaul compare a.csv b.csv", "cd pub", "longhaul example pub"] {
+            assert!(is_offline(command), "{command}");
+        }
+        for command in [
+            "longhaul lab up x",
+            "longhaul probe http://x | longhaul compare -",
+            "rm -r x",
+            "sudo longhaul compare",
+        ] {
+            assert!(!is_offline(command), "{command}");
+        }
+    }
+}
