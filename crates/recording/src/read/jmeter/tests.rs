@@ -20,7 +20,10 @@ impl Sink for Kept {
     }
 }
 
-fn read(text: &str) -> Result<(Format, Vec<(u64, Sample)>, Vec<String>), String> {
+/// The format, the samples with their numbers, and the warnings.
+type Read = (Format, Vec<(u64, Sample)>, Vec<String>);
+
+fn read(text: &str) -> Result<Read, String> {
     let options = Options { labels: Labels::All, ..Options::default() };
     let mut kept = Kept::default();
     let origin = decode(text.as_bytes(), Path::new("x.jtl"), &options, &mut kept)
