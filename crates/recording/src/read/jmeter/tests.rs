@@ -1,3 +1,5 @@
+//! JTL files as JMeter and Taurus write them: in rows, in XML, and with faults.
+
 use std::path::Path;
 
 use crate::{Counts, Error, Event, Format, Metric, Options, Sample, Sink, decode, read::Labels};
