@@ -11,6 +11,7 @@ pub(crate) mod iperf;
 mod kv;
 pub(crate) mod lab;
 mod planet;
+mod power;
 mod probe;
 mod program;
 mod speed;
@@ -38,10 +39,18 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
         let _awake = Awake::hold();
         return grid::bench(Form::Json);
     }
-    if let ["sure", repeats @ ..] = words {
-        let number = |text: &str| -> anyhow::Result<u64> {
-            text.parse().with_context(|| format!("\"{text}\" is not a number of repeats"))
+    let number = |text: &str| -> anyhow::Result<u64> {
+        text.parse().with_context(|| format!("\"{text}\" is not a number of repeats"))
+    };
+    if let ["power", repeats @ ..] = words {
+        return match repeats {
+            [] => power::bench(200, ""),
+            [repeats] => power::bench(number(repeats)?, ""),
+            [repeats, shape] => power::bench(number(repeats)?, shape),
+            _ => bail!("expected power, perhaps a number of repeats, and a part of a shape's name"),
         };
+    }
+    if let ["sure", repeats @ ..] = words {
         return match repeats {
             [] => sure::bench(1000, ""),
             ["peers"] => sure::peers(200),

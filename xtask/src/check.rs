@@ -4,7 +4,7 @@ use std::{fs, io::ErrorKind};
 
 use anyhow::Context;
 
-use crate::{beside, generate, judge, root, run, run_allowing, tidy};
+use crate::{beside, generate, judge, root, run, run_allowing, smoke, tidy};
 
 /// Removes the documents that tests have kept for the schemas: those of an earlier program are not held against today's.
 fn forget_documents() -> anyhow::Result<()> {
@@ -46,6 +46,7 @@ pub(crate) fn check(before: Before) -> anyhow::Result<()> {
     forget_documents()?;
     run("web", "npm", &["run", "--silent", "speed-page"])?;
     run(".", "cargo", &["test", "--quiet", "--workspace"])?;
+    smoke::smoke_built()?;
     // What the program printed here and in every test, against the schemas that it ships; and the page with a comparison that Rust wrote.
     let compared = "../target/compare/report.html";
     run(

@@ -10,6 +10,9 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
+/// Where `make run` puts the program.
+const OPTIMISED: &str = "target/release/longhaul";
+
 /// Runs the help of all commands, and each command in the docs that needs neither a network nor another machine.
 pub(crate) fn smoke(program: &str) -> anyhow::Result<()> {
     let program =
@@ -26,6 +29,33 @@ pub(crate) fn smoke(program: &str) -> anyhow::Result<()> {
     println!("{}: the help of {helped} commands, {ran} commands of the docs", program.display());
     ensure!(ran >= FEWEST, "only {ran} commands of the docs ran, {FEWEST} did before");
     Ok(())
+}
+
+/// The same for what the tests run, and for the optimised program of `make run` where that is current.
+pub(crate) fn smoke_built() -> anyhow::Result<()> {
+    smoke("target/debug/longhaul")?;
+    if is_current(&root().join(OPTIMISED))? {
+        smoke(OPTIMISED)
+    } else {
+        println!("{OPTIMISED} is not there or older than its sources: `make run` builds it");
+        Ok(())
+    }
+}
+
+/// Whether a program is newer than all files that cargo made it of, which it lists in a file beside it.
+fn is_current(program: &Path) -> anyhow::Result<bool> {
+    let (Ok(built), Ok(listed)) = (fs::metadata(program), fs::read_to_string(program.with_extension("d")))
+    else {
+        return Ok(false);
+    };
+    let built = built.modified()?;
+    let (_, sources) = listed.split_once(": ").context("a list of sources without a target")?;
+    let is_older = |source: &str| {
+        let modified = fs::metadata(source).and_then(|source| source.modified());
+        modified.is_ok_and(|modified| modified <= built)
+    };
+    let lock = root().join("Cargo.lock");
+    Ok(sources.split_whitespace().chain(lock.to_str()).all(is_older))
 }
 
 /// Asks for the help of a command and of all below it; returns how many there are.

@@ -109,7 +109,7 @@ pub use proportion::share_interval;
 pub use qq::{Point, effective_qq, qq};
 pub use resample::{
     BandPoint, Certainty, ConfidenceInterval, Difference, DifferencePoint, FEWEST_MAXIMA, LIKELY, Pair,
-    PlacedCrossover, Resampled, Resamples, Scheme, Settings, resample, share_faster,
+    PlacedCrossover, Resampled, Resamples, Scheme, Settings, Timed, resample, share_faster,
 };
 pub use shift::{MOST_SHIFTS, SHUFFLES, SURE, Shift, time_shifts};
 pub use stretch::independent_stretch;

@@ -29,22 +29,27 @@ pub(crate) mod beta;
 mod binomial;
 mod cells;
 mod certainty;
+mod chance;
 mod confidence;
 mod crossing;
 mod difference;
 pub(crate) mod draw;
 mod grid;
+mod grouping;
 pub(crate) mod normal;
 mod pair;
 mod pass;
 mod permutation;
 pub(crate) mod poisson;
 mod pooled;
+mod quarters;
 mod rank_interval;
 mod relabel;
 mod resampled;
+mod scheme;
 mod share_faster;
 mod studentized;
+mod windows;
 
 pub use certainty::{Certainty, LIKELY};
 pub use confidence::ConfidenceInterval;
@@ -52,6 +57,7 @@ pub use crossing::{DifferencePoint, PlacedCrossover};
 pub use difference::Difference;
 pub use pair::Pair;
 pub use resampled::{BandPoint, FEWEST_MAXIMA, Resampled};
+pub use scheme::{Scheme, Timed};
 pub use share_faster::share_faster;
 
 use {cells::Cells, draw::Draw, grid::Grid, pass::Pass, permutation::Permuted};
@@ -74,28 +80,12 @@ impl Default for Settings {
     }
 }
 
-/// How the samples of a side depend on each other.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Scheme<'s> {
-    /// Not at all: each draw is any of the samples.
-    Independent,
-    /// A sample resembles those just before it, because a queue or a fault lasts: draws are blocks of consecutive
-    /// samples, starting anywhere, the end joined to the start so that each is drawn as often as any other (circular
-    /// blocks, Politis and Romano 1992). Only for exact samples.
-    Blocks {
-        /// All samples of the side in the order in which they were taken, ms.
-        in_time_ms: &'s [f64],
-        /// Samples in a block, 1..=n: a few times as long as samples resemble each other.
-        length: usize,
-    },
-}
-
 /// All sides of one comparison, resampled for the same percentiles and latencies so that they can be compared.
 #[derive(Debug, Clone)]
 pub struct Resamples<'d> {
     sides: Vec<Resampled<'d>>,
     /// Of each pair of sides, once it was asked for; a row for each first side.
-    permuted: Vec<OnceLock<Option<Permuted>>>,
+    permuted: Vec<OnceLock<Permuted>>,
 }
 
 impl<'d> Resamples<'d> {
@@ -144,6 +134,13 @@ fn resample_on<'d>(
     let distributions: Vec<&Distribution> = sides.iter().map(|(side, _)| *side).collect();
     let grid = Grid::new(&distributions, requests);
     let one = |(number, &(side, scheme)): (usize, &(&'d Distribution, Scheme<'d>))| {
+        if let Some(timed) = scheme.timed() {
+            let refused =
+                || Error::Blocks { length: timed.length, values: timed.values_ms.len(), samples: side.n() };
+            let is_whole = side.relative_error().is_none() && timed.values_ms.len() == side.n();
+            let times = timed.started_s.map_or(side.n(), <[f64]>::len);
+            (is_whole && times == side.n()).then_some(()).ok_or_else(refused)?;
+        }
         let cells = Cells::new(side);
         let draw = Draw::new(side, &cells, scheme)?;
         let pass = Pass::new(side, &cells, &grid, requests, scheme);

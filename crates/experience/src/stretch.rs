@@ -10,66 +10,121 @@
 //!
 //! Politis and White's block length, which minimises the error of a variance, is a few times shorter: right for an
 //! interval of thousands of blocks, and too short to call two blocks independent, which is what a permutation does.
+//!
+//! The series is what each sample adds to a statistic, in milliseconds. A drift of 0.3 ms counts in a mean as far as it
+//! widens the interval of the mean: weak correlation that adds less than a twentieth of the variance is left out.
 
 use crate::{
     autocorrelation::{centred, slow_above},
     distribution::{as_f64, floor},
-    resample::{normal, poisson},
+    resample::poisson,
 };
 
 /// How many samples make a stretch that is independent of the next: 1 if samples look independent. The series must be in
-/// the order of time; up to n for a series that never forgets.
+/// the order of time; up to n for a series that never forgets. `step` is the first sample after a change of level that is known,
+/// and is removed first.
 ///
-/// The normal scores of ranks are looked at, since a heavy tail would drown the covariances of the values themselves; and which samples are
-/// slow, the slowest tenth and hundredth, since tail percentiles and `E[max]` feel when those come together even if all else is independent.
-/// Fewer than 20 samples give 1. Independent samples are judged dependent in about 5 % of cases, and then have
-/// stretches of [`ROOM`] samples, which costs little. Values must be as a [`crate::Distribution`] takes them.
-pub fn independent_stretch(in_time_ms: &[f64]) -> usize {
-    let n = in_time_ms.len();
+/// A heavy tail would drown the covariances of the values themselves, so these are cut at their 5th and 95th percentile;
+/// and it is looked at which samples are slow, the slowest tenth and hundredth, since tail percentiles and `E[max]` feel
+/// when those come together even if all else is independent. Fewer than 20 samples give 1. Independent samples are judged
+/// dependent in about 5 % of cases, and then have stretches of [`ROOM`] samples, which costs little. Values must be as a
+/// [`crate::Distribution`] takes them.
+pub fn independent_stretch(in_time_ms: &[f64], step: Option<usize>) -> usize {
+    stretch_of_sum(in_time_ms, TRIMMED, step)
+}
+
+/// The same for anything that is added up over samples: `trimmed` is the share that is cut off at the upper end.
+pub(crate) fn stretch_of_sum(influence: &[f64], trimmed: f64, step: Option<usize>) -> usize {
+    let whole = longest(influence, trimmed, SINGLE);
+    match step.filter(|_| whole > 1) {
+        Some(step) => whole.min(longest(&without_step(influence, step, median), trimmed, SINGLE)),
+        None => whole,
+    }
+}
+
+/// The same for the differences of two series that are known to depend on time: less is taken for a sign that these do, too.
+pub(crate) fn stretch_of_differences(differences: &[f64]) -> usize {
+    longest(differences, TRIMMED, DIFFERENCES)
+}
+
+/// The same for a share of samples, from a series of zeros and ones.
+pub(crate) fn stretch_of_share(is_counted: &[f64], step: Option<usize>) -> usize {
+    let n = is_counted.len();
     if n < FEWEST {
         return 1;
     }
-    let slow = |share: f64| -> Vec<f64> {
-        let threshold = slow_above(in_time_ms, share);
-        in_time_ms.iter().map(|&value| f64::from(u8::from(value > threshold))).collect()
+    let ones: f64 = is_counted.iter().sum();
+    let flip = ones > as_f64(n) / 2.0;
+    let rare: Vec<f64> = is_counted.iter().map(|&one| if flip { 1.0 - one } else { one }).collect();
+    let of = |series: &[f64]| {
+        let found = stretch_of(series.to_vec(), SINGLE, variance(series));
+        found.max(if comes_together(&rare) { stretch_of(series.to_vec(), 0.0, 0.0) } else { 0.0 })
     };
-    let mut longest = stretch_of(normal_scores(in_time_ms), SINGLE);
+    let whole = of(&rare);
+    let found = match step.filter(|_| whole > 1.0) {
+        Some(step) => whole.min(of(&without_step(&rare, step, mean))),
+        None => whole,
+    };
+    floor(found.ceil()).clamp(1, n)
+}
+
+fn longest(series: &[f64], trimmed: f64, least: f64) -> usize {
+    let n = series.len();
+    if n < FEWEST {
+        return 1;
+    }
+    let all = variance(series);
+    let (low, high) = (slow_above(series, TRIMMED), slow_above(series, 1.0 - trimmed));
+    let mut body: Vec<f64> = series.iter().map(|value| value.clamp(low, high.max(low))).collect();
+    // Where neighbours resemble each other much, the few slow ones will, too.
+    let is_strong = successive(&mut body).0 > STRONG;
+    let mut longest = stretch_of(body, least, if is_strong { 0.0 } else { all });
     for share in SLOW {
-        let slow = slow(share);
-        if comes_together(&slow) {
-            longest = longest.max(stretch_of(slow, 0.0));
+        let threshold = slow_above(series, share);
+        let beyond: Vec<f64> = series.iter().map(|value| (value - threshold).max(0.0)).collect();
+        let is_slow: Vec<f64> = beyond.iter().map(|&beyond| f64::from(u8::from(beyond > 0.0))).collect();
+        if variance(&beyond) > MATERIAL * all && comes_together(&is_slow) {
+            longest = longest.max(stretch_of(is_slow, 0.0, 0.0));
         }
     }
     floor(longest.ceil()).clamp(1, n)
 }
 
-/// The normal quantile of each value's rank, so that the slow tail counts for more than by its share, and no single value
-/// for all. Ranks are among up to [`REFERENCE`] of the values taken evenly, equal values sharing theirs.
-fn normal_scores(values: &[f64]) -> Vec<f64> {
-    let stride = values.len().div_ceil(REFERENCE);
-    let mut reference: Vec<f64> = values.iter().copied().step_by(stride).collect();
-    reference.sort_unstable_by(f64::total_cmp);
-    let n = as_f64(reference.len());
-    let at: Vec<f64> = (0..=2 * reference.len())
-        .map(|twice| normal::quantile((as_f64(twice) / 2.0).clamp(0.5, n - 0.5) / n))
-        .collect();
-    let score = |&value: &f64| {
-        let below = reference.partition_point(|&other| other < value);
-        let up_to = below + reference[below..].partition_point(|&other| other <= value);
-        at[below + up_to]
+/// The series with both sides of a step at one level.
+fn without_step(series: &[f64], step: usize, level: fn(&[f64]) -> f64) -> Vec<f64> {
+    let (before, after) = series.split_at(step.min(series.len()));
+    let part = |part: &[f64]| {
+        let level = if part.is_empty() { 0.0 } else { level(part) };
+        part.iter().map(move |value| value - level).collect::<Vec<f64>>()
     };
-    values.iter().map(score).collect()
+    [part(before), part(after)].concat()
+}
+
+fn median(part: &[f64]) -> f64 {
+    slow_above(part, 0.5)
+}
+
+fn mean(part: &[f64]) -> f64 {
+    part.iter().sum::<f64>() / as_f64(part.len())
+}
+
+fn variance(series: &[f64]) -> f64 {
+    let mean = mean(series);
+    series.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / as_f64(series.len())
 }
 
 /// The stretch that one series needs; 0 if single samples do not resemble each other. `least` is how many standard errors
-/// single samples must show.
-fn stretch_of(mut series: Vec<f64>, least: f64) -> f64 {
+/// single samples must show, and `all` the variance of a sample that the correlation is measured by.
+fn stretch_of(mut series: Vec<f64>, least: f64, all: f64) -> f64 {
     let (mut length, mut stretch, mut level, mut missed) = (1.0, 0.0, least, 0);
     while series.len() >= FEWEST_BLOCKS && missed < 2 {
         // Of independent values the expectation is -1/n and the standard error 1/sqrt(n).
         let n = as_f64(series.len());
-        let correlation = successive(&mut series) + 1.0 / n;
-        if correlation * n.sqrt() > level {
+        let (correlation, variance) = successive(&mut series);
+        let correlation = correlation + 1.0 / n;
+        // The mean of all samples varies as if each had this much more variance.
+        let added = 2.0 * correlation * length * variance;
+        if correlation * n.sqrt() > level && added > MATERIAL * all {
             stretch = length * (32.0 * correlation).clamp(1.0, as_f64(ROOM));
             missed = 0;
         } else {
@@ -82,12 +137,12 @@ fn stretch_of(mut series: Vec<f64>, least: f64) -> f64 {
     stretch
 }
 
-/// The correlation of each value with the next; centres the series.
-fn successive(series: &mut [f64]) -> f64 {
+/// The correlation of each value with the next, and their variance; centres the series.
+fn successive(series: &mut [f64]) -> (f64, f64) {
     centred(series);
     let squares: f64 = series.iter().map(|value| value * value).sum();
     let products: f64 = series.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    if squares > 0.0 { products / squares } else { 0.0 }
+    (if squares > 0.0 { products / squares } else { 0.0 }, squares / as_f64(series.len()))
 }
 
 /// Whether the ones among zeros follow each other within some distance more often than chance would have it.
@@ -105,11 +160,23 @@ fn comes_together(slow: &[f64]) -> bool {
     })
 }
 
+/// The share of values that is cut off at each end.
+pub(crate) const TRIMMED: f64 = 0.05;
+
+/// Correlation matters if it adds this share to the variance.
+const MATERIAL: f64 = 0.05;
+
+/// Correlation of neighbours that counts, whatever it adds.
+const STRONG: f64 = 0.2;
+
 /// The longest stretch, in units of the longest block of dependent samples.
 const ROOM: usize = 8;
 
 /// Standard errors that single samples must show: one independent series in twenty does.
 const SINGLE: f64 = 1.645;
+
+/// The same for differences of series that depend on time: three independent ones in ten do.
+const DIFFERENCES: f64 = 0.5;
 
 /// The same for blocks, of which there are many lengths, if single samples have shown nothing.
 const LATE: f64 = 3.0;
@@ -125,9 +192,6 @@ const CHANCE: f64 = 0.01;
 
 /// Above these shares a sample is slow.
 const SLOW: [f64; 2] = [0.9, 0.99];
-
-/// Values to rank among: neighbouring ranks are 1/65536 apart, far below what any correlation needs.
-const REFERENCE: usize = 65_536;
 
 /// Below this there is nothing to see.
 const FEWEST: usize = 20;

@@ -279,10 +279,17 @@ fn method(question: &Question, is_observed: bool, sides: usize) -> String {
             settings.level * 100.0,
             settings.resamples
         );
-        if sides > 2 {
-            text += " Intervals are not corrected for multiple comparisons; the certainty of a verdict is corrected for all \
-                     pairs of sides (Holm).";
-        }
+        text += match sides {
+            0 | 1 => "",
+            2 => {
+                " Intervals are not corrected for multiple comparisons; the certainty of the two verdicts of the headline is \
+                 corrected for both (Holm)."
+            }
+            _ => {
+                " Intervals are not corrected for multiple comparisons; the certainty of a verdict is corrected for all pairs of \
+                 sides, and in the headline for both of its verdicts (Holm)."
+            }
+        };
     }
     text
 }

@@ -12,7 +12,9 @@ mod source;
 use std::{num::NonZero, thread};
 
 use anyhow::ensure;
-use experience::{Certainty, Distribution, Pair, Resamples, Scheme, Settings, independent_stretch, resample};
+use experience::{
+    Certainty, Distribution, Pair, Resamples, Scheme, Settings, Timed, independent_stretch, resample,
+};
 
 use self::source::{Dependence, Shape, samples};
 
@@ -49,6 +51,8 @@ struct Place {
     shape: Shape,
     dependence: Dependence,
     sizes: [usize; 2],
+    /// Whether both sides were measured in the same minutes.
+    is_common: bool,
 }
 
 pub(crate) use peers::bench as peers;
@@ -66,8 +70,8 @@ pub(crate) fn bench(repeats: u64, wanted: &str) -> anyhow::Result<()> {
         "Of a true 5 %, 95 % of places show at most {:.1} %.\n",
         5.0 + 164.5 * (0.05 * 0.95 / repeats as f64).sqrt()
     );
-    println!("| shape | in time | samples | {} |", WHAT.join(" | "));
-    println!("|{}", " --- |".repeat(WHAT.len() + 3));
+    println!("| shape | in time | samples | minutes | {} |", WHAT.join(" | "));
+    println!("|{}", " --- |".repeat(WHAT.len() + 4));
     for place in places {
         let shares = false_alarms(place, repeats).map(|count| count as f64 * 100.0 / repeats as f64);
         let cells: Vec<String> = shares.iter().map(|share| format!("{share:.1}")).collect();
@@ -81,15 +85,19 @@ fn places() -> impl Iterator<Item = Place> {
     Dependence::ALL.into_iter().flat_map(|dependence| {
         Shape::ALL
             .into_iter()
-            .flat_map(move |shape| SIZES.into_iter().map(move |sizes| Place { shape, dependence, sizes }))
+            .flat_map(move |shape| SIZES.into_iter().map(move |sizes| (shape, sizes)))
+            .flat_map(move |(shape, sizes)| {
+                [false, true].map(|is_common| Place { shape, dependence, sizes, is_common })
+            })
     })
 }
 
 impl Place {
     /// The first cells of its row.
     fn row(self) -> String {
-        let Self { shape, dependence, sizes: [first, second] } = self;
-        format!("{} | {} | {first} x {second}", shape.name(), dependence.name())
+        let Self { shape, dependence, sizes: [first, second], is_common } = self;
+        let minutes = if is_common { "same" } else { "others" };
+        format!("{} | {} | {first} x {second} | {minutes}", shape.name(), dependence.name())
     }
 }
 
@@ -117,7 +125,7 @@ fn false_alarms(place: Place, repeats: u64) -> [u64; WHAT.len()] {
 
 /// One draw of both sides, in time.
 fn pair(place: Place, factor: f64, seed: u64) -> [Vec<f64>; 2] {
-    let Place { shape, dependence, sizes: [first, second] } = place;
+    let Place { shape, dependence, sizes: [first, second], .. } = place;
     let first = samples(shape, dependence, first, 2 * seed);
     let mut second = samples(shape, dependence, second, 2 * seed + 1);
     second.iter_mut().for_each(|value| *value *= factor);
@@ -127,13 +135,18 @@ fn pair(place: Place, factor: f64, seed: u64) -> [Vec<f64>; 2] {
 /// What is called sure of one draw of both sides, where the second is slower by `factor`.
 fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
     let [first, second] = pair(place, factor, seed);
-    let sides = [first.as_slice(), second.as_slice()].map(|series| {
-        let length = independent_stretch(series);
-        let scheme =
-            if length > 1 { Scheme::Blocks { in_time_ms: series, length } } else { Scheme::Independent };
+    let times = [&first, &second].map(|series| {
+        let n = series.len() as f64;
+        (0..series.len()).map(|number| number as f64 / n).collect::<Vec<f64>>()
+    });
+    let sides = [first.as_slice(), second.as_slice()].into_iter().zip(&times).map(|(series, times)| {
+        let length = independent_stretch(series, None);
+        let started_s = place.is_common.then_some(times.as_slice());
+        let scheme = Scheme::Timed(Timed { values_ms: series, started_s, step: None, length });
         // The sources give positive numbers.
         (Distribution::new(series.to_vec()).expect("latencies"), scheme)
     });
+    let sides: Vec<(Distribution, Scheme<'_>)> = sides.collect();
     let sides: Vec<(&Distribution, Scheme<'_>)> =
         sides.iter().map(|(side, scheme)| (side, *scheme)).collect();
     let of = |requests: u32, ask: &dyn Fn(Pair<'_>) -> Vec<bool>| {
@@ -169,21 +182,26 @@ mod tests {
     use super::*;
 
     /// Where two sides are one source, so many of 60 comparisons may be sure: of a true 6 % more than 11 are with chance
-    /// 0.0006, and there are 60 numbers here.
+    /// 0.0006, and there are 80 numbers here.
     const MOST: u64 = 11;
 
     #[test]
     fn a_source_is_rarely_surely_different_from_itself() {
         let ar = Dependence::Autoregressive;
-        for (shape, dependence, sizes) in [
+        for (number, (shape, dependence, sizes)) in [
             (Shape::Bimodal(0.01), Dependence::Independent, [100, 100]),
             (Shape::LogNormal(1.5), Dependence::Independent, [500, 5000]),
             (Shape::Pareto, Dependence::Independent, [50, 1500]),
             (Shape::Exponential, ar(0.8), [1000, 1000]),
             (Shape::LogNormal(1.0), ar(0.95), [50, 50]),
             (Shape::LogNormal(1.0), Dependence::Bursts, [2000, 2000]),
-        ] {
-            let place = Place { shape, dependence, sizes };
+            (Shape::Exponential, ar(0.95), [50, 50]),
+            (Shape::Exponential, ar(0.9), [200, 200]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let place = Place { shape, dependence, sizes, is_common: number % 2 == 1 };
             let found = false_alarms(place, 60);
             assert!(found.iter().all(|&count| count <= MOST), "{place:?}: {found:?}");
         }
@@ -193,8 +211,12 @@ mod tests {
     fn what_is_there_is_found() {
         // Means of 1000 exponentials know themselves to 1/sqrt(1000) = 3.2 %, their difference to 4.5 %: 20 % is 4.5 of that,
         // found in more than 99 of 100 cases. The median: ln 2 with 1/(2 f sqrt(n)) = 3.2 %, of ln 2 4.6 %, times sqrt 2.
-        let place =
-            Place { shape: Shape::Exponential, dependence: Dependence::Independent, sizes: [1000, 1000] };
+        let place = Place {
+            shape: Shape::Exponential,
+            dependence: Dependence::Independent,
+            sizes: [1000, 1000],
+            is_common: true,
+        };
         let found: Vec<_> = (0..20).map(|seed| called_sure(place, 1.25, seed)).collect();
         for what in [0, 2, 3, 6] {
             let count = found.iter().filter(|sure| sure[what]).count();

@@ -20,9 +20,9 @@
 
 use super::{
     certainty::Certainty,
+    chance::{Chance, Test},
     confidence::ConfidenceInterval,
     normal,
-    permutation::{Chance, Test},
 };
 use crate::distribution::{as_f64, floor};
 
@@ -58,6 +58,8 @@ pub(crate) struct SideEstimate {
     /// Of the samples, ms.
     pub(crate) estimate_ms: f64,
     pub(crate) interval: ConfidenceInterval,
+    /// How many samples the side has.
+    pub(crate) samples: f64,
     /// How many independent things it is made of.
     pub(crate) draws: f64,
     /// The chance that all samples lie below the truth, so that it has no upper end; 0 where there is no such argument.
@@ -68,18 +70,25 @@ pub(crate) struct SideEstimate {
 
 impl SideEstimate {
     /// A mean, or an expected maximum, of this many draws.
-    pub(crate) fn of_mean(estimate_ms: f64, interval: ConfidenceInterval, draws: f64) -> Self {
-        Self { estimate_ms, interval, draws, all_below: 0.0, all_above: 0.0 }
+    pub(crate) fn of_mean(
+        estimate_ms: f64,
+        interval: ConfidenceInterval,
+        [samples, draws]: [f64; 2],
+    ) -> Self {
+        Self { estimate_ms, interval, samples, draws, all_below: 0.0, all_above: 0.0 }
     }
 }
 
-/// The difference of two estimates whose chance is known.
+/// The difference of two estimates of E[max] of so many requests whose chance is known.
 pub(crate) fn by_permutation(
-    first: SideEstimate,
-    second: SideEstimate,
+    [first, second]: [SideEstimate; 2],
     chance: &Chance,
+    requests: u32,
     level: f64,
 ) -> Difference {
+    let [ours, theirs] = chance.dealt.draws;
+    let first = SideEstimate { draws: ours.min(first.samples / f64::from(requests)), ..first };
+    let second = SideEstimate { draws: theirs.min(second.samples / f64::from(requests)), ..second };
     let difference_ms = second.estimate_ms - first.estimate_ms;
     let test = chance.test(difference_ms, level);
     // What a side cannot bound, the difference cannot either.
@@ -94,6 +103,32 @@ pub(crate) fn by_permutation(
         Evidence { sure: test.sure, noise: test.noise, distance: test.distance },
         level,
     )
+}
+
+/// The difference of two quantiles whose sides exchanged the halves of windows: what changes for both sides is in the interval
+/// of each, but not in that of their difference. The share of samples up to the quantile of all is tested, and its interval is
+/// taken into milliseconds as the difference itself is. `None` for other deals, and where share and quantiles disagree.
+pub(crate) fn by_windows(
+    sides: [SideEstimate; 2],
+    chance: &Chance,
+    share: f64,
+    level: f64,
+) -> Option<Difference> {
+    let difference_ms = sides[1].estimate_ms - sides[0].estimate_ms;
+    let scale = difference_ms / chance.estimate();
+    if !chance.dealt.is_paired || !scale.is_finite() || scale <= 0.0 {
+        return None;
+    }
+    let test = chance.own_test(level);
+    let end = |end: Option<f64>| end.map(|end| end * scale);
+    let interval = ConfidenceInterval { low: end(test.interval.low), high: end(test.interval.high) };
+    let evidence = Evidence { sure: test.sure, noise: test.noise, distance: test.distance };
+    let draws = chance.dealt.draws;
+    let sides = [0, 1].map(|side| {
+        let (all_below, all_above) = (share.powf(draws[side]), (1.0 - share).powf(draws[side]));
+        SideEstimate { draws: draws[side], all_below, all_above, ..sides[side] }
+    });
+    Some(judged(sides, interval, evidence, level))
 }
 
 /// The difference of two estimates with their intervals.
@@ -256,7 +291,7 @@ mod tests {
     }
 
     fn known(estimate_ms: f64, interval: ConfidenceInterval, draws: f64) -> SideEstimate {
-        SideEstimate::of_mean(estimate_ms, interval, draws)
+        SideEstimate::of_mean(estimate_ms, interval, [draws, draws])
     }
 
     #[test]

@@ -21,11 +21,9 @@ pub(crate) enum Draw {
 
 impl Draw {
     pub(crate) fn new(side: &Distribution, cells: &Cells, scheme: Scheme<'_>) -> Result<Self, Error> {
-        match scheme {
-            Scheme::Independent => Ok(Self::Independent(Independent::new(cells))),
-            Scheme::Blocks { in_time_ms, length } => {
-                Blocks::new(side, cells, in_time_ms, length).map(Self::Blocks)
-            }
+        match scheme.blocks() {
+            None => Ok(Self::Independent(Independent::new(cells))),
+            Some((in_time_ms, length)) => Blocks::new(side, cells, in_time_ms, length).map(Self::Blocks),
         }
     }
 

@@ -3,9 +3,12 @@
 use std::sync::OnceLock;
 
 use super::{
-    ConfidenceInterval, Difference, DifferencePoint, PlacedCrossover, Resampled, crossing,
-    difference::{by_permutation, difference},
-    permutation::{self, Permuted, Test},
+    ConfidenceInterval, Difference, DifferencePoint, PlacedCrossover, Resampled,
+    chance::Test,
+    crossing,
+    difference::{SideEstimate, by_permutation, by_windows, difference},
+    permutation::{self, Evidence, Permuted},
+    quarters::{Beyond, share_by_parts},
     share_faster,
 };
 use crate::{crossover::crossovers_of, page::percentile_to_watch};
@@ -15,38 +18,41 @@ use crate::{crossover::crossovers_of, page::percentile_to_watch};
 pub struct Pair<'r> {
     first: &'r Resampled<'r>,
     second: &'r Resampled<'r>,
-    permuted: &'r OnceLock<Option<Permuted>>,
+    permuted: &'r OnceLock<Permuted>,
 }
 
 impl<'r> Pair<'r> {
     pub(super) fn new(
         first: &'r Resampled<'r>,
         second: &'r Resampled<'r>,
-        permuted: &'r OnceLock<Option<Permuted>>,
+        permuted: &'r OnceLock<Permuted>,
     ) -> Self {
         Self { first, second, permuted }
     }
 
-    /// What chance does to the difference; made when it is first asked for.
-    fn permuted(&self) -> Option<&'r Permuted> {
-        let side = |side: &'r Resampled<'r>| (side.side, side.scheme);
+    /// What chance does to the differences; made when it is first asked for.
+    fn permuted(&self) -> &'r Permuted {
         let permute = || {
-            permutation::permuted(
-                side(self.first),
-                side(self.second),
-                self.first.requests,
-                &self.first.settings,
-            )
+            let (first, second) = (self.first, self.second);
+            permutation::permuted(first.as_side(), second.as_side(), first.requests, &first.settings)
         };
-        self.permuted.get_or_init(permute).as_ref()
+        self.permuted.get_or_init(permute)
     }
 
     /// The difference of the expected request latencies.
     pub fn mean(&self) -> Difference {
-        let (first, second) = (self.first.mean_estimate(), self.second.mean_estimate());
-        match self.permuted() {
-            Some(permuted) => by_permutation(first, second, &permuted.mean, self.level()),
-            None => {
+        let sides = [self.first, self.second];
+        match &self.permuted().mean {
+            Evidence::Deals(chance) => {
+                by_permutation(sides.map(Resampled::mean_estimate), chance, 1, self.level())
+            }
+            Evidence::Quarters(short) => self.by_quarters(
+                *short,
+                |side, beyond| side.expected_estimate_by_quarters(1, beyond),
+                |side| side.mean_estimate(),
+            ),
+            Evidence::Sides => {
+                let [first, second] = sides.map(Resampled::mean_estimate);
                 difference(first, second, self.first.means().zip(self.second.means()), None, self.level())
             }
         }
@@ -54,23 +60,55 @@ impl<'r> Pair<'r> {
 
     /// The difference of the expected waits for the slowest of the page's requests.
     pub fn expected_experienced(&self) -> Difference {
-        let (first, second) = (self.first.expected_estimate(), self.second.expected_estimate());
-        match self.permuted() {
-            Some(permuted) => by_permutation(first, second, &permuted.expected, self.level()),
-            None => difference(
-                first,
-                second,
-                self.first.expected().zip(self.second.expected()),
-                None,
-                self.level(),
+        let (sides, requests) = ([self.first, self.second], self.first.requests);
+        match &self.permuted().expected {
+            Evidence::Deals(chance) => {
+                by_permutation(sides.map(Resampled::expected_estimate), chance, requests, self.level())
+            }
+            Evidence::Quarters(short) => self.by_quarters(
+                *short,
+                |side, beyond| side.expected_estimate_by_quarters(requests, beyond),
+                |side| side.expected_estimate(),
             ),
+            Evidence::Sides => {
+                let [first, second] = sides.map(Resampled::expected_estimate);
+                let resamples = self.first.expected().zip(self.second.expected());
+                difference(first, second, resamples, None, self.level())
+            }
         }
     }
 
     /// The difference of the quantiles at any share of requests.
     pub fn quantile(&self, share: f64) -> Difference {
-        let chance = self.permuted().and_then(|permuted| permuted.quantile(share));
-        self.quantile_with(share, chance.map(|chance| chance.own_test(self.level())))
+        let (first, second) = (self.first.as_side(), self.second.as_side());
+        match permutation::quantile(first, second, share, &self.first.settings) {
+            Evidence::Deals(chance) => {
+                let sides = [self.first, self.second].map(|side| side.quantile_estimate(share));
+                by_windows(sides, &chance, share, self.level())
+                    .unwrap_or_else(|| self.quantile_with(share, Some(chance.own_test(self.level()))))
+            }
+            Evidence::Quarters(short) => self.by_quarters(
+                short,
+                |side, beyond| side.quantile_estimate_by_quarters(share, beyond),
+                |side| side.quantile_estimate(share),
+            ),
+            Evidence::Sides => self.quantile_with(share, None),
+        }
+    }
+
+    /// The difference of two sides, of which those that have too few stretches go by their quarters.
+    fn by_quarters(
+        &self,
+        short: [bool; 2],
+        by_quarters: impl Fn(&Resampled<'_>, Beyond) -> Option<SideEstimate>,
+        own: impl Fn(&Resampled<'_>) -> SideEstimate,
+    ) -> Difference {
+        let beyond = Beyond::between(self.first.side, self.second.side);
+        let estimate = |side: &Resampled<'_>, is_short: bool| {
+            is_short.then(|| by_quarters(side, beyond)).flatten().unwrap_or_else(|| own(side))
+        };
+        let (first, second) = (estimate(self.first, short[0]), estimate(self.second, short[1]));
+        difference(first, second, std::iter::empty(), None, self.level())
     }
 
     fn quantile_with(&self, share: f64, test: Option<Test>) -> Difference {
@@ -89,9 +127,23 @@ impl<'r> Pair<'r> {
     /// for other numbers the interval is rougher.
     pub fn share_faster(&self, requests: u32) -> (f64, ConfidenceInterval) {
         let (share, interval) = share_faster::estimate(self.first, self.second, requests);
-        let chance = self.permuted().map(|permuted| &permuted.shares[usize::from(requests != 1)]);
-        let Some(test) = chance.map(|chance| chance.own_test(self.level())) else { return (share, interval) };
-        (share, share_faster::tested(share, interval, test, self.level()))
+        match &self.permuted().shares[usize::from(requests != 1)] {
+            Evidence::Deals(chance) => {
+                let test = chance.own_test(self.level());
+                let of_test = |end: Option<f64>| end.map(|end| (0.5 + end).clamp(0.0, 1.0));
+                if chance.dealt.is_paired && requests == 1 {
+                    let ConfidenceInterval { low, high } = test.interval;
+                    return (share, ConfidenceInterval { low: of_test(low), high: of_test(high) });
+                }
+                (share, share_faster::tested(share, interval, test, self.level()))
+            }
+            Evidence::Quarters(_) => {
+                let parts = [self.first.parts(), self.second.parts()];
+                let beyond = Beyond::between(self.first.side, self.second.side);
+                (share, share_by_parts(parts, requests, beyond, self.level()))
+            }
+            Evidence::Sides => (share, interval),
+        }
     }
 
     /// For a chart: the differences, each with the intervals of its two sides alone, at all shares of [`Resampled::band`] that both sides reach.

@@ -37,9 +37,9 @@ impl<'s> Pass<'s> {
             requests,
             positions: grid.shares.iter().map(|share| (n - 1.0) * share).collect(),
             cuts: grid.cuts.iter().map(|&cut| cells.place(as_f64(side.at_most(cut)))).collect(),
-            own: match scheme {
-                Scheme::Independent => Vec::new(),
-                Scheme::Blocks { .. } => grid.shares.iter().map(|share| cells.place(share * n)).collect(),
+            own: match scheme.blocks() {
+                None => Vec::new(),
+                Some(_) => grid.shares.iter().map(|share| cells.place(share * n)).collect(),
             },
         }
     }

@@ -14,67 +14,164 @@
 //! excludes 0 if and only if the test is sure.
 //!
 //! Samples that resemble their predecessors are dealt out by stretches of time that are long enough to be independent
-//! of each other ([`crate::independent_stretch`]), and standard errors are those of stretches.
+//! of each other, and standard errors are those of stretches. How long that is depends on the statistic ([`super::grouping`]).
+//! Two sides that were measured in the same minutes exchange the halves of windows of time ([`super::windows`]).
 
 use std::{num::NonZero, ops::Range, thread};
 
 use super::{
-    ConfidenceInterval, Scheme, Settings, generator,
+    Scheme, Settings,
+    chance::{Chance, Dealt},
+    generator,
+    grouping::{Grouping, Statistic},
     pooled::Pooled,
-    relabel::{Deal, Relabel, Single, Stretches},
+    quarters::has_quarters,
+    relabel::{Deal, Labels, Relabel, Single, Stretches},
+    scheme::Side,
     studentized::{Estimate, Estimates, Studentizer, per_draw},
+    windows::Windows,
 };
 use crate::{Distribution, distribution::as_f64};
 
-/// What chance does to every difference of two sides.
+/// What decides about a difference.
 #[derive(Debug, Clone)]
-pub(crate) struct Permuted {
-    pub(crate) mean: Chance,
-    pub(crate) expected: Chance,
-    /// To the share of requests, and of pages, for which the first side is faster, less 1/2.
-    pub(crate) shares: [Chance; 2],
-    /// For quantiles of samples that go by stretches of time.
-    stretched: Option<Stretched>,
+pub(crate) enum Evidence {
+    /// Other deals of the samples.
+    Deals(Chance),
+    /// The intervals of both sides, by quarters for those that have too few stretches to be dealt out.
+    Quarters([bool; 2]),
+    /// The intervals of both sides.
+    Sides,
 }
 
-/// Stretches of two sides that can be dealt out again for any quantile.
+/// The evidence for every difference of two sides but those of quantiles.
 #[derive(Debug, Clone)]
-struct Stretched {
-    stretches: Stretches,
-    totals: Vec<usize>,
-    settings: Settings,
-    is_turned: bool,
-    is_open: bool,
+pub(crate) struct Permuted {
+    pub(crate) mean: Evidence,
+    pub(crate) expected: Evidence,
+    /// For the share of requests, and of pages, for which the first side is faster, less 1/2.
+    pub(crate) shares: [Evidence; 2],
+}
+
+/// Deals two sides out again.
+///
+/// The result has the same size, with opposite signs, if the sides are exchanged.
+pub(crate) fn permuted(first: Side<'_>, second: Side<'_>, requests: u32, settings: &Settings) -> Permuted {
+    if comes_later(first.0, second.0) {
+        return permuted(second, first, requests, settings).turned();
+    }
+    let pooled = Pooled::new(first.0, second.0);
+    let grouping = |statistic| Grouping::new([first, second], statistic);
+    let of_means = grouping(Statistic::ExpectedMaximum(1));
+    let of_maxima =
+        if requests == 1 { of_means.clone() } else { grouping(Statistic::ExpectedMaximum(requests)) };
+    let groupings = [of_means, of_maxima, grouping(Statistic::Ranks(&pooled))];
+    let mut runs: Vec<(&Grouping, Run)> = Vec::new();
+    for grouping in &groupings {
+        if runs.iter().all(|(done, _)| *done != grouping) {
+            runs.push((grouping, Run::new(&pooled, grouping, [first, second], requests, settings)));
+        }
+    }
+    let run = |place: usize| {
+        let found = runs.iter().find(|(grouping, _)| **grouping == groupings[place]);
+        found.map_or(&Run::Sides, |(_, run)| run)
+    };
+    let apart = |[first, second]: [Estimate; 2]| {
+        (second.value_ms - first.value_ms, (first.variance + second.variance).sqrt())
+    };
+    Permuted {
+        mean: run(0).evidence(0, |measured| apart(measured.means)),
+        expected: run(1).evidence(1, |measured| apart(measured.expected)),
+        shares: [
+            run(2).evidence(2, |measured| (measured.shares[0] - 0.5, 1.0)),
+            run(1).evidence(3, |measured| (measured.shares[1] - 0.5, 1.0)),
+        ],
+    }
 }
 
 impl Permuted {
-    /// What chance does to the share of samples up to the quantile of all samples at a share: the first side less the second,
-    /// so above 0 where the second is slower. `None` of independent samples, whose order statistics say it exactly.
-    pub(crate) fn quantile(&self, share: f64) -> Option<Chance> {
-        let Stretched { stretches, totals, settings, is_turned, is_open } = self.stretched.as_ref()?;
-        let wanted = share * as_f64(totals.iter().sum());
-        let mut up_to = 0;
-        let place = totals.iter().position(|&total| {
-            up_to += total;
-            as_f64(up_to) >= wanted
-        })?;
-        let sum = |cells: &[u32]| as_f64(cells.iter().filter(|&&cell| cell as usize <= place).count());
-        let sums: Vec<(f64, f64)> = stretches.iter().map(|cells| (sum(cells), as_f64(cells.len()))).collect();
-        let measured = stretches.labels();
-        let distance = |labels: &[bool]| by_stretches(&sums, labels, stretches.of_sides());
-        let (difference, error) = distance(&measured);
-        let mut deals = Vec::new();
-        let mut labels = vec![false; sums.len()];
-        let affordable = u32::try_from(MOST_STEPS / 8 / sums.len()).unwrap_or(u32::MAX).max(FEWEST_DEALS);
-        for number in 0..if *is_open { 0 } else { settings.resamples.min(affordable) } {
-            stretches.deal_labels(&mut generator(settings.seed, PERMUTATIONS, number as usize), &mut labels);
-            let (difference, error) = distance(&labels);
-            deals.push(if difference == 0.0 { 0.0 } else { difference / error });
+    /// The same with the sides exchanged.
+    fn turned(self) -> Self {
+        Self {
+            mean: self.mean.turned(),
+            expected: self.expected.turned(),
+            shares: self.shares.map(Evidence::turned),
         }
-        deals.sort_unstable_by(f64::total_cmp);
-        let chance = Chance { estimate: difference, error, deals, is_open: *is_open };
-        Some(if *is_turned { chance.turned() } else { chance })
     }
+}
+
+impl Evidence {
+    fn turned(self) -> Self {
+        match self {
+            Self::Deals(chance) => Self::Deals(chance.turned()),
+            Self::Quarters([first, second]) => Self::Quarters([second, first]),
+            Self::Sides => Self::Sides,
+        }
+    }
+}
+
+/// The evidence for the share of samples up to the quantile of all samples at a share: the first side less the second, so above
+/// 0 where the second is slower. Order statistics give it exactly where samples are independent.
+pub(crate) fn quantile(first: Side<'_>, second: Side<'_>, share: f64, settings: &Settings) -> Evidence {
+    if [first, second].iter().all(|(_, scheme)| *scheme == Scheme::Independent) {
+        return Evidence::Sides;
+    }
+    if comes_later(first.0, second.0) {
+        return quantile(second, first, share, settings).turned();
+    }
+    let pooled = Pooled::new(first.0, second.0);
+    let wanted = share * as_f64(pooled.sizes.iter().sum());
+    let mut up_to = 0;
+    let place = pooled.sizes.iter().position(|&size| {
+        up_to += size;
+        as_f64(up_to) >= wanted
+    });
+    let place = place.unwrap_or(pooled.len() - 1);
+    let grouping = Grouping::new([first, second], Statistic::Share(pooled.tops[place]));
+    if grouping == Grouping::Single {
+        return Evidence::Sides;
+    }
+    // Beyond a tenth there are too few samples in a window to see whether those come together.
+    let windows = first.1.timed().zip(second.1.timed()).filter(|_| (0.1..=0.9).contains(&share));
+    if let Some(halves) = windows.and_then(|(first, second)| Windows::of_quantile([first, second], share)) {
+        let windows = halves.len() / 2;
+        let dealt = Dealt { draws: [as_f64(windows); 2], is_open: false, is_paired: true };
+        return Evidence::Deals(of_share(
+            &halves,
+            &Labels { first: windows, is_paired: true },
+            dealt,
+            settings,
+        ));
+    }
+    let Some(Relabel::Stretches(stretches)) = relabel(&pooled, &grouping, [first, second], settings.seed)
+    else {
+        return Evidence::Sides;
+    };
+    let supply = supply(&stretches, &grouping, [first, second]);
+    if let Supply::Quarters(short) = supply {
+        return Evidence::Quarters(short);
+    }
+    let up_to = |cells: &[u32]| as_f64(cells.iter().filter(|&&cell| cell as usize <= place).count());
+    let sums: Vec<(f64, f64)> = stretches.iter().map(|cells| (up_to(cells), as_f64(cells.len()))).collect();
+    let is_open = supply == Supply::None;
+    let dealt = Dealt { draws: stretches.of_sides().map(as_f64), is_open, is_paired: false };
+    Evidence::Deals(of_share(&sums, stretches.labels(), dealt, settings))
+}
+
+/// What chance does to a share, from the number of samples that count in each stretch, and of all.
+fn of_share(sums: &[(f64, f64)], labels: &Labels, dealt: Dealt, settings: &Settings) -> Chance {
+    let of_sides = [labels.first, sums.len() - labels.first];
+    let distance = |is_first: &[bool]| by_stretches(sums, is_first, of_sides);
+    let mut is_first: Vec<bool> = (0..sums.len()).map(|number| number < labels.first).collect();
+    let (estimate, error) = distance(&is_first);
+    let mut deals = Vec::new();
+    let affordable = u32::try_from(MOST_STEPS / 8 / sums.len()).unwrap_or(u32::MAX).max(FEWEST_DEALS);
+    for number in 0..if dealt.is_open { 0 } else { settings.resamples.min(affordable) } {
+        labels.deal(&mut generator(settings.seed, PERMUTATIONS, number as usize), &mut is_first);
+        let (difference, error) = distance(&is_first);
+        deals.push(if difference == 0.0 { 0.0 } else { difference / error });
+    }
+    Chance::new(estimate, error, deals, dealt)
 }
 
 /// The difference of two sides' means by sums and sizes of stretches, and its standard error.
@@ -94,157 +191,109 @@ fn by_stretches(sums: &[(f64, f64)], labels: &[bool], of_sides: [usize; 2]) -> (
     (means[0] - means[1], (variance(0) + variance(1)).sqrt())
 }
 
-/// What chance does to a difference, the second side less the first.
-#[derive(Debug, Clone)]
-pub(crate) struct Chance {
-    /// The difference that was measured.
-    estimate: f64,
-    /// Its standard error.
-    error: f64,
-    /// Differences over their standard errors, ascending, of all permutations except the measured one.
-    deals: Vec<f64>,
-    /// Whether a side has too few stretches to be dealt out.
-    is_open: bool,
+/// How to relabel both sides. `None` where a histogram would have to be cut into stretches of time.
+fn relabel(pooled: &Pooled, grouping: &Grouping, sides: [Side<'_>; 2], seed: u64) -> Option<Relabel> {
+    if *grouping == Grouping::Single {
+        return Some(Relabel::Single(Single::new(pooled)));
+    }
+    let [first, second] = sides.map(|side| in_time(side, seed));
+    let series = [&first?[..], &second?[..]];
+    Some(Relabel::Stretches(match grouping {
+        Grouping::Windows(windows) => Stretches::paired(pooled, series, windows),
+        Grouping::Stretches(lengths) => Stretches::new(pooled, series, lengths[0].max(lengths[1])),
+        Grouping::Single => Stretches::new(pooled, series, 1),
+    }))
 }
 
-/// The result of a permutation test.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Test {
-    pub(crate) interval: ConfidenceInterval,
-    /// 1 less the chance that the better side is so much better by chance.
-    pub(crate) sure: f64,
-    /// The standard error of `sure` that the number of deals leaves.
-    pub(crate) noise: f64,
-    /// The difference over its standard error, without its sign.
-    pub(crate) distance: f64,
+/// What there is to deal out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Supply {
+    /// Enough stretches.
+    Stretches,
+    /// Too few of these sides, whose quarters can be compared.
+    Quarters([bool; 2]),
+    /// Too few of anything.
+    None,
 }
 
-impl Chance {
-    /// The test of a difference.
-    pub(crate) fn test(&self, difference_ms: f64, level: f64) -> Test {
-        let open = ConfidenceInterval { low: None, high: None };
-        let distance = difference_ms.abs() / self.error;
-        if self.is_open {
-            return Test { interval: open, sure: 0.5, noise: 0.0, distance };
-        }
-        let measured = difference_ms / self.error;
-        let all = as_f64(self.deals.len() + 1);
-        // The measured permutation is one of them. Values that are equal except for rounding are equal.
-        let slack = 1e-9 * measured.abs();
-        let as_far = if measured > 0.0 {
-            self.deals.len() - self.deals.partition_point(|&deal| deal < measured - slack)
-        } else {
-            self.deals.partition_point(|&deal| deal <= measured + slack)
-        };
-        let chance = as_f64(as_far + 1) / all;
-        let allowed = crate::distribution::floor((1.0 - level) / 2.0 * all + 1e-9);
-        let end = |deal: Option<&f64>| {
-            deal.map(|deal| difference_ms - deal * self.error).filter(|end| end.is_finite())
-        };
-        let interval = match allowed.checked_sub(1) {
-            Some(place) => ConfidenceInterval {
-                low: end(self.deals.get(self.deals.len().wrapping_sub(1 + place))),
-                high: end(self.deals.get(place)),
-            },
-            None => open,
-        };
-        let sure = (1.0 - chance).max(0.5);
-        Test { interval, sure, noise: (sure * (1.0 - sure) / all).sqrt(), distance }
+fn supply(stretches: &Stretches, grouping: &Grouping, sides: [Side<'_>; 2]) -> Supply {
+    let fewest = stretches.of_sides().into_iter().min().unwrap_or(0);
+    if fewest >= ENOUGH_STRETCHES {
+        return Supply::Stretches;
     }
-
-    /// The result of the test with these permutations.
-    pub(crate) fn own_test(&self, level: f64) -> Test {
-        self.test(self.estimate, level)
-    }
-
-    fn turned(mut self) -> Self {
-        self.estimate = -self.estimate;
-        self.deals.iter_mut().for_each(|deal| *deal = -*deal);
-        self.deals.reverse();
-        self
-    }
-}
-
-/// A side: its samples, and in time, if neighbours resemble each other.
-pub(crate) type Side<'s> = (&'s Distribution, Scheme<'s>);
-
-/// Deals two sides out again. `None` where that cannot be done: a histogram against samples that go by stretches.
-///
-/// The result has the same size, with opposite signs, if the sides are exchanged.
-pub(crate) fn permuted(
-    first: Side<'_>,
-    second: Side<'_>,
-    requests: u32,
-    settings: &Settings,
-) -> Option<Permuted> {
-    if comes_later(first.0, second.0) {
-        return permuted(second, first, requests, settings).map(Permuted::turned);
-    }
-    let pooled = Pooled::new(first.0, second.0);
-    let relabel = match stretch(first.1).max(stretch(second.1)) {
-        1 => Relabel::Single(Single::new(&pooled)),
-        length => {
-            let [ours, theirs] = [first, second].map(|side| in_time(side, settings.seed));
-            Relabel::Stretches(Stretches::new(&pooled, [&ours?, &theirs?], length))
-        }
-    };
-    let is_open = match &relabel {
-        Relabel::Single(_) => false,
-        Relabel::Stretches(stretches) => {
-            stretches.of_sides().into_iter().any(|number| number < FEWEST_STRETCHES)
-        }
-    };
-    let measured = Studentizer::new(&pooled, &relabel, requests).estimates(&relabel.measured(&pooled));
-    let mut deals: Vec<[f64; STATISTICS]> = Vec::new();
-    // Stretches are dealt sample by sample, single samples cell by cell.
-    let steps = match &relabel {
-        Relabel::Single(_) => pooled.len(),
-        Relabel::Stretches(stretches) => stretches.samples(),
-    };
-    let affordable = u32::try_from(MOST_STEPS / steps).unwrap_or(u32::MAX).max(FEWEST_DEALS);
-    let most = affordable.min(10 * settings.resamples);
-    let (mut done, mut wanted) = (0, if is_open { 0 } else { settings.resamples.min(affordable) });
-    while done < wanted {
-        deals.extend(dealt(&pooled, &relabel, requests, settings.seed, done..wanted));
-        done = wanted;
-        if is_close(studentized(measured), &deals, settings.level) {
-            wanted = (2 * wanted).min(most);
-        }
-    }
-    let chance = |statistic: usize, estimate: f64, error: f64| {
-        let mut deals: Vec<f64> = deals.iter().map(|deal| deal[statistic]).collect();
-        deals.sort_unstable_by(f64::total_cmp);
-        Chance { estimate, error, deals, is_open }
-    };
-    let of_estimates = |statistic: usize, [first, second]: [Estimate; 2]| {
-        chance(statistic, second.value_ms - first.value_ms, (first.variance + second.variance).sqrt())
-    };
-    Some(Permuted {
-        mean: of_estimates(0, measured.means),
-        expected: of_estimates(1, measured.expected),
-        shares: [0, 1].map(|pages| chance(2 + pages, measured.shares[pages] - 0.5, 1.0)),
-        stretched: match relabel {
-            Relabel::Single(_) => None,
-            Relabel::Stretches(stretches) => Some(Stretched {
-                totals: stretches.totals().to_vec(),
-                stretches,
-                settings: *settings,
-                is_turned: false,
-                is_open,
-            }),
-        },
+    by_quarters(grouping, sides).unwrap_or(match fewest {
+        0..FEWEST_STRETCHES => Supply::None,
+        _ => Supply::Stretches,
     })
 }
 
-impl Permuted {
-    /// The same with the sides exchanged.
-    fn turned(self) -> Self {
-        let turned = |stretched: Stretched| Stretched { is_turned: !stretched.is_turned, ..stretched };
-        Self {
-            mean: self.mean.turned(),
-            expected: self.expected.turned(),
-            shares: self.shares.map(Chance::turned),
-            stretched: self.stretched.map(turned),
+/// The sides that have too few stretches by themselves, if all of those have quarters. A side of independent samples is compared
+/// as it is.
+fn by_quarters(grouping: &Grouping, sides: [Side<'_>; 2]) -> Option<Supply> {
+    let Grouping::Stretches(lengths) = grouping else { return None };
+    let short = [0, 1].map(|side| sides[side].0.n() / lengths[side] < ENOUGH_STRETCHES);
+    let has_parts = |side: usize| {
+        !short[side] || sides[side].1.timed().is_some_and(|timed| has_quarters(timed.values_ms))
+    };
+    (short != [false; 2] && has_parts(0) && has_parts(1)).then_some(Supply::Quarters(short))
+}
+
+/// The deals of one grouping.
+enum Run {
+    Dealt { measured: Estimates, deals: Vec<[f64; STATISTICS]>, dealt: Dealt },
+    Quarters([bool; 2]),
+    Sides,
+}
+
+impl Run {
+    fn new(
+        pooled: &Pooled,
+        grouping: &Grouping,
+        sides: [Side<'_>; 2],
+        requests: u32,
+        settings: &Settings,
+    ) -> Self {
+        let Some(relabel) = relabel(pooled, grouping, sides, settings.seed) else { return Self::Sides };
+        let (supply, draws, is_paired) = match &relabel {
+            Relabel::Single(_) => (Supply::Stretches, sides.map(|(side, _)| side.n()), false),
+            Relabel::Stretches(stretches) => {
+                (supply(stretches, grouping, sides), stretches.of_sides(), stretches.labels().is_paired)
+            }
+        };
+        if let Supply::Quarters(short) = supply {
+            return Self::Quarters(short);
+        }
+        let measured = Studentizer::new(pooled, &relabel, requests).estimates(&relabel.measured(pooled));
+        let mut deals: Vec<[f64; STATISTICS]> = Vec::new();
+        // Stretches are dealt sample by sample, single samples cell by cell.
+        let steps = match &relabel {
+            Relabel::Single(_) => pooled.len(),
+            Relabel::Stretches(stretches) => stretches.samples(),
+        };
+        let affordable = u32::try_from(MOST_STEPS / steps).unwrap_or(u32::MAX).max(FEWEST_DEALS);
+        let most = affordable.min(10 * settings.resamples);
+        let is_open = supply == Supply::None;
+        let (mut done, mut wanted) = (0, if is_open { 0 } else { settings.resamples.min(affordable) });
+        while done < wanted {
+            deals.extend(dealt(pooled, &relabel, requests, settings.seed, done..wanted));
+            done = wanted;
+            if is_close(studentized(measured), &deals, settings.level) {
+                wanted = (2 * wanted).min(most);
+            }
+        }
+        Self::Dealt { measured, deals, dealt: Dealt { draws: draws.map(as_f64), is_open, is_paired } }
+    }
+
+    /// The evidence for one statistic: its place in a deal, and its measured difference with the standard error.
+    fn evidence(&self, statistic: usize, difference: impl Fn(&Estimates) -> (f64, f64)) -> Evidence {
+        match self {
+            Self::Dealt { measured, deals, dealt } => {
+                let (estimate, error) = difference(measured);
+                let deals = deals.iter().map(|deal| deal[statistic]).collect();
+                Evidence::Deals(Chance::new(estimate, error, deals, *dealt))
+            }
+            Self::Quarters(short) => Evidence::Quarters(*short),
+            Self::Sides => Evidence::Sides,
         }
     }
 }
@@ -300,17 +349,11 @@ fn studentized(estimates: Estimates) -> [f64; STATISTICS] {
     [of(estimates.means), of(estimates.expected), requests - 0.5, pages - 0.5]
 }
 
-fn stretch(scheme: Scheme<'_>) -> usize {
-    match scheme {
-        Scheme::Independent => 1,
-        Scheme::Blocks { length, .. } => length,
-    }
-}
-
 /// The samples in time; of a side that has no times, in any order, shuffled. `None` of a histogram.
 fn in_time(side: Side<'_>, seed: u64) -> Option<Vec<f64>> {
     match side {
         (_, Scheme::Blocks { in_time_ms, .. }) => Some(in_time_ms.to_vec()),
+        (_, Scheme::Timed(timed)) => Some(timed.values_ms.to_vec()),
         (samples, Scheme::Independent) if samples.relative_error().is_none() => {
             let mut shuffled = samples.values().to_vec();
             let mut random = generator(seed, PERMUTATIONS, usize::MAX);
@@ -342,3 +385,6 @@ const FEWEST_DEALS: u32 = 120;
 
 /// With three stretches a side there are 20 deals, too few for any 95 % interval.
 const FEWEST_STRETCHES: usize = 4;
+
+/// With six there are 924, which leave no doubt about two sides that lie apart.
+const ENOUGH_STRETCHES: usize = 6;

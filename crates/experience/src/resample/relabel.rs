@@ -7,7 +7,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{alias::Alias, binomial, draw::below, pooled::Pooled};
+use super::{alias::Alias, binomial, draw::below, pooled::Pooled, windows::Windows};
 use crate::distribution::as_f64;
 
 /// How to permute.
@@ -41,7 +41,7 @@ impl Relabel {
             Self::Single(_) => Deal { counts: pooled.of_first.clone(), stretches: Vec::new() },
             Self::Stretches(stretches) => {
                 let counts = vec![0; stretches.totals.len()];
-                let mut deal = Deal { counts, stretches: stretches.labels() };
+                let mut deal = Deal { counts, stretches: stretches.measured() };
                 stretches.count(&mut deal);
                 deal
             }
@@ -142,27 +142,62 @@ pub(crate) struct Stretches {
     cells: Vec<u32>,
     /// Where each stretch begins, and the end.
     starts: Vec<usize>,
-    /// Stretches of the first side; they come first.
-    first: usize,
+    labels: Labels,
     totals: Vec<usize>,
+}
+
+/// How stretches are given to the sides.
+#[derive(Debug, Clone)]
+pub(crate) struct Labels {
+    /// Stretches of the first side; they come first.
+    pub(crate) first: usize,
+    /// Whether each stretch of the first side and the one of the second with its number are of the same time: then one of
+    /// them goes to the first side.
+    pub(crate) is_paired: bool,
+}
+
+impl Labels {
+    /// Which stretches go to the first side, in another deal.
+    pub(crate) fn deal(&self, random: &mut Xoshiro256PlusPlus, is_first: &mut [bool]) {
+        if self.is_paired {
+            let (first, second) = is_first.split_at_mut(self.first);
+            for (first, second) in first.iter_mut().zip(second) {
+                *first = below(2, random) == 0;
+                *second = !*first;
+            }
+            return;
+        }
+        let (mut wanted, all) = (self.first, is_first.len());
+        for (taken, label) in is_first.iter_mut().enumerate() {
+            *label = below(all - taken, random) < wanted;
+            wanted -= usize::from(*label);
+        }
+    }
 }
 
 impl Stretches {
     /// Cuts both series into stretches of `length` samples or a little more.
     pub(crate) fn new(pooled: &Pooled, series: [&[f64]; 2], length: usize) -> Self {
-        let mut stretches =
-            Self { cells: Vec::new(), starts: vec![0], first: 0, totals: vec![0; pooled.len()] };
-        for (side, series) in series.into_iter().enumerate() {
+        let ends = series.map(|series| {
             let number = (series.len() / length).max(1);
-            let offset = stretches.cells.len();
-            stretches.starts.extend((1..=number).map(|end| offset + end * series.len() / number));
-            stretches.cells.extend(pooled.cells_of(series));
-            if side == 0 {
-                stretches.first = number;
-            }
-        }
-        stretches.cells.iter().for_each(|&cell| stretches.totals[cell as usize] += 1);
-        stretches
+            (1..=number).map(|end| end * series.len() / number).collect()
+        });
+        Self::ending(pooled, series, &ends, false)
+    }
+
+    /// The halves of windows that both series have.
+    pub(crate) fn paired(pooled: &Pooled, series: [&[f64]; 2], windows: &Windows) -> Self {
+        Self::ending(pooled, series, &windows.0.each_ref().map(|starts| starts[1..].to_vec()), true)
+    }
+
+    fn ending(pooled: &Pooled, series: [&[f64]; 2], ends: &[Vec<usize>; 2], is_paired: bool) -> Self {
+        let [first, second] = series.map(|series| pooled.cells_of(series));
+        let mut totals = vec![0; pooled.len()];
+        first.iter().chain(&second).for_each(|&cell| totals[cell as usize] += 1);
+        let later = ends[1].iter().map(|end| first.len() + end);
+        let starts = std::iter::once(0).chain(ends[0].iter().copied()).chain(later).collect();
+        let labels = Labels { first: ends[0].len(), is_paired };
+        Self { starts, labels, totals, cells: [first, second].concat() }
     }
 
     /// How many samples both sides have.
@@ -177,7 +212,7 @@ impl Stretches {
 
     /// How many there are on each side.
     pub(crate) fn of_sides(&self) -> [usize; 2] {
-        [self.first, self.len() - self.first]
+        [self.labels.first, self.len() - self.labels.first]
     }
 
     /// The cells of each stretch.
@@ -188,27 +223,18 @@ impl Stretches {
     fn deal(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
         deal.counts.resize(self.totals.len(), 0);
         deal.stretches.resize(self.len(), false);
-        self.deal_labels(random, &mut deal.stretches);
+        self.labels.deal(random, &mut deal.stretches);
         self.count(deal);
     }
 
-    /// Which stretches go to the first side.
-    pub(crate) fn deal_labels(&self, random: &mut Xoshiro256PlusPlus, labels: &mut [bool]) {
-        let mut wanted = self.first;
-        for (taken, label) in labels.iter_mut().enumerate() {
-            *label = below(self.len() - taken, random) < wanted;
-            wanted -= usize::from(*label);
-        }
-    }
-
     /// Which are the first side's.
-    pub(crate) fn labels(&self) -> Vec<bool> {
-        (0..self.len()).map(|number| number < self.first).collect()
+    fn measured(&self) -> Vec<bool> {
+        (0..self.len()).map(|number| number < self.labels.first).collect()
     }
 
-    /// How many samples each cell has.
-    pub(crate) fn totals(&self) -> &[usize] {
-        &self.totals
+    /// How they are given to the sides.
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.labels
     }
 
     fn count(&self, deal: &mut Deal) {

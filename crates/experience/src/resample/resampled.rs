@@ -1,12 +1,16 @@
 //! One side with all its resampling results.
 
+use std::sync::OnceLock;
+
 use super::{
     Scheme, Settings,
     confidence::{self, ConfidenceInterval, Shape},
     difference::SideEstimate,
     draw::Draw,
     pass::{EXPECTED, MEAN, Pass, QUANTILES},
+    quarters::{Beyond, QUARTERS, Quarters},
     rank_interval,
+    scheme::Side,
 };
 use crate::{
     Distribution,
@@ -32,6 +36,8 @@ pub struct Resampled<'d> {
     rows: Vec<f64>,
     width: usize,
     cuts: std::ops::Range<usize>,
+    /// Made when they are first asked for.
+    quarters: OnceLock<Option<Quarters>>,
 }
 
 /// A point of a percentile curve with its interval.
@@ -76,6 +82,7 @@ impl<'d> Resampled<'d> {
             rows,
             width: pass.width(),
             cuts: pass.cuts()..pass.own(),
+            quarters: OnceLock::new(),
         };
         let effective = |(column, &share): (usize, &f64)| {
             let variance = variance(&resampled.column(column).collect::<Vec<_>>());
@@ -84,6 +91,11 @@ impl<'d> Resampled<'d> {
         // Without the columns of blocks there is nothing to zip with.
         resampled.as_variable = (pass.own()..pass.width()).zip(&resampled.shares).map(effective).collect();
         resampled
+    }
+
+    /// The side with its order in time, for permutations.
+    pub(super) fn as_side(&self) -> Side<'d> {
+        (self.side, self.scheme)
     }
 
     /// The samples.
@@ -98,19 +110,44 @@ impl<'d> Resampled<'d> {
 
     /// The interval of the expected request latency, ms (BCa). Open upwards with fewer than 6 samples (at 95 %).
     pub fn mean(&self) -> ConfidenceInterval {
+        if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(1, Beyond::AsMuchAgain)) {
+            return hull;
+        }
         confidence::interval(self.column(MEAN).collect(), self.mean, self.settings.level)
     }
 
     /// The interval of the expected wait for the slowest of the page's requests, ms (BCa). Open upwards if the samples
     /// make fewer than [`FEWEST_MAXIMA`] maxima of this many requests: with fewer, events too rare to be sampled decide.
     pub fn expected_experienced(&self) -> ConfidenceInterval {
+        if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(self.requests, Beyond::AsMuchAgain))
+        {
+            return hull;
+        }
         confidence::interval(self.column(EXPECTED).collect(), self.expected, self.settings.level)
     }
 
     /// The interval of the quantile at any share of requests, ms, from order statistics. Open upwards where all samples
     /// may well lie below it: share^n > (1 - level)/2.
     pub fn quantile(&self, share: f64) -> ConfidenceInterval {
-        rank_interval::interval(self.side, share, self.effective(share), self.settings.level)
+        self.quantile_of_samples(share).0
+    }
+
+    /// The interval of the quantile, how many samples bound it, and how many independent draws. Where blocks are too few,
+    /// quarters may do.
+    fn quantile_of_samples(&self, share: f64) -> (ConfidenceInterval, f64, f64) {
+        let n = as_f64(self.side.n());
+        let quarters = || self.quantile_by_quarters(share, Beyond::AsMuchAgain);
+        let of_quarter = as_f64(self.side.n() / QUARTERS);
+        let by_quarters = |interval| (interval, of_quarter, of_quarter);
+        if let Some(interval) = self.by_quarters(quarters) {
+            return by_quarters(interval);
+        }
+        let interval = rank_interval::interval(self.side, share, self.effective(share), self.settings.level);
+        match quarters().filter(|_| interval.high.is_none() && self.scheme.blocks().is_some()) {
+            Some(interval) => by_quarters(interval),
+            // Samples that count, whatever the level: so without what an interval pays for not knowing how many.
+            None => (interval, self.as_variable(share).map_or(n, |found| found.min(n)), self.draws),
+        }
     }
 
     /// How many independent samples these are worth at a share.
@@ -150,30 +187,84 @@ impl<'d> Resampled<'d> {
 
     /// The estimate of the mean.
     pub(super) fn mean_estimate(&self) -> SideEstimate {
-        SideEstimate::of_mean(self.mean.estimate, self.mean(), self.mean.maxima)
+        let samples = as_f64(self.side.n());
+        SideEstimate::of_mean(self.mean.estimate, self.mean(), [samples, self.mean.maxima])
     }
 
     /// The estimate of E[max].
     pub(super) fn expected_estimate(&self) -> SideEstimate {
         // A difference is judged by permutation, which accounts for few maxima.
         let shape = Shape { fewest: 0.0, ..self.expected };
-        let interval = confidence::interval(self.column(EXPECTED).collect(), shape, self.settings.level);
-        SideEstimate::of_mean(self.expected.estimate, interval, self.expected.maxima)
+        let by_resamples =
+            || confidence::interval(self.column(EXPECTED).collect(), shape, self.settings.level);
+        let hull = self.by_quarters(|| self.expected_by_quarters(self.requests, Beyond::AsMuchAgain));
+        let samples = as_f64(self.side.n());
+        let interval = hull.unwrap_or_else(by_resamples);
+        SideEstimate::of_mean(self.expected.estimate, interval, [samples, self.expected.maxima])
     }
 
     /// The estimate of the quantile.
     pub(super) fn quantile_estimate(&self, share: f64) -> SideEstimate {
-        let n = as_f64(self.side.n());
-        // Samples that count, whatever the level: so without what an interval pays for not knowing how many.
-        let samples = self.as_variable(share).map_or(n, |found| found.min(n));
-        let (share, interval) = (share.clamp(0.0, 1.0), self.quantile(share));
+        let share = share.clamp(0.0, 1.0);
+        let (interval, samples, draws) = self.quantile_of_samples(share);
         SideEstimate {
             estimate_ms: self.side.quantile(share),
             interval,
-            draws: self.draws,
+            samples: as_f64(self.side.n()),
+            draws,
             all_below: share.powf(samples),
             all_above: (1.0 - share).powf(samples),
         }
+    }
+
+    /// The quarters of a side that carries times.
+    fn quarters(&self) -> Option<&Quarters> {
+        self.quarters.get_or_init(|| Quarters::new(self.scheme.timed()?.values_ms)).as_ref()
+    }
+
+    /// The quarters, or else all samples as one part.
+    pub(super) fn parts(&self) -> &[Distribution] {
+        self.quarters().map_or(std::slice::from_ref(self.side), Quarters::parts)
+    }
+
+    /// An interval by quarters, if the intervals of this side alone are made so.
+    fn by_quarters(&self, interval: impl Fn() -> Option<ConfidenceInterval>) -> Option<ConfidenceInterval> {
+        let timed = self.scheme.timed()?;
+        (timed.values_ms.len() / timed.length.max(1) < FEWEST_BLOCKS).then(interval)?
+    }
+
+    fn expected_by_quarters(&self, requests: u32, beyond: Beyond) -> Option<ConfidenceInterval> {
+        let estimate_ms = self.side.expected_experienced(requests);
+        Some(self.quarters()?.expected(estimate_ms, requests, beyond, self.settings.level))
+    }
+
+    fn quantile_by_quarters(&self, share: f64, beyond: Beyond) -> Option<ConfidenceInterval> {
+        Some(self.quarters()?.quantile(self.side.quantile(share), share, beyond, self.settings.level))
+    }
+
+    /// The estimate of E[max] of so many requests, by quarters where there are some.
+    pub(super) fn expected_estimate_by_quarters(
+        &self,
+        requests: u32,
+        beyond: Beyond,
+    ) -> Option<SideEstimate> {
+        let interval = self.expected_by_quarters(requests, beyond)?;
+        let (samples, estimate_ms) = (as_f64(self.side.n()), self.side.expected_experienced(requests));
+        Some(SideEstimate::of_mean(estimate_ms, interval, [samples, samples / f64::from(requests)]))
+    }
+
+    /// The estimate of the quantile, by quarters where there are some.
+    pub(super) fn quantile_estimate_by_quarters(&self, share: f64, beyond: Beyond) -> Option<SideEstimate> {
+        let interval = self.quantile_by_quarters(share, beyond)?;
+        let samples = as_f64(self.side.n() / QUARTERS);
+        Some(SideEstimate {
+            estimate_ms: self.side.quantile(share),
+            interval,
+            samples,
+            draws: samples,
+            all_below: share.powf(samples),
+            all_above: (1.0 - share).powf(samples),
+        })
     }
 
     /// The mean of each resample.
@@ -216,6 +307,9 @@ impl<'d> Resampled<'d> {
         self.rows.chunks(self.width).map(move |row| row[column])
     }
 }
+
+/// With fewer blocks, resamples do not bound a single side: see [`confidence::interval`].
+const FEWEST_BLOCKS: usize = 6;
 
 /// Of exponential latencies and 5.5 maxima, 95 % intervals hold the truth in 88 % of cases, of log-normal ones with s = 1.5 in
 /// 79 %; from 20 on in 92 % and more.

@@ -1,6 +1,6 @@
 //! On which share of page views one side is faster than the other.
 
-use super::{beta, confidence::ConfidenceInterval, permutation::Test, rank_interval, resampled};
+use super::{beta, chance::Test, confidence::ConfidenceInterval, rank_interval, resampled};
 use crate::{
     Distribution,
     distribution::{as_f64, floor},

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use experience::{ConfidenceInterval, Error, Resamples, Scheme, Settings, resample};
+use experience::{
+    ConfidenceInterval, Error, Resamples, Scheme, Settings, Timed, independent_stretch, resample,
+};
 use recording::NO_GROUP;
 
 use super::{SideInput, stretch};
@@ -53,43 +55,57 @@ pub(super) fn infer(
     let Some(settings) = settings else {
         return Ok(Inferred { resamples: None, block_lengths: vec![None; sides.len()], shifts });
     };
-    let length = |(side, shifts): (&SideInput, &Vec<_>)| block_length(side, shifts, blocks);
-    let block_lengths: Vec<Option<usize>> = sides.iter().zip(&found).map(length).collect();
-    let schemes = sides.iter().zip(&block_lengths).map(|(side, length)| {
-        let blocks = length.zip(in_order(side));
-        let scheme =
-            blocks.map_or(Scheme::Independent, |(length, in_time_ms)| Scheme::Blocks { in_time_ms, length });
-        (&*side.distribution, scheme)
-    });
+    let schemes: Vec<Scheme<'_>> =
+        sides.iter().zip(&found).map(|(side, shifts)| scheme(side, shifts, blocks)).collect();
+    let block_lengths = schemes.iter().copied().map(block_length).collect();
+    let schemes = sides.iter().map(|side| &*side.distribution).zip(schemes);
     let resamples = resample(&schemes.collect::<Vec<_>>(), requests, &settings)?;
     Ok(Inferred { resamples: Some(resamples), block_lengths, shifts })
 }
 
-/// The samples of a side such that those which depend on each other are neighbours: in time, or else page by page where the
-/// recording has them so.
-fn in_order(side: &SideInput) -> Option<&[f64]> {
-    if let Some((_, values)) = side.in_time() {
-        return Some(values);
+/// How the samples of a side depend on each other.
+fn scheme<'s>(side: &'s SideInput, shifts: &[experience::Shift], blocks: Blocks) -> Scheme<'s> {
+    let in_time = side.in_time();
+    let Some(series) = in_time.map(|(_, values)| values).or_else(|| page_by_page(side)) else {
+        return Scheme::Independent;
+    };
+    let in_blocks = |length: usize| match length.min(series.len()) {
+        0 | 1 => Scheme::Independent,
+        length => Scheme::Blocks { in_time_ms: series, length },
+    };
+    match blocks {
+        Blocks::None => Scheme::Independent,
+        Blocks::Length(length) => in_blocks(length),
+        Blocks::Automatic => {
+            let step = stretch::step(side, shifts);
+            let length = independent_stretch(series, step);
+            // Blocks cut pages at their ends: of a block of a few pages, most samples have their page with them.
+            let of_pages = page_size(side).filter(|size| *size > 1).map_or(1, |size| size * PAGES_IN_BLOCK);
+            let of_pages = of_pages.min(series.len() / 3);
+            if of_pages > length || in_time.is_none() {
+                return in_blocks(length.max(of_pages));
+            }
+            let started_s = in_time.map(|(started_s, _)| started_s);
+            Scheme::Timed(Timed { values_ms: series, started_s, step, length })
+        }
     }
+}
+
+/// How many neighbours are resampled together, if more than one.
+pub(super) fn block_length(scheme: Scheme<'_>) -> Option<usize> {
+    match scheme {
+        Scheme::Independent => None,
+        Scheme::Blocks { length, .. } | Scheme::Timed(Timed { length, .. }) => Some(length),
+    }
+    .filter(|&length| length > 1)
+}
+
+/// The samples of a side page by page, where the recording has them so.
+fn page_by_page(side: &SideInput) -> Option<&[f64]> {
     let columns = side.columns.as_ref()?;
     let mut seen = BTreeSet::new();
     let is_together = columns.pages.as_ref()?.chunk_by(|a, b| a == b).all(|page| seen.insert(page[0]));
     is_together.then_some(&columns.values_ms[..])
-}
-
-fn block_length(side: &SideInput, shifts: &[experience::Shift], blocks: Blocks) -> Option<usize> {
-    let in_order = in_order(side)?;
-    let length = match blocks {
-        Blocks::None => return None,
-        Blocks::Automatic => {
-            let stretch = stretch::stretch(in_order, stretch::step(side, shifts));
-            // Blocks cut pages at their ends: of a block of a few pages, most samples have their page with them.
-            let of_pages = page_size(side).filter(|size| *size > 1).map_or(1, |size| size * PAGES_IN_BLOCK);
-            stretch.max(of_pages.min(in_order.len() / 3))
-        }
-        Blocks::Length(length) => length.min(in_order.len()),
-    };
-    Some(length).filter(|&length| length > 1)
 }
 
 /// How many samples of a side the median page has.

@@ -4,7 +4,7 @@
 use claim::Measure;
 use experience::{
     ConfidenceInterval, Difference, Distribution, Error, FailedRequest, PageViews, Resamples, Scheme,
-    Settings, page_views, resample, share_faster, thin_above,
+    Settings, Timed, independent_stretch, page_views, resample, share_faster, thin_above,
 };
 
 use super::{Blocks, PERCENTILES, Question, SideInput, by_percentile, inference, stretch};
@@ -16,8 +16,8 @@ pub(crate) struct ObservedSide {
     pub(super) views: PageViews,
     /// Whether views are ordered by time.
     pub(super) is_timed: bool,
-    /// Where the side's level changed permanently, as a share of its samples.
-    step: Option<f64>,
+    /// The first view after the side's level changed permanently.
+    step: Option<usize>,
     waits: Option<Waits>,
 }
 
@@ -57,24 +57,29 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
         let drawn = (views.drawn_ms != views.mean_ms).then(|| Distribution::new(views.drawn_ms.clone()));
         Some(Waits { means: Distribution::new(views.mean_ms.clone())?, drawn: drawn.transpose()? })
     };
-    let step = stretch::step(side, &stretch::shifts(side)?);
+    let samples = columns.values_ms.len().max(1);
+    let step = stretch::step(side, &stretch::shifts(side)?).map(|step| step * views.mean_ms.len() / samples);
     Ok(Some(ObservedSide { views, is_timed: times.is_some(), step, waits }))
 }
 
 impl ObservedSide {
-    /// How many consecutive views are resampled together, if more than one.
-    fn block_length(&self, blocks: Blocks) -> Option<usize> {
+    /// How consecutive views depend on each other, for waits in the order of time.
+    fn scheme<'o>(&self, waits_ms: &'o [f64], blocks: Blocks) -> Scheme<'o> {
         if !self.is_timed {
-            return None;
+            return Scheme::Independent;
         }
-        let waits = &self.views.mean_ms;
-        let length = match blocks {
-            Blocks::None => return None,
-            Blocks::Automatic => stretch::stretch(waits, self.step),
+        match blocks {
+            Blocks::None => Scheme::Independent,
+            Blocks::Automatic => {
+                let length = independent_stretch(waits_ms, self.step);
+                Scheme::Timed(Timed { values_ms: waits_ms, started_s: None, step: self.step, length })
+            }
             // As many samples as requested, in whole pages.
-            Blocks::Length(samples) => samples.div_ceil(self.views.median.max(1) as usize).min(waits.len()),
-        };
-        Some(length).filter(|&length| length > 1)
+            Blocks::Length(samples) => {
+                let length = samples.div_ceil(self.views.median.max(1) as usize).min(waits_ms.len());
+                if length > 1 { Scheme::Blocks { in_time_ms: waits_ms, length } } else { Scheme::Independent }
+            }
+        }
     }
 }
 
@@ -112,15 +117,14 @@ impl<'o> Observed<'o> {
         else {
             return Ok(None);
         };
-        let lengths: Vec<Option<usize>> = sides.iter().map(|(side, _)| side.block_length(blocks)).collect();
+        let scheme = |(side, _): &Side<'o>| inference::block_length(side.scheme(&side.views.mean_ms, blocks));
+        let lengths: Vec<Option<usize>> = sides.iter().map(scheme).collect();
         let drawn_anew = |of: fn(&Side<'o>) -> (&'o Distribution, &'o [f64])| {
-            let scheme = |(side, length): (&Side<'o>, &Option<usize>)| {
+            let scheme = |side: &Side<'o>| {
                 let (distribution, in_time_ms) = of(side);
-                let scheme =
-                    length.map_or(Scheme::Independent, |length| Scheme::Blocks { in_time_ms, length });
-                (distribution, scheme)
+                (distribution, side.0.scheme(in_time_ms, blocks))
             };
-            let schemes: Vec<_> = sides.iter().zip(&lengths).map(scheme).collect();
+            let schemes: Vec<_> = sides.iter().map(scheme).collect();
             settings.map(|settings| resample(&schemes, 1, &settings)).transpose()
         };
         let means = drawn_anew(|(side, waits)| (&waits.means, &side.views.mean_ms))?;

@@ -60,11 +60,20 @@ pub(super) fn verdicts(
         return None;
     }
     let all: Vec<usize> = (0..sides).collect();
-    let median_request = judge.best(&all, By::MedianRequest);
-    let request = judge.best(&all, By::Request);
-    let experienced = judge.best(&all, judge.of_people());
+    let [of_median, of_people] = judge.headline_claims(&all);
+    let median_request = judge.best(&all, By::MedianRequest, &of_median);
+    // On a page of one request, the expected request is what the headline is about.
+    let of_request = match judge.of_people() {
+        By::Model if judge.page.effective_requests() == 1 => of_people.clone(),
+        _ => judge.claims(&all, By::Request),
+    };
+    let request = judge.best(&all, By::Request, &of_request);
+    let experienced = judge.best(&all, judge.of_people(), &of_people);
     // A page of one request is not a page: no model was requested.
-    let model = judge.observed.filter(|_| judge.page.requests() > 1).map(|_| judge.best(&all, By::Model));
+    let model = judge.observed.filter(|_| judge.page.requests() > 1).map(|_| {
+        let claims = judge.claims(&all, By::Model);
+        judge.best(&all, By::Model, &claims)
+    });
     let leader =
         experienced.better.as_ref().and_then(|better| judge.labels.iter().position(|one| one == better));
     let failures = failures::verdict(failing, judge.labels, judge.page, leader, judge.settings.level);
@@ -90,7 +99,8 @@ pub(super) fn pairs(judge: &Judge<'_>) -> Vec<Pair> {
         return Vec::new();
     }
     let all: Vec<usize> = (0..judge.sides.len()).collect();
-    let claimed = [By::Request, judge.of_people()].map(|by| (by, judge.claims(&all, by)));
+    let [_, of_people] = judge.headline_claims(&all);
+    let claimed = [(By::Request, judge.claims(&all, By::Request)), (judge.of_people(), of_people)];
     let every = (0..all.len()).flat_map(|first| (first + 1..all.len()).map(move |second| [first, second]));
     let verdict = |pair: [usize; 2], (by, claims): &(By, Claims)| {
         let mut verdict = judge.between(pair, *by);
@@ -182,12 +192,11 @@ impl Judge<'_> {
 
     /// The side with the smallest number among `contenders` (at least two), and its lead over the next. It is as
     /// surely the best as it is surely better than each other one.
-    fn best(&self, contenders: &[usize], by: By) -> Verdict {
+    fn best(&self, contenders: &[usize], by: By, claims: &Claims) -> Verdict {
         let mut ranked = contenders.to_vec();
         ranked.sort_by(|&a, &b| self.number(a, by).total_cmp(&self.number(b, by)));
         let mut verdict = self.between([ranked[0], ranked[1]], by);
-        if verdict.better.is_some() && contenders.len() > 2 {
-            let claims = self.claims(contenders, by);
+        if verdict.better.is_some() {
             let of_best = claims.iter().filter(|(pair, _)| pair.contains(&ranked[0])).map(|(_, claim)| claim);
             let least = of_best.min_by(|a, b| a.sure.total_cmp(&b.sure));
             least.into_iter().for_each(|least| claim(&mut verdict, least));
@@ -236,18 +245,38 @@ impl Judge<'_> {
         verdict
     }
 
+    /// The claims of both verdicts of the headline, corrected for each other: 5 % is the chance that any of them is falsely sure.
+    fn headline_claims(&self, contenders: &[usize]) -> [Claims; 2] {
+        let claims = self.together(contenders, &[By::MedianRequest, self.of_people()]);
+        let mut claims = claims.into_iter();
+        [(); 2].map(|()| claims.next().unwrap_or_default())
+    }
+
     /// The differences of all pairs of `contenders`, corrected for all of them. Pairs without a difference are left
     /// out.
     fn claims(&self, contenders: &[usize], by: By) -> Claims {
-        let every = contenders
+        self.together(contenders, &[by]).pop().unwrap_or_default()
+    }
+
+    /// The same for several numbers, corrected for all of them.
+    fn together(&self, contenders: &[usize], numbers: &[By]) -> Vec<Claims> {
+        let every: Vec<[usize; 2]> = contenders
             .iter()
             .flat_map(|&first| contenders.iter().map(move |&second| [first, second]))
-            .filter(|[first, second]| first < second);
-        let (pairs, differences): (Vec<_>, Vec<_>) = every
-            .filter_map(|pair| Some((pair, self.difference(pair[0], pair[1], by)?)))
+            .filter(|[first, second]| first < second)
+            .collect();
+        let (places, differences): (Vec<_>, Vec<_>) = numbers
+            .iter()
+            .enumerate()
+            .flat_map(|(number, &by)| every.iter().map(move |&pair| (number, by, pair)))
+            .filter_map(|(number, by, pair)| Some(((number, pair), self.difference(pair[0], pair[1], by)?)))
             .filter(|(_, difference)| difference.difference_ms != 0.0)
             .unzip();
-        pairs.into_iter().zip(together(&differences, &self.settings)).collect()
+        let mut claims = vec![Claims::new(); numbers.len()];
+        for ((number, pair), claim) in places.into_iter().zip(together(&differences, &self.settings)) {
+            claims[number].insert(pair, claim);
+        }
+        claims
     }
 
     fn difference(&self, first: usize, second: usize, by: By) -> Option<Difference> {

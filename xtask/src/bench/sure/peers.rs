@@ -57,7 +57,7 @@ pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
 
 /// Where comparisons go wrong, and one where they do not.
 fn places() -> [Place; 7] {
-    let place = |shape, dependence, sizes| Place { shape, dependence, sizes };
+    let place = |shape, dependence, sizes| Place { shape, dependence, sizes, is_common: false };
     let ar = Dependence::Autoregressive;
     [
         place(Shape::LogNormal(0.4), Dependence::Independent, [500, 500]),

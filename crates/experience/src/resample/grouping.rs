@@ -1,0 +1,106 @@
+//! Which samples of two sides are relabelled together, for one statistic.
+
+use super::{
+    cells::Cells,
+    confidence,
+    pooled::Pooled,
+    scheme::{Scheme, Side, Timed},
+    windows::Windows,
+};
+use crate::{
+    Distribution,
+    stretch::{TRIMMED, stretch_of_share, stretch_of_sum},
+};
+
+/// What is relabelled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Grouping {
+    /// Samples one by one.
+    Single,
+    /// Stretches of so many samples: the longer of what the sides need.
+    Stretches([usize; 2]),
+    /// The halves of windows of time.
+    Windows(Windows),
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Statistic<'p> {
+    /// The expected maximum of so many requests: the mean of one.
+    ExpectedMaximum(u32),
+    /// Whether a sample of one side is below one of the other.
+    Ranks(&'p Pooled),
+    /// The share of samples up to this value.
+    Share(f64),
+}
+
+impl Grouping {
+    pub(crate) fn new(sides: [Side<'_>; 2], statistic: Statistic<'_>) -> Self {
+        let asked = sides.iter().filter_map(|(_, scheme)| match scheme {
+            Scheme::Blocks { length, .. } => Some(*length),
+            Scheme::Independent | Scheme::Timed(_) => None,
+        });
+        // A length that was asked for is that of every statistic.
+        if let Some(length) = asked.max() {
+            return if length > 1 { Self::Stretches([length; 2]) } else { Self::Single };
+        }
+        let influences = sides.map(|(side, scheme)| {
+            scheme.timed().map(|timed| (timed, statistic.influence(side, timed.values_ms)))
+        });
+        let stretch = |(timed, influence): &(Timed<'_>, Vec<f64>)| statistic.stretch(influence, *timed);
+        let lengths = influences.each_ref().map(|side| side.as_ref().map_or(1, stretch));
+        if lengths == [1; 2] {
+            return Self::Single;
+        }
+        let windows = match &influences {
+            _ if !statistic.has_windows() => None,
+            [Some((first, ours)), Some((second, theirs))] => Windows::new([*first, *second], [ours, theirs]),
+            _ => None,
+        };
+        windows.map_or(Self::Stretches(lengths), Self::Windows)
+    }
+}
+
+impl Statistic<'_> {
+    /// What each sample of a series adds to the statistic of its side, except for a constant.
+    fn influence(self, side: &Distribution, series: &[f64]) -> Vec<f64> {
+        match self {
+            Self::ExpectedMaximum(1) => series.to_vec(),
+            Self::ExpectedMaximum(requests) => {
+                let cells = Cells::new(side);
+                let influence = confidence::influence(&cells, requests);
+                let cell = |value: &f64| {
+                    let rank = side.values().partition_point(|sample| sample < value);
+                    cells.starts[1..cells.len()].partition_point(|&end| end <= rank)
+                };
+                series.iter().map(|value| influence[cell(value)]).collect()
+            }
+            Self::Ranks(pooled) => pooled.cells_of(series).into_iter().map(f64::from).collect(),
+            Self::Share(up_to) => series.iter().map(|&value| f64::from(u8::from(value <= up_to))).collect(),
+        }
+    }
+
+    /// Whether every window has samples that count. Shares have windows by what is left of the values.
+    fn has_windows(self) -> bool {
+        match self {
+            Self::ExpectedMaximum(requests) => requests <= MOST_REQUESTS,
+            Self::Ranks(_) => true,
+            Self::Share(_) => false,
+        }
+    }
+
+    fn stretch(self, influence: &[f64], Timed { step, length, .. }: Timed<'_>) -> usize {
+        match self {
+            // Of a page, the slowest share of a request decides.
+            Self::ExpectedMaximum(requests) => {
+                stretch_of_sum(influence, TRIMMED.min(0.5 / f64::from(requests)), step)
+            }
+            Self::Ranks(_) => stretch_of_sum(influence, 0.0, step),
+            // Whether a sample is below the quantile forgets no sooner than its value does.
+            Self::Share(_) => stretch_of_share(influence, step).max(length),
+        }
+    }
+}
+
+/// The slowest of more requests is rare in a window, and windows do not show whether slow ones come together.
+const MOST_REQUESTS: u32 = 10;

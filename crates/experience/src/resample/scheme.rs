@@ -1,0 +1,56 @@
+//! How the samples of a side depend on each other.
+
+use crate::Distribution;
+
+/// A side: its samples, and in time, if neighbours resemble each other.
+pub(crate) type Side<'s> = (&'s Distribution, Scheme<'s>);
+
+/// How the samples of a side depend on each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scheme<'s> {
+    /// Not at all: each draw is any of the samples.
+    Independent,
+    /// A sample resembles those just before it, because a queue or a fault lasts: draws are blocks of consecutive
+    /// samples, starting anywhere, the end joined to the start so that each is drawn as often as any other (circular
+    /// blocks, Politis and Romano 1992). Only for exact samples.
+    Blocks {
+        /// All samples of the side in the order in which they were taken, ms.
+        in_time_ms: &'s [f64],
+        /// Samples in a block, 1..=n: a few times as long as samples resemble each other.
+        length: usize,
+    },
+    /// The same, where the series itself decides about the blocks, for each statistic of a pair.
+    Timed(Timed<'s>),
+}
+
+/// The samples of a side in time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timed<'s> {
+    /// All samples of the side in the order in which they were taken, ms.
+    pub values_ms: &'s [f64],
+    /// When each was taken, seconds, ascending, on a clock that all sides share. Sides that were measured in the same
+    /// minutes are compared window by window, so that what changes for both cancels.
+    pub started_s: Option<&'s [f64]>,
+    /// The first sample after a change of level that is known, and no sign of dependence.
+    pub step: Option<usize>,
+    /// Samples in a block for the intervals of this side, 1..=n ([`crate::independent_stretch`]).
+    pub length: usize,
+}
+
+impl<'s> Scheme<'s> {
+    /// The series and the length of its blocks, if samples are drawn in blocks.
+    pub(crate) fn blocks(self) -> Option<(&'s [f64], usize)> {
+        match self {
+            Self::Independent | Self::Timed(Timed { length: 1, .. }) => None,
+            Self::Blocks { in_time_ms, length } => Some((in_time_ms, length)),
+            Self::Timed(timed) => Some((timed.values_ms, timed.length)),
+        }
+    }
+
+    pub(crate) fn timed(self) -> Option<Timed<'s>> {
+        match self {
+            Self::Timed(timed) => Some(timed),
+            Self::Independent | Self::Blocks { .. } => None,
+        }
+    }
+}
