@@ -78,6 +78,7 @@ cargo xtask generate         write what is generated from the code: JSON schemas
 cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers, kv, speed, tiers; all without one
 cargo xtask bench sure [N [PLACE]]  how often a source is called surely different from itself, N times a place
 cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
+cargo xtask bench power [N [SHAPE]]  how often a side that is slower by so many standard errors is found, beside scipy (PYTHON=python)
 cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...]  the edge's processor time a request beside nginx, HAProxy, Varnish, Traffic Server
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
 cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the list of what passes
