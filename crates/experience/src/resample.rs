@@ -12,6 +12,9 @@
 //! - `confidence`: intervals of means from the resamples, with their bias and skewness corrected (BCa);
 //!   `rank_interval`: intervals of percentiles from order statistics, which stay honest where the tail is thin;
 //!   `normal` and `beta` are the functions they need.
+//! - `permutation`: relabels the samples of two sides, in the units that `grouping` chooses: single samples, stretches of time,
+//!   or the halves of `windows` that both sides have. `chance` holds the results.
+//! - `quarters`: intervals of a side with too few stretches.
 //! - [`Resampled`] answers for one side, [`Pair`] for one against another (`difference`, `share_faster`, `crossing`).
 //!
 //! Each resample has its own generator, seeded by (seed, side, number), so that results depend on the seed alone

@@ -11,8 +11,8 @@
 //! Politis and White's block length, which minimises the error of a variance, is a few times shorter: right for an
 //! interval of thousands of blocks, and too short to call two blocks independent, which is what a permutation does.
 //!
-//! The series is what each sample adds to a statistic, in milliseconds. A drift of 0.3 ms counts in a mean as far as it
-//! widens the interval of the mean: weak correlation that adds less than a twentieth of the variance is left out.
+//! The series holds the contribution of each sample to a statistic, in milliseconds. Weak correlation that adds less than 5 %
+//! to the variance of the statistic is left out: a drift of 0.3 ms does not matter between requests that differ by 80 ms.
 
 use crate::{
     autocorrelation::{centred, slow_above},
@@ -25,15 +25,15 @@ use crate::{
 /// and is removed first.
 ///
 /// A heavy tail would drown the covariances of the values themselves, so these are cut at their 5th and 95th percentile;
-/// and it is looked at which samples are slow, the slowest tenth and hundredth, since tail percentiles and `E[max]` feel
-/// when those come together even if all else is independent. Fewer than 20 samples give 1. Independent samples are judged
+/// and clusters of the slowest tenth and hundredth count by themselves, since they move tail percentiles and `E[max]` even if
+/// all other samples are independent. Fewer than 20 samples give 1. Independent samples are judged
 /// dependent in about 5 % of cases, and then have stretches of [`ROOM`] samples, which costs little. Values must be as a
 /// [`crate::Distribution`] takes them.
 pub fn independent_stretch(in_time_ms: &[f64], step: Option<usize>) -> usize {
     stretch_of_sum(in_time_ms, TRIMMED, step)
 }
 
-/// The same for anything that is added up over samples: `trimmed` is the share that is cut off at the upper end.
+/// The same for a sum of contributions. `trimmed` is the share that is cut off at the upper end.
 pub(crate) fn stretch_of_sum(influence: &[f64], trimmed: f64, step: Option<usize>) -> usize {
     let whole = longest(influence, trimmed, SINGLE);
     match step.filter(|_| whole > 1) {
@@ -42,7 +42,8 @@ pub(crate) fn stretch_of_sum(influence: &[f64], trimmed: f64, step: Option<usize
     }
 }
 
-/// The same for the differences of two series that are known to depend on time: less is taken for a sign that these do, too.
+/// The same for the differences of two series that depend on time. A weaker correlation counts, since the differences are
+/// likely to depend on time, too.
 pub(crate) fn stretch_of_differences(differences: &[f64]) -> usize {
     longest(differences, TRIMMED, DIFFERENCES)
 }
@@ -76,7 +77,7 @@ fn longest(series: &[f64], trimmed: f64, least: f64) -> usize {
     let all = variance(series);
     let (low, high) = (slow_above(series, TRIMMED), slow_above(series, 1.0 - trimmed));
     let mut body: Vec<f64> = series.iter().map(|value| value.clamp(low, high.max(low))).collect();
-    // Where neighbours resemble each other much, the few slow ones will, too.
+    // Strong correlation of neighbours extends to the few slow samples, which are too few to show it.
     let is_strong = successive(&mut body).0 > STRONG;
     let mut longest = stretch_of(body, least, if is_strong { 0.0 } else { all });
     for share in SLOW {

@@ -24,7 +24,7 @@ pub(crate) mod observed;
 mod own_error;
 mod phases;
 mod side;
-mod stretch;
+mod step;
 mod threshold;
 mod verdict;
 mod warnings;

@@ -20,7 +20,7 @@ const SAMPLES: usize = 1000;
 /// How much slower the second side is, in standard errors of the difference of means.
 const EFFECTS: [f64; 6] = [0.0, 1.0, 2.0, 5.0, 20.0, 100.0];
 
-/// What is judged.
+/// The figures that are judged.
 const WHAT: [&str; 3] = ["mean", "median", "E[max of 10]"];
 
 /// Prints a table: a row for each shape and effect, a column for each judge.

@@ -79,7 +79,7 @@ impl SideEstimate {
     }
 }
 
-/// The difference of two estimates of E[max] of so many requests whose chance is known.
+/// The difference of two estimates of E[max of `requests`], judged by a permutation.
 pub(crate) fn by_permutation(
     [first, second]: [SideEstimate; 2],
     chance: &Chance,

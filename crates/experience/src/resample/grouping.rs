@@ -12,21 +12,21 @@ use crate::{
     stretch::{TRIMMED, stretch_of_share, stretch_of_sum},
 };
 
-/// What is relabelled.
+/// The units of a permutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Grouping {
     /// Samples one by one.
     Single,
-    /// Stretches of so many samples: the longer of what the sides need.
+    /// Stretches of time, with the length in samples that each side needs. Both sides are cut by the longer.
     Stretches([usize; 2]),
     /// The halves of windows of time.
     Windows(Windows),
 }
 
-/// What is compared.
+/// The statistic that a permutation tests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Statistic<'p> {
-    /// The expected maximum of so many requests: the mean of one.
+    /// E[max of N]; the mean for N = 1.
     ExpectedMaximum(u32),
     /// Whether a sample of one side is below one of the other.
     Ranks(&'p Pooled),
@@ -36,12 +36,12 @@ pub(crate) enum Statistic<'p> {
 
 impl Grouping {
     pub(crate) fn new(sides: [Side<'_>; 2], statistic: Statistic<'_>) -> Self {
-        let asked = sides.iter().filter_map(|(_, scheme)| match scheme {
+        let explicit = sides.iter().filter_map(|(_, scheme)| match scheme {
             Scheme::Blocks { length, .. } => Some(*length),
             Scheme::Independent | Scheme::Timed(_) => None,
         });
-        // A length that was asked for is that of every statistic.
-        if let Some(length) = asked.max() {
+        // The length of explicit blocks holds for every statistic.
+        if let Some(length) = explicit.max() {
             return if length > 1 { Self::Stretches([length; 2]) } else { Self::Single };
         }
         let influences = sides.map(|(side, scheme)| {
@@ -80,7 +80,7 @@ impl Statistic<'_> {
         }
     }
 
-    /// Whether every window has samples that count. Shares have windows by what is left of the values.
+    /// Whether this statistic is compared in windows of its influence. Shares use [`Windows::counts_up_to_quantile`].
     fn has_windows(self) -> bool {
         match self {
             Self::ExpectedMaximum(requests) => requests <= MOST_REQUESTS,
@@ -91,7 +91,7 @@ impl Statistic<'_> {
 
     fn stretch(self, influence: &[f64], Timed { step, length, .. }: Timed<'_>) -> usize {
         match self {
-            // Of a page, the slowest share of a request decides.
+            // The slowest 1/N of requests decide E[max of N]: do not cut them off.
             Self::ExpectedMaximum(requests) => {
                 stretch_of_sum(influence, TRIMMED.min(0.5 / f64::from(requests)), step)
             }
@@ -102,5 +102,5 @@ impl Statistic<'_> {
     }
 }
 
-/// The slowest of more requests is rare in a window, and windows do not show whether slow ones come together.
+/// With more requests, most windows have no sample that decides the maximum, and clusters of slow requests stay unseen.
 const MOST_REQUESTS: u32 = 10;

@@ -8,7 +8,7 @@ use super::{
     crossing,
     difference::{SideEstimate, by_permutation, by_windows, difference},
     permutation::{self, Evidence, Permuted},
-    quarters::{Beyond, share_by_parts},
+    quarters::{Margin, share_by_parts},
     share_faster,
 };
 use crate::{crossover::crossovers_of, page::percentile_to_watch};
@@ -30,7 +30,7 @@ impl<'r> Pair<'r> {
         Self { first, second, permuted }
     }
 
-    /// What chance does to the differences; made when it is first asked for.
+    /// The permutations of both sides, made on first use.
     fn permuted(&self) -> &'r Permuted {
         let permute = || {
             let (first, second) = (self.first, self.second);
@@ -48,10 +48,10 @@ impl<'r> Pair<'r> {
             }
             Evidence::Quarters(short) => self.by_quarters(
                 *short,
-                |side, beyond| side.expected_estimate_by_quarters(1, beyond),
+                |side, margin| side.expected_estimate_by_quarters(1, margin),
                 |side| side.mean_estimate(),
             ),
-            Evidence::Sides => {
+            Evidence::SideIntervals => {
                 let [first, second] = sides.map(Resampled::mean_estimate);
                 difference(first, second, self.first.means().zip(self.second.means()), None, self.level())
             }
@@ -67,10 +67,10 @@ impl<'r> Pair<'r> {
             }
             Evidence::Quarters(short) => self.by_quarters(
                 *short,
-                |side, beyond| side.expected_estimate_by_quarters(requests, beyond),
+                |side, margin| side.expected_estimate_by_quarters(requests, margin),
                 |side| side.expected_estimate(),
             ),
-            Evidence::Sides => {
+            Evidence::SideIntervals => {
                 let [first, second] = sides.map(Resampled::expected_estimate);
                 let resamples = self.first.expected().zip(self.second.expected());
                 difference(first, second, resamples, None, self.level())
@@ -89,23 +89,23 @@ impl<'r> Pair<'r> {
             }
             Evidence::Quarters(short) => self.by_quarters(
                 short,
-                |side, beyond| side.quantile_estimate_by_quarters(share, beyond),
+                |side, margin| side.quantile_estimate_by_quarters(share, margin),
                 |side| side.quantile_estimate(share),
             ),
-            Evidence::Sides => self.quantile_with(share, None),
+            Evidence::SideIntervals => self.quantile_with(share, None),
         }
     }
 
-    /// The difference of two sides, of which those that have too few stretches go by their quarters.
+    /// The difference of two sides. `short` marks the sides whose interval is that of their quarters.
     fn by_quarters(
         &self,
         short: [bool; 2],
-        by_quarters: impl Fn(&Resampled<'_>, Beyond) -> Option<SideEstimate>,
+        by_quarters: impl Fn(&Resampled<'_>, Margin) -> Option<SideEstimate>,
         own: impl Fn(&Resampled<'_>) -> SideEstimate,
     ) -> Difference {
-        let beyond = Beyond::between(self.first.side, self.second.side);
+        let margin = Margin::between(self.first.side, self.second.side);
         let estimate = |side: &Resampled<'_>, is_short: bool| {
-            is_short.then(|| by_quarters(side, beyond)).flatten().unwrap_or_else(|| own(side))
+            is_short.then(|| by_quarters(side, margin)).flatten().unwrap_or_else(|| own(side))
         };
         let (first, second) = (estimate(self.first, short[0]), estimate(self.second, short[1]));
         difference(first, second, std::iter::empty(), None, self.level())
@@ -139,10 +139,10 @@ impl<'r> Pair<'r> {
             }
             Evidence::Quarters(_) => {
                 let parts = [self.first.parts(), self.second.parts()];
-                let beyond = Beyond::between(self.first.side, self.second.side);
-                (share, share_by_parts(parts, requests, beyond, self.level()))
+                let margin = Margin::between(self.first.side, self.second.side);
+                (share, share_by_parts(parts, requests, margin, self.level()))
             }
-            Evidence::Sides => (share, interval),
+            Evidence::SideIntervals => (share, interval),
         }
     }
 

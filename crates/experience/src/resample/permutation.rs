@@ -38,10 +38,10 @@ use crate::{Distribution, distribution::as_f64};
 pub(crate) enum Evidence {
     /// Other deals of the samples.
     Deals(Chance),
-    /// The intervals of both sides, by quarters for those that have too few stretches to be dealt out.
+    /// The intervals of both sides. A side that is marked has too few stretches, and its interval is that of its quarters.
     Quarters([bool; 2]),
     /// The intervals of both sides.
-    Sides,
+    SideIntervals,
 }
 
 /// The evidence for every difference of two sides but those of quantiles.
@@ -105,7 +105,7 @@ impl Evidence {
         match self {
             Self::Deals(chance) => Self::Deals(chance.turned()),
             Self::Quarters([first, second]) => Self::Quarters([second, first]),
-            Self::Sides => Self::Sides,
+            Self::SideIntervals => Self::SideIntervals,
         }
     }
 }
@@ -114,7 +114,7 @@ impl Evidence {
 /// 0 where the second is slower. Order statistics give it exactly where samples are independent.
 pub(crate) fn quantile(first: Side<'_>, second: Side<'_>, share: f64, settings: &Settings) -> Evidence {
     if [first, second].iter().all(|(_, scheme)| *scheme == Scheme::Independent) {
-        return Evidence::Sides;
+        return Evidence::SideIntervals;
     }
     if comes_later(first.0, second.0) {
         return quantile(second, first, share, settings).turned();
@@ -129,11 +129,13 @@ pub(crate) fn quantile(first: Side<'_>, second: Side<'_>, share: f64, settings: 
     let place = place.unwrap_or(pooled.len() - 1);
     let grouping = Grouping::new([first, second], Statistic::Share(pooled.tops[place]));
     if grouping == Grouping::Single {
-        return Evidence::Sides;
+        return Evidence::SideIntervals;
     }
-    // Beyond a tenth there are too few samples in a window to see whether those come together.
+    // A window has too few samples in the tail to show whether slow requests are clustered.
     let windows = first.1.timed().zip(second.1.timed()).filter(|_| (0.1..=0.9).contains(&share));
-    if let Some(halves) = windows.and_then(|(first, second)| Windows::of_quantile([first, second], share)) {
+    if let Some(halves) =
+        windows.and_then(|(first, second)| Windows::counts_up_to_quantile([first, second], share))
+    {
         let windows = halves.len() / 2;
         let dealt = Dealt { draws: [as_f64(windows); 2], is_open: false, is_paired: true };
         return Evidence::Deals(of_share(
@@ -145,7 +147,7 @@ pub(crate) fn quantile(first: Side<'_>, second: Side<'_>, share: f64, settings: 
     }
     let Some(Relabel::Stretches(stretches)) = relabel(&pooled, &grouping, [first, second], settings.seed)
     else {
-        return Evidence::Sides;
+        return Evidence::SideIntervals;
     };
     let supply = supply(&stretches, &grouping, [first, second]);
     if let Supply::Quarters(short) = supply {
@@ -227,8 +229,7 @@ fn supply(stretches: &Stretches, grouping: &Grouping, sides: [Side<'_>; 2]) -> S
     })
 }
 
-/// The sides that have too few stretches by themselves, if all of those have quarters. A side of independent samples is compared
-/// as it is.
+/// The sides with too few stretches, if each of them has quarters. The other side keeps its own interval.
 fn by_quarters(grouping: &Grouping, sides: [Side<'_>; 2]) -> Option<Supply> {
     let Grouping::Stretches(lengths) = grouping else { return None };
     let short = [0, 1].map(|side| sides[side].0.n() / lengths[side] < ENOUGH_STRETCHES);
@@ -293,7 +294,7 @@ impl Run {
                 Evidence::Deals(Chance::new(estimate, error, deals, *dealt))
             }
             Self::Quarters(short) => Evidence::Quarters(*short),
-            Self::Sides => Evidence::Sides,
+            Self::Sides => Evidence::SideIntervals,
         }
     }
 }

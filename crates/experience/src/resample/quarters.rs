@@ -1,11 +1,10 @@
 //! Intervals of a side that has too few independent stretches of time to be resampled.
 //!
-//! If samples resemble each other over more than a quarter of the recording, no resampling shows what another recording would
-//! have been. But the recording shows how far its own level moved. So the interval is the hull of the intervals of its
-//! four quarters, each of which is taken as independent samples, and as much again at both ends: it holds the truth if the level
-//! is no farther from what was seen than it moved while it was seen. Between sides of which one is faster in all its samples, the
-//! hull is enough. A drift of 0.3 ms widens it by 0.9 ms, however many ranks
-//! that covers.
+//! If samples depend on each other over more than a quarter of the recording, no resampling shows how another recording might
+//! differ. The recording does show how far its own level moved. The interval is the hull of the intervals of its four
+//! quarters, taken as independent samples, plus the width of that hull at both ends. It holds the truth if the level did not move
+//! further between recordings than within this one. A drift of 0.3 ms widens it by about 0.7 ms. The hull alone counts
+//! between sides of which one is faster in all its samples.
 
 use super::{ConfidenceInterval, beta, cells::Cells, confidence, normal, rank_interval};
 use crate::{Distribution, distribution::as_f64, share_faster};
@@ -14,24 +13,25 @@ use crate::{Distribution, distribution::as_f64, share_faster};
 #[derive(Debug, Clone)]
 pub(super) struct Quarters(Vec<Distribution>);
 
-/// How far beyond its quarters a side may lie.
+/// What is added to the hull of the quarters at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beyond {
-    Nothing,
-    AsMuchAgain,
+pub(super) enum Margin {
+    None,
+    /// The width of the hull.
+    Width,
 }
 
-impl Beyond {
-    /// Where all samples of one side are faster than all of the other, nothing that was seen of one is like the other.
+impl Margin {
+    /// No margin if all samples of one side are faster than all of the other.
     pub(super) fn between(first: &Distribution, second: &Distribution) -> Self {
         let is_apart = first.max() < second.min() || second.max() < first.min();
-        if is_apart { Self::Nothing } else { Self::AsMuchAgain }
+        if is_apart { Self::None } else { Self::Width }
     }
 
     fn of(self, width: f64) -> f64 {
         match self {
-            Self::Nothing => 0.0,
-            Self::AsMuchAgain => width.max(0.0),
+            Self::None => 0.0,
+            Self::Width => width.max(0.0),
         }
     }
 }
@@ -49,21 +49,21 @@ impl Quarters {
         &self,
         estimate_ms: f64,
         requests: u32,
-        beyond: Beyond,
+        margin: Margin,
         level: f64,
     ) -> ConfidenceInterval {
-        self.hull(estimate_ms, beyond, |quarter| expected(quarter, requests, level))
+        self.hull(estimate_ms, margin, |quarter| expected(quarter, requests, level))
     }
 
     pub(super) fn quantile(
         &self,
         estimate_ms: f64,
         share: f64,
-        beyond: Beyond,
+        margin: Margin,
         level: f64,
     ) -> ConfidenceInterval {
         let of = |quarter: &Distribution| rank_interval::interval(quarter, share, as_f64(quarter.n()), level);
-        self.hull(estimate_ms, beyond, of)
+        self.hull(estimate_ms, margin, of)
     }
 
     pub(super) fn parts(&self) -> &[Distribution] {
@@ -73,13 +73,13 @@ impl Quarters {
     fn hull(
         &self,
         estimate_ms: f64,
-        beyond: Beyond,
+        margin: Margin,
         interval: impl Fn(&Distribution) -> ConfidenceInterval,
     ) -> ConfidenceInterval {
         let ends: Vec<ConfidenceInterval> = self.0.iter().map(interval).collect();
         let low = ends.iter().map(|end| end.low).try_fold(estimate_ms, |hull, end| Some(hull.min(end?)));
         let high = ends.iter().map(|end| end.high).try_fold(estimate_ms, |hull, end| Some(hull.max(end?)));
-        let more = beyond.of(low.zip(high).map_or(0.0, |(low, high)| high - low));
+        let more = margin.of(low.zip(high).map_or(0.0, |(low, high)| high - low));
         ConfidenceInterval { low: low.map(|low| (low - more).max(0.0)), high: high.map(|high| high + more) }
     }
 }
@@ -90,11 +90,11 @@ pub(super) fn has_quarters(in_time_ms: &[f64]) -> bool {
 }
 
 /// The share of page views on which the first side is faster: the hull of Clopper and Pearson's intervals of each part of the first
-/// against each of the second, and as far beyond.
+/// against each of the second, and the margin.
 pub(super) fn share_by_parts(
     [first, second]: [&[Distribution]; 2],
     requests: u32,
-    beyond: Beyond,
+    margin: Margin,
     level: f64,
 ) -> ConfidenceInterval {
     let (mut low, mut high) = (1.0_f64, 0.0_f64);
@@ -107,7 +107,7 @@ pub(super) fn share_by_parts(
             high = high.max(beta::quantile(1.0 - outside, faster + 1.0, views - faster));
         }
     }
-    let more = beyond.of(high - low);
+    let more = margin.of(high - low);
     ConfidenceInterval { low: Some((low - more).max(0.0)), high: Some((high + more).min(1.0)) }
 }
 
@@ -148,11 +148,11 @@ mod tests {
             let values = drifting(50.0, drift);
             let mean = values.iter().sum::<f64>() / 400.0;
             let quarters = Quarters::new(&values).unwrap();
-            let found = quarters.expected(mean, 1, Beyond::AsMuchAgain, 0.95);
+            let found = quarters.expected(mean, 1, Margin::Width, 0.95);
             // Means of quarters are 3/4 of the drift apart, and known to 0.002 ms, with the drift to 0.005; three times that.
             let width = found.high.unwrap() - found.low.unwrap();
             assert!((width - 2.25 * drift).abs() < 0.05, "{drift}: {width}");
-            let plain = quarters.expected(mean, 1, Beyond::Nothing, 0.95);
+            let plain = quarters.expected(mean, 1, Margin::None, 0.95);
             assert!((plain.high.unwrap() - plain.low.unwrap() - width / 3.0).abs() < 1e-9);
         }
     }
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn a_side_that_is_always_faster_needs_no_more_than_its_hull() {
         let side = |from| Distribution::new(drifting(from, 0.3)).unwrap();
-        assert_eq!(Beyond::between(&side(50.0), &side(51.0)), Beyond::Nothing);
-        assert_eq!(Beyond::between(&side(51.0), &side(50.0)), Beyond::Nothing);
-        assert_eq!(Beyond::between(&side(50.0), &side(50.2)), Beyond::AsMuchAgain);
+        assert_eq!(Margin::between(&side(50.0), &side(51.0)), Margin::None);
+        assert_eq!(Margin::between(&side(51.0), &side(50.0)), Margin::None);
+        assert_eq!(Margin::between(&side(50.0), &side(50.2)), Margin::Width);
         assert!(Quarters::new(&[1.0; 79]).is_none());
     }
 }

@@ -8,7 +8,7 @@ use super::{
     difference::SideEstimate,
     draw::Draw,
     pass::{EXPECTED, MEAN, Pass, QUANTILES},
-    quarters::{Beyond, QUARTERS, Quarters},
+    quarters::{Margin, QUARTERS, Quarters},
     rank_interval,
     scheme::Side,
 };
@@ -36,7 +36,7 @@ pub struct Resampled<'d> {
     rows: Vec<f64>,
     width: usize,
     cuts: std::ops::Range<usize>,
-    /// Made when they are first asked for.
+    /// Made on first use.
     quarters: OnceLock<Option<Quarters>>,
 }
 
@@ -110,7 +110,7 @@ impl<'d> Resampled<'d> {
 
     /// The interval of the expected request latency, ms (BCa). Open upwards with fewer than 6 samples (at 95 %).
     pub fn mean(&self) -> ConfidenceInterval {
-        if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(1, Beyond::AsMuchAgain)) {
+        if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(1, Margin::Width)) {
             return hull;
         }
         confidence::interval(self.column(MEAN).collect(), self.mean, self.settings.level)
@@ -119,8 +119,7 @@ impl<'d> Resampled<'d> {
     /// The interval of the expected wait for the slowest of the page's requests, ms (BCa). Open upwards if the samples
     /// make fewer than [`FEWEST_MAXIMA`] maxima of this many requests: with fewer, events too rare to be sampled decide.
     pub fn expected_experienced(&self) -> ConfidenceInterval {
-        if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(self.requests, Beyond::AsMuchAgain))
-        {
+        if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(self.requests, Margin::Width)) {
             return hull;
         }
         confidence::interval(self.column(EXPECTED).collect(), self.expected, self.settings.level)
@@ -132,11 +131,11 @@ impl<'d> Resampled<'d> {
         self.quantile_of_samples(share).0
     }
 
-    /// The interval of the quantile, how many samples bound it, and how many independent draws. Where blocks are too few,
-    /// quarters may do.
+    /// The interval of the quantile, how many samples bound it, and how many independent draws. With too few blocks it is the
+    /// interval of the quarters.
     fn quantile_of_samples(&self, share: f64) -> (ConfidenceInterval, f64, f64) {
         let n = as_f64(self.side.n());
-        let quarters = || self.quantile_by_quarters(share, Beyond::AsMuchAgain);
+        let quarters = || self.quantile_by_quarters(share, Margin::Width);
         let of_quarter = as_f64(self.side.n() / QUARTERS);
         let by_quarters = |interval| (interval, of_quarter, of_quarter);
         if let Some(interval) = self.by_quarters(quarters) {
@@ -197,7 +196,7 @@ impl<'d> Resampled<'d> {
         let shape = Shape { fewest: 0.0, ..self.expected };
         let by_resamples =
             || confidence::interval(self.column(EXPECTED).collect(), shape, self.settings.level);
-        let hull = self.by_quarters(|| self.expected_by_quarters(self.requests, Beyond::AsMuchAgain));
+        let hull = self.by_quarters(|| self.expected_by_quarters(self.requests, Margin::Width));
         let samples = as_f64(self.side.n());
         let interval = hull.unwrap_or_else(by_resamples);
         SideEstimate::of_mean(self.expected.estimate, interval, [samples, self.expected.maxima])
@@ -227,35 +226,35 @@ impl<'d> Resampled<'d> {
         self.quarters().map_or(std::slice::from_ref(self.side), Quarters::parts)
     }
 
-    /// An interval by quarters, if the intervals of this side alone are made so.
+    /// The interval of the quarters, if this side has too few blocks.
     fn by_quarters(&self, interval: impl Fn() -> Option<ConfidenceInterval>) -> Option<ConfidenceInterval> {
         let timed = self.scheme.timed()?;
         (timed.values_ms.len() / timed.length.max(1) < FEWEST_BLOCKS).then(interval)?
     }
 
-    fn expected_by_quarters(&self, requests: u32, beyond: Beyond) -> Option<ConfidenceInterval> {
+    fn expected_by_quarters(&self, requests: u32, margin: Margin) -> Option<ConfidenceInterval> {
         let estimate_ms = self.side.expected_experienced(requests);
-        Some(self.quarters()?.expected(estimate_ms, requests, beyond, self.settings.level))
+        Some(self.quarters()?.expected(estimate_ms, requests, margin, self.settings.level))
     }
 
-    fn quantile_by_quarters(&self, share: f64, beyond: Beyond) -> Option<ConfidenceInterval> {
-        Some(self.quarters()?.quantile(self.side.quantile(share), share, beyond, self.settings.level))
+    fn quantile_by_quarters(&self, share: f64, margin: Margin) -> Option<ConfidenceInterval> {
+        Some(self.quarters()?.quantile(self.side.quantile(share), share, margin, self.settings.level))
     }
 
     /// The estimate of E[max] of so many requests, by quarters where there are some.
     pub(super) fn expected_estimate_by_quarters(
         &self,
         requests: u32,
-        beyond: Beyond,
+        margin: Margin,
     ) -> Option<SideEstimate> {
-        let interval = self.expected_by_quarters(requests, beyond)?;
+        let interval = self.expected_by_quarters(requests, margin)?;
         let (samples, estimate_ms) = (as_f64(self.side.n()), self.side.expected_experienced(requests));
         Some(SideEstimate::of_mean(estimate_ms, interval, [samples, samples / f64::from(requests)]))
     }
 
     /// The estimate of the quantile, by quarters where there are some.
-    pub(super) fn quantile_estimate_by_quarters(&self, share: f64, beyond: Beyond) -> Option<SideEstimate> {
-        let interval = self.quantile_by_quarters(share, beyond)?;
+    pub(super) fn quantile_estimate_by_quarters(&self, share: f64, margin: Margin) -> Option<SideEstimate> {
+        let interval = self.quantile_by_quarters(share, margin)?;
         let samples = as_f64(self.side.n() / QUARTERS);
         Some(SideEstimate {
             estimate_ms: self.side.quantile(share),

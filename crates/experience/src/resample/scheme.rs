@@ -19,7 +19,7 @@ pub enum Scheme<'s> {
         /// Samples in a block, 1..=n: a few times as long as samples resemble each other.
         length: usize,
     },
-    /// The same, where the series itself decides about the blocks, for each statistic of a pair.
+    /// Blocks whose length is measured, for each statistic of a pair.
     Timed(Timed<'s>),
 }
 
@@ -28,10 +28,10 @@ pub enum Scheme<'s> {
 pub struct Timed<'s> {
     /// All samples of the side in the order in which they were taken, ms.
     pub values_ms: &'s [f64],
-    /// When each was taken, seconds, ascending, on a clock that all sides share. Sides that were measured in the same
-    /// minutes are compared window by window, so that what changes for both cancels.
+    /// When each was taken, seconds since the start of the recording, ascending. Sides with times are compared in windows of
+    /// time: the variation that both sides share cancels if they were measured together.
     pub started_s: Option<&'s [f64]>,
-    /// The first sample after a change of level that is known, and no sign of dependence.
+    /// The first sample after a known change of level, which is removed before dependence is measured.
     pub step: Option<usize>,
     /// Samples in a block for the intervals of this side, 1..=n ([`crate::independent_stretch`]).
     pub length: usize,

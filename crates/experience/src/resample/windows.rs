@@ -1,8 +1,7 @@
-//! Two sides that were measured in the same minutes, cut at the same moments.
+//! Two sides, cut at the same times since the start of their recordings.
 //!
-//! What changes for both sides, such as the load of a machine or of a path, is in both halves of a window, and cancels in
-//! their difference. So the differences of windows forget sooner than the series do, and windows are as long as those
-//! differences resemble each other.
+//! Where both were measured in the same minutes, the load of a machine or of a path is in both halves of a window, and cancels
+//! in their difference. Windows are long enough for the differences of neighbouring windows to be independent.
 
 use super::scheme::Timed;
 use crate::{autocorrelation::slow_above, distribution::as_f64, stretch::stretch_of_differences};
@@ -12,17 +11,18 @@ use crate::{autocorrelation::slow_above, distribution::as_f64, stretch::stretch_
 pub(crate) struct Windows(pub(crate) [Vec<usize>; 2]);
 
 impl Windows {
-    /// Windows whose differences are independent of each other. `None` if the sides were not measured at the same time, or one
-    /// of them more often than twice as often; and if fewer than [`FEWEST`] are left.
+    /// Windows whose differences are independent of each other. `None` if less than [`COMMON`] of a side's time is common, if
+    /// one side has more than twice the samples of the other, or if fewer than [`FEWEST`] windows are left.
     pub(crate) fn new(sides: [Timed<'_>; 2], influences: [&[f64]; 2]) -> Option<Self> {
-        let starts = sides[0].started_s.zip(sides[1].started_s).map(|(first, second)| [first, second])?;
-        let smallest = Self::smallest(starts)?;
+        let smallest = Self::smallest(sides)?;
         let differences = smallest.differences(influences);
         smallest.joined(stretch_of_differences(&differences))
     }
 
-    fn smallest(starts: [&[f64]; 2]) -> Option<Self> {
-        let [first, second] = starts;
+    /// Windows of a few samples.
+    fn smallest(sides: [Timed<'_>; 2]) -> Option<Self> {
+        let (first, second) = sides[0].started_s.zip(sides[1].started_s)?;
+        let starts = [first, second];
         let (from, to) = (first.first()?.max(*second.first()?), first.last()?.min(*second.last()?));
         let counts = starts.map(|starts| starts.iter().filter(|at| (from..=to).contains(*at)).count());
         let is_common = |side: usize| as_f64(counts[side]) >= COMMON * as_f64(starts[side].len());
@@ -41,7 +41,7 @@ impl Windows {
             }
         }
         (0..2).for_each(|side| ends[side].push(starts[side].len()));
-        (ends[0].len() > SMALLEST).then_some(Self(ends))
+        (ends[0].len() > FEWEST_SMALLEST).then_some(Self(ends))
     }
 
     /// The difference of the sides' means in each window.
@@ -59,9 +59,8 @@ impl Windows {
 
     /// For each half of a window, first side first: how many samples lie up to the quantile of all at a share, and how many there
     /// are. What both sides have in common, the median of each small window, is taken off first.
-    pub(crate) fn of_quantile(sides: [Timed<'_>; 2], share: f64) -> Option<Vec<(f64, f64)>> {
-        let starts = sides[0].started_s.zip(sides[1].started_s).map(|(first, second)| [first, second])?;
-        let smallest = Self::smallest(starts)?;
+    pub(crate) fn counts_up_to_quantile(sides: [Timed<'_>; 2], share: f64) -> Option<Vec<(f64, f64)>> {
+        let smallest = Self::smallest(sides)?;
         let rest = smallest.without_level(sides.map(|side| side.values_ms));
         let quantile = slow_above(&rest.concat(), share);
         let [ours, theirs] = rest.map(|rest| {
@@ -91,7 +90,7 @@ impl Windows {
         rest
     }
 
-    /// So many neighbours made one.
+    /// Joins each run of `neighbours` windows.
     fn joined(self, neighbours: usize) -> Option<Self> {
         let number = (self.0[0].len() - 1) / neighbours;
         (number >= FEWEST).then(|| {
@@ -114,7 +113,7 @@ const SAMPLES: usize = 2;
 const LEAST: usize = 1;
 
 /// With fewer small windows, their differences do not show how long they resemble each other.
-const SMALLEST: usize = 64;
+const FEWEST_SMALLEST: usize = 64;
 
 /// More windows than this make no figure more exact.
 const MOST: usize = 4096;

@@ -79,7 +79,7 @@ fn a_drift_counts_by_what_it_adds_in_milliseconds() {
     let series: Vec<f64> =
         (0..5300).map(|i| cities[floor(random.uniform() * 5.999)] + 0.3 * f64::from(i) / 5300.0).collect();
     assert!(independent_stretch(&series, None) < 20, "{}", independent_stretch(&series, None));
-    // Of one city it is all that there is.
+    // Within one city the drift is the only variation.
     let city: Vec<f64> = (0..5300).map(|i| 58.0 + 0.3 * f64::from(i) / 5300.0).collect();
     assert!(independent_stretch(&city, None) > 1000);
     // Whether a request of a city is below its median is a question of time, too.

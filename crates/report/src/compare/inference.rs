@@ -7,7 +7,7 @@ use experience::{
 };
 use recording::NO_GROUP;
 
-use super::{SideInput, stretch};
+use super::{SideInput, step};
 use crate::model::{Ci, Shift};
 
 /// Which neighbours in time are resampled together.
@@ -50,7 +50,7 @@ pub(super) fn infer(
     blocks: Blocks,
     settings: Option<Settings>,
 ) -> Result<Inferred<'_>, Error> {
-    let found: Vec<Vec<experience::Shift>> = sides.iter().map(stretch::shifts).collect::<Result<_, _>>()?;
+    let found: Vec<Vec<experience::Shift>> = sides.iter().map(step::shifts).collect::<Result<_, _>>()?;
     let shifts = found.iter().map(|shifts| shifts.iter().map(shift).collect()).collect();
     let Some(settings) = settings else {
         return Ok(Inferred { resamples: None, block_lengths: vec![None; sides.len()], shifts });
@@ -77,7 +77,7 @@ fn scheme<'s>(side: &'s SideInput, shifts: &[experience::Shift], blocks: Blocks)
         Blocks::None => Scheme::Independent,
         Blocks::Length(length) => in_blocks(length),
         Blocks::Automatic => {
-            let step = stretch::step(side, shifts);
+            let step = step::first_after(side, shifts);
             let length = independent_stretch(series, step);
             // Blocks cut pages at their ends: of a block of a few pages, most samples have their page with them.
             let of_pages = page_size(side).filter(|size| *size > 1).map_or(1, |size| size * PAGES_IN_BLOCK);

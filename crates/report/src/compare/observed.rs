@@ -7,7 +7,7 @@ use experience::{
     Settings, Timed, independent_stretch, page_views, resample, share_faster, thin_above,
 };
 
-use super::{Blocks, PERCENTILES, Question, SideInput, by_percentile, inference, stretch};
+use super::{Blocks, PERCENTILES, Question, SideInput, by_percentile, inference, step};
 use crate::model::{Band, ObservedPages, Quantiles};
 
 /// The page views of one side.
@@ -58,7 +58,7 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
         Some(Waits { means: Distribution::new(views.mean_ms.clone())?, drawn: drawn.transpose()? })
     };
     let samples = columns.values_ms.len().max(1);
-    let step = stretch::step(side, &stretch::shifts(side)?).map(|step| step * views.mean_ms.len() / samples);
+    let step = step::first_after(side, &step::shifts(side)?).map(|step| step * views.mean_ms.len() / samples);
     Ok(Some(ObservedSide { views, is_timed: times.is_some(), step, waits }))
 }
 

@@ -1,9 +1,8 @@
-//! How many neighbouring samples depend on each other in a recording whose level changed once for good.
+//! The moments at which the level of a side changed, and the single step that dependence in time is measured without.
 //!
-//! A step in the middle makes every sample resemble the others of its half, as if no stretch of time were independent
-//! of the next. But a single step is not random variation: something was deployed or rerouted. So the step is removed
-//! before the similarity of neighbours is measured. Two steps may be an outage, which might as well not have
-//! occurred, so they stay.
+//! A step makes every sample resemble the others of its half, as if no stretch of time were independent of the next. But a
+//! single step is not random variation: something was deployed or rerouted. Two steps may be an outage, which might as
+//! well not have occurred, so they stay.
 
 use experience::{Error, Shift, time_shifts};
 
@@ -18,7 +17,7 @@ pub(super) fn shifts(side: &SideInput) -> Result<Vec<Shift>, Error> {
 }
 
 /// The first sample of a side after its step, if it has exactly one.
-pub(super) fn step(side: &SideInput, shifts: &[Shift]) -> Option<usize> {
+pub(super) fn first_after(side: &SideInput, shifts: &[Shift]) -> Option<usize> {
     let ((started_s, _), [shift]) = (side.in_time()?, shifts) else { return None };
     Some(started_s.partition_point(|&at| at < shift.at_s))
 }
