@@ -74,7 +74,7 @@ impl Core {
         // Its header may be longer, and the object evicted while its origin was asked.
         self.store.recount(&object);
         if let Some(on_disk) = &self.on_disk {
-            on_disk.refresh(&object, &visit.headers);
+            on_disk.refresh(&object, &visit.headers, sent.clone());
         }
         Confirmed { object, personal, is_stored: true }
     }
@@ -83,7 +83,8 @@ impl Core {
     pub(crate) fn add(&self, visit: &Visit, object: Object, sent: &Sent, now: Time) -> Arc<Object> {
         sent.is_answered(&visit.key, &visit.headers);
         let object = self.store.add(object, &visit.headers, now);
-        if sent.is_superseded(&object.stored.selection) {
+        let is_outdated = self.passing.renew(&visit.key, sent.number());
+        if is_outdated || sent.is_superseded(&object.stored.selection) {
             self.store.remove(&object);
         }
         object

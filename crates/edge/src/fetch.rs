@@ -303,7 +303,7 @@ impl Core {
                 object.stored.terms.outdated = Some(now);
                 let object = self.store.add(object, &visit.headers, now);
                 if let Some(on_disk) = &self.on_disk {
-                    on_disk.refresh(&object, &visit.headers);
+                    on_disk.refresh(&object, &visit.headers, sent.clone());
                 }
             }
         }

@@ -81,6 +81,11 @@ impl InFlight {
 }
 
 impl Sent {
+    /// Its place in the order of requests.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The same request, continued by another one at this time.
     pub(crate) fn resumed(&self, time: Time) -> Self {
         Self { time, ..self.clone() }

@@ -33,7 +33,7 @@ use self::{
 };
 use crate::{
     Error,
-    fill::Fill,
+    fill::{Fill, Keeping},
     in_flight::Sent,
     network::Disk,
     note::{self, Before, Noted},
@@ -61,7 +61,7 @@ enum Job {
     /// What has come of one that is written while it comes.
     Write(Arc<Stream>, Arc<Object>),
     /// The head of one that was confirmed by its origin. Others that would answer the same request are older.
-    Refresh(Arc<Object>, HeaderMap),
+    Refresh(Arc<Object>, HeaderMap, Sent),
     /// What would answer a request has been replaced.
     Forget(Arc<Forgotten>),
     /// Purges that nobody waits for.
@@ -229,9 +229,9 @@ impl OnDisk {
         }
     }
 
-    /// Has the head of an object written, and others removed that would answer a request with this header.
-    pub(crate) fn refresh(&self, object: &Arc<Object>, request: &HeaderMap) {
-        self.tell(Job::Refresh(Arc::clone(object), request.clone()));
+    /// Writes the head of an object, and its body if that is not on disk yet. Removes others that would answer a request with this header.
+    pub(crate) fn refresh(&self, object: &Arc<Object>, request: &HeaderMap, sent: Sent) {
+        self.tell(Job::Refresh(Arc::clone(object), request.clone(), sent));
     }
 
     /// Has what would answer a request with this header removed. It is not found from now on.
@@ -336,7 +336,7 @@ impl Writer {
                     kept
                 }
                 Job::Write(stream, object) => stream.write(&self.store, &object),
-                Job::Refresh(object, request) => self.refresh(&object, &request),
+                Job::Refresh(object, request, sent) => self.refresh(&object, &request, &sent),
                 Job::Forget(forgotten) => {
                     let removed = forgotten.remove(&self.store);
                     self.forgotten.is_done(&forgotten);
@@ -347,11 +347,17 @@ impl Writer {
         }
     }
 
-    fn refresh(&self, object: &Object, request: &HeaderMap) -> Result<(), ::disk::Error> {
-        let id = object.body.on_disk.get().copied();
-        if let Some(id) = id {
-            self.store.replace(id, &head::write(object))?;
+    fn refresh(&self, object: &Object, request: &HeaderMap, sent: &Sent) -> Result<(), ::disk::Error> {
+        if let Some(id) = object.body.on_disk.get() {
+            self.store.replace(*id, &head::write(object))?;
+        } else if object.parts.is_none()
+            && object.body.keeping() == Keeping::Memory
+            && object.body.length().is_some()
+        {
+            // Its body was not written before the origin confirmed it.
+            self.keep(object, sent)?;
         }
+        let id = object.body.on_disk.get().copied();
         forgotten::remove(&self.store, &object.key, request, id)
     }
 

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -23,12 +23,25 @@ pub(crate) struct Passed {
     until: Time,
     /// Something was stored under its key.
     is_over: AtomicBool,
+    /// The greatest number of a request whose response was passed on without a look at the store.
+    answered: AtomicU64,
 }
 
 impl Passed {
+    fn until(until: Time) -> Self {
+        Self { until, is_over: AtomicBool::new(false), answered: AtomicU64::new(0) }
+    }
+
     /// Whether its requests are passed on.
     pub(crate) fn holds(&self, now: Time) -> bool {
-        now < self.until && !self.is_over.load(Relaxed)
+        now < self.until && !self.is_over.load(SeqCst)
+    }
+
+    /// Records a response that is passed on without a look at the store. Returns false if it needs one: something may have been
+    /// stored since the request was sent.
+    pub(crate) fn answer(&self, number: u64, now: Time) -> bool {
+        self.answered.fetch_max(number, SeqCst);
+        self.holds(now)
     }
 }
 
@@ -41,10 +54,10 @@ impl Passing {
             return;
         }
         if passed.len() >= MOST {
-            passed.drain().for_each(|(_, passed)| passed.is_over.store(true, Relaxed));
+            passed.drain().for_each(|(_, passed)| passed.is_over.store(true, SeqCst));
         }
         let until = now.after(MEMORY);
-        passed.insert(key.clone(), Arc::new(Passed { until, is_over: AtomicBool::new(false) }));
+        passed.insert(key.clone(), Arc::new(Passed::until(until)));
     }
 
     /// Whether requests for this key are passed on, and for how long.
@@ -52,11 +65,22 @@ impl Passing {
         self.lock().get(key).filter(|passed| passed.holds(now)).cloned()
     }
 
-    /// What came for this key is stored again.
+    /// Requests for this key are not passed on any more.
     pub(crate) fn forget(&self, key: &Key) {
         if let Some(passed) = self.lock().remove(key) {
-            passed.is_over.store(true, Relaxed);
+            passed.is_over.store(true, SeqCst);
         }
+    }
+
+    /// After a response was stored under a key: its requests are still passed on, but after a look at the store. Returns whether the
+    /// response to a later request than this one was passed on meanwhile.
+    pub(crate) fn renew(&self, key: &Key, number: u64) -> bool {
+        let mut passed = self.lock();
+        let Some(before) = passed.get_mut(key) else { return false };
+        let renewed = Arc::new(Passed::until(before.until));
+        let before = std::mem::replace(before, renewed);
+        before.is_over.store(true, SeqCst);
+        before.answered.load(SeqCst) > number
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Passed>, Spread>> {
@@ -87,5 +111,21 @@ mod tests {
         passing.note(&key, now);
         passing.forget(&key);
         assert!(!holds(now) && !passed.holds(now));
+    }
+
+    #[test]
+    fn an_entry_is_renewed_when_something_is_stored() {
+        let key = Key::of(&"http://a/".parse().unwrap(), &http::HeaderMap::new(), &cache::KeyRule::default());
+        let (passing, now) = (Passing::default(), Time::from_millis(0));
+        assert!(!passing.renew(&key, 1));
+        passing.note(&key, now);
+        let passed = passing.of(&key, now).unwrap();
+        assert!(passed.answer(5, now));
+        // The response to request 4 is stored after the one to request 5 was passed on.
+        assert!(passing.renew(&key, 4));
+        assert!(!passed.answer(6, now));
+        let renewed = passing.of(&key, now).unwrap();
+        assert!(renewed.holds(now) && !renewed.holds(now.after(MEMORY)));
+        assert!(!passing.renew(&key, 4));
     }
 }

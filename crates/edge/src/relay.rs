@@ -8,9 +8,9 @@ mod lines;
 
 use std::sync::Arc;
 
-use cache::{Forward, is_solicited};
+use cache::{Forward, is_solicited, update};
 use http::{
-    Body, Failure, Response, StatusCode,
+    Body, Failure, Method, Response, StatusCode,
     client::{self, Reply},
     http1::Framing,
     server::{Glance, Interim, Lines, Original, Relayed, Relaying},
@@ -27,7 +27,7 @@ use crate::{
     sending::Sending,
     trailers::cleared,
     visit::{Refusal, Visit},
-    ways::Way,
+    ways::{Reason, Way},
 };
 
 /// A request on its way.
@@ -97,8 +97,14 @@ impl Relay<'_> {
 
     /// The head that goes back, if that can be made line by line.
     fn back(&self, reply: &Reply<'_>) -> Option<Back> {
-        let Self { core, way, .. } = self;
+        let Self { core, way, sent, .. } = self;
         if reply.status != way.status() {
+            return None;
+        }
+        if let Reason::Passed(passed) = way.reason()
+            && update::ends_use(&Method::GET, reply.status)
+            && !passed.answer(sent.number(), core.now())
+        {
             return None;
         }
         let zone = way.zone();

@@ -10,10 +10,11 @@ use std::{
 };
 
 use cache::purge::{Depth, Purge};
-use http::{Body, HeaderMap, Request, Response};
+use http::{Body, HeaderMap, Request, Response, StatusCode};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::Notify,
 };
 
 use super::{
@@ -117,6 +118,59 @@ async fn what_asks_for_more_takes_the_whole_path() {
     door.ask("HEAD", "/", &[]).await;
     assert_eq!(door.relayed.load(SeqCst), before);
     assert!(door.pass("/", &[]).await.1);
+}
+
+#[tokio::test]
+async fn a_response_that_has_to_be_validated_is_looked_at_again() {
+    let door = Door::new(Stage::new("", async |_, number| {
+        let (status, control, body) = match number {
+            0..3 => (StatusCode::OK, "no-store", "none"),
+            3 => (StatusCode::OK, "max-age=0, stale-if-error=600", "old"),
+            4 => (StatusCode::NOT_FOUND, "no-store", "gone"),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "no-store", "failed"),
+        };
+        let mut response = with(control, body);
+        *response.status_mut() = status;
+        response
+    }));
+    door.learn("/").await;
+    assert!(door.pass("/", &[]).await.1);
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(relayed && said.body == "old");
+    // The origin's most recent answer ends its use, so that it does not stand in later.
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(!relayed && said.body == "gone", "{said:?}");
+    assert_eq!(door.pass("/", &[]).await.0.body, "failed");
+}
+
+#[tokio::test]
+async fn a_response_is_not_stored_after_a_later_one_was_passed_on() {
+    let (slow, is_waiting) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (release, waiting) = (Arc::clone(&slow), Arc::clone(&is_waiting));
+    let door = Door::new(Stage::new("", move |_, number| {
+        let (release, waiting) = (Arc::clone(&release), Arc::clone(&waiting));
+        async move {
+            match number {
+                0..2 => with("no-store", "none"),
+                2 => {
+                    waiting.notify_one();
+                    release.notified().await;
+                    with("max-age=60", "old")
+                }
+                _ => with("no-store", "new"),
+            }
+        }
+    }));
+    door.learn("/").await;
+    let answered = async {
+        is_waiting.notified().await;
+        let (said, relayed) = door.pass("/", &[]).await;
+        assert!(relayed && said.body == "new", "{said:?}");
+        slow.notify_one();
+    };
+    let (old, ()) = tokio::join!(door.get("/", &[]), answered);
+    assert_eq!(old.0.body, "old");
+    assert_eq!(door.pass("/", &[]).await.0.body, "new");
 }
 
 #[tokio::test]
