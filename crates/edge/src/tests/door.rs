@@ -10,7 +10,7 @@ use std::{
 };
 
 use http::{
-    Body, Bytes, Failure, Request, Response, Server, Whole,
+    Body, Bytes, Failure, HeaderValue, Request, Response, Server, Whole,
     server::{Delivery, Glance, Handler, Interim, Relaying},
 };
 use tokio::{
@@ -115,20 +115,33 @@ impl Door {
         let (head, rest) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.lines();
         let status = lines.next().unwrap().to_owned();
-        let age = head.lines().find_map(|line| line.strip_prefix("age: ")?.parse().ok()).unwrap_or(0);
-        let fields = lines.map(|line| {
-            let line = if line.starts_with("age: ") { "age: N" } else { line };
-            match line.strip_prefix("cache-control: max-age=").and_then(|max| max.parse::<u64>().ok()) {
-                // A browser counts from the origin's date.
-                Some(max) if path.starts_with("/b/") => format!("cache-control: max-age={} + age", max - age),
-                _ => line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N")),
-            }
-        });
+        let fields = without_clock(path, &lines.map(str::to_owned).collect::<Vec<_>>());
         let body = rest[..rest.find("HTTP/1.1 421").unwrap()].to_owned();
-        (Said { status, fields: fields.collect(), body }, self.at_once.load(SeqCst) > before)
+        (Said { status, fields, body }, self.at_once.load(SeqCst) > before)
     }
 
     pub(super) async fn get(&self, path: &str, fields: &[&str]) -> (Said, bool) {
         self.ask("GET", path, fields).await
     }
+}
+
+/// The fields of a response over HTTP/2 to a request for this path, without values that depend on the clock.
+pub(super) fn fields_of(path: &str, response: &Response<Bytes>) -> BTreeSet<String> {
+    let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
+    let lines = response.headers().iter().map(|(name, value)| format!("{name}: {}", text(value)));
+    without_clock(path, &lines.collect::<Vec<_>>())
+}
+
+/// The fields of a response to a request for this path, without values that depend on the clock.
+fn without_clock(path: &str, fields: &[String]) -> BTreeSet<String> {
+    let age = fields.iter().find_map(|line| line.strip_prefix("age: ")?.parse().ok()).unwrap_or(0);
+    let fields = fields.iter().map(|line| {
+        let line = if line.starts_with("age: ") { "age: N" } else { line };
+        match line.strip_prefix("cache-control: max-age=").and_then(|max| max.parse::<u64>().ok()) {
+            // A browser counts from the origin's date.
+            Some(max) if path.starts_with("/b/") => format!("cache-control: max-age={} + age", max - age),
+            _ => line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N")),
+        }
+    });
+    fields.collect()
 }

@@ -1,11 +1,11 @@
 //! The edges under test: one data centre, a lower and an upper tier, and a data centre with a disk.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use cache::purge::{Depth, Purge};
 use http::{Server, Stop};
 use tempfile::TempDir;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::{clients::Connections, origin::Origin, plan::By};
 use crate::{
@@ -85,16 +85,15 @@ impl Arm {
             By::Prefix => Purge::Prefix(format!("shop.example/s{sequence}/")),
         };
         let depth = if is_hard { Depth::Hard } else { Depth::Soft };
-        let began = Instant::now();
         self.cores[centre].purge("z", vec![purge], depth).unwrap();
         // On a busy machine the other data centre may take longer than an operator waits.
-        while !self.cores[centre]
-            .edge
-            .acknowledged(began)
-            .await
-            .iter()
-            .all(|there| there.applied_ms.is_some())
-        {}
+        loop {
+            let there = self.cores[centre].edge.acknowledged(Instant::now()).await;
+            if there.iter().all(|there| there.applied_ms.is_some()) {
+                break;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
     }
 }
 
