@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use recording::{Counts, Error, Event, Histogram, Options, Sink, decode};
+use recording::{Counts, Error, Event, Histogram, Options, Sink, Unit, decode};
 
 #[derive(Default)]
 struct Promises {
@@ -38,6 +38,7 @@ impl Sink for Promises {
 
 fuzz_target!(|bytes: &[u8]| {
     let mut promises = Promises::default();
-    let _ = decode(bytes, Path::new("fuzz.hlog"), &Options::default(), &mut promises);
+    let options = Options { unit: Some(Unit::Ns), ..Options::default() };
+    let _ = decode(bytes, Path::new("fuzz.hlog"), &options, &mut promises);
     assert_eq!(promises.histogram.map_or(0, |histogram| histogram.count()), promises.total);
 });

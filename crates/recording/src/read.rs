@@ -11,6 +11,7 @@ use crate::{End, Error, Header, Metric, Sink, Unit};
 
 mod access;
 mod caddy;
+mod column;
 mod csv;
 mod curl;
 mod detect;
@@ -33,6 +34,7 @@ mod utf16;
 mod vegeta;
 
 pub use access::AccessLog;
+pub use column::Column;
 pub(crate) use detect::EXPECTED;
 pub use detect::Format;
 pub(crate) use lines::LONGEST_LINE;
@@ -46,6 +48,8 @@ pub struct Options {
     pub metric: Option<Metric>,
     /// The unit of plain numbers where the file does not name it.
     pub unit: Option<Unit>,
+    /// Columns of a CSV file whose headers do not show what they have.
+    pub columns: Vec<Column>,
     /// How the lines of an access log are made. Without it, only access logs in JSON are recognised.
     pub access_log: Option<AccessLog>,
     /// Which labels the sink looks at.
@@ -108,7 +112,11 @@ pub fn decode(
 ) -> Result<Origin, Error> {
     let (head, rest) = unpack::unpack(input, path)?;
     let (head, rest) = utf16::decode(head, rest, path)?;
-    let format = detect::detect(&head, path, options)?;
+    let format = match detect::detect(&head, path, options)? {
+        // The user has the last word.
+        Format::OhaCsv | Format::K6Csv | Format::JmeterCsv if !options.columns.is_empty() => Format::Csv,
+        format => format,
+    };
     let input = Input { reader: Box::new(Cursor::new(head).chain(rest)), path: path.to_owned() };
     let read = match format {
         Format::Native => native::read,
@@ -130,7 +138,13 @@ pub fn decode(
         Format::Nginx => access::read_json,
         Format::Access => access::read,
     };
-    let frame = read(input, options, sink)?;
+    let mut frame = read(input, options, sink)?;
+    if !options.columns.is_empty() && format != Format::Csv {
+        let name = format.name();
+        frame
+            .warnings
+            .push(format!("Columns can be named in CSV files only; the format of this file is {name}."));
+    }
     Ok(Origin { format, header: frame.header, end: frame.end, warnings: frame.warnings })
 }
 

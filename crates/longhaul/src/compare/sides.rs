@@ -49,6 +49,7 @@ impl Compare {
             excluded_phases: self.excluded_phases(),
             by: self.by.clone(),
             unit: self.unit,
+            columns: self.column.clone(),
             access_log: self.log_format.clone(),
             exact_up_to: self.exact_up_to,
         };

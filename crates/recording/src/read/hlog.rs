@@ -44,7 +44,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let place = lines.place(lines.number() + 1, 1);
         return Err(Error::Empty { place, found: found.to_owned(), expected: AN_INTERVAL });
     }
-    log.warn(options, &mut warnings);
+    log.warn(&mut warnings);
     Ok(Frame { warnings, ..Frame::default() })
 }
 
@@ -65,14 +65,17 @@ impl Problem {
 
 /// The log as far as it has been read.
 struct Log {
-    unit: Unit,
+    /// As given, as a comment names it, or as the first interval with values shows it.
+    unit: Option<Unit>,
     clock: Clock,
     decoder: Decoder,
     intervals: u64,
     /// Events in all of them.
     total: u64,
-    /// The largest value of the interval that has the largest, and its column of maxima.
-    maximum: Option<(f64, f64)>,
+    /// The largest value of the log.
+    largest: f64,
+    /// Whether the unit comes from the column of maxima.
+    is_unit_derived: bool,
     /// Values below this are not told apart; 0 if the log's unit is fine enough.
     blurred_below: f64,
 }
@@ -80,12 +83,13 @@ struct Log {
 impl Log {
     fn new(unit: Option<Unit>) -> Self {
         Self {
-            unit: unit.unwrap_or(Unit::Ns),
+            unit,
             clock: Clock::default(),
             decoder: Decoder::default(),
             intervals: 0,
             total: 0,
-            maximum: None,
+            largest: 0.0,
+            is_unit_derived: false,
             blurred_below: 0.0,
         }
     }
@@ -94,6 +98,9 @@ impl Log {
     fn take(&mut self, line: &[u8]) -> Result<Option<Counts>, Problem> {
         if let Some(comment) = line.strip_prefix(b"#") {
             self.clock.comment(comment);
+            if self.unit.is_none() {
+                self.unit = unit_in(comment);
+            }
             return Ok(None);
         }
         if line.trim_ascii().is_empty() || line.starts_with(b"\"StartTimestamp\"") {
@@ -116,14 +123,29 @@ impl Log {
             problem,
             expected: "a histogram of HdrHistogram in base64",
         })?;
-        let buckets = buckets(histogram, self.unit).ok_or_else(|| Problem {
+        let largest = histogram.counts.last().map(|(last, _)| last.high() as f64 * histogram.ratio);
+        let unit = match (self.unit, largest) {
+            (Some(unit), _) => unit,
+            (None, None) => Unit::Ns,
+            (None, Some(largest)) => {
+                let unit = derive_unit(largest, maximum).map_err(|problem| Problem {
+                    offset,
+                    problem,
+                    expected: "a unit, as with --unit us",
+                })?;
+                (self.unit, self.is_unit_derived) = (Some(unit), true);
+                unit
+            }
+        };
+        self.largest = self.largest.max(largest.unwrap_or(0.0));
+        let buckets = buckets(histogram, unit).ok_or_else(|| Problem {
             offset,
             problem: "the histogram has a value that cannot be a time".to_owned(),
-            expected: self.unit.expected(),
+            expected: unit.expected(),
         })?;
         self.intervals += 1;
         let digits = histogram.digits;
-        self.note(maximum, offset)?;
+        self.note(offset)?;
         Ok(Some(Counts {
             started_s: Some(self.clock.started(started)),
             length_s: Some(length),
@@ -134,7 +156,7 @@ impl Log {
     }
 
     /// Keeps what the warnings and the end need of the histogram just decoded.
-    fn note(&mut self, written_maximum: f64, offset: usize) -> Result<(), Problem> {
+    fn note(&mut self, offset: usize) -> Result<(), Problem> {
         let histogram = self.decoder.histogram();
         let total = histogram.counts.iter().try_fold(self.total, |sum, &(_, count)| sum.checked_add(count));
         self.total = total.filter(|&total| total <= MOST_EVENTS).ok_or(Problem {
@@ -142,13 +164,7 @@ impl Log {
             problem: "the counts add up to more than 2^53 events".to_owned(),
             expected: "a log of fewer",
         })?;
-        let (Some((first, _)), Some((last, _))) = (histogram.counts.first(), histogram.counts.last()) else {
-            return Ok(());
-        };
-        let largest = last.high() as f64 * histogram.ratio;
-        if self.maximum.is_none_or(|(known, _)| largest > known) {
-            self.maximum = Some((largest, written_maximum));
-        }
+        let Some((first, _)) = histogram.counts.first() else { return Ok(()) };
         // One unit is as wide as a bucket of the wanted digits only from here on.
         let precise_from = (first.width * histogram.parts / 2) as f64 * histogram.ratio;
         if first.width > 1 && first.low as f64 * histogram.ratio < precise_from && !histogram.is_double {
@@ -158,30 +174,21 @@ impl Log {
     }
 
     /// Notes about units for the user.
-    fn warn(&self, options: &Options, warnings: &mut Vec<String>) {
-        if let (None, Some((largest, written))) = (options.unit, self.maximum) {
-            let shown = format!("the largest is {}", time(largest / 1e9));
-            warnings.push(match ratio(largest, written) {
-                Some(1_000_000) => format!(
-                    "The log does not name its unit. Its values are read as nanoseconds ({shown}): the column of \
-                     maxima is a millionth of them, as HdrHistogram writes milliseconds."
-                ),
-                Some(ratio) => format!(
-                    "The log does not name its unit. Its values are read as nanoseconds ({shown}), but its column of \
-                     maxima is 1/{ratio} of them, where milliseconds would be 1/1000000: give the unit if it is another."
-                ),
-                None => format!(
-                    "The log does not name its unit, and its column of maxima does not show it. Its values are read \
-                     as nanoseconds ({shown}): give the unit if it is another."
-                ),
-            });
+    fn warn(&self, warnings: &mut Vec<String>) {
+        let unit = self.unit.unwrap_or(Unit::Ns);
+        let shown = |value| unit.milliseconds(value).map(|milliseconds| time(milliseconds / 1e3));
+        if self.is_unit_derived {
+            let largest = shown(self.largest).unwrap_or_default();
+            warnings.push(format!(
+                "The log does not name its unit. Its column of maxima is a thousandth of its values, and usually has \
+                 milliseconds: the values are read as microseconds (the largest is {largest}); give the unit if it is another."
+            ));
         }
         if let Some(below) = Some(self.blurred_below).filter(|&below| below > 0.0)
-            && let Some(below) = self.unit.milliseconds(below)
+            && let Some(below) = shown(below)
         {
             warnings.push(format!(
-                "The log was kept in units coarser than its digits: below {}, values are less precise than stated.",
-                time(below / 1e3)
+                "The log was kept in units coarser than its digits: below {below}, values are less precise than stated."
             ));
         }
     }
@@ -266,6 +273,28 @@ fn buckets(histogram: &Decoded, unit: Unit) -> Option<Vec<Bucket>> {
         Some(Bucket { value_ms, count })
     };
     histogram.counts.iter().map(bucket).collect()
+}
+
+/// The unit that a comment names, as logs of this program do: `#[Unit: ns]`.
+fn unit_in(comment: &[u8]) -> Option<Unit> {
+    let name = comment.strip_prefix(b"[Unit: ")?.strip_suffix(b"]")?;
+    std::str::from_utf8(name).ok()?.parse().ok()
+}
+
+/// The unit of values whose column of maxima was scaled to milliseconds on purpose. A millionth is no proof of nanoseconds: writers
+/// divide by that if they are not configured, whatever the unit is.
+fn derive_unit(largest: f64, written: f64) -> Result<Unit, String> {
+    if ratio(largest, written) == Some(1000) {
+        return Ok(Unit::Us);
+    }
+    let shown = |unit: Unit| unit.milliseconds(largest).map(|milliseconds| time(milliseconds / 1e3));
+    let units = [("ns", Unit::Ns), ("us", Unit::Us), ("ms", Unit::Ms)];
+    let shown: Vec<_> =
+        units.iter().filter_map(|(name, unit)| Some(format!("{} in {name}", shown(*unit)?))).collect();
+    Err(format!(
+        "the log does not name the unit of its values: the largest of this interval would be {}",
+        shown.join(", ")
+    ))
 }
 
 /// How many times smaller the column of maxima is than the values: the power of 1000 that explains it, if one does.

@@ -1,7 +1,7 @@
 //! The request for a series: which metric, phases and labels to read from a recording.
 
 use crate::{
-    AccessLog, Metric, Unit,
+    AccessLog, Column, Metric, Unit,
     read::{Labels, Options},
 };
 
@@ -17,6 +17,8 @@ pub struct Wanted {
     pub by: Option<String>,
     /// The unit of plain numbers where the file does not name it.
     pub unit: Option<Unit>,
+    /// Columns of a CSV file whose headers do not show what they have.
+    pub columns: Vec<Column>,
     /// How the lines of an access log are made.
     pub access_log: Option<AccessLog>,
     /// More values than this are kept as a histogram.
@@ -30,6 +32,7 @@ impl Default for Wanted {
             excluded_phases: Vec::new(),
             by: None,
             unit: None,
+            columns: Vec::new(),
             access_log: None,
             exact_up_to: EXACT_UP_TO,
         }
@@ -46,6 +49,7 @@ impl Wanted {
         Options {
             metric: self.metric,
             unit: self.unit,
+            columns: self.columns.clone(),
             access_log: self.access_log.clone(),
             labels: self.by.clone().map_or(Labels::None, Labels::One),
         }

@@ -118,7 +118,7 @@ impl Hlog {
         let first_ms = self.packed.keys().map(|interval| interval.start_ms).min().unwrap_or(0);
         let base_ms = self.start_ms.filter(|start| *start <= first_ms).unwrap_or(first_ms);
         let base_ms = if base_ms > EPOCH_NS / 1_000_000 { base_ms } else { 0 };
-        let mut head = String::from("#[Histogram log format version 1.3]\n");
+        let mut head = String::from("#[Histogram log format version 1.3]\n#[Unit: ns]\n");
         if base_ms > 0 {
             for name in ["BaseTime", "StartTime"] {
                 head += &format!("#[{name}: {} (seconds since epoch)]\n", seconds(base_ms));

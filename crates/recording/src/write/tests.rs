@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Bucket, Histogram, Labels, Options, Sample, Values, Wanted, decode_series, read, read_series};
+use crate::{
+    Bucket, Histogram, Labels, Options, Sample, Unit, Values, Wanted, decode_series, read, read_series,
+};
 
 /// Keeps its input.
 #[derive(Default)]
@@ -64,6 +66,11 @@ fn kept(path: &Path) -> Kept {
     let mut kept = Kept::default();
     read(path, &Options { labels: Labels::All, ..Options::default() }, &mut kept).unwrap();
     kept
+}
+
+/// For logs of others, which do not name their unit.
+fn nanoseconds() -> Options {
+    Options { unit: Some(Unit::Ns), labels: Labels::All, ..Options::default() }
 }
 
 fn latency(ns: u64) -> Sample {
@@ -314,16 +321,17 @@ fn intervals_and_tags_of_a_log() {
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
-        lines[..4],
+        lines[..5],
         [
             "#[Histogram log format version 1.3]",
+            "#[Unit: ns]",
             // date -u -d 2023-11-14T22:13:20Z +%s.
             "#[BaseTime: 1700000000.250 (seconds since epoch)]",
             "#[StartTime: 1700000000.250 (seconds since epoch)]",
             "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"",
         ]
     );
-    let heads: Vec<&str> = lines[4..].iter().map(|line| line.split(",HIST").next().unwrap()).collect();
+    let heads: Vec<&str> = lines[5..].iter().map(|line| line.split(",HIST").next().unwrap()).collect();
     // The event without a time stands for all of the recording.
     assert_eq!(
         heads,
@@ -371,7 +379,7 @@ fn percentiles_are_those_of_java() {
     let path = folder.0.path().join("a.hgrm");
     let mut recorder = create(&path, Target::Hgrm, &WriteOptions::default()).unwrap();
     let log = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/hlog/v2.hlog"));
-    read(log, &Options::default(), recorder.as_mut()).unwrap();
+    read(log, &nanoseconds(), recorder.as_mut()).unwrap();
     let written = recorder.finish(&End::default()).unwrap();
     assert_eq!(written.samples, 900);
     let ours = std::fs::read_to_string(&path).unwrap();
@@ -582,10 +590,12 @@ fn a_log_of_a_log_has_the_same_counts() {
     let log = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/hlog/tagged.hlog"));
     let path = folder.0.path().join("a.hlog.gz");
     let mut recorder = create(&path, Target::Hlog, &WriteOptions::default()).unwrap();
-    read(log, &Options::default(), recorder.as_mut()).unwrap();
+    read(log, &nanoseconds(), recorder.as_mut()).unwrap();
     recorder.finish(&End::default()).unwrap();
     let sorted = |path: &Path| {
-        let mut counts = kept(path).counts;
+        let mut kept = Kept::default();
+        read(path, &nanoseconds(), &mut kept).unwrap();
+        let mut counts = kept.counts;
         counts.sort_by(|a, b| {
             a.started_s.unwrap().total_cmp(&b.started_s.unwrap()).then_with(|| a.tag.cmp(&b.tag))
         });

@@ -5,7 +5,13 @@ use std::io::Read;
 use super::{A_CLOSING_QUOTE, UNCLOSED, fields, fields::unclosed_quote};
 use crate::{
     Error, Metric, Unit,
-    read::{EXPECTED, Options, lines::Lines, number, time::date},
+    read::{
+        EXPECTED, Options,
+        column::{Column, Field},
+        lines::Lines,
+        number,
+        time::date,
+    },
 };
 
 /// The content of the first row.
@@ -68,6 +74,7 @@ impl Columns {
         if names.iter().all(|name| looks_like_data(name)) {
             return Self::without_header(&names, lines, options);
         }
+        check_named(&names, lines, options)?;
         let headers =
             fields(first, delimiter).map(|(_, name)| String::from_utf8_lossy(name).trim().to_owned());
         let mut roles: Vec<Role> = names
@@ -76,7 +83,7 @@ impl Columns {
             .map(|(name, header)| role(name, header, options).unwrap_or(Role::None))
             .collect();
         keep_one_start(&mut roles);
-        let made = match options.metric {
+        let made = match options.metric.or_else(|| only_named(options)) {
             None if is_ttfb(&roles) => Some(Metric::Ttfb),
             wanted => wanted.filter(|&metric| is_made_of(&roles, metric)),
         };
@@ -115,6 +122,9 @@ impl Columns {
 
 /// What a column is for, by its name; `None` if only a label could be made of it that nobody looks at.
 fn role(name: &str, header: String, options: &Options) -> Option<Role> {
+    if let Some(column) = options.columns.iter().find(|column| column.is(name)) {
+        return named(column, header, options);
+    }
     match timed(name, options) {
         Some((STARTED, unit)) => return Some(Role::Started(unit)),
         Some((INTENDED, unit)) => return Some(Role::Intended(unit)),
@@ -125,6 +135,11 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
         }
         None => {}
     }
+    let means = |field: Field| field.is_called(name) || field == Field::Started && MOMENTS.contains(&name);
+    let label = |header| options.labels.wants(name).then_some(Role::Label(header));
+    if options.columns.iter().any(|column| means(column.field)) {
+        return label(header);
+    }
     match name {
         _ if MOMENTS.contains(&name) => Some(Role::Moment { header, is_label: options.labels.wants(name) }),
         "error" => Some(Role::Error),
@@ -132,8 +147,52 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
         "page" => Some(Role::Page),
         "reused" if options.labels.wants(name) => Some(Role::Reused),
         "body_bytes" if options.labels.wants(name) => Some(Role::Bytes),
-        _ => options.labels.wants(name).then_some(Role::Label(header)),
+        _ => label(header),
     }
+}
+
+/// What a column is for that the user named.
+fn named(column: &Column, header: String, options: &Options) -> Option<Role> {
+    let unit = unit_of(column, options);
+    Some(match column.field {
+        Field::Metric(metric) => Role::Metric(metric, unit?),
+        Field::Started => match unit {
+            Some(unit) => Role::Started(unit),
+            None => Role::Moment { header, is_label: false },
+        },
+        Field::Intended => Role::Intended(unit?),
+        Field::Page => Role::Page,
+        Field::Status => Role::Status,
+        Field::Error => Role::Error,
+    })
+}
+
+/// The unit of a column that the user named, or that its header names.
+fn unit_of(column: &Column, options: &Options) -> Option<Unit> {
+    column.unit.or_else(|| Unit::of(&column.header).map(|(_, unit)| unit)).or(options.unit)
+}
+
+/// Checks that the columns that the user named are there, and that their units are known.
+fn check_named<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<(), Error> {
+    for column in &options.columns {
+        let header = super::quoted(column.header.as_bytes());
+        match names.iter().filter(|name| column.is(name)).count() {
+            1 => {}
+            0 => return Err(undecided(names, lines, format!("one with the name {header}"))),
+            _ => {
+                return Err(undecided(
+                    names,
+                    lines,
+                    format!("one column with the name {header}, not several"),
+                ));
+            }
+        }
+        let has_unit = matches!(column.field, Field::Metric(_) | Field::Intended);
+        if has_unit && unit_of(column, options).is_none() {
+            return Err(undecided(names, lines, format!("the unit of {header}, as in {}:ms", column.header)));
+        }
+    }
+    Ok(())
 }
 
 /// Of several columns with times of start, one whose name has a unit counts, or else the first.
@@ -196,11 +255,18 @@ fn is_made_of(roles: &[Role], metric: Metric) -> bool {
 
 /// A column of times: its stem and its unit, which may be given where the name has none.
 fn timed<'n>(name: &'n str, options: &Options) -> Option<(&'n str, Unit)> {
+    if let Some(column) = options.columns.iter().find(|column| column.is(name)) {
+        let Field::Metric(metric) = column.field else { return None };
+        return Some((metric.name(), unit_of(column, options)?));
+    }
     let given = || {
         let is_time = Metric::from_name(name).is_some() || [STARTED, INTENDED].contains(&name);
         options.unit.filter(|_| is_time).map(|unit| (name, unit))
     };
-    Unit::of(name).or_else(given)
+    // A column that the user named takes the place of others of the same meaning.
+    Unit::of(name)
+        .or_else(given)
+        .filter(|(stem, _)| !options.columns.iter().any(|column| column.field.is_called(stem)))
 }
 
 /// The first of tab, comma and semicolon that the first row has: names contain none of them.
@@ -221,7 +287,7 @@ type Choice = (usize, Metric, Unit, Option<String>);
 
 /// The column of the metric.
 fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<Choice, Error> {
-    let wanted = options.metric;
+    let wanted = options.metric.or_else(|| only_named(options));
     let measured: Vec<(usize, &str, Unit)> = names
         .iter()
         .enumerate()
@@ -237,7 +303,8 @@ fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Res
         Some(metric) => of(metric),
         None => of(Metric::Latency).or_else(|| of(Metric::Ttfb)).or_else(|| of(Metric::Total)).or(
             match metrics.as_slice() {
-                [only] => Some(only),
+                // A phase whose header has no unit may be one number of many.
+                [only] if !Metric::PHASES.contains(&only.1) || has_unit(&names[only.0]) => Some(only),
                 _ => None,
             },
         ),
@@ -254,14 +321,29 @@ fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Res
         let warning = format!("The column \"{}\" is read as the latency.", names[*index]);
         return Ok((*index, Metric::Latency, *unit, Some(warning)));
     }
-    let example = wanted.unwrap_or(if metrics.is_empty() { Metric::Latency } else { metrics[0].1 });
+    let example = wanted.unwrap_or(if metrics.len() < 2 { Metric::Latency } else { metrics[0].1 });
     let rule =
         if metrics.is_empty() || wanted.is_some() { "a column" } else { "a choice of metric, or one column" };
     Err(undecided(
         names,
         lines,
-        format!("{rule} such as {example}_ms (or _us, _s, _ns; or the unit given beside the file)"),
+        format!(
+            "{rule} such as {example}_ms (or _us, _s, _ns; or the unit given beside the file), or --column {example}=HEADER:ms"
+        ),
     ))
+}
+
+/// The metric of the only column of a metric that the user named.
+fn only_named(options: &Options) -> Option<Metric> {
+    let mut metrics = options.columns.iter().filter_map(|column| match column.field {
+        Field::Metric(metric) => Some(metric),
+        _ => None,
+    });
+    metrics.next().filter(|_| metrics.next().is_none())
+}
+
+fn has_unit(header: &str) -> bool {
+    Unit::of(header).is_some()
 }
 
 fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> Error {

@@ -93,7 +93,7 @@ fn the_metric_among_others() {
     assert_eq!(
         read_as(text, Some(Metric::Tls)).unwrap_err(),
         "side.csv:1:1: found the columns \"city\", \"started_ms\", \"ttfb_ms\", \"connect_us\", \"note\"; expected a \
-         column such as tls_ms (or _us, _s, _ns; or the unit given beside the file)"
+         column such as tls_ms (or _us, _s, _ns; or the unit given beside the file), or --column tls=HEADER:ms"
     );
 }
 
@@ -164,6 +164,68 @@ fn numbers_without_a_header() {
     );
     assert_eq!(read_as("7\n", Some(Metric::Tls)).unwrap().metric, Metric::Tls);
     assert!(refused("1,2\n3,4\n").contains("2 columns of numbers and no header row"));
+}
+
+/// Phases of hey and of ab, whose totals have names that are not known.
+#[test]
+fn a_lone_phase_without_a_unit_is_not_the_latency() {
+    for text in [
+        "response-time,DNS+dialup,DNS,Response-read\n0.0087,0.0047,0.0042,0.0001\n",
+        "ctime\tttime\twait\n1\t9\t8\n",
+    ] {
+        let refused = read_wanted(text, &Wanted { unit: Some(Unit::S), ..Wanted::default() }).unwrap_err();
+        assert!(
+            refused.contains("expected a choice of metric, or one column such as latency_ms"),
+            "{refused}"
+        );
+        assert!(refused.ends_with("or --column latency=HEADER:ms"), "{refused}");
+    }
+    assert_eq!(values(&read("dns_ms,city\n1,Oslo\n")), [1.0]);
+    let dns = Wanted { unit: Some(Unit::S), metric: Some(Metric::Dns), ..Wanted::default() };
+    assert_eq!(values(&read_wanted("total-time,dns\n2,1\n", &dns).unwrap()), [1000.0]);
+}
+
+fn read_columns(text: &str, columns: &[&str]) -> Result<Series, String> {
+    let columns = columns.iter().map(|column| column.parse().unwrap()).collect();
+    read_wanted(text, &Wanted { columns, ..Wanted::default() })
+}
+
+#[test]
+fn columns_may_be_named() {
+    let hey = "response-time,DNS,status-code,offset\n0.5,0.25,200,0\n1.5,0.5,503,2\n";
+    let series = read_columns(hey, &["latency=Response-Time:s", "started=offset:s"]).unwrap();
+    assert_eq!((series.metric, values(&series)), (Metric::Latency, &[500.0, 1500.0][..]));
+    assert_eq!(series.started_s.as_deref(), Some(&[0.0, 2.0][..]));
+    // It takes the place of another column of the same meaning, and is the metric if nothing else is asked for.
+    let text = "latency_ms,wait_ms,a wait,timestamp,when\n1,2,3,x,2025-03-14T09:26:53Z\n";
+    let series = read_columns(text, &["wait=a wait:us", "started=when"]).unwrap();
+    assert_eq!((series.metric, values(&series)), (Metric::Wait, &[0.003][..]));
+    assert!(series.started_s.is_some() && warnings(&series).is_empty());
+    // JMeter's latency is the time to the first byte.
+    let jmeter = "timeStamp,elapsed,label,responseCode,success,Latency\n1741944600000,12,home,200,true,7\n";
+    assert_eq!(values(&read_columns(jmeter, &["ttfb=Latency:ms"]).unwrap()), [7.0]);
+    assert_eq!(values(&read(jmeter)), [12.0]);
+}
+
+#[test]
+fn columns_that_are_named_wrongly_are_refused() {
+    let text = "a,b,b\n1,2,3\n";
+    for (column, expected) in [
+        ("latency=c:ms", "expected one with the name \"c\""),
+        ("latency=b:ms", "expected one column with the name \"b\", not several"),
+        ("latency=a", "expected the unit of \"a\", as in a:ms"),
+    ] {
+        let refused = read_columns(text, &[column]).unwrap_err();
+        assert!(refused.starts_with("side.csv:1:1: found the columns \"a\", \"b\", \"b\"; "), "{refused}");
+        assert!(refused.ends_with(expected), "{refused}");
+    }
+    let caddy = r#"{"level":"info","ts":1741944600.5,"logger":"http.log.access","msg":"handled request","request":{"method":"GET","uri":"/"},"duration":0.5,"status":200,"size":1}"#;
+    let series = read_columns(caddy, &["latency=duration:s"]).unwrap();
+    let warnings = warnings(&series);
+    assert!(
+        warnings.iter().any(|warning| warning.starts_with("Columns can be named in CSV files only")),
+        "{warnings:?}"
+    );
 }
 
 #[test]

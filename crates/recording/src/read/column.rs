@@ -1,0 +1,101 @@
+//! Columns of a CSV file that the user names, as their headers do not show what they have.
+
+use std::str::FromStr;
+
+use crate::{Metric, Unit, error::Unknown};
+
+/// A column of a CSV file, such as `latency=elapsed:ms`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    pub(crate) field: Field,
+    /// The header, in lower case.
+    pub(crate) header: String,
+    pub(crate) unit: Option<Unit>,
+}
+
+/// The content of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Metric(Metric),
+    Started,
+    Intended,
+    Page,
+    Status,
+    Error,
+}
+
+impl Column {
+    /// Whether it is the column with this header, which is in lower case.
+    pub(crate) fn is(&self, header: &str) -> bool {
+        self.header == header
+    }
+}
+
+impl Field {
+    /// Whether a header without its unit names it.
+    pub(crate) fn is_called(self, stem: &str) -> bool {
+        Self::from_name(stem) == Some(self)
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "started" => Some(Self::Started),
+            "intended" => Some(Self::Intended),
+            "page" => Some(Self::Page),
+            "status" => Some(Self::Status),
+            "error" => Some(Self::Error),
+            metric => Metric::from_name(metric).map(Self::Metric),
+        }
+    }
+}
+
+impl FromStr for Column {
+    type Err = Unknown;
+
+    fn from_str(text: &str) -> Result<Self, Unknown> {
+        let unknown = || Unknown {
+            what: "column",
+            found: text.to_owned(),
+            expected: "FIELD=HEADER or FIELD=HEADER:UNIT, such as latency=elapsed:ms; a field is a metric, started, intended, \
+                       page, status or error",
+        };
+        let (field, header) = text.split_once('=').ok_or_else(unknown)?;
+        let field = Field::from_name(field.trim()).ok_or_else(unknown)?;
+        let has_unit = !matches!(field, Field::Page | Field::Status | Field::Error);
+        // A header may have a colon itself.
+        let (header, unit) = match header.rsplit_once(':') {
+            Some((before, unit)) if has_unit && unit.parse::<Unit>().is_ok() => (before, unit.parse().ok()),
+            _ => (header, None),
+        };
+        let header = header.trim().to_ascii_lowercase();
+        if header.is_empty() { Err(unknown()) } else { Ok(Self { field, header, unit }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_a_field_a_header_and_perhaps_a_unit() {
+        let column = |text: &str| text.parse::<Column>().unwrap();
+        let latency = Field::Metric(Metric::Latency);
+        assert_eq!(
+            column("latency=Elapsed:ms"),
+            Column { field: latency, header: "elapsed".into(), unit: Some(Unit::Ms) }
+        );
+        assert_eq!(column("latency=a=b"), Column { field: latency, header: "a=b".into(), unit: None });
+        assert_eq!(
+            column("ttfb=http:wait"),
+            Column { field: Field::Metric(Metric::Ttfb), header: "http:wait".into(), unit: None }
+        );
+        assert_eq!(column("page=a:ms"), Column { field: Field::Page, header: "a:ms".into(), unit: None });
+        for text in ["", "elapsed", "latency=", "latency=:ms", "speed=elapsed", "=elapsed"] {
+            let error = text.parse::<Column>().unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("unknown column \"{text}\"; expected FIELD=HEADER")),
+                "{error}"
+            );
+        }
+    }
+}
