@@ -112,8 +112,8 @@ impl Core {
         let hit_for_miss = self.passing.of(&visit.key, now);
         if let Some(passed) = hit_for_miss.as_ref().filter(|_| stale.is_none()) {
             let response = self.pass(&visit, Body::empty(), forward).await;
-            let is_on_disk = self.on_disk.as_ref().is_some_and(|disk| disk.may_have(&visit.key));
-            if forward == Forward::UriMiss && !is_on_disk {
+            let is_on_disk = || self.on_disk.as_ref().is_some_and(|disk| disk.may_have(&visit.key));
+            if forward == Forward::UriMiss && !is_on_disk() {
                 self.remember_way(&visit, Reason::Passed(Arc::clone(passed)), &response);
             }
             return response;

@@ -83,8 +83,8 @@ impl Core {
     pub(crate) fn add(&self, visit: &Visit, object: Object, sent: &Sent, now: Time) -> Arc<Object> {
         sent.is_answered(&visit.key, &visit.headers);
         let object = self.store.add(object, &visit.headers, now);
-        let is_outdated = self.passing.renew(&visit.key, sent.number());
-        if is_outdated || sent.is_superseded(&object.stored.selection) {
+        let is_passed_by = self.passing.renew(&visit.key, sent.number());
+        if is_passed_by || sent.is_superseded(&object.stored.selection) {
             self.store.remove(&object);
         }
         object

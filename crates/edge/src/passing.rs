@@ -23,7 +23,7 @@ pub(crate) struct Passed {
     until: Time,
     /// Something was stored under its key.
     is_over: AtomicBool,
-    /// The greatest number of a request whose response was passed on without a look at the store.
+    /// The greatest number of a request whose response was passed on without a look-up in the store.
     answered: AtomicU64,
 }
 
@@ -37,9 +37,9 @@ impl Passed {
         now < self.until && !self.is_over.load(SeqCst)
     }
 
-    /// Records a response that is passed on without a look at the store. Returns false if it needs one: something may have been
+    /// Records a response that is passed on without a look-up in the store. Returns false if the entry has ended: something may have been
     /// stored since the request was sent.
-    pub(crate) fn answer(&self, number: u64, now: Time) -> bool {
+    pub(crate) fn record_response(&self, number: u64, now: Time) -> bool {
         self.answered.fetch_max(number, SeqCst);
         self.holds(now)
     }
@@ -65,15 +65,15 @@ impl Passing {
         self.lock().get(key).filter(|passed| passed.holds(now)).cloned()
     }
 
-    /// Requests for this key are not passed on any more.
+    /// Ends the entry of a key: its requests wait for one another again.
     pub(crate) fn forget(&self, key: &Key) {
         if let Some(passed) = self.lock().remove(key) {
             passed.is_over.store(true, SeqCst);
         }
     }
 
-    /// After a response was stored under a key: its requests are still passed on, but after a look at the store. Returns whether the
-    /// response to a later request than this one was passed on meanwhile.
+    /// Replaces the entry of a key after a response was stored under it, so that later requests are looked up in the store first. Returns
+    /// whether a response to a request with a greater number was passed on before.
     pub(crate) fn renew(&self, key: &Key, number: u64) -> bool {
         let mut passed = self.lock();
         let Some(before) = passed.get_mut(key) else { return false };
@@ -120,10 +120,10 @@ mod tests {
         assert!(!passing.renew(&key, 1));
         passing.note(&key, now);
         let passed = passing.of(&key, now).unwrap();
-        assert!(passed.answer(5, now));
+        assert!(passed.record_response(5, now));
         // The response to request 4 is stored after the one to request 5 was passed on.
         assert!(passing.renew(&key, 4));
-        assert!(!passed.answer(6, now));
+        assert!(!passed.record_response(6, now));
         let renewed = passing.of(&key, now).unwrap();
         assert!(renewed.holds(now) && !renewed.holds(now.after(MEMORY)));
         assert!(!passing.renew(&key, 4));

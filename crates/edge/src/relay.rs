@@ -103,7 +103,7 @@ impl Relay<'_> {
         }
         if let Reason::Passed(passed) = way.reason()
             && update::ends_use(&Method::GET, reply.status)
-            && !passed.answer(sent.number(), core.now())
+            && !passed.record_response(sent.number(), core.now())
         {
             return None;
         }

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use claim::{Doubt, Threshold};
 use clap::Args;
 use experience::{Page, Settings};
-use recording::{AccessLog, Column, Metric, Unit};
+use recording::{AccessLog, ColumnMapping, Metric, Unit};
 use report::{Analysis, Blocks, Question, SideInput, terminal::Detail};
 use units::Probability;
 
@@ -58,9 +58,9 @@ pub(crate) struct Compare {
     /// The unit of plain numbers of which the file does not say it: ns, us, ms, s
     #[arg(long, help_heading = "What is read")]
     unit: Option<Unit>,
-    /// A column of a CSV file whose header does not show what it has: latency=elapsed:ms, started=when, page=view
+    /// The meaning of a column of a CSV file: latency=elapsed:ms, started=when, page=view
     #[arg(long, value_name = "FIELD=HEADER[:UNIT]", help_heading = "What is read")]
-    column: Vec<Column>,
+    column: Vec<ColumnMapping>,
     /// How the lines of an access log are made: nginx, envoy, or a format such as '$request_time $status'
     #[arg(long, value_name = "FORMAT", help_heading = "What is read")]
     log_format: Option<AccessLog>,

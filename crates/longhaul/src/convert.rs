@@ -8,7 +8,7 @@ use std::{
 
 use claim::Caveat;
 use clap::Args;
-use recording::{AccessLog, Column, Metric, Options, Target, Unit, WriteOptions};
+use recording::{AccessLog, ColumnMapping, Metric, Options, Target, Unit, WriteOptions};
 use report::{CONVERSION_SCHEMA, Conversion};
 use units::duration;
 
@@ -66,9 +66,9 @@ struct How {
     /// The unit of plain numbers of which the file does not say it: ns, us, ms, s
     #[arg(long)]
     unit: Option<Unit>,
-    /// A column of a CSV file whose header does not show what it has: latency=elapsed:ms, started=when, page=view
+    /// The meaning of a column of a CSV file: latency=elapsed:ms, started=when, page=view
     #[arg(long, value_name = "FIELD=HEADER[:UNIT]")]
-    column: Vec<Column>,
+    column: Vec<ColumnMapping>,
     /// How the lines of an access log are made: nginx, envoy, or a format such as '$request_time $status'
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<AccessLog>,

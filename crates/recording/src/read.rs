@@ -11,7 +11,7 @@ use crate::{End, Error, Header, Metric, Sink, Unit};
 
 mod access;
 mod caddy;
-mod column;
+mod column_mapping;
 mod csv;
 mod curl;
 mod detect;
@@ -34,7 +34,7 @@ mod utf16;
 mod vegeta;
 
 pub use access::AccessLog;
-pub use column::Column;
+pub use column_mapping::ColumnMapping;
 pub(crate) use detect::EXPECTED;
 pub use detect::Format;
 pub(crate) use lines::LONGEST_LINE;
@@ -48,8 +48,8 @@ pub struct Options {
     pub metric: Option<Metric>,
     /// The unit of plain numbers where the file does not name it.
     pub unit: Option<Unit>,
-    /// Columns of a CSV file whose headers do not show what they have.
-    pub columns: Vec<Column>,
+    /// Meanings of columns of a CSV file.
+    pub columns: Vec<ColumnMapping>,
     /// How the lines of an access log are made. Without it, only access logs in JSON are recognised.
     pub access_log: Option<AccessLog>,
     /// Which labels the sink looks at.
@@ -113,7 +113,7 @@ pub fn decode(
     let (head, rest) = unpack::unpack(input, path)?;
     let (head, rest) = utf16::decode(head, rest, path)?;
     let format = match detect::detect(&head, path, options)? {
-        // The user has the last word.
+        // A mapping may give the columns of a known format other meanings.
         Format::OhaCsv | Format::K6Csv | Format::JmeterCsv if !options.columns.is_empty() => Format::Csv,
         format => format,
     };

@@ -1,7 +1,7 @@
 //! The request for a series: which metric, phases and labels to read from a recording.
 
 use crate::{
-    AccessLog, Column, Metric, Unit,
+    AccessLog, ColumnMapping, Metric, Unit,
     read::{Labels, Options},
 };
 
@@ -17,8 +17,8 @@ pub struct Wanted {
     pub by: Option<String>,
     /// The unit of plain numbers where the file does not name it.
     pub unit: Option<Unit>,
-    /// Columns of a CSV file whose headers do not show what they have.
-    pub columns: Vec<Column>,
+    /// Meanings of columns of a CSV file.
+    pub columns: Vec<ColumnMapping>,
     /// How the lines of an access log are made.
     pub access_log: Option<AccessLog>,
     /// More values than this are kept as a histogram.

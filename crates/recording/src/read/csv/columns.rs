@@ -7,7 +7,7 @@ use crate::{
     Error, Metric, Unit,
     read::{
         EXPECTED, Options,
-        column::{Column, Field},
+        column_mapping::{ColumnMapping, Field},
         lines::Lines,
         number,
         time::date,
@@ -74,7 +74,7 @@ impl Columns {
         if names.iter().all(|name| looks_like_data(name)) {
             return Self::without_header(&names, lines, options);
         }
-        check_named(&names, lines, options)?;
+        check_mappings(&names, lines, options)?;
         let headers =
             fields(first, delimiter).map(|(_, name)| String::from_utf8_lossy(name).trim().to_owned());
         let mut roles: Vec<Role> = names
@@ -83,7 +83,7 @@ impl Columns {
             .map(|(name, header)| role(name, header, options).unwrap_or(Role::None))
             .collect();
         keep_one_start(&mut roles);
-        let made = match options.metric.or_else(|| only_named(options)) {
+        let made = match options.metric.or_else(|| only_mapped_metric(options)) {
             None if is_ttfb(&roles) => Some(Metric::Ttfb),
             wanted => wanted.filter(|&metric| is_made_of(&roles, metric)),
         };
@@ -122,8 +122,8 @@ impl Columns {
 
 /// What a column is for, by its name; `None` if only a label could be made of it that nobody looks at.
 fn role(name: &str, header: String, options: &Options) -> Option<Role> {
-    if let Some(column) = options.columns.iter().find(|column| column.is(name)) {
-        return named(column, header, options);
+    if let Some(mapping) = options.columns.iter().find(|mapping| mapping.matches(name)) {
+        return mapped_role(mapping, header, options);
     }
     match timed(name, options) {
         Some((STARTED, unit)) => return Some(Role::Started(unit)),
@@ -137,7 +137,7 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
     }
     let means = |field: Field| field.is_called(name) || field == Field::Started && MOMENTS.contains(&name);
     let label = |header| options.labels.wants(name).then_some(Role::Label(header));
-    if options.columns.iter().any(|column| means(column.field)) {
+    if options.columns.iter().any(|mapping| means(mapping.field)) {
         return label(header);
     }
     match name {
@@ -151,10 +151,10 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
     }
 }
 
-/// What a column is for that the user named.
-fn named(column: &Column, header: String, options: &Options) -> Option<Role> {
-    let unit = unit_of(column, options);
-    Some(match column.field {
+/// The role of a column with a mapping.
+fn mapped_role(mapping: &ColumnMapping, header: String, options: &Options) -> Option<Role> {
+    let unit = unit_of(mapping, options);
+    Some(match mapping.field {
         Field::Metric(metric) => Role::Metric(metric, unit?),
         Field::Started => match unit {
             Some(unit) => Role::Started(unit),
@@ -167,16 +167,16 @@ fn named(column: &Column, header: String, options: &Options) -> Option<Role> {
     })
 }
 
-/// The unit of a column that the user named, or that its header names.
-fn unit_of(column: &Column, options: &Options) -> Option<Unit> {
-    column.unit.or_else(|| Unit::of(&column.header).map(|(_, unit)| unit)).or(options.unit)
+/// The unit of a column with a mapping, from the mapping, the header or the options.
+fn unit_of(mapping: &ColumnMapping, options: &Options) -> Option<Unit> {
+    mapping.unit.or_else(|| Unit::of(&mapping.header).map(|(_, unit)| unit)).or(options.unit)
 }
 
-/// Checks that the columns that the user named are there, and that their units are known.
-fn check_named<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<(), Error> {
-    for column in &options.columns {
-        let header = super::quoted(column.header.as_bytes());
-        match names.iter().filter(|name| column.is(name)).count() {
+/// Checks that each mapping has one column in the file, and that its unit is known.
+fn check_mappings<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<(), Error> {
+    for mapping in &options.columns {
+        let header = super::quoted(mapping.header.as_bytes());
+        match names.iter().filter(|name| mapping.matches(name)).count() {
             1 => {}
             0 => return Err(undecided(names, lines, format!("one with the name {header}"))),
             _ => {
@@ -187,9 +187,13 @@ fn check_named<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -
                 ));
             }
         }
-        let has_unit = matches!(column.field, Field::Metric(_) | Field::Intended);
-        if has_unit && unit_of(column, options).is_none() {
-            return Err(undecided(names, lines, format!("the unit of {header}, as in {}:ms", column.header)));
+        let has_unit = matches!(mapping.field, Field::Metric(_) | Field::Intended);
+        if has_unit && unit_of(mapping, options).is_none() {
+            return Err(undecided(
+                names,
+                lines,
+                format!("the unit of {header}, as in {}:ms", mapping.header),
+            ));
         }
     }
     Ok(())
@@ -255,18 +259,18 @@ fn is_made_of(roles: &[Role], metric: Metric) -> bool {
 
 /// A column of times: its stem and its unit, which may be given where the name has none.
 fn timed<'n>(name: &'n str, options: &Options) -> Option<(&'n str, Unit)> {
-    if let Some(column) = options.columns.iter().find(|column| column.is(name)) {
-        let Field::Metric(metric) = column.field else { return None };
-        return Some((metric.name(), unit_of(column, options)?));
+    if let Some(mapping) = options.columns.iter().find(|mapping| mapping.matches(name)) {
+        let Field::Metric(metric) = mapping.field else { return None };
+        return Some((metric.name(), unit_of(mapping, options)?));
     }
     let given = || {
         let is_time = Metric::from_name(name).is_some() || [STARTED, INTENDED].contains(&name);
         options.unit.filter(|_| is_time).map(|unit| (name, unit))
     };
-    // A column that the user named takes the place of others of the same meaning.
+    // A mapping replaces columns that have its meaning by their names.
     Unit::of(name)
         .or_else(given)
-        .filter(|(stem, _)| !options.columns.iter().any(|column| column.field.is_called(stem)))
+        .filter(|(stem, _)| !options.columns.iter().any(|mapping| mapping.field.is_called(stem)))
 }
 
 /// The first of tab, comma and semicolon that the first row has: names contain none of them.
@@ -287,7 +291,7 @@ type Choice = (usize, Metric, Unit, Option<String>);
 
 /// The column of the metric.
 fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<Choice, Error> {
-    let wanted = options.metric.or_else(|| only_named(options));
+    let wanted = options.metric.or_else(|| only_mapped_metric(options));
     let measured: Vec<(usize, &str, Unit)> = names
         .iter()
         .enumerate()
@@ -333,9 +337,9 @@ fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Res
     ))
 }
 
-/// The metric of the only column of a metric that the user named.
-fn only_named(options: &Options) -> Option<Metric> {
-    let mut metrics = options.columns.iter().filter_map(|column| match column.field {
+/// The metric of the mappings, if only one of them is for a metric.
+fn only_mapped_metric(options: &Options) -> Option<Metric> {
+    let mut metrics = options.columns.iter().filter_map(|mapping| match mapping.field {
         Field::Metric(metric) => Some(metric),
         _ => None,
     });

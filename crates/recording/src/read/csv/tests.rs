@@ -196,7 +196,7 @@ fn columns_may_be_named() {
     let series = read_columns(hey, &["latency=Response-Time:s", "started=offset:s"]).unwrap();
     assert_eq!((series.metric, values(&series)), (Metric::Latency, &[500.0, 1500.0][..]));
     assert_eq!(series.started_s.as_deref(), Some(&[0.0, 2.0][..]));
-    // It takes the place of another column of the same meaning, and is the metric if nothing else is asked for.
+    // A mapping replaces a column that has its meaning by name. The only mapped metric is the default one.
     let text = "latency_ms,wait_ms,a wait,timestamp,when\n1,2,3,x,2025-03-14T09:26:53Z\n";
     let series = read_columns(text, &["wait=a wait:us", "started=when"]).unwrap();
     assert_eq!((series.metric, values(&series)), (Metric::Wait, &[0.003][..]));

@@ -1,19 +1,19 @@
-//! Columns of a CSV file that the user names, as their headers do not show what they have.
+//! Meanings that the user gives to columns of a CSV file.
 
 use std::str::FromStr;
 
 use crate::{Metric, Unit, error::Unknown};
 
-/// A column of a CSV file, such as `latency=elapsed:ms`.
+/// The meaning of one column, such as `latency=elapsed:ms`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct ColumnMapping {
     pub(crate) field: Field,
     /// The header, in lower case.
     pub(crate) header: String,
     pub(crate) unit: Option<Unit>,
 }
 
-/// The content of a column.
+/// The meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Metric(Metric),
@@ -24,9 +24,9 @@ pub(crate) enum Field {
     Error,
 }
 
-impl Column {
-    /// Whether it is the column with this header, which is in lower case.
-    pub(crate) fn is(&self, header: &str) -> bool {
+impl ColumnMapping {
+    /// Whether it is for the column with this header, which is in lower case.
+    pub(crate) fn matches(&self, header: &str) -> bool {
         self.header == header
     }
 }
@@ -49,7 +49,7 @@ impl Field {
     }
 }
 
-impl FromStr for Column {
+impl FromStr for ColumnMapping {
     type Err = Unknown;
 
     fn from_str(text: &str) -> Result<Self, Unknown> {
@@ -78,20 +78,23 @@ mod tests {
 
     #[test]
     fn a_column_has_a_field_a_header_and_perhaps_a_unit() {
-        let column = |text: &str| text.parse::<Column>().unwrap();
+        let column = |text: &str| text.parse::<ColumnMapping>().unwrap();
         let latency = Field::Metric(Metric::Latency);
         assert_eq!(
             column("latency=Elapsed:ms"),
-            Column { field: latency, header: "elapsed".into(), unit: Some(Unit::Ms) }
+            ColumnMapping { field: latency, header: "elapsed".into(), unit: Some(Unit::Ms) }
         );
-        assert_eq!(column("latency=a=b"), Column { field: latency, header: "a=b".into(), unit: None });
+        assert_eq!(column("latency=a=b"), ColumnMapping { field: latency, header: "a=b".into(), unit: None });
         assert_eq!(
             column("ttfb=http:wait"),
-            Column { field: Field::Metric(Metric::Ttfb), header: "http:wait".into(), unit: None }
+            ColumnMapping { field: Field::Metric(Metric::Ttfb), header: "http:wait".into(), unit: None }
         );
-        assert_eq!(column("page=a:ms"), Column { field: Field::Page, header: "a:ms".into(), unit: None });
+        assert_eq!(
+            column("page=a:ms"),
+            ColumnMapping { field: Field::Page, header: "a:ms".into(), unit: None }
+        );
         for text in ["", "elapsed", "latency=", "latency=:ms", "speed=elapsed", "=elapsed"] {
-            let error = text.parse::<Column>().unwrap_err().to_string();
+            let error = text.parse::<ColumnMapping>().unwrap_err().to_string();
             assert!(
                 error.starts_with(&format!("unknown column \"{text}\"; expected FIELD=HEADER")),
                 "{error}"
