@@ -114,7 +114,7 @@ fn is_clear(sides: [&Distribution; 2], share: f64, effective: &impl Fn(usize, f6
 
 fn interval(side: &Distribution, share: f64, samples: f64) -> (f64, f64) {
     let reach = Z * (share * (1.0 - share) / samples).sqrt();
-    (side.quantile(share - reach), side.quantile(share + reach))
+    (side.lowest().quantile(share - reach), side.highest().quantile(share + reach))
 }
 
 /// The normal quantile at 99.5 %: an interval of 99 %.

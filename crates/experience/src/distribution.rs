@@ -10,6 +10,8 @@ pub struct Distribution {
     /// Ascending: the samples themselves, or the distinct values of `counts`.
     values: Vec<f64>,
     counts: Option<Counts>,
+    /// The same samples with the smallest, and with the largest latency that each may have; `None` if each is known exactly.
+    bounds: Option<Box<[Self; 2]>>,
     mean: f64,
     standard_deviation: f64,
 }
@@ -45,7 +47,7 @@ impl Distribution {
         let n = as_f64(samples.len());
         let mean = sum(samples.iter().copied()) / n;
         let variance = sum(samples.iter().map(|sample| (sample - mean).powi(2))) / n;
-        Self { values: samples, counts: None, mean, standard_deviation: variance.sqrt() }
+        Self { values: samples, counts: None, bounds: None, mean, standard_deviation: variance.sqrt() }
     }
 
     /// Of checked, distinct, ascending values with their counts, at least one.
@@ -59,7 +61,26 @@ impl Distribution {
         };
         let mean = weighted(&|value| value);
         let variance = weighted(&|value| (value - mean).powi(2));
-        Self { values, counts: Some(counts), mean, standard_deviation: variance.sqrt() }
+        Self { values, counts: Some(counts), bounds: None, mean, standard_deviation: variance.sqrt() }
+    }
+
+    pub(crate) fn with_bounds(self, bounds: Option<[Self; 2]>) -> Self {
+        Self { bounds: bounds.map(Box::new), ..self }
+    }
+
+    /// Whether the latency of each sample is known, not only its bucket.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.bounds.is_none()
+    }
+
+    /// The same samples, each with the smallest latency that it may have.
+    pub(crate) fn lowest(&self) -> &Self {
+        self.bounds.as_ref().map_or(self, |bounds| &bounds[0])
+    }
+
+    /// The same samples, each with the largest latency that it may have.
+    pub(crate) fn highest(&self) -> &Self {
+        self.bounds.as_ref().map_or(self, |bounds| &bounds[1])
     }
 
     /// How many samples there are; at least 1.

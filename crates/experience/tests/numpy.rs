@@ -23,7 +23,7 @@ fn quantiles_are_numpys() {
     for case in lines.chunks(4) {
         let [name, values, shares, expected] = case else { panic!("a case is four lines: {case:?}") };
         let values = samples(values);
-        let buckets = values.iter().map(|&value_ms| Bucket { value_ms, count: 1 }).collect();
+        let buckets = values.iter().map(|&value_ms| Bucket::exact(value_ms, 1)).collect();
         let exact = Distribution::new(values).unwrap();
         let counted = Distribution::from_counts(buckets, 0.0).unwrap();
         for (share, expected) in numbers(shares).into_iter().zip(numbers(expected)) {

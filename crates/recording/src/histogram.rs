@@ -76,9 +76,14 @@ impl Histogram {
         self.total
     }
 
-    /// The counts, ascending; each bucket is represented by its middle.
+    /// The counts, ascending; the samples of a bucket count at its middle.
     pub fn buckets(&self) -> Vec<Bucket> {
-        self.ranges().map(|(range, count)| Bucket { value_ms: range.middle() / 1e6, count }).collect()
+        let bucket = |(range, count): (Range, u64)| {
+            let [value_ms, low_ms, high_ms] =
+                [range.middle(), range.low as f64, range.high() as f64].map(|ns| ns / 1e6);
+            Bucket { value_ms, low_ms, high_ms, count }
+        };
+        self.ranges().map(bucket).collect()
     }
 
     /// How far a value may lie from the truth, as a share of it.

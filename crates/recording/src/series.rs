@@ -115,7 +115,7 @@ impl Values {
 
     /// Adds others. Exact values become counts if others are.
     fn append(&mut self, other: Self) {
-        let one = |value_ms| Bucket { value_ms, count: 1 };
+        let one = |value_ms| Bucket::exact(value_ms, 1);
         match (&mut *self, other) {
             (Self::Exact(values), Self::Exact(more)) => values.extend(more),
             (Self::Exact(values), Self::Counted { mut buckets, relative_error }) => {

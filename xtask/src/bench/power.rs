@@ -78,7 +78,7 @@ fn said(repeats: u64, called: impl Fn(u64) -> [i32; WHAT.len()] + Sync) -> [[u64
 fn called(sides: &Sides) -> [i32; WHAT.len()] {
     let sides = sides.each_ref().map(|(started_s, values_ms)| {
         let length = independent_stretch(values_ms, None);
-        let timed = Timed { values_ms, started_s: Some(started_s), step: None, length };
+        let timed = Timed { values_ms, started_s: Some(started_s), offset_s: 0.0, step: None, length };
         // The shapes give no negative number.
         (Distribution::new(values_ms.clone()).expect("latencies"), Scheme::Timed(timed))
     });

@@ -142,7 +142,7 @@ fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
     let sides = [first.as_slice(), second.as_slice()].into_iter().zip(&times).map(|(series, times)| {
         let length = independent_stretch(series, None);
         let started_s = place.is_common.then_some(times.as_slice());
-        let scheme = Scheme::Timed(Timed { values_ms: series, started_s, step: None, length });
+        let scheme = Scheme::Timed(Timed { values_ms: series, started_s, offset_s: 0.0, step: None, length });
         // The sources give positive numbers.
         (Distribution::new(series.to_vec()).expect("latencies"), scheme)
     });

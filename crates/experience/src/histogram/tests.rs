@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn bucket(value_ms: f64, count: u64) -> Bucket {
-    Bucket { value_ms, count }
+    Bucket::exact(value_ms, count)
 }
 
 fn counted(buckets: &[(f64, u64)]) -> Distribution {

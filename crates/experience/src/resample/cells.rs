@@ -95,7 +95,7 @@ mod tests {
     fn small_sides_are_single_samples_and_histograms_their_buckets() {
         let cells = Cells::new(&ramp(20_000));
         assert_eq!((cells.len(), cells.n(), cells.means[77]), (20_000, 20_000, 77.0));
-        let buckets = [(3.0, 7), (1.0, 2)].map(|(value_ms, count)| Bucket { value_ms, count });
+        let buckets = [(3.0, 7), (1.0, 2)].map(|(value_ms, count)| Bucket::exact(value_ms, count));
         let cells = Cells::new(&Distribution::from_counts(buckets.to_vec(), 0.01).unwrap());
         assert_eq!((cells.starts, cells.means), (vec![0, 2, 9], vec![1.0, 3.0]));
     }

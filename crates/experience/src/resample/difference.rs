@@ -66,6 +66,8 @@ pub(crate) struct SideEstimate {
     pub(crate) all_below: f64,
     /// The chance that all lie above it.
     pub(crate) all_above: f64,
+    /// How far below and above the estimate the statistic of the samples may lie where they came in buckets, ms.
+    pub(crate) bucket_error_ms: [f64; 2],
 }
 
 impl SideEstimate {
@@ -75,7 +77,8 @@ impl SideEstimate {
         interval: ConfidenceInterval,
         [samples, draws]: [f64; 2],
     ) -> Self {
-        Self { estimate_ms, interval, samples, draws, all_below: 0.0, all_above: 0.0 }
+        let bucket_error_ms = [0.0; 2];
+        Self { estimate_ms, interval, samples, draws, all_below: 0.0, all_above: 0.0, bucket_error_ms }
     }
 }
 
@@ -91,18 +94,52 @@ pub(crate) fn by_permutation(
     let second = SideEstimate { draws: theirs.min(second.samples / f64::from(requests)), ..second };
     let difference_ms = second.estimate_ms - first.estimate_ms;
     let test = chance.test(difference_ms, level);
+    let error = BucketError::of(first, second);
     // What a side cannot bound, the difference cannot either.
     let bounded = |of_first: Option<f64>, of_second: Option<f64>| of_first.is_some() && of_second.is_some();
     let interval = ConfidenceInterval {
         low: test.interval.low.filter(|_| bounded(first.interval.high, second.interval.low)),
         high: test.interval.high.filter(|_| bounded(first.interval.low, second.interval.high)),
     };
-    judged(
-        [first, second],
-        interval,
-        Evidence { sure: test.sure, noise: test.noise, distance: test.distance },
-        level,
-    )
+    let evidence = Evidence { sure: test.sure, noise: test.noise, distance: test.distance };
+    let (interval, evidence) = error.applied(difference_ms, interval, evidence);
+    judged([first, second], interval, evidence, level)
+}
+
+/// How far the difference of the samples may lie below and above that of the values at which their buckets count, ms.
+#[derive(Debug, Clone, Copy)]
+struct BucketError {
+    below: f64,
+    above: f64,
+}
+
+impl BucketError {
+    fn of(first: SideEstimate, second: SideEstimate) -> Self {
+        let ([first_below, first_above], [second_below, second_above]) =
+            (first.bucket_error_ms, second.bucket_error_ms);
+        Self { below: second_below + first_above, above: second_above + first_below }
+    }
+
+    /// Widens the interval, and takes the error off the distance.
+    fn applied(
+        self,
+        difference_ms: f64,
+        interval: ConfidenceInterval,
+        evidence: Evidence,
+    ) -> (ConfidenceInterval, Evidence) {
+        if self.below == 0.0 && self.above == 0.0 || difference_ms == 0.0 {
+            return (interval, evidence);
+        }
+        let towards_0 = if difference_ms > 0.0 { self.below } else { self.above };
+        let interval = ConfidenceInterval {
+            low: interval.low.map(|low| low - self.below),
+            high: interval.high.map(|high| high + self.above),
+        };
+        let left = 1.0 - towards_0 / difference_ms.abs();
+        let distance = if left > 0.0 { evidence.distance * left } else { 0.0 };
+        let sure = evidence.sure.min(normal::share_below(distance));
+        (interval, Evidence { sure, distance, ..evidence })
+    }
 }
 
 /// The difference of two quantiles whose sides exchanged the halves of windows: what changes for both sides is in the interval

@@ -18,23 +18,26 @@
 use super::{beta, confidence::ConfidenceInterval, normal};
 use crate::{Distribution, distribution::as_f64};
 
-/// The interval of the quantile at `share`, from `effective` independent samples (at most n).
+/// The interval of the quantile at `share`, from `effective` independent samples (at most n). Its ends are those of the buckets where
+/// the samples came as counts.
 pub(crate) fn interval(side: &Distribution, share: f64, effective: f64, level: f64) -> ConfidenceInterval {
     let n = as_f64(side.n());
     let (share, outside) = (share.clamp(0.0, 1.0), (1.0 - level) / 2.0);
     let effective = effective.clamp(1.0, n);
     let lies_below = |rank: f64| beta::share_below(share, rank, effective + 1.0 - rank);
-    let latency =
-        |rank: f64| side.at_position((rank / (effective + 1.0) * (n + 1.0) - 1.0).clamp(0.0, n - 1.0));
+    let position = |rank: f64| (rank / (effective + 1.0) * (n + 1.0) - 1.0).clamp(0.0, n - 1.0);
     let estimate = side.quantile(share);
     // The chance that the share of a rank lies below p falls as the rank rises.
     let low = if lies_below(1.0) < 1.0 - outside {
         0.0
     } else {
-        latency(beta::bisect(1.0, effective, |rank| lies_below(rank) > 1.0 - outside)).min(estimate)
+        let rank = beta::bisect(1.0, effective, |rank| lies_below(rank) > 1.0 - outside);
+        side.lowest().at_position(position(rank)).min(estimate)
     };
-    let high = (lies_below(effective) <= outside)
-        .then(|| latency(beta::bisect(1.0, effective, |rank| lies_below(rank) > outside)).max(estimate));
+    let high = (lies_below(effective) <= outside).then(|| {
+        let rank = beta::bisect(1.0, effective, |rank| lies_below(rank) > outside);
+        side.highest().at_position(position(rank)).max(estimate)
+    });
     ConfidenceInterval { low: Some(low), high }
 }
 

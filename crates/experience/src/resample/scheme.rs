@@ -31,6 +31,8 @@ pub struct Timed<'s> {
     /// When each was taken, seconds since the start of the recording, ascending. Sides with times are compared in windows of
     /// time: the variation that both sides share cancels if they were measured together.
     pub started_s: Option<&'s [f64]>,
+    /// From the earliest start of all recordings to the start of this one, seconds; 0 where the dates are unknown.
+    pub offset_s: f64,
     /// The first sample after a known change of level, which is removed before dependence is measured.
     pub step: Option<usize>,
     /// Samples in a block for the intervals of this side, 1..=n ([`crate::independent_stretch`]).

@@ -72,11 +72,26 @@ pub(super) fn estimate(
         draws
     };
     let (outside, faster) = ((1.0 - level) / 2.0, share * views);
+    let [least, most] = bounds(share, [first.side, second.side], requests);
     let interval = ConfidenceInterval {
-        low: Some(beta::quantile(outside, faster, views - faster + 1.0).min(share)),
-        high: Some(beta::quantile(1.0 - outside, faster + 1.0, views - faster).max(share)),
+        low: Some(
+            (beta::quantile(outside, faster, views - faster + 1.0).min(share) + least - share).max(0.0),
+        ),
+        high: Some(
+            (beta::quantile(1.0 - outside, faster + 1.0, views - faster).max(share) + most - share).min(1.0),
+        ),
     };
     (share, interval)
+}
+
+/// The smallest and the largest share that the buckets of the samples leave possible.
+fn bounds(share: f64, [first, second]: [&Distribution; 2], requests: u32) -> [f64; 2] {
+    if first.is_exact() && second.is_exact() {
+        return [share; 2];
+    }
+    let least = share_faster(first.highest(), second.lowest(), requests);
+    let most = share_faster(first.lowest(), second.highest(), requests);
+    [least.min(share), most.max(share)]
 }
 
 /// The interval, brought up to 1/2 where it leaves that out and a permutation test is not sure.
@@ -176,7 +191,7 @@ mod tests {
             // Seen from the other side it is the rest; and counts are samples.
             let rest = share_faster(&theirs, &ours, requests);
             prop_assert!((share_faster(&ours, &theirs, requests) + rest - 1.0).abs() < 1e-12);
-            let buckets = first.iter().map(|&v| Bucket { value_ms: f64::from(v), count: 1 }).collect();
+            let buckets = first.iter().map(|&v| Bucket::exact(f64::from(v), 1)).collect();
             let counted = Distribution::from_counts(buckets, 0.1).unwrap();
             prop_assert!((share_faster(&theirs, &counted, requests) - rest).abs() < 1e-12);
         }

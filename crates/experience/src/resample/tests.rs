@@ -3,6 +3,7 @@
 use super::*;
 use crate::distribution::floor;
 
+mod bucketed;
 mod coverage;
 
 /// Uniform numbers above 0 and at most 1, from a seed.
@@ -109,7 +110,7 @@ fn a_histogram_is_as_sure_as_its_samples() {
     // those are a tenth of an interval of 3.9 standard errors.
     let side = exponential(4000, 21);
     let rounded: Vec<f64> = (0..4000).map(|rank| (side.at_rank(rank) * 100.0).round() / 100.0).collect();
-    let buckets = rounded.iter().map(|&value_ms| crate::Bucket { value_ms, count: 1 }).collect();
+    let buckets = rounded.iter().map(|&value_ms| crate::Bucket::exact(value_ms, 1)).collect();
     let (samples, counts) =
         (Distribution::new(rounded).unwrap(), Distribution::from_counts(buckets, 0.005).unwrap());
     let resamples = [&samples, &counts]

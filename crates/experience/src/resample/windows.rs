@@ -1,4 +1,4 @@
-//! Two sides, cut at the same times since the start of their recordings.
+//! Two sides, cut at the same times.
 //!
 //! Where both were measured in the same minutes, the load of a machine or of a path is in both halves of a window, and cancels
 //! in their difference. Windows are long enough for the differences of neighbouring windows to be independent.
@@ -22,7 +22,9 @@ impl Windows {
     /// Windows of a few samples.
     fn smallest(sides: [Timed<'_>; 2]) -> Option<Self> {
         let (first, second) = sides[0].started_s.zip(sides[1].started_s)?;
-        let starts = [first, second];
+        let later = sides[1].offset_s - sides[0].offset_s;
+        let second: Vec<f64> = second.iter().map(|start| start + later).collect();
+        let starts = [first, &second];
         let (from, to) = (first.first()?.max(*second.first()?), first.last()?.min(*second.last()?));
         let counts = starts.map(|starts| starts.iter().filter(|at| (from..=to).contains(*at)).count());
         let is_common = |side: usize| as_f64(counts[side]) >= COMMON * as_f64(starts[side].len());
@@ -127,7 +129,7 @@ mod tests {
     use crate::synthetic::Synthetic;
 
     fn timed<'s>(values_ms: &'s [f64], started_s: &'s [f64]) -> Timed<'s> {
-        Timed { values_ms, started_s: Some(started_s), step: None, length: 1 }
+        Timed { values_ms, started_s: Some(started_s), offset_s: 0.0, step: None, length: 1 }
     }
 
     #[test]
@@ -154,6 +156,13 @@ mod tests {
         assert_eq!(found(&at(0), &at(0)).unwrap().0[0].len(), 101);
         assert!(found(&at(0), &at(2)).is_some());
         assert_eq!((found(&at(0), &at(400)), found(&at(0), &at(100))), (None, None));
+        // The same by the dates of the recordings.
+        let dated = |offset_s| {
+            let at = at(0);
+            let second = Timed { offset_s, ..timed(&values, &at) };
+            Windows::new([timed(&values, &at), second], [&values, &values]).is_some()
+        };
+        assert_eq!([2.0, 400.0, -400.0].map(dated), [true, false, false]);
         // Eighty in the same time are too few beside two hundred.
         let seldom: Vec<f64> = (0..80).map(|i| f64::from(i) * 2.5).collect();
         assert_eq!(found(&at(0), &seldom), None);

@@ -1,8 +1,6 @@
 //! Reads HdrHistogram percentile text, also as CSV and inside of what wrk2 prints.
 //!
-//! A row is the number of events at or below its value. Where the events between two rows lie is not in the file:
-//! they are counted at the upper row's value. So each listed percentile is reproduced exactly, and between
-//! two of them the values come out too large, by no more than the step between the rows.
+//! [`points`] describes what a row means.
 
 use units::show::{latency, relative};
 
@@ -11,6 +9,10 @@ use super::{
     lines::{Line, Lines},
 };
 use crate::{Bucket, Counts, Error, Metric, Sink, Unit, error::counted};
+
+mod points;
+
+use points::Point;
 
 /// Puts the first table of a file into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
@@ -33,9 +35,11 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let place = lines.place(lines.number() + 1, 1);
         return Err(Error::Empty { place, found, expected: A_ROW });
     }
-    table.warn(options, &mut warnings);
-    let relative_error = table.relative_error();
-    sink.counts(&Counts { buckets: table.buckets, relative_error, ..Counts::default() })?;
+    let (buckets, widest) = points::buckets(&table.points);
+    // The width of the histogram's own buckets, of which a row has the upper end.
+    let relative_error = widest.max(2.0 / table.sub_buckets).min(points::LARGEST_ERROR);
+    table.warn((&buckets, relative_error), options, &mut warnings);
+    sink.counts(&Counts { buckets, relative_error, ..Counts::default() })?;
     Ok(Frame { warnings, ..Frame::default() })
 }
 
@@ -58,12 +62,13 @@ struct Table {
     value_ms: f64,
     /// Events up to the last row.
     total: u64,
-    buckets: Vec<Bucket>,
-    /// The widest step between rows that has events in it, as a share of its upper end.
-    widest: f64,
+    /// The rows that have events.
+    points: Vec<Point>,
     /// The footer's.
     mean_ms: Option<f64>,
     footer_total: Option<u64>,
+    /// Into how many parts the histogram splits a power of two, and the next one.
+    sub_buckets: f64,
     /// Tables that came after the first.
     others: u64,
     is_wrk: bool,
@@ -88,10 +93,10 @@ impl Table {
             percentile: 0.0,
             value_ms: 0.0,
             total: 0,
-            buckets: Vec::new(),
-            widest: 0.0,
+            points: Vec::new(),
             mean_ms: None,
             footer_total: None,
+            sub_buckets: OF_THREE_DIGITS,
             others: 0,
             is_wrk: false,
         }
@@ -154,29 +159,12 @@ impl Table {
         let total = std::str::from_utf8(count.1).ok().and_then(|text| text.parse::<u64>().ok());
         let total = total.filter(|&total| total >= self.total && total <= MOST_EVENTS);
         let total = total.ok_or_else(|| refuse(count, A_COUNT))?;
-        if self.buckets.is_empty() && share > 0.0 {
-            // The rows below were removed, so how low these events reach is unknown.
-            self.widest = LARGEST_ERROR;
-        }
-        self.place(value_ms, total);
-        self.percentile = share;
-        Ok(())
-    }
-
-    /// Counts the events since the last row at this row's value.
-    fn place(&mut self, value_ms: f64, total: u64) {
-        let count = total - self.total;
-        match self.buckets.last_mut() {
-            Some(last) if last.value_ms == value_ms => last.count += count,
-            // The smallest events lie at their row, not below it: the table begins where they do.
-            None if count > 0 => self.buckets.push(Bucket { value_ms, count }),
-            Some(_) if count > 0 => {
-                self.widest = self.widest.max((value_ms - self.value_ms) / value_ms);
-                self.buckets.push(Bucket { value_ms, count });
-            }
-            _ => {}
+        if total > self.total {
+            self.points.push(Point { value_ms, share, total });
         }
         (self.value_ms, self.total) = (value_ms, total);
+        self.percentile = share;
+        Ok(())
     }
 
     /// "#[Mean    =       12.345, StdDeviation   =        1.234]" and the line of the total count.
@@ -187,40 +175,44 @@ impl Table {
         if let Some(total) = value_of(text, b"Total count").and_then(|text| std::str::from_utf8(text).ok()) {
             self.footer_total = total.parse().ok();
         }
+        let parts = value_of(text, b"SubBuckets").and_then(number).filter(|parts| *parts >= 2.0);
+        self.sub_buckets = parts.unwrap_or(self.sub_buckets);
     }
 
-    /// How far an event may lie from where it is counted, as a share of that.
-    fn relative_error(&self) -> f64 {
-        self.widest.min(LARGEST_ERROR)
-    }
-
-    fn mean_ms(&self) -> f64 {
-        let sum: f64 = self.buckets.iter().map(|bucket| bucket.value_ms * bucket.count as f64).sum();
+    fn mean_ms(&self, buckets: &[Bucket]) -> f64 {
+        let sum: f64 = buckets.iter().map(|bucket| bucket.value_ms * bucket.count as f64).sum();
         sum / self.total as f64
     }
 
-    fn warn(&self, options: &Options, warnings: &mut Vec<String>) {
+    fn warn(
+        &self,
+        (buckets, relative_error): (&[Bucket], f64),
+        options: &Options,
+        warnings: &mut Vec<String>,
+    ) {
         if options.unit.is_none() && !self.is_wrk {
             warnings.push("The file does not name its unit; its values are read as milliseconds.".to_owned());
         }
-        let points = counted(self.buckets.len() as u64, "point");
+        let mut values: Vec<f64> = self.points.iter().map(|point| point.value_ms).collect();
+        values.dedup();
+        let points = counted(values.len() as u64, "point");
         let mut known = format!(
-            "Only {points} of the distribution {} known: events between two are counted at the upper one, up to {} too \
-             high.",
-            if self.buckets.len() == 1 { "is" } else { "are" },
-            relative(self.relative_error())
+            "Only {points} of the distribution {} known: events between two count at the middle, each within {} of its value.",
+            if values.len() == 1 { "is" } else { "are" },
+            relative(relative_error)
         );
         if let Some(mean) = self.mean_ms {
-            let deviation = self.mean_ms() / mean - 1.0;
+            let found = self.mean_ms(buckets);
+            let deviation = found / mean - 1.0;
             known += &match deviation.is_finite() {
                 true => format!(
                     " The mean comes out as {} ms, {} {} the {} ms that the file states.",
-                    latency(self.mean_ms()),
+                    latency(found),
                     relative(deviation.abs()),
                     if deviation < 0.0 { "below" } else { "above" },
                     latency(mean)
                 ),
-                false => format!(" The mean comes out as {} ms; the file states 0.", latency(self.mean_ms())),
+                false => format!(" The mean comes out as {} ms; the file states 0.", latency(found)),
             };
         }
         warnings.push(known);
@@ -284,8 +276,8 @@ const A_COUNT: &str = "a count of events up to 2^53, no smaller than the row bef
 /// More events than any run has; counts up to here are exact in f64 too.
 const MOST_EVENTS: u64 = 1 << 53;
 
-/// Callers divide by the remainder.
-const LARGEST_ERROR: f64 = 0.999;
+/// The sub-buckets of three digits, the default of wrk2 and of most ports.
+const OF_THREE_DIGITS: f64 = 2048.0;
 
 /// How much of a field a message shows.
 const SHOWN: usize = 40;

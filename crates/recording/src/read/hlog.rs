@@ -269,8 +269,9 @@ fn number(text: &[u8]) -> Option<f64> {
 /// Each bucket at its middle; `None` if a value is too large for any time.
 fn buckets(histogram: &Decoded, unit: Unit) -> Option<Vec<Bucket>> {
     let bucket = |&(range, count): &(Range, u64)| {
-        let value_ms = unit.milliseconds(range.middle() * histogram.ratio)?;
-        Some(Bucket { value_ms, count })
+        let ms = |value: f64| unit.milliseconds(value * histogram.ratio);
+        let [low_ms, high_ms] = [ms(range.low as f64)?, ms(range.high() as f64)?];
+        Some(Bucket { value_ms: ms(range.middle())?, low_ms, high_ms, count })
     };
     histogram.counts.iter().map(bucket).collect()
 }

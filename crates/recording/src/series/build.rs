@@ -17,6 +17,7 @@ use crate::{
     error::counted,
     read::{Origin, unix_seconds},
     sink::one_by_one,
+    standard::shown,
     unit::nanoseconds,
 };
 
@@ -116,7 +117,7 @@ impl Sink for Builder<'_> {
 impl<'w> Builder<'w> {
     pub(super) fn new(path: &Path, wanted: &'w Wanted) -> Self {
         Self {
-            path: path.to_owned(),
+            path: shown(path).to_owned(),
             wanted,
             metric: wanted.metric,
             values: Vec::new(),
@@ -286,7 +287,7 @@ impl<'w> Builder<'w> {
         if buckets.is_empty() {
             return Values::Exact(std::mem::take(&mut self.values));
         }
-        buckets.extend(self.values.drain(..).map(|value_ms| Bucket { value_ms, count: 1 }));
+        buckets.extend(self.values.drain(..).map(|value_ms| Bucket::exact(value_ms, 1)));
         compact(&mut buckets);
         Values::Counted { buckets, relative_error }
     }
@@ -298,14 +299,15 @@ impl<'w> Builder<'w> {
         let wanted = self
             .metric
             .map_or_else(|| "latency, ttfb or total".to_owned(), |metric| metric.name().to_owned());
+        if self.read > 0 && self.failed == self.read {
+            return Error::AllFailed { place, failed: self.failed, wanted };
+        }
         let read = counted(self.read, "sample");
         let present: Vec<&str> = present.iter().map(|metric| metric.name()).collect();
-        let found = match (self.failed == self.read, present.is_empty()) {
-            (true, _) if self.read == 0 => "no samples".to_owned(),
-            (true, _) if self.read == 1 => format!("{read}, failed"),
-            (true, _) => format!("{read}, all failed"),
-            (_, true) => format!("{read} without {wanted}"),
-            _ => format!("{read} without {wanted}, the last with {}", present.join(", ")),
+        let found = match present.is_empty() {
+            _ if self.read == 0 => "no samples".to_owned(),
+            true => format!("{read} without {wanted}"),
+            false => format!("{read} without {wanted}, the last with {}", present.join(", ")),
         };
         Error::Metric { place, found, expected: format!("at least one sample with {wanted}") }
     }

@@ -128,7 +128,7 @@ pub(super) fn compact(buckets: &mut Vec<Bucket>) {
     buckets.dedup_by(|next, kept| {
         let is_same = next.value_ms == kept.value_ms;
         if is_same {
-            kept.count += next.count;
+            kept.absorb(*next);
         }
         is_same
     });

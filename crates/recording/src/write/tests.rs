@@ -446,7 +446,7 @@ fn values_that_become_others_are_counted() {
         for as_counts in [false, takes_counts] {
             let mut recorder = create(&path, target, &WriteOptions::default()).unwrap();
             if as_counts {
-                let buckets = values.iter().rev().map(|&value_ms| Bucket { value_ms, count: 1 }).collect();
+                let buckets = values.iter().rev().map(|&value_ms| Bucket::exact(value_ms, 1)).collect();
                 recorder.counts(&Counts { buckets, ..Counts::default() }).unwrap();
             } else {
                 recorder.values(1, Metric::Latency, &values).unwrap();
@@ -609,7 +609,7 @@ fn counts_of_any_format_become_a_histogram() {
     let folder = Folder::new();
     let path = folder.0.path().join("a.prom");
     let mut recorder = create(&path, Target::Prometheus, &WriteOptions::default()).unwrap();
-    let buckets = vec![Bucket { value_ms: 1.5, count: 3 }, Bucket { value_ms: 20.0, count: 1 }];
+    let buckets = vec![Bucket::exact(1.5, 3), Bucket::exact(20.0, 1)];
     recorder.counts(&Counts { buckets, relative_error: 0.01, ..Counts::default() }).unwrap();
     let written = recorder.finish(&End::default()).unwrap();
     assert_eq!(written.samples, 4);

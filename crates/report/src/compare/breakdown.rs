@@ -22,6 +22,8 @@ struct Samples<'s> {
     counted: Option<&'s Distribution>,
     /// Their times, in which they are ordered; else empty.
     started_s: Vec<f64>,
+    /// When their recording started, if it has a date.
+    start_unix_s: Option<f64>,
     /// Their pages, if every page lies within one group; else empty.
     pages: Vec<u32>,
 }
@@ -56,6 +58,7 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
             match of.names.get(group as usize) {
                 Some(name) if group != NO_GROUP => {
                     let samples = &mut groups.entry(name).or_default()[place];
+                    samples.start_unix_s = side.start_unix_s;
                     samples.values_ms.push(value);
                     samples.started_s.extend(columns.started_s.as_ref().map(|started| started[sample]));
                     samples.pages.extend(pages.map(|pages| pages[sample]));
@@ -122,7 +125,7 @@ fn group(
     settings: Option<Settings>,
 ) -> Result<(Group, Option<Difference>), Error> {
     let side = |(samples, label): (Samples<'_>, &String)| {
-        let Samples { values_ms, counted, started_s, pages } = samples;
+        let Samples { values_ms, counted, started_s, start_unix_s, pages } = samples;
         if let Some(counted) = counted {
             return Ok(Some(SideInput::bare(label, counted.clone())));
         }
@@ -135,7 +138,7 @@ fn group(
                     ..Columns::default()
                 };
                 let columns = Some(columns).filter(|all| all.started_s.is_some() || all.pages.is_some());
-                Ok(Some(SideInput { columns, ..SideInput::bare(label, distribution) }))
+                Ok(Some(SideInput { columns, start_unix_s, ..SideInput::bare(label, distribution) }))
             }
             Err(Error::Empty) => Ok(None),
             Err(error) => Err(error),

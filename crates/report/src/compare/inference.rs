@@ -55,16 +55,34 @@ pub(super) fn infer(
     let Some(settings) = settings else {
         return Ok(Inferred { resamples: None, block_lengths: vec![None; sides.len()], shifts });
     };
-    let schemes: Vec<Scheme<'_>> =
-        sides.iter().zip(&found).map(|(side, shifts)| scheme(side, shifts, blocks)).collect();
+    let offsets_s = offsets_s(sides);
+    let schemes: Vec<Scheme<'_>> = sides
+        .iter()
+        .zip(&found)
+        .zip(offsets_s)
+        .map(|((side, shifts), offset_s)| scheme(side, offset_s, shifts, blocks))
+        .collect();
     let block_lengths = schemes.iter().copied().map(block_length).collect();
     let schemes = sides.iter().map(|side| &*side.distribution).zip(schemes);
     let resamples = resample(&schemes.collect::<Vec<_>>(), requests, &settings)?;
     Ok(Inferred { resamples: Some(resamples), block_lengths, shifts })
 }
 
+/// From the earliest start of all recordings to the start of each; 0 where a recording has no date.
+fn offsets_s(sides: &[SideInput]) -> Vec<f64> {
+    let starts: Option<Vec<f64>> = sides.iter().map(|side| side.start_unix_s).collect();
+    let Some(starts) = starts else { return vec![0.0; sides.len()] };
+    let earliest = starts.iter().copied().fold(f64::INFINITY, f64::min);
+    starts.into_iter().map(|start| start - earliest).collect()
+}
+
 /// How the samples of a side depend on each other.
-fn scheme<'s>(side: &'s SideInput, shifts: &[experience::Shift], blocks: Blocks) -> Scheme<'s> {
+fn scheme<'s>(
+    side: &'s SideInput,
+    offset_s: f64,
+    shifts: &[experience::Shift],
+    blocks: Blocks,
+) -> Scheme<'s> {
     let in_time = side.in_time();
     let Some(series) = in_time.map(|(_, values)| values).or_else(|| page_by_page(side)) else {
         return Scheme::Independent;
@@ -86,7 +104,7 @@ fn scheme<'s>(side: &'s SideInput, shifts: &[experience::Shift], blocks: Blocks)
                 return in_blocks(length.max(of_pages));
             }
             let started_s = in_time.map(|(started_s, _)| started_s);
-            Scheme::Timed(Timed { values_ms: series, started_s, step, length })
+            Scheme::Timed(Timed { values_ms: series, started_s, offset_s, step, length })
         }
     }
 }

@@ -72,7 +72,13 @@ impl ObservedSide {
             Blocks::None => Scheme::Independent,
             Blocks::Automatic => {
                 let length = independent_stretch(waits_ms, self.step);
-                Scheme::Timed(Timed { values_ms: waits_ms, started_s: None, step: self.step, length })
+                Scheme::Timed(Timed {
+                    values_ms: waits_ms,
+                    started_s: None,
+                    offset_s: 0.0,
+                    step: self.step,
+                    length,
+                })
             }
             // As many samples as requested, in whole pages.
             Blocks::Length(samples) => {

@@ -22,6 +22,8 @@ pub struct SideInput {
     pub without_error: Option<Arc<Distribution>>,
     /// The same samples in recorded order with further columns. Absent if there are none.
     pub columns: Option<Columns>,
+    /// When the recording started, seconds since 1970, if it has a date.
+    pub start_unix_s: Option<f64>,
     /// Counts by the value of the requested label, `None` for samples without it: instead of columns, if the samples
     /// are counts and the file tags them.
     pub tagged: Option<Vec<Tagged>>,
@@ -64,6 +66,7 @@ impl SideInput {
             distribution: Arc::new(distribution),
             without_error: None,
             columns: None,
+            start_unix_s: None,
             tagged: None,
             failed: 0,
             failures: Vec::new(),
@@ -114,6 +117,7 @@ impl TryFrom<Series> for SideInput {
             distribution: Arc::new(values.try_into()?),
             without_error,
             columns,
+            start_unix_s: series.start_unix_s,
             tagged,
             read: series.read,
             failed: series.failed,

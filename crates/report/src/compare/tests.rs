@@ -293,13 +293,13 @@ fn a_breakdown_begins_where_the_first_is_worse_for_most() {
 fn a_breakdown_by_the_tags_of_a_log() {
     let log = |tags: [(&str, f64, u64); 3]| {
         let part = |(tag, value_ms, count): (&str, f64, u64)| {
-            let bucket = recording::Bucket { value_ms, count };
+            let bucket = recording::Bucket::exact(value_ms, count);
             (
                 (!tag.is_empty()).then(|| tag.to_owned()),
                 Distribution::from_counts(vec![bucket], 0.0005).unwrap(),
             )
         };
-        let all = tags.map(|(_, value_ms, count)| recording::Bucket { value_ms, count });
+        let all = tags.map(|(_, value_ms, count)| recording::Bucket::exact(value_ms, count));
         let all = Distribution::from_counts(all.to_vec(), 0.0005).unwrap();
         SideInput { tagged: Some(tags.map(part).to_vec()), ..SideInput::bare("log", all) }
     };

@@ -14,7 +14,7 @@ fn ramp(n: usize) -> Distribution {
 }
 
 fn counted(counts: &[u64]) -> Distribution {
-    let bucket = |(value, &count): (usize, &u64)| Bucket { value_ms: as_f64(value), count };
+    let bucket = |(value, &count): (usize, &u64)| Bucket::exact(as_f64(value), count);
     Distribution::from_counts(counts.iter().enumerate().map(bucket).collect(), 0.01).unwrap()
 }
 

@@ -47,8 +47,7 @@ fn a_resample_of_single_samples_is_the_distribution_of_its_draws() {
 #[test]
 fn each_sample_once_is_the_side_itself() {
     let exact = skewed(300_000);
-    let buckets =
-        (1..500_u64).map(|value| Bucket { value_ms: value as f64, count: value * 97 % 1000 }).collect();
+    let buckets = (1..500_u64).map(|value| Bucket::exact(value as f64, value * 97 % 1000)).collect();
     let counted = Distribution::from_counts(buckets, 0.01).unwrap();
     for side in [&exact, &counted] {
         let cells = Cells::new(side);

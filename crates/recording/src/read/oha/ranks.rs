@@ -49,20 +49,21 @@ impl Statistics {
             return None;
         }
         let (mut buckets, mut relative_error) = (Vec::<Bucket>::new(), 0.0_f64);
-        let mut push = |value_ms: f64, count: u64| match buckets.last_mut() {
-            Some(last) if last.value_ms == value_ms => last.count += count,
-            _ => buckets.push(Bucket { value_ms, count }),
+        let mut push = |bucket: Bucket| match buckets.last_mut() {
+            Some(last) if last.value_ms == bucket.value_ms => last.absorb(bucket),
+            _ => buckets.push(bucket),
         };
         let mut below: Option<(u64, f64)> = None;
         for (&rank, &value) in &known {
             if let Some((from, low)) = below {
                 for (count, [low, high]) in self.between(from + 1, rank, [low, value]) {
-                    let middle = low.midpoint(high);
-                    relative_error = relative_error.max(share((high - low) / 2.0, middle));
-                    push(middle, count);
+                    let bucket = Bucket::between(low, high, count);
+                    relative_error = relative_error.max(share((high - low) / 2.0, bucket.value_ms));
+                    push(bucket);
                 }
             }
             // The neighbour of a stated rank may have any value of its bin between its neighbours.
+            let mut bucket = Bucket::exact(value, 1);
             if !self.is_stated(rank, count) {
                 let [low, high] = self.range(rank);
                 let above = known.range(rank + 1..).next().map_or(high, |(_, &above)| above);
@@ -74,8 +75,9 @@ impl Statistics {
                 };
                 let off = ends.iter().map(|end| (end - value).abs()).fold(0.0, f64::max);
                 relative_error = relative_error.max(share(off, value));
+                (bucket.low_ms, bucket.high_ms) = (ends[0].min(value), ends[1].max(value));
             }
-            push(value, 1);
+            push(bucket);
             below = Some((rank, value));
         }
         Some((buckets, relative_error.min(LARGEST_ERROR)))
@@ -232,7 +234,7 @@ mod tests {
             slowest: Some(2.0),
             count: 40,
         };
-        assert_eq!(known.rebuild(), Some((vec![Bucket { value_ms: 2.0, count: 40 }], 0.0)));
+        assert_eq!(known.rebuild(), Some((vec![Bucket::exact(2.0, 40)], 0.0)));
     }
 
     #[test]

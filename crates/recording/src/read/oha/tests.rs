@@ -106,7 +106,8 @@ fn a_summary_becomes_counts() {
     assert_eq!(kept.metric, Some(Metric::Latency));
     let [counts] = kept.counts.as_slice() else { panic!("{:?}", kept.counts) };
     assert_eq!((counts.length_s, counts.started_s), (Some(2.5), None));
-    let bucket = |value_ms: f64, count| Bucket { value_ms, count };
+    let bucket = Bucket::exact;
+    let within = |value_ms, low_ms, high_ms, count| Bucket { value_ms, low_ms, high_ms, count };
     // The stated values are 1, 2, 3, 6, 8 and 10, the first, 2nd, 3rd, 6th, 8th and 10th value. The 4th, 5th and 7th are those that
     // p25, p50 and p75 reach into, and the 9th lies in the middle of its bin, above 8.2 and up to 9.1.
     assert_eq!(
@@ -114,10 +115,10 @@ fn a_summary_becomes_counts() {
         [
             bucket(1.0, 1),
             bucket(2.0, 1),
-            bucket(3.0, 2),
-            bucket(6.0, 2),
-            bucket(8.0, 2),
-            bucket(8.65, 1),
+            within(3.0, 3.0, 4.6, 2),
+            within(6.0, 4.6, 6.0, 2),
+            within(8.0, 6.4, 8.0, 2),
+            within(8.65, 8.200_000_000_000_001, 9.1, 1),
             bucket(10.0, 1)
         ]
     );
