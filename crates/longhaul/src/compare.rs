@@ -19,10 +19,12 @@ use crate::{
     run::write,
 };
 
+mod failing;
 mod progress;
 mod sides;
 mod values;
 
+use failing::AllFailed;
 use progress::Progress;
 pub(crate) use values::metric;
 use values::{Period, block, is_backwards, level, moment, period, phase};
@@ -123,7 +125,14 @@ impl Compare {
         }
         self.spare_recordings()?;
         let progress = Progress::start("reading");
-        let (metric, sides, mut doubts) = self.sides()?;
+        let (metric, sides, mut doubts) = match self.sides() {
+            Err(error) if error.is::<AllFailed>() => {
+                progress.finish();
+                say(&format!("{}: {error}", output::paint("FAILED", output::RED)));
+                return Ok(ExitCode::FAILURE);
+            }
+            sides => sides?,
+        };
         if sides.len() < 2 && self.fail_if.iter().any(Threshold::is_relative) {
             bail!("--fail-if 'worse' holds one recording against another, and there is only one");
         }

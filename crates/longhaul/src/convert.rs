@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
+use anyhow::bail;
 use claim::Caveat;
 use clap::Args;
 use recording::{AccessLog, ColumnMapping, Metric, Options, Target, Unit, WriteOptions};
@@ -26,10 +27,10 @@ use crate::{
 /// Example: longhaul convert site.har site.jsonl.zst
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The recording
+    /// The recording; - is standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write
+    /// The file to write; - is standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
@@ -44,10 +45,10 @@ pub(crate) struct Convert {
 /// Example: longhaul merge oslo.jsonl lima.jsonl -o all.jsonl
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// The recordings
+    /// The recordings; - is standard input
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<PathBuf>,
-    /// The file to write
+    /// The file to write; - is standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
@@ -100,6 +101,11 @@ impl Merge {
 
 impl How {
     fn put_together(&self, inputs: &[PathBuf], output: &Path) -> anyhow::Result<ExitCode> {
+        output::recording_goes_to(output, self.json)?;
+        let from_standard_input = inputs.iter().filter(|path| recording::is_standard(path)).count();
+        if from_standard_input > 1 {
+            bail!("- is standard input, which can be read once: give the other recordings as files");
+        }
         let target = self.to.map_or_else(|| Target::of(output), Ok)?;
         let read = Options {
             metric: self.metric,

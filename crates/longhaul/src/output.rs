@@ -4,9 +4,12 @@
 use std::{
     io::{self, IsTerminal, Write},
     os::fd::AsFd,
+    path::Path,
     process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
+use anyhow::bail;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub(crate) use report::terminal::look::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 use serde::Serialize;
@@ -17,8 +20,30 @@ use crate::wrong_file::WrongFile;
 /// Could not run.
 pub(crate) const COULD_NOT_RUN: u8 = 2;
 
+/// Whether a recording goes to standard output. Then text for people goes to standard error.
+static HAS_RECORDING: AtomicBool = AtomicBool::new(false);
+
+/// Announces where a recording is written, before the first result.
+///
+/// # Errors
+/// A recording and a JSON object cannot both go to standard output.
+pub(crate) fn recording_goes_to(path: &Path, json: bool) -> anyhow::Result<()> {
+    if !recording::is_standard(path) {
+        return Ok(());
+    }
+    if json {
+        bail!("the recording and --json would both go to standard output: write the recording to a file");
+    }
+    HAS_RECORDING.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
 /// Prints a result. A reader that went away, as `head` does, is not an error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    if HAS_RECORDING.load(Ordering::Relaxed) {
+        say(text.trim_end_matches('\n'));
+        return Ok(());
+    }
     print_to(anstream::stdout(), text)
 }
 

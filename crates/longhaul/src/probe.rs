@@ -201,6 +201,7 @@ impl Probe {
         {
             bail!("{}: two recordings cannot be one file", twice.1.display());
         }
+        self.output.iter().try_for_each(|path| output::recording_goes_to(path, self.json))?;
         Ok(())
     }
 

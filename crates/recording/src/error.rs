@@ -156,6 +156,16 @@ pub enum Error {
         /// The expected form.
         expected: &'static str,
     },
+    /// Every sample failed, so that none has a metric.
+    #[error("{place}: found {}, {}failed; expected at least one sample with {wanted}", counted(*failed, "sample"), if *failed > 1 { "all " } else { "" })]
+    AllFailed {
+        /// The last sample.
+        place: Place,
+        /// How many there are.
+        failed: u64,
+        /// The metrics that were asked for.
+        wanted: String,
+    },
     /// The requested metric is not in the file, or it is unclear which one is meant.
     #[error("{place}: found {found}; expected {expected}")]
     Metric {

@@ -41,6 +41,7 @@ mod read;
 mod sample;
 mod series;
 mod sink;
+mod standard;
 mod unit;
 mod write;
 
@@ -61,6 +62,7 @@ pub use series::{
     read_series_beside,
 };
 pub use sink::{Counts, Event, Sink};
+pub use standard::is_standard;
 pub use unit::Unit;
 pub use write::{
     Growing, Recorder, Target, WriteOptions, Writer, Written, annotate, create, temporaries_of, write_whole,

@@ -11,7 +11,7 @@ use claim::Doubt;
 
 use crate::{
     Counts, End, Error, Event, Header, Labels, Metric, Options, Origin, Reader, Recorder, Sample, Sink,
-    Target, WriteOptions, create,
+    Target, WriteOptions, create, is_standard,
     read::{
         EPOCH_NS,
         file::{Whole, is_same_file},
@@ -219,7 +219,7 @@ fn labels(target: Target, writing: &WriteOptions) -> Labels {
 /// The header of a native recording; `None` for other formats, and if the input is not a file.
 fn header(path: &Path) -> Result<Option<Header>, Error> {
     let file = Whole::open(path)?;
-    if !file.is_file() {
+    if is_standard(path) || !file.is_file() {
         return Ok(None);
     }
     // An unreadable file is reported when all of it is read.

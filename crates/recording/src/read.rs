@@ -7,7 +7,7 @@ use std::{
 
 use file::Whole;
 
-use crate::{End, Error, Header, Metric, Sink, Unit};
+use crate::{End, Error, Header, Metric, Sink, Unit, standard::shown};
 
 mod access;
 mod caddy;
@@ -97,7 +97,7 @@ pub struct Origin {
 /// # Errors
 /// It cannot be opened or read, is not a recording, or breaks its format; each with the place. Or the sink's own.
 pub fn read(path: &Path, options: &Options, sink: &mut dyn Sink) -> Result<Origin, Error> {
-    decode(Whole::open(path)?, path, options, sink)
+    decode(Whole::open(path)?, shown(path), options, sink)
 }
 
 /// [`read`] from anything that can be read; it needs no buffer. `path` stands for it in messages.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use units::show::relative;
 
-use crate::{Counts, End, Error, Event, Header, Metric, Sink, Unknown};
+use crate::{Counts, End, Error, Event, Header, Metric, Sink, Unknown, is_standard};
 
 mod annotate;
 mod csv;
@@ -47,10 +47,14 @@ pub enum Target {
 
 impl Target {
     /// The format for a file name, also before .gz or .zst: .jsonl, .json, .csv, .tsv, .hlog, .hgrm, .prom.
+    /// Standard output gets a native recording.
     ///
     /// # Errors
     /// The name has another extension, or none.
     pub fn of(path: &Path) -> Result<Self, Unknown> {
+        if is_standard(path) {
+            return Ok(Self::Native);
+        }
         let (plain, _) = output::packing(path);
         match plain.rsplit_once('.').map(|(_, extension)| extension) {
             Some("jsonl" | "json") => Ok(Self::Native),

@@ -1,17 +1,19 @@
 //! Reads the recordings of a comparison and makes sides of them.
 
 use std::{
-    io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use anyhow::{Context, bail};
 use claim::Doubt;
-use recording::{Metric, Series, Wanted, decode_series, read_series};
+use recording::{Metric, Series, Wanted, is_standard, read_series};
 use report::SideInput;
 
-use super::Compare;
+use super::{
+    Compare,
+    failing::{self, AllFailed},
+};
 
 impl Compare {
     /// The metric that all sides have, the sides, and what a reader must know of them.
@@ -54,10 +56,7 @@ impl Compare {
             exact_up_to: self.exact_up_to,
         };
         let read = |(label, path): &(Option<String>, PathBuf)| -> anyhow::Result<Vec<Series>> {
-            let mut series = match path.to_str() {
-                Some(STDIN) => decode_series(io::stdin(), Path::new("stdin"), &wanted)?,
-                _ => read_series(path, &wanted)?,
-            };
+            let mut series = read_series(path, &wanted)?;
             series.label = label.clone().unwrap_or(series.label);
             // Each file by its own clock, before several become one side.
             series.restrict(self.from, self.to, &self.exclude)?;
@@ -67,13 +66,21 @@ impl Compare {
             })
         };
         let inputs: Vec<_> = self.recordings.iter().map(|text| input(text)).collect();
-        if inputs.iter().filter(|(_, path)| path.as_os_str() == STDIN).count() > 1 {
+        if inputs.iter().filter(|(_, path)| is_standard(path)).count() > 1 {
             bail!("- is standard input, which can be read once: give the other recordings as files");
         }
         let all: Vec<anyhow::Result<Vec<Series>>> = in_parallel(inputs.iter().collect(), read);
         let mut sides: Vec<Series> = Vec::new();
+        let mut failed = Vec::new();
         for ((label, path), parts) in inputs.iter().zip(all) {
-            for part in parts? {
+            let parts = match parts {
+                Err(error) => {
+                    failed.push(failing::failed_side(label.as_deref(), path, error)?);
+                    continue;
+                }
+                Ok(parts) => parts,
+            };
+            for part in parts {
                 match sides.iter_mut().find(|side| label.is_some() && side.label == part.label) {
                     Some(side) => {
                         side.append(part).with_context(|| format!("{}: not of one kind", path.display()))?;
@@ -82,7 +89,7 @@ impl Compare {
                 }
             }
         }
-        Ok(sides)
+        if failed.is_empty() { Ok(sides) } else { Err(AllFailed::new(&failed, &sides).into()) }
     }
 
     /// Sides of which only one was without a phase would not hold the same.
@@ -123,9 +130,6 @@ fn in_parallel<I: Send, O: Send>(items: Vec<I>, work: impl Fn(I) -> O + Sync) ->
     done.sort_unstable_by_key(|&(place, _)| place);
     done.into_iter().map(|(_, output)| output).collect()
 }
-
-/// Stands for standard input. A file of that name is `./-`.
-const STDIN: &str = "-";
 
 /// "LABEL=FILE" or "FILE". A file whose name has an equals sign is still a file.
 pub(super) fn input(text: &str) -> (Option<String>, PathBuf) {

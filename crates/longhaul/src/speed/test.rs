@@ -88,6 +88,7 @@ impl Test {
         let stop = Stop::new();
         Interrupt::listen()?.ask(&stop);
         // Before anything is measured, so that nothing is that cannot be kept.
+        self.record.iter().try_for_each(|path| output::recording_goes_to(path, self.json))?;
         let recording = self.record.as_deref().map(create).transpose()?;
         let progress = Progress::default();
         let mut view = View::new(progress.clone());

@@ -89,6 +89,20 @@ fn one_recording_may_come_from_standard_input() {
 }
 
 #[test]
+fn a_side_without_answers_is_compared_by_its_failures() {
+    let folder = Folder::new();
+    let [swift, _] = sides(&folder);
+    let dead = folder.file("dead.csv", "latency_ms,error\n".to_owned() + &",timeout\n".repeat(20));
+    let ended = longhaul(&["compare", &swift, &dead]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    for part in
+        ["all 20 requests of dead failed", "of swift 0 of 100 failed", "dead fails more often: 100 % sure"]
+    {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+}
+
+#[test]
 fn a_copy_of_a_recording_is_named_so() {
     let folder = Folder::new();
     let [swift, steady] = sides(&folder);

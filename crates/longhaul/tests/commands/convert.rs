@@ -10,7 +10,7 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::harness::{Folder, LONGHAUL, longhaul, number, wait_until};
+use crate::harness::{Ended, Folder, LONGHAUL, longhaul, number, wait_until};
 
 /// Ten samples with what stands beside them.
 fn recording(folder: &Folder, name: &str, base_ms: u32) -> String {
@@ -49,6 +49,24 @@ fn a_recording_goes_through_every_format_and_keeps_its_numbers() {
     longhaul(&["convert", &csv, &text]).ok();
     let text = std::fs::read_to_string(text).unwrap();
     assert!(text.contains("_bucket{le=\"+Inf\"} 10\n") && text.contains("_count 10\n"), "{text}");
+}
+
+#[test]
+fn a_recording_goes_from_standard_input_to_standard_output() {
+    let folder = Folder::new();
+    let csv = recording(&folder, "side.csv", 100);
+    let piped = |arguments: &[&str]| {
+        let input = std::fs::File::open(&csv).unwrap();
+        Ended::of(Command::new(LONGHAUL).args(arguments).stdin(input).output().unwrap())
+    };
+    let converted = piped(&["convert", "-", "-"]);
+    assert!(converted.stderr.contains("10 samples of 10 read"), "{converted:?}");
+    let file = path(&folder, "a.jsonl");
+    longhaul(&["convert", &csv, &file]).ok();
+    assert_eq!(converted.ok(), std::fs::read_to_string(file).unwrap());
+    assert!(piped(&["merge", "-", &csv, "-o", "-", "--to", "csv"]).ok().starts_with("started_s,"));
+    assert!(piped(&["convert", "-", "-", "--json"]).refused().contains("write the recording to a file"));
+    assert!(piped(&["merge", "-", "-", "-o", "-"]).refused().contains("read once"));
 }
 
 #[test]

@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use crate::Error;
+use crate::{
+    Error,
+    standard::{self, is_standard},
+};
 
 /// An open file. Where it ends before the length that it had when it was opened, reading fails: what was read is no
 /// recording, but the beginning of one. What grows is read as far as it goes.
@@ -21,6 +24,9 @@ pub(crate) struct Whole {
 impl Whole {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let open = || {
+            if is_standard(path) {
+                return Ok((standard::input()?, 0));
+            }
             let file = File::open(path)?;
             let metadata = file.metadata()?;
             Ok((file, if metadata.is_file() { metadata.len() } else { 0 }))

@@ -229,7 +229,9 @@ impl Reader<'_> {
         sample.started_ns = started;
         // Its own sum counts the handshake twice.
         let time = if self.is_playwright { Took::default() } else { entry.time };
-        let total = timings.fill(sample, time, self.is_playwright);
+        let protocol = response.http_version.text().or(request.http_version.text());
+        let is_http3 = protocol.is_some_and(is_http3);
+        let total = timings.fill(sample, time, self.is_playwright, is_http3);
         sample.last_byte_ns = total.and_then(milliseconds);
         sample.reused = match (sample.connect_ns.or(sample.tls_ns).or(sample.quic_ns), sample.wait_ns) {
             (Some(_), _) => Some(false),
@@ -251,7 +253,7 @@ impl Reader<'_> {
             ("url", url),
             ("host", url.and_then(host)),
             ("method", request.method.text()),
-            ("protocol", response.http_version.text().or(request.http_version.text())),
+            ("protocol", protocol),
             ("type", entry.resource_type.text()),
             ("mime", mime.and_then(|mime| mime.split(';').next()).map(str::trim)),
             ("remote_ip", entry.server_ip_address.text()),
@@ -295,7 +297,7 @@ impl Timings {
     }
 
     /// Sets the phases. Returns the total: `time` if the file contains it, or else the sum of its parts.
-    fn fill(&self, sample: &mut Sample, time: Took, is_inside: bool) -> Option<f64> {
+    fn fill(&self, sample: &mut Sample, time: Took, is_inside: bool, is_http3: bool) -> Option<f64> {
         let positive = |took: Took| took.measured().filter(|&ms| ms > 0.0);
         let (connect, ssl) = (positive(self.connect), positive(self.ssl));
         let blocked = Took(positive(self.blocked));
@@ -319,7 +321,7 @@ impl Timings {
             let tcp = sample.connect_ns.map(|connect| connect.saturating_sub(sample.tls_ns.unwrap_or(0)));
             sample.connect_ns = tcp.filter(|&tcp| tcp > 0);
             // A QUIC handshake is all of both.
-            if tcp == Some(0) {
+            if tcp == Some(0) && is_http3 {
                 sample.quic_ns = sample.tls_ns.take();
             }
         }
@@ -445,6 +447,12 @@ impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Pages<'_, F> {
 
 const TOOK: &str = "milliseconds from 0 to 1e15, or -1 for what did not happen";
 const EXPECTED: &str = "HAR: an object with log.entries, an array of requests with their timings";
+
+/// "h3", "h3-29" or "HTTP/3".
+fn is_http3(protocol: &str) -> bool {
+    let protocol = protocol.to_ascii_lowercase();
+    protocol.starts_with("h3") || protocol.starts_with("http/3")
+}
 
 #[cfg(test)]
 mod tests;

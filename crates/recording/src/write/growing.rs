@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::standard::{self, is_standard};
+
 /// A file of lines. When writing fails, it is cut back to its last whole line, and takes nothing any more.
 #[derive(Debug)]
 pub struct Growing {
@@ -24,17 +26,15 @@ impl Growing {
     /// # Errors
     /// The file system's; the path is the caller's to name.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = File::create(path)?;
+        let file = if is_standard(path) { standard::output()? } else { File::create(path)? };
         Ok(Self { file, path: path.to_owned(), written: 0, end: 0, has_failed: false })
     }
 
     fn failed(&mut self, error: &io::Error) -> io::Error {
         self.has_failed = true;
-        // A pipe or a device has nothing to cut.
-        let kept = match self.file.set_len(self.end) {
-            Ok(()) => "; its content until then is kept, without an end line",
-            Err(_) => "",
-        };
+        // A pipe or a device has nothing to cut, and standard output may have begun before the recording.
+        let is_cut = !is_standard(&self.path) && self.file.set_len(self.end).is_ok();
+        let kept = if is_cut { "; its content until then is kept, without an end line" } else { "" };
         io::Error::new(error.kind(), format!("{}: {error}{kept}", self.path.display()))
     }
 }

@@ -11,7 +11,10 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use crate::Error;
+use crate::{
+    Error,
+    standard::{self, is_standard},
+};
 
 /// Where a recording is written to.
 pub(super) struct Output {
@@ -68,6 +71,7 @@ impl Output {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
         let (part, file) = match Part::create(path).map_err(failed)? {
+            None if is_standard(path) => (None, standard::output().map_err(failed)?),
             None => (None, File::options().write(true).open(path).map_err(failed)?),
             Some((part, file)) => (Some(part), file),
         };
@@ -178,7 +182,7 @@ fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
     // /dev/stdout may be a file, but one that somebody else has opened.
     let is_device = path.starts_with("/dev") || path.starts_with("/proc");
-    if is_device || fs::metadata(path).is_ok_and(is_special) {
+    if is_standard(path) || is_device || fs::metadata(path).is_ok_and(is_special) {
         return Ok(None);
     }
     // The file that a link leads to is replaced, not the link.

@@ -215,8 +215,17 @@ fn what_was_not_measured_is_absent() {
     assert_eq!(phases(&reused), [-1.0, -1.0, -1.0, 0.0, 50.0, 1.0]);
     assert_eq!((reused.reused, reused.last_byte_ns), (Some(true), Some(51_000_000)));
     // A QUIC handshake: what browsers call TLS is all of the connect.
-    let quic = one(timed("61", "\"connect\":30,\"ssl\":30,\"send\":0,\"wait\":30,\"receive\":1"));
-    assert_eq!((quic.connect_ns, quic.quic_ns, quic.reused), (None, Some(30_000_000), Some(false)));
+    let handshake = timed("61", "\"connect\":30,\"ssl\":30,\"send\":0,\"wait\":30,\"receive\":1");
+    for (protocol, quic) in [("h3", Some(30_000_000)), ("HTTP/3.0", Some(30_000_000)), ("h2", None)] {
+        let version = format!("\"status\":200,\"httpVersion\":\"{protocol}\"");
+        let sample = one(handshake.replace("\"status\":200", &version));
+        assert_eq!(
+            (sample.connect_ns, sample.quic_ns, sample.reused),
+            (None, quic, Some(false)),
+            "{protocol}"
+        );
+        assert_eq!(sample.tls_ns.is_some(), quic.is_none(), "{protocol}");
+    }
     let bare = one(entry("\"response\":{\"status\":304}"));
     assert_eq!((phases(&bare), bare.last_byte_ns, bare.started_ns, bare.page), ([-1.0; 6], None, None, None));
     let negative = one(timed("-1", "\"send\":-1,\"wait\":7,\"receive\":null"));
