@@ -18,7 +18,10 @@ use probe::{
 };
 use recording::{Growing, Header, Writer};
 
-use crate::{interrupt::Interrupt, output, progress};
+use crate::{
+    interrupt::{self, Interrupt},
+    output, progress,
+};
 
 /// Ping hosts: round-trip times and loss, many targets at the same time
 ///
@@ -54,7 +57,7 @@ pub(crate) struct Ping {
     /// Only IPv6
     #[arg(short = '6', long)]
     ipv6: bool,
-    /// Write a recording to this file
+    /// Write a recording to this file; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What to call the recording
@@ -81,6 +84,7 @@ impl Ping {
         Interrupt::listen()?.ask(&stop);
         let summary = match &self.output {
             Some(path) => {
+                output::recording_goes_to(path, self.json)?;
                 let file = Growing::create(path)
                     .with_context(|| format!("{}: cannot be written", path.display()))?;
                 self.measure(&targets, BufWriter::new(file), &stop)?
@@ -91,6 +95,9 @@ impl Ping {
             output::print_json(&summary)?;
         } else if !self.quiet {
             output::print(&show::summary(&summary))?;
+        }
+        if summary.interrupted {
+            return Ok(interrupt::exit_code());
         }
         let all_answered = summary.targets.iter().all(|target| target.received > 0);
         Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -12,11 +12,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use http::client::Step;
 use recording::{Metric, Sample};
 
 use self::buckets::{BOUNDS, Buckets};
 pub use self::{otlp::otlp, prometheus::prometheus};
-use crate::client::Target;
+use crate::client::{Failure, Target};
 
 /// The counts of one target; clones share them.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ impl Metrics {
             method,
             server,
             requests: 0,
-            failures: BTreeMap::new(),
+            failures: COMMON_FAILURES.map(|failure| (failure.to_string(), 0)).into(),
             responses: BTreeMap::new(),
             has_succeeded: None,
             lateness: Buckets::default(),
@@ -97,6 +98,19 @@ impl Counts {
         }
     }
 }
+
+/// The failures that are counted from the start: a counter that appears with its first failure has no increase, so alerts miss
+/// that failure.
+const COMMON_FAILURES: [Failure; 8] = [
+    Failure::Timeout(Step::Dns),
+    Failure::Timeout(Step::Connect),
+    Failure::Timeout(Step::Tls),
+    Failure::Timeout(Step::Wait),
+    Failure::Timeout(Step::Load),
+    Failure::Http(http::Failure::Refused),
+    Failure::Http(http::Failure::Reset),
+    Failure::Http(http::Failure::Closed(http::Stage::Head)),
+];
 
 /// Phases by the names that Prometheus' blackbox exporter has for them; the last two are not among its own.
 const PHASES: [(Metric, &str); 7] = [

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use probe::ping::{RoundTrips, Summary, TargetSummary};
 use report::terminal::table::{Table, Words};
-use units::show::{count, latency, time};
+use units::show::{count, latency, share, time};
 
 use crate::output::{PLAIN, RED};
 
@@ -74,7 +74,7 @@ fn remarks(target: &TargetSummary) -> String {
         (target.damaged, "damaged"),
         (target.forged, "from another address"),
     ];
-    let remarks: Vec<_> =
-        failures.chain(others).filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    remarks.join(", ")
+    let loss = (target.loss.share > 0.0).then(|| format!("packet loss {}", share(target.loss.share)));
+    let counted = failures.chain(others).filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    loss.into_iter().chain(counted).collect::<Vec<_>>().join(", ")
 }

@@ -23,7 +23,8 @@ pub fn otlp(targets: &[Metrics], began_ns: i64, now_ns: i64) -> Value {
     let requests = ("http.client.request.duration", "s", "Duration of HTTP client requests.");
     let requests = histogram(requests, (began_ns, now_ns), BOUNDS.as_slice(), points);
     let points = counts.iter().flat_map(|counts| {
-        counts.failures.iter().map(|(reason, n)| {
+        // A sum names its start, so that the first failure is an increase.
+        counts.failures.iter().filter(|(_, n)| **n > 0).map(|(reason, n)| {
             let mut attributes = attributes(counts);
             attributes.push(Attribute::text("error.type", reason));
             (attributes, *n)

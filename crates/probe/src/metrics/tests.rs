@@ -30,6 +30,8 @@ fn prometheus_reads_it() {
         format!("probe_success{{{target}}} 0"),
         format!("probe_requests_total{{{target}}} 3"),
         format!("probe_failures_total{{{target},reason=\"timeout\"}} 1"),
+        // Before the first failure of that kind.
+        format!("probe_failures_total{{{target},reason=\"connection refused\"}} 0"),
         format!("probe_responses_total{{{target},status=\"503\",version=\"2\"}} 1"),
         // 2 ms are above 2^-9 and below 2^-8.5 s; 100 s are beyond the last bound.
         format!("probe_http_duration_seconds_bucket{{{target},phase=\"processing\",le=\"0.001953125\"}} 0"),

@@ -242,7 +242,7 @@ impl<'r, W: Write> Shell<'r, W> {
     }
 
     fn conclude(self) -> Result<Summary, Error> {
-        let summary = Summary::of(self.targets, self.tallies, self.steps.found());
+        let summary = Summary::of(self.targets, self.tallies, self.steps.found(), self.interrupted);
         self.recording.finish(&End {
             duration_ns: self.clocks.monotonic.now(),
             samples: summary.sent,

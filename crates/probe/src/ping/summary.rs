@@ -19,6 +19,8 @@ pub struct Summary {
     pub sent: u64,
     /// Pings that were answered in time, each counted once.
     pub received: u64,
+    /// Whether the run was interrupted before all pings were sent and answered.
+    pub interrupted: bool,
     /// When the wall clock was set, in order; at most 1000. Round trips are right all the same.
     pub clock_steps: Vec<ClockStep>,
 }
@@ -179,7 +181,7 @@ impl RoundTrips {
 }
 
 impl Summary {
-    pub(super) fn of(targets: &[Target], tallies: Vec<Tally>, steps: &[Step]) -> Self {
+    pub(super) fn of(targets: &[Target], tallies: Vec<Tally>, steps: &[Step], interrupted: bool) -> Self {
         let pings_a_round = targets.len().max(1) as u64;
         #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
         let step = |step: &Step| ClockStep {
@@ -193,6 +195,7 @@ impl Summary {
             sent: targets.iter().map(|target| target.sent).sum(),
             received: targets.iter().map(|target| target.received).sum(),
             targets,
+            interrupted,
             clock_steps: steps.iter().map(step).collect(),
         }
     }

@@ -144,10 +144,26 @@ impl Distribution {
         self.histogram.saturating_record(nanos);
     }
 
-    /// The smallest value that at least this percentage of samples does not exceed, to three digits.
+    /// A percentile by the definition of `compare`: linear between the two samples around (n - 1) p. To three digits.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "ranks are below 2^53, and values are three digits"
+    )]
     fn percentile(&self, percent: f64) -> u64 {
+        let position = percent / 100.0 * self.n.saturating_sub(1) as f64;
+        let (below, part) = (position.floor() as u64, position.fract());
+        let [low, high] = [below, below + 1].map(|rank| self.at_rank(rank) as f64);
+        (low + (high - low) * part).round() as u64
+    }
+
+    /// The sample at a rank from 0, or the largest.
+    #[expect(clippy::cast_precision_loss, reason = "ranks are below 2^53")]
+    fn at_rank(&self, rank: u64) -> u64 {
+        let quantile = (rank.min(self.n.saturating_sub(1)) as f64 + 0.5) / self.n.max(1) as f64;
         // A bucket's upper end may lie beyond every sample in it.
-        self.histogram.value_at_quantile(percent / 100.0).clamp(self.min.min(self.max), self.max)
+        self.histogram.value_at_quantile(quantile).clamp(self.min.min(self.max), self.max)
     }
 
     #[expect(

@@ -36,6 +36,21 @@ fn percentiles_of_one_to_ten_thousand() {
 }
 
 #[test]
+fn percentiles_are_those_of_compare() {
+    let mut tally = Tally::new();
+    let nanos = [1_000_000, 2_000_000, 3_000_000, 4_000_000];
+    for wait in nanos {
+        tally.add(&Sample { wait_ns: Some(wait), ..Sample::default() });
+    }
+    let compared = experience::Distribution::new(nanos.map(|ns| ns as f64 / 1e6).to_vec()).unwrap();
+    let summary = tally.summary(run());
+    for (percent, found) in &summary.phases["wait"].percentiles_ms {
+        let expected = compared.quantile(percent.parse::<f64>().unwrap() / 100.0);
+        assert!((found / expected - 1.0).abs() <= 0.001, "{percent}: {found} for {expected}");
+    }
+}
+
+#[test]
 fn what_never_happened_is_not_there() {
     let mut tally = Tally::new();
     tally.add(&Sample { wait_ns: Some(5), ..Sample::default() });
