@@ -10,8 +10,18 @@ use http_types::{
 
 use crate::{Stored, Time};
 
-/// Whether a client has what is stored already, so that 304 says it all.
-pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored) -> bool {
+/// When the date in `If-Modified-Since` means that a client has the stored representation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DateMatch {
+    /// The stored representation is not newer (RFC 9110 section 13.1.3).
+    NotNewer,
+    /// The dates are equal. An origin that returns to an older file has an older `Last-Modified`: another cache, which would
+    /// keep the newer file for all its clients, has to receive the older one.
+    Exact,
+}
+
+/// Whether a client has the stored representation already, so that 304 is the answer.
+pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored, dates: DateMatch) -> bool {
     if !matches!(*method, Method::GET | Method::HEAD) || !stored.status.is_success() {
         return false;
     }
@@ -25,10 +35,14 @@ pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored) ->
         return known.any(|known| opaque(known) == opaque(tag.as_bytes()));
     }
     let Some(since) = Time::in_field(request, &IF_MODIFIED_SINCE) else { return false };
-    // Without a date of its own, it was there when it was sent at the latest.
-    let modified =
-        Time::in_field(&stored.headers, &LAST_MODIFIED).or_else(|| Time::in_field(&stored.headers, &DATE));
-    modified.is_some_and(|modified| modified <= since)
+    let modified = Time::in_field(&stored.headers, &LAST_MODIFIED);
+    match dates {
+        DateMatch::Exact => modified == Some(since),
+        // A representation without Last-Modified existed when it was sent, at the latest.
+        DateMatch::NotNewer => {
+            modified.or_else(|| Time::in_field(&stored.headers, &DATE)).is_some_and(|date| date <= since)
+        }
+    }
 }
 
 /// What says whether a stored response is still the current one.
@@ -138,7 +152,9 @@ mod tests {
     #[test]
     fn tags_are_compared_weakly_and_go_before_dates() {
         let object = stored(&[("etag", "\"a\""), ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")]);
-        let is_304 = |fields: &[(&'static str, &str)]| is_not_modified(&Method::GET, &map(fields), &object);
+        let is_304 = |fields: &[(&'static str, &str)]| {
+            is_not_modified(&Method::GET, &map(fields), &object, DateMatch::NotNewer)
+        };
         for tags in ["\"a\"", "W/\"a\"", "\"x\", \"a\"", "*"] {
             assert!(is_304(&[("if-none-match", tags)]), "{tags}");
         }
@@ -149,7 +165,15 @@ mod tests {
         assert!(is_304(&[("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT")]));
         assert!(!is_304(&[("if-modified-since", "Sun, 06 Nov 1994 08:49:36 GMT")]));
         assert!(!is_304(&[("if-modified-since", "yesterday")]));
-        assert!(!is_not_modified(&Method::POST, &map(&[("if-none-match", "*")]), &object));
+        let newer = map(&[("if-modified-since", "Sun, 06 Nov 1994 08:49:38 GMT")]);
+        let is_304 = |dates| is_not_modified(&Method::GET, &newer, &object, dates);
+        assert_eq!([DateMatch::NotNewer, DateMatch::Exact].map(is_304), [true, false]);
+        assert!(!is_not_modified(
+            &Method::POST,
+            &map(&[("if-none-match", "*")]),
+            &object,
+            DateMatch::NotNewer
+        ));
     }
 
     #[test]
@@ -183,11 +207,25 @@ mod tests {
             for line in lines {
                 request.append(IF_NONE_MATCH, value(line));
             }
-            assert_eq!(is_not_modified(&Method::GET, &request, &object), is_304, "{tag:?} {lines:?}");
+            assert_eq!(
+                is_not_modified(&Method::GET, &request, &object, DateMatch::NotNewer),
+                is_304,
+                "{tag:?} {lines:?}"
+            );
         }
         // Without a tag, only `*` is known.
-        assert!(is_not_modified(&Method::GET, &map(&[("if-none-match", "*")]), &stored(&[])));
-        assert!(!is_not_modified(&Method::GET, &map(&[("if-none-match", "\"a\"")]), &stored(&[])));
+        assert!(is_not_modified(
+            &Method::GET,
+            &map(&[("if-none-match", "*")]),
+            &stored(&[]),
+            DateMatch::NotNewer
+        ));
+        assert!(!is_not_modified(
+            &Method::GET,
+            &map(&[("if-none-match", "\"a\"")]),
+            &stored(&[]),
+            DateMatch::NotNewer
+        ));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use http_types::{HeaderMap, Method};
 
 use crate::{
-    Stored, is_not_modified,
+    DateMatch, Stored, is_not_modified,
     ranges::{self, Part, Wanted},
 };
 
@@ -85,11 +85,11 @@ impl Coverage {
     }
 
     /// What a request gets from it, where `stored` is its header.
-    pub fn supply(&self, method: &Method, request: &HeaderMap, stored: &Stored) -> Supply {
+    pub fn supply(&self, method: &Method, request: &HeaderMap, stored: &Stored, dates: DateMatch) -> Supply {
         if *method != Method::GET {
             return Supply::Elsewhere;
         }
-        if is_not_modified(method, request, stored) {
+        if is_not_modified(method, request, stored, dates) {
             return Supply::Here;
         }
         let wanted = ranges::wanted(method, request, (stored.status, &stored.headers), self.length);
@@ -142,7 +142,7 @@ mod tests {
         let (headers, status, now) = (map(&[("etag", "\"a\"")]), StatusCode::OK, Time::from_millis(0));
         let terms = Terms::read(status, &headers, Control::default(), None, (now, now));
         let stored = Stored { status, headers, terms, selection: Selection::default() };
-        coverage.supply(&Method::GET, &map(fields), &stored)
+        coverage.supply(&Method::GET, &map(fields), &stored, DateMatch::NotNewer)
     }
 
     #[test]

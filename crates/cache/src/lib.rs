@@ -60,7 +60,7 @@ mod told;
 pub mod update;
 
 pub use self::{
-    conditional::{Validators, is_not_modified, is_solicited, make_unconditional},
+    conditional::{DateMatch, Validators, is_not_modified, is_solicited, make_unconditional},
     control::Control,
     coverage::{Coverage, Gap, Supply},
     encoding::{Coding, Form, is_coded, names_coding},

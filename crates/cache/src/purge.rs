@@ -50,6 +50,14 @@ pub struct Subject {
     pub groups: Vec<String>,
 }
 
+impl Subject {
+    /// The bytes of its tags and groups, each of which is in an index too.
+    pub fn bytes(&self) -> usize {
+        let names = self.tags.iter().chain(&self.groups).map(|name| 2 * (size_of::<String>() + name.len()));
+        names.sum()
+    }
+}
+
 /// A subject with its URL in the form in which purges are compared, made once for many purges.
 #[derive(Debug)]
 pub struct Candidate<'s> {

@@ -56,6 +56,11 @@ impl Selection {
         self.fields.iter().map(|(name, value)| (name, value.as_deref()))
     }
 
+    /// The bytes of the values, which clients choose.
+    pub fn bytes(&self) -> usize {
+        self.fields.iter().map(|(_, value)| value.as_ref().map_or(0, String::len)).sum()
+    }
+
     /// The response's language, if it has one.
     pub fn language(&self) -> Option<&str> {
         self.language.as_deref()

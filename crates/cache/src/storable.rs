@@ -82,8 +82,8 @@ impl fmt::Display for NotStored {
     }
 }
 
-/// Whether a response may be stored. A POST counts as what a GET would have answered if the response says that it is
-/// (`is_own_location`: its Content-Location is the request's own URL).
+/// Whether a response may be stored. The response to a POST is stored for later GET requests if it has a lifetime and names the request's own
+/// URL (`is_own_location`, RFC 9110 section 9.3.3); a rule's lifetime is not for such a response.
 ///
 /// # Errors
 /// Why not.
@@ -100,7 +100,7 @@ pub fn may_store(
     let is_explicit = !matches!(terms.source, Lifetime::None | Lifetime::Heuristic);
     match *method {
         Method::GET => {}
-        Method::POST if is_own_location && is_explicit => {}
+        Method::POST if is_own_location && is_explicit && !is_ruled => {}
         _ => return Err(NotStored::Method),
     }
     if status.is_informational() || matches!(status.as_u16(), 206 | 304 | 416) {
@@ -201,6 +201,18 @@ mod tests {
             judged(&Method::GET, &[], 200, &[("cache-control", "max-age=60, no-store, must-understand")]),
             Ok(())
         );
+    }
+
+    #[test]
+    fn a_rule_gives_a_post_no_lifetime() {
+        let (request, response, now) = (HeaderMap::new(), HeaderMap::new(), Time::from_millis(0));
+        let ttl = Some(std::time::Duration::from_secs(60));
+        let terms = Terms::read(StatusCode::OK, &response, Control::default(), ttl, (now, now));
+        let judged = |method: Method| {
+            let of_response = (StatusCode::OK, &response);
+            may_store((&method, &request), Wishes::default(), of_response, &terms, SetCookie::default(), true)
+        };
+        assert_eq!([Method::GET, Method::POST].map(judged), [Ok(()), Err(NotStored::Method)]);
     }
 
     #[test]

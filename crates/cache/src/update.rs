@@ -86,6 +86,7 @@ pub fn is_of_connection(name: &str) -> bool {
         16 => is("proxy-connection"),
         17 => is("transfer-encoding"),
         18 => is("proxy-authenticate"),
+        25 => is("proxy-authentication-info"),
         19 => is("proxy-authorization"),
         _ => false,
     }
@@ -93,7 +94,7 @@ pub fn is_of_connection(name: &str) -> bool {
 
 /// Fields that Connection cannot take away (RFC 9110 section 7.6.1: they are for all recipients): a client that names them wants
 /// the origin to see another request than the cache.
-fn is_end_to_end(name: &HeaderName) -> bool {
+pub fn is_end_to_end(name: &HeaderName) -> bool {
     let name = name.as_str();
     matches!(
         name,
@@ -122,11 +123,12 @@ fn describes_the_body(name: &HeaderName) -> bool {
     [CONTENT_LENGTH, CONTENT_ENCODING, CONTENT_RANGE].contains(name) || OF_CONNECTIONS.contains(name)
 }
 
-const OF_CONNECTIONS: [HeaderName; 10] = [
+const OF_CONNECTIONS: [HeaderName; 11] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
     PROXY_AUTHENTICATE,
+    HeaderName::from_static("proxy-authentication-info"),
     PROXY_AUTHORIZATION,
     TE,
     TRAILER,

@@ -30,7 +30,7 @@ pub(crate) fn answer(
 ) -> Response<Body> {
     let mut headers = object.stored.head(now);
     form.describe(&mut headers);
-    if is_not_modified(&visit.method, &visit.headers, &object.stored) {
+    if is_not_modified(&visit.method, &visit.headers, &object.stored, visit.date_match()) {
         // What describes the body that the client has is not said again (RFC 9110 section 15.4.5).
         for field in
             [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE]

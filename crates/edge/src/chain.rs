@@ -69,6 +69,9 @@ impl Core {
         }
         // Its response may depend on the content, which is in no key (RFC 9110 section 9.3.1).
         if !body.is_end_stream() {
+            if visit.wishes.only_if_cached {
+                return self.refuse(NOT_CACHED);
+            }
             return self.pass(&visit, body, Forward::Bypass).await;
         }
         self.find_or_fetch(Arc::new(visit)).await

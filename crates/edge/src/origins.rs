@@ -9,7 +9,7 @@ use crate::{
     log::AtOrigin,
     network::Zone,
     operator::OriginStatus,
-    trailers::cleared,
+    trailers,
     visit::{BUSY, CDN_LOOP, INCOMPLETE, NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
 };
 use cache::{Time, internal, update::clear_connection_fields};
@@ -172,14 +172,33 @@ fn is_own(failure: Failure) -> bool {
 
 /// A response as it concerns this network. Within its body the origin may be silent for as long as `patience`.
 pub(crate) fn received(mut response: Response<Body>, patience: Duration) -> Response<Body> {
-    let is_switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    let (status, is_switched) = (response.status(), response.status() == StatusCode::SWITCHING_PROTOCOLS);
     let headers = response.headers_mut();
     internal::clear(headers);
+    correct_length(status, headers);
     if !is_switched {
         clear_connection_fields(headers);
         headers.entry(header::DATE).or_insert_with(http_date);
     }
-    response.map(|body| cleared(body.within(patience)))
+    response.map(|body| trailers::of_response(body.within(patience)))
+}
+
+/// Leaves one Content-Length with one value, and none where the status has no content (RFC 9110 section 8.6): HTTP/2 and HTTP/3 clients refuse
+/// such responses.
+fn correct_length(status: StatusCode, headers: &mut HeaderMap) {
+    if status.is_informational() || status == StatusCode::NO_CONTENT {
+        headers.remove(header::CONTENT_LENGTH);
+        return;
+    }
+    let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
+    let (Some(first), more) = (values.next(), values.next()) else { return };
+    // The client has checked that all of them agree.
+    if (more.is_some() || first.as_bytes().contains(&b','))
+        && let Some(length) = first.as_bytes().split(|&byte| byte == b',').next()
+        && let Ok(length) = HeaderValue::from_bytes(length.trim_ascii())
+    {
+        headers.insert(header::CONTENT_LENGTH, length);
+    }
 }
 
 /// Passes an interim response on. A 100 was asked for here, if at all: visitors get theirs from this server (RFC 9110 section 10.1.1).
@@ -188,6 +207,7 @@ pub(crate) fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap)
         let mut fields = fields.clone();
         clear_connection_fields(&mut fields);
         internal::clear(&mut fields);
+        correct_length(status, &mut fields);
         visitor.send(status, fields);
     }
 }

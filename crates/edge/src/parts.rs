@@ -49,7 +49,7 @@ impl Parts {
 
     /// What a visitor gets from it, where `stored` is its header.
     pub(crate) fn supply(&self, visit: &Visit, stored: &Stored) -> Supply {
-        self.lock().coverage.supply(&visit.method, &visit.headers, stored)
+        self.lock().coverage.supply(&visit.method, &visit.headers, stored, visit.date_match())
     }
 
     /// Adds a piece, of which what is here already is not kept again. `false` if it is not added: it would then take more than `most` bytes in

@@ -1,7 +1,8 @@
-//! What was not stored when it came last: its requests do not wait for one another, as each would have to ask anyway.
+//! Hit-for-miss: URLs whose last response was not stored. Their requests do not wait for one another, as each would have to ask anyway.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
+    hash::{BuildHasher, RandomState},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
@@ -11,10 +12,18 @@ use std::{
 
 use cache::{Key, Spread, Time};
 
-/// Keys of responses that were not stored.
+/// The keys of responses that were not stored, by their hash: clients choose how long a key is.
 #[derive(Debug, Default)]
 pub(crate) struct Passing {
-    passed: Mutex<HashMap<Key, Arc<Passed>, Spread>>,
+    secret: RandomState,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    passed: HashMap<u64, Arc<Passed>, Spread>,
+    /// The order in which they were added.
+    oldest: VecDeque<u64>,
 }
 
 /// One of them.
@@ -48,26 +57,28 @@ impl Passed {
 impl Passing {
     /// Requests for this key are passed on from now on.
     pub(crate) fn note(&self, key: &Key, now: Time) {
-        let mut passed = self.lock();
+        let hash = self.hash(key);
+        let mut entries = self.lock();
         // Another entry would leave the holders of this one without news of its end.
-        if passed.get(key).is_some_and(|passed| passed.holds(now)) {
+        if entries.passed.get(&hash).is_some_and(|passed| passed.holds(now)) {
             return;
         }
-        if passed.len() >= MOST {
-            passed.drain().for_each(|(_, passed)| passed.is_over.store(true, SeqCst));
+        entries.remove_ended(now);
+        if entries.passed.insert(hash, Arc::new(Passed::until(now.after(MEMORY)))).is_none() {
+            entries.oldest.push_back(hash);
         }
-        let until = now.after(MEMORY);
-        passed.insert(key.clone(), Arc::new(Passed::until(until)));
     }
 
     /// Whether requests for this key are passed on, and for how long.
     pub(crate) fn of(&self, key: &Key, now: Time) -> Option<Arc<Passed>> {
-        self.lock().get(key).filter(|passed| passed.holds(now)).cloned()
+        let hash = self.hash(key);
+        self.lock().passed.get(&hash).filter(|passed| passed.holds(now)).cloned()
     }
 
     /// Ends the entry of a key: its requests wait for one another again.
     pub(crate) fn forget(&self, key: &Key) {
-        if let Some(passed) = self.lock().remove(key) {
+        let hash = self.hash(key);
+        if let Some(passed) = self.lock().passed.get(&hash) {
             passed.is_over.store(true, SeqCst);
         }
     }
@@ -75,22 +86,45 @@ impl Passing {
     /// Replaces the entry of a key after a response was stored under it, so that later requests are looked up in the store first. Returns
     /// whether a response to a request with a greater number was passed on before.
     pub(crate) fn renew(&self, key: &Key, number: u64) -> bool {
-        let mut passed = self.lock();
-        let Some(before) = passed.get_mut(key) else { return false };
+        let hash = self.hash(key);
+        let mut entries = self.lock();
+        let Some(before) = entries.passed.get_mut(&hash).filter(|passed| !passed.is_over.load(SeqCst)) else {
+            return false;
+        };
         let renewed = Arc::new(Passed::until(before.until));
         let before = std::mem::replace(before, renewed);
         before.is_over.store(true, SeqCst);
         before.answered.load(SeqCst) > number
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Passed>, Spread>> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn hash(&self, key: &Key) -> u64 {
+        self.secret.hash_one(key.as_str())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entries {
+    /// Removes entries that have ended, oldest first, and one that has not where there are too many.
+    fn remove_ended(&mut self, now: Time) {
+        while let Some(hash) = self.oldest.front() {
+            let holds = self.passed.get(hash).is_some_and(|passed| passed.holds(now));
+            if holds && self.oldest.len() < MOST {
+                break;
+            }
+            if let Some(passed) = self.passed.remove(hash) {
+                passed.is_over.store(true, SeqCst);
+            }
+            self.oldest.pop_front();
+        }
     }
 }
 
 /// How long it is remembered: as long as Varnish does by default.
 const MEMORY: Duration = Duration::from_secs(120);
-/// Keys at once; of more, all are forgotten, and those that come again are noted again.
+/// Entries; of more, the oldest goes.
 const MOST: usize = 65_536;
 
 #[cfg(test)]
@@ -111,6 +145,22 @@ mod tests {
         passing.note(&key, now);
         passing.forget(&key);
         assert!(!holds(now) && !passed.holds(now));
+    }
+
+    #[test]
+    fn entries_end_and_are_bounded() {
+        let key = |number: usize| {
+            let url = format!("http://a/{number}").parse().unwrap();
+            Key::of(&url, &http::HeaderMap::new(), &cache::KeyRule::default())
+        };
+        let (passing, now) = (Passing::default(), Time::from_millis(0));
+        (0..=MOST).for_each(|number| passing.note(&key(number), now));
+        // Only the oldest has gone.
+        let held = |number| passing.of(&key(number), now).is_some();
+        assert_eq!([0, 1, MOST].map(held), [false, true, true]);
+        passing.note(&key(0), now.after(MEMORY));
+        let entries = passing.lock();
+        assert_eq!((entries.passed.len(), entries.oldest.len()), (1, 1));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::{
     log::{Asked, AtOrigin, Outcome},
     origins::{received, refusal_for},
     sending::Sending,
-    trailers::cleared,
+    trailers,
     visit::{Refusal, Visit},
     ways::{Reason, Way},
 };
@@ -127,7 +127,7 @@ impl Relay<'_> {
             asked.noted(status, Some(&outcome))
         });
         let note = Sending::new(line, None);
-        let body = cleared(body.within(zone.next_byte));
+        let body = trailers::of_response(body.within(zone.next_byte));
         Relayed::Lines(Lines { head, framing, body, note })
     }
 

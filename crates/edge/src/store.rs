@@ -464,7 +464,8 @@ impl Object {
         let text: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
         let header = text + headers.capacity() * FIELD;
         let body = self.parts.as_ref().map_or_else(|| self.body.bytes_here(), |parts| parts.memory());
-        body + self.body.coded_bytes() + (header + 2 * self.key.as_str().len()) as u64 + OBJECT
+        let names = self.subject.bytes() + self.stored.selection.bytes();
+        body + self.body.coded_bytes() + (header + 2 * self.key.as_str().len() + names) as u64 + OBJECT
     }
 }
 

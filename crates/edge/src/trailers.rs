@@ -1,21 +1,43 @@
-//! Trailers of an origin's response, without what nobody outside may see.
+//! Trailers, without the fields that their recipient could take for those of the header (RFC 9110 section 6.5.1), and without internal ones.
 
 use std::{
     pin::Pin,
     task::{Context, Poll, ready},
 };
 
+use cache::{internal, update::is_end_to_end};
 use http::{
-    Body, Bytes, Failure,
+    Body, Bytes, Failure, HeaderMap, HeaderName,
     body::{Frame, Frames, SizeHint},
 };
 
-/// The same body. One that is in memory has no trailers.
-pub(crate) fn cleared(body: Body) -> Body {
-    if body.again().is_some() { body } else { Body::stream(Cleared(body)) }
+/// The body of a response. One that is in memory has no trailers.
+pub(crate) fn of_response(body: Body) -> Body {
+    cleared(body, internal::clear)
 }
 
-struct Cleared(Body);
+/// The body of a request.
+pub(crate) fn of_request(body: Body) -> Body {
+    if body.is_end_stream() { body } else { cleared(body, clear_of_request) }
+}
+
+fn cleared(body: Body, clear: fn(&mut HeaderMap)) -> Body {
+    if body.again().is_some() { body } else { Body::stream(Cleared { body, clear }) }
+}
+
+/// Leaves no field that says who the client is, where the request came from, or how it is to be processed.
+fn clear_of_request(fields: &mut HeaderMap) {
+    internal::clear(fields);
+    let unfit: Vec<HeaderName> = fields.keys().filter(|name| is_end_to_end(name)).cloned().collect();
+    for name in &unfit {
+        fields.remove(name);
+    }
+}
+
+struct Cleared {
+    body: Body,
+    clear: fn(&mut HeaderMap),
+}
 
 impl Frames for Cleared {
     type Data = Bytes;
@@ -25,20 +47,47 @@ impl Frames for Cleared {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let mut frame = ready!(Pin::new(&mut self.0).poll_frame(cx));
+        let mut frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         if let Some(Ok(frame)) = &mut frame
             && let Some(fields) = frame.trailers_mut()
         {
-            cache::internal::clear(fields);
+            (self.clear)(fields);
         }
         Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trailers_of_requests_say_nothing_about_their_client() {
+        let names = [
+            "cookie",
+            "forwarded",
+            "x-forwarded-for",
+            "x-real-ip",
+            "via",
+            "if-match",
+            "content-type",
+            "lh-hop-count",
+            "x-sum",
+            "server-timing",
+        ];
+        let mut fields: HeaderMap =
+            names.iter().map(|name| (HeaderName::from_static(name), "x".parse().unwrap())).collect();
+        clear_of_request(&mut fields);
+        let mut left: Vec<_> = fields.keys().map(HeaderName::as_str).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["server-timing", "x-sum"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use cache::{Coding, Key, Wishes};
+use cache::{Coding, DateMatch, Key, Wishes};
 use http::{
     Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
     header,
@@ -18,6 +18,7 @@ use crate::{
     log::AtOrigin,
     network::{self, Asked, Network, Rule, Zone},
     traces::Traced,
+    trailers,
 };
 
 /// A request that was let in, without its body.
@@ -126,7 +127,7 @@ impl Visit {
             at_origin: None,
             traced: parts.extensions.get().cloned(),
         };
-        Ok((visit, body))
+        Ok((visit, trailers::of_request(body)))
     }
 
     pub(crate) fn zone(&self) -> &Zone {
@@ -155,6 +156,11 @@ impl Visit {
     /// Its key as data centres know it.
     pub(crate) fn key_hash(&self) -> KeyHash {
         KeyHash::of(self.key.as_str().as_bytes())
+    }
+
+    /// How `If-Modified-Since` is compared.
+    pub(crate) fn date_match(&self) -> DateMatch {
+        if self.came.is_some() { DateMatch::Exact } else { DateMatch::NotNewer }
     }
 
     /// Codings that text is given on its way to it: none on its way to another data centre, which has its own visitors.

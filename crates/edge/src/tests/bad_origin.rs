@@ -122,6 +122,31 @@ async fn what_is_no_response_is_a_502_or_504_and_says_which() {
 }
 
 #[tokio::test]
+async fn a_response_has_one_length_or_none() {
+    for (said, status, length) in [
+        ("HTTP/1.1 204 No Content\r\ncontent-length: 6\r\n\r\n", 204, None),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 3, 3\r\n\r\nabc", 200, Some("3")),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 3\r\n\r\nabc", 200, Some("3")),
+        (
+            "HTTP/1.1 103 Early Hints\r\ncontent-length: 9\r\ntransfer-encoding: chunked\r\n\r\n\
+             HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc",
+            200,
+            Some("3"),
+        ),
+    ] {
+        let stage = before("", move |mut stream| async move {
+            asked(&mut stream).await?;
+            stream.write_all(said.as_bytes()).await
+        })
+        .await;
+        let response = stage.edge.serve(request(Method::GET, "/", &[])).await;
+        let values = response.headers().get_all("content-length");
+        let lengths: Vec<_> = values.iter().map(|value| value.to_str().unwrap()).collect();
+        assert_eq!((response.status().as_u16(), lengths), (status, Vec::from_iter(length)), "{said:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_header_without_end_is_not_kept() {
     let one = Bytes::from_static(b"HTTP/1.1 200 OK\r\n");
     let interim = Bytes::from_static(b"HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\n");

@@ -60,13 +60,16 @@ pub fn of_response(
     version: Version,
     headers: &HeaderMap,
 ) -> Result<Framing, Malformed> {
+    // An interim response has no content, whatever its fields say (RFC 9112 section 6.3).
+    if status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS {
+        return Ok(Framing::None);
+    }
     let announced = announced(version, headers)?;
     if status == StatusCode::SWITCHING_PROTOCOLS || (method == Method::CONNECT && status.is_success()) {
         return Ok(Framing::Tunnel);
     }
-    let is_bodiless = method == Method::HEAD
-        || status.is_informational()
-        || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let is_bodiless =
+        method == Method::HEAD || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     Ok(if is_bodiless { Framing::None } else { announced.unwrap_or(Framing::UntilClose) })
 }
 
@@ -220,6 +223,9 @@ mod tests {
 
     #[test]
     fn responses_without_a_body() {
+        let both = fields(&[("content-length", "5"), ("transfer-encoding", "chunked")]);
+        let early = of_response(&Method::GET, StatusCode::EARLY_HINTS, Version::HTTP_11, &both);
+        assert_eq!(early, Ok(Framing::None));
         let headers = fields(&[("content-length", "5")]);
         for (method, status, expected) in [
             (Method::GET, 200, Framing::Length(5)),

@@ -200,15 +200,18 @@ impl History {
             ["no-cache", "private"].iter().any(|name| control.withholds(name, "set-cookie"));
         // A choice of the product: a request with a body changes nothing, and a new response with a cookie is for one client.
         let is_personal = is_new && stored.fields.contains_key("set-cookie") && !withholds_cookie;
-        let is_unwanted =
-            self.obeys_requests && Directives::of(request.fields.get("cache-control")).has("no-store");
-        if request.has_body || is_personal || is_unwanted {
+        if request.has_body || is_personal || self.may_not_store(request) {
             return false;
         }
         let is_forbidden = control.has("no-store") || control.has_alone("private");
         !is_forbidden
             && (!response.asked.contains_key("authorization") || is_shared)
             && (is_heuristic || control.has("public") || lifetime(&stored.fields, stored.status).1)
+    }
+
+    /// Section 5.2.1.5.
+    fn may_not_store(&self, request: &Request) -> bool {
+        self.obeys_requests && Directives::of(request.fields.get("cache-control")).has("no-store")
     }
 
     /// Decides about a response that a client received.
@@ -421,6 +424,8 @@ impl History {
             (_, 206 | 304) if !is_same => None,
             // Section 3.5: a response to one user changes nothing for others.
             (_, 206 | 304) if newer.asked.contains_key("authorization") => None,
+            // Section 5.2.1.5: no part of it may be stored, so it does not update what is stored.
+            (_, 206 | 304) if self.may_not_store(request) => None,
             ("HEAD", 304) => None,
             // Section 4.3.5.
             ("HEAD", 200..=299) => Some(End::Freshness),
