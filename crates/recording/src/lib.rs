@@ -51,7 +51,7 @@ pub use header::{End, Header, SCHEMA};
 pub use histogram::Histogram;
 pub use merge::{Merged, merge};
 pub use read::{
-    AccessLog, ColumnMapping, EPOCH_NS, Format, Labels, Options, Origin, decode,
+    AccessFormat, AccessLog, ColumnMapping, EPOCH_NS, Format, Labels, Options, Origin, decode,
     file::is_same_file,
     native::{Reader, open},
     read, unix_seconds,

@@ -12,6 +12,7 @@ use crate::{End, Error, Header, Metric, Sink, Unit, standard::shown};
 mod access;
 mod caddy;
 mod column_mapping;
+mod container;
 mod csv;
 mod curl;
 mod detect;
@@ -33,7 +34,7 @@ pub(crate) mod unpack;
 mod utf16;
 mod vegeta;
 
-pub use access::AccessLog;
+pub use access::{AccessFormat, AccessLog};
 pub use column_mapping::ColumnMapping;
 pub(crate) use detect::EXPECTED;
 pub use detect::Format;
@@ -112,6 +113,7 @@ pub fn decode(
 ) -> Result<Origin, Error> {
     let (head, rest) = unpack::unpack(input, path)?;
     let (head, rest) = utf16::decode(head, rest, path)?;
+    let (head, rest) = container::decode(head, rest, path)?;
     let format = match detect::detect(&head, path, options)? {
         // A mapping may give the columns of a known format other meanings.
         Format::OhaCsv | Format::K6Csv | Format::JmeterCsv if !options.columns.is_empty() => Format::Csv,
@@ -135,17 +137,21 @@ pub fn decode(
         Format::VegetaCsv => vegeta::read_csv,
         Format::Timing => timing::read,
         Format::Caddy => caddy::read,
-        Format::Nginx => access::read_json,
-        Format::Access => access::read,
+        Format::Access(log) => {
+            return Ok(origin(format, options, access::read(log, input, options, sink)?));
+        }
     };
-    let mut frame = read(input, options, sink)?;
-    if !options.columns.is_empty() && format != Format::Csv {
+    Ok(origin(format, options, read(input, options, sink)?))
+}
+
+fn origin(format: Format, options: &Options, mut frame: Frame) -> Origin {
+    if !options.columns.is_empty() && !matches!(format, Format::Csv | Format::Access(_)) {
         let name = format.name();
-        frame
-            .warnings
-            .push(format!("Columns can be named in CSV files only; the format of this file is {name}."));
+        frame.warnings.push(format!(
+            "Columns can be named in CSV files and access logs only; the format of this file is {name}."
+        ));
     }
-    Ok(Origin { format, header: frame.header, end: frame.end, warnings: frame.warnings })
+    Origin { format, header: frame.header, end: frame.end, warnings: frame.warnings }
 }
 
 /// A file to decode, from its first byte.

@@ -34,6 +34,16 @@ impl Unit {
         (milliseconds <= MOST_MS).then_some(milliseconds)
     }
 
+    /// How many there are in a second.
+    pub(crate) fn per_second(self) -> u32 {
+        match self {
+            Self::Ns => 1_000_000_000,
+            Self::Us => 1_000_000,
+            Self::Ms => 1000,
+            Self::S => 1,
+        }
+    }
+
     /// What a cell must be, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {

@@ -1,32 +1,106 @@
-//! Reads access logs of nginx, Envoy and whatever else writes lines by a format string.
+//! Reads access logs of servers, proxies and CDNs.
 //!
 //! What the server measures is not what the client waits: it begins with the first bytes of the request that the server
 //! has read and ends when the last are handed to its kernel, so it has no part of the handshakes and little of the
 //! network to the client.
 
-use super::{
-    Frame, Input, Labels, Options, json,
-    lines::{Line, Lines},
-    seconds::Seconds,
-};
-use crate::{Error, Event, Metric, Sample, Sink, Unit, error::Unknown, unit::nanoseconds};
+use std::borrow::Cow;
+
+use super::{Frame, Input, Options};
+use crate::{Error, Sink, error::Unknown};
 
 mod clock;
+mod cloudflare;
+mod detect;
+mod elb;
+mod envoy;
+mod fastly;
+mod fields;
 mod format;
+mod haproxy;
+mod mapping;
 mod object;
+mod pieces;
+mod reading;
+mod traefik;
+mod w3c;
 
-pub(super) use object::read as read_json;
+pub(super) use detect::{detect, detect_json, refused};
 
-use format::{Field, Kind, Piece, Stamped};
+use fields::Fields;
+use format::{Dialect, Parsed};
 
-/// How the lines of an access log are made: a log_format string of nginx, a format string of Envoy, or the name of one.
+/// Which access log a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessFormat {
+    /// Lines by a format string of nginx.
+    Nginx,
+    /// JSON with the names of nginx's variables as keys.
+    NginxJson,
+    /// Lines by a format string of Envoy.
+    Envoy,
+    /// Lines by a format string of Apache.
+    Apache,
+    /// Lines of Tomcat's AccessLogValve.
+    Tomcat,
+    /// Lines of varnishncsa.
+    Varnish,
+    /// Envoy's or Istio's default format.
+    EnvoyDefault,
+    /// Envoy's JSON.
+    EnvoyJson,
+    /// Traefik's common format.
+    Traefik,
+    /// Traefik's JSON.
+    TraefikJson,
+    /// HAProxy's HTTP log.
+    Haproxy,
+    /// An AWS load balancer's.
+    Elb,
+    /// Amazon CloudFront's.
+    CloudFront,
+    /// IIS's, in the W3C extended format.
+    Iis,
+    /// Cloudflare's Logpush.
+    Cloudflare,
+    /// Fastly's real-time logs as JSON.
+    Fastly,
+}
+
+impl AccessFormat {
+    /// What a person calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx access log",
+            Self::NginxJson => "nginx JSON access log",
+            Self::Envoy => "Envoy access log",
+            Self::Apache => "Apache access log",
+            Self::Tomcat => "Tomcat access log",
+            Self::Varnish => "Varnish access log",
+            Self::EnvoyDefault => "Envoy access log",
+            Self::EnvoyJson => "Envoy JSON access log",
+            Self::Traefik => "Traefik access log",
+            Self::TraefikJson => "Traefik JSON access log",
+            Self::Haproxy => "HAProxy HTTP log",
+            Self::Elb => "AWS load balancer access log",
+            Self::CloudFront => "CloudFront access log",
+            Self::Iis => "IIS access log",
+            Self::Cloudflare => "Cloudflare Logpush",
+            Self::Fastly => "Fastly log",
+        }
+    }
+}
+
+/// The format of the lines of an access log: a format string of nginx, Envoy, Apache, Tomcat or varnishncsa, or the name of one.
 ///
 /// - `nginx` is `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer"
 ///   "$http_user_agent" $request_time`: the predefined `combined`, which has no time that a request took, with the one
 ///   that it took at its end.
 /// - `envoy` is Envoy's default: `[%START_TIME%] "%REQ(:METHOD)%
 ///   %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT%
-///   %DURATION% ...`.
+///   %DURATION% ...`; `istio` is that of Istio's proxies.
+/// - `apache`, `tomcat9`, `tomcat10` and `varnishncsa` are Apache's `combined` with `%D` at its end. `combined` and `common` may begin
+///   a format (`combined %{ms}T`), and a name and a colon choose the server: `tomcat9:%t "%r" %s %D`.
 ///
 /// These variables become what a sample has, all others labels of their names (`%REQ(X-Y)%` becomes `x-y`); `-` is
 /// absent:
@@ -50,6 +124,10 @@ use format::{Field, Kind, Piece, Stamped};
 /// nginx writes seconds with three decimals: integers have another unit, which the user must give.
 /// It writes several times where it asked several upstreams in turn ("0.1, 0.2"): they add up.
 ///
+/// Of the others, `%D` and `%T` are the latency: `%D` in microseconds, but in milliseconds in Tomcat up to version 9, and `%T` in seconds.
+/// `%{ms}T`, `%{us}T` and `%{s}T` name their unit. `%^FB`, Tomcat's `%F` and `%{Varnish:time_firstbyte}x` are the ttfb. `%t` is the
+/// start, and in Tomcat the end.
+///
 /// ```
 /// use recording::AccessLog;
 ///
@@ -61,7 +139,21 @@ use format::{Field, Kind, Piece, Stamped};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessLog {
-    pieces: Vec<Piece>,
+    parsed: Parsed,
+}
+
+impl AccessLog {
+    /// The format of a file with such lines.
+    pub(super) fn format(&self) -> AccessFormat {
+        match self.parsed.dialect {
+            Dialect::Nginx => AccessFormat::Nginx,
+            Dialect::Envoy => AccessFormat::Envoy,
+            Dialect::Apache => AccessFormat::Apache,
+            Dialect::Tomcat9 | Dialect::Tomcat10 => AccessFormat::Tomcat,
+            Dialect::Varnish => AccessFormat::Varnish,
+            Dialect::Traefik => AccessFormat::Traefik,
+        }
+    }
 }
 
 impl std::str::FromStr for AccessLog {
@@ -69,327 +161,74 @@ impl std::str::FromStr for AccessLog {
 
     /// The error quotes the format from where it is wrong.
     fn from_str(text: &str) -> Result<Self, Unknown> {
-        Ok(Self { pieces: format::parse(text)? })
+        Ok(Self { parsed: format::parse(text)? })
     }
 }
 
 /// Puts all lines of a log into a sink.
-pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
-    let mut lines = Lines::new(input.reader, input.path);
-    let Some(log) = &options.access_log else {
-        let found = "an access log".to_owned();
-        return Err(Error::NotARecording {
-            place: lines.place(1, 1),
-            found,
-            expected: "a format string for it",
-        });
+pub(super) fn read(
+    format: AccessFormat,
+    input: Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<Frame, Error> {
+    let columns = &options.columns;
+    let mut parser: Box<dyn Parser + '_> = match format {
+        AccessFormat::NginxJson => Box::new(object::Objects::new(&object::NGINX, columns)),
+        AccessFormat::EnvoyJson => Box::new(object::Objects::new(&envoy::KEYS, columns)),
+        AccessFormat::TraefikJson => Box::new(object::Objects::new(&traefik::KEYS, columns)),
+        AccessFormat::Cloudflare => Box::new(object::Objects::new(&cloudflare::KEYS, columns)),
+        AccessFormat::Fastly => Box::new(object::Objects::new(&fastly::KEYS, columns)),
+        AccessFormat::Haproxy => Box::new(haproxy::Haproxy::new()),
+        AccessFormat::Elb => Box::new(elb::Elb),
+        AccessFormat::CloudFront | AccessFormat::Iis => Box::new(w3c::Columns::new(format, columns)),
+        AccessFormat::Traefik => Box::new(Cow::<Parsed>::Owned(traefik::common())),
+        AccessFormat::EnvoyDefault => Box::new(envoy::Defaults::new()),
+        _ => match &options.access_log {
+            Some(log) if columns.is_empty() => Box::new(Cow::Borrowed(&log.parsed)),
+            Some(log) => Box::new(Cow::<Parsed>::Owned(log.parsed.clone().mapped(columns))),
+            None => return Err(without_format(&input)),
+        },
     };
-    let mut found = Fields::new(options);
-    let (mut events, mut warnings) = (0_u64, Vec::new());
-    while let Some(line) = lines.next()? {
-        let Line { number, terminated, .. } = line;
-        if line.text.trim_ascii().is_empty() {
-            continue;
-        }
-        let taken = log.take(line.text, &mut found);
-        match taken {
-            Ok(()) => {
-                events += 1;
-                for (offset, whole) in found.plain.drain(..) {
-                    found.seconds.look(&whole, || lines.place(number, offset + 1));
-                }
-                found.finish();
-                sink.event(&Event { number, sample: &found.sample, exact: &found.exact })?;
-            }
-            Err(_) if !terminated && events > 0 => warnings.push(json::cut_off(number)),
-            Err(Problem { offset, found, expected }) => {
-                return Err(Error::Metric { place: lines.place(number, offset + 1), found, expected });
-            }
-        }
+    let expected = "at least one line of the log's format";
+    reading::read(input, options, sink, parser.as_mut(), expected)
+}
+
+fn without_format(input: &Input<'_>) -> Error {
+    let place = crate::Place { path: input.path.clone(), line: 1, column: 1 };
+    Error::NotARecording { place, found: "an access log".to_owned(), expected: "a format string for it" }
+}
+
+/// Takes the lines of one format.
+trait Parser {
+    /// Puts the content of a line into empty fields.
+    fn take(&mut self, line: &[u8], found: &mut Fields<'_>) -> Result<Taken, Problem>;
+
+    /// Notes on the values of the whole file.
+    fn warnings(&self, found: &Fields<'_>) -> Vec<String> {
+        let _ = found;
+        Vec::new()
     }
-    if events == 0 {
-        let (place, found) = (lines.place(1, 1), "there is no line".to_owned());
-        return Err(Error::Empty { place, found, expected: "at least one line of the log's format" });
-    }
-    warnings.extend(found.seconds.finish()?);
-    warnings.push(SERVERS_OWN.to_owned());
-    if found.resolution_ns >= 1_000_000_000 {
-        warnings
-            .push("The log's times are in whole seconds; percentiles over time cannot be finer.".to_owned());
-    }
-    Ok(Frame { warnings, ..Frame::default() })
+}
+
+/// What a line is.
+enum Taken {
+    Request,
+    /// A message of the server, or a request of another protocol.
+    Other,
+    /// A line about the lines that follow.
+    Header,
+    /// A header with which no line can be read.
+    Unreadable(Problem),
 }
 
 /// Where a line departs from its format.
+#[derive(Debug, Default)]
 struct Problem {
     offset: usize,
     found: String,
     expected: String,
 }
-
-/// The content of a line.
-struct Fields<'o> {
-    sample: Sample,
-    exact: Vec<(Metric, f64)>,
-    labels: &'o Labels,
-    /// When the line was written, or when the request began, ns since 1970.
-    time: Option<(u64, Stamped)>,
-    /// How finely the log tells time.
-    resolution_ns: u64,
-    /// Whether durations in seconds are that.
-    seconds: Seconds,
-    /// The numbers of the line without a fraction, as written, with their positions.
-    plain: Vec<(usize, String)>,
-    /// Where in the line the value begins that is looked at.
-    at: usize,
-}
-
-impl<'o> Fields<'o> {
-    fn new(options: &'o Options) -> Self {
-        Self {
-            sample: Sample::default(),
-            exact: Vec::new(),
-            labels: &options.labels,
-            time: None,
-            resolution_ns: 0,
-            seconds: Seconds::new(options.unit),
-            plain: Vec::new(),
-            at: 0,
-        }
-    }
-
-    fn clear(&mut self) {
-        self.sample = Sample::default();
-        self.exact.clear();
-        self.plain.clear();
-        self.time = None;
-    }
-
-    /// The unit of a duration that is in seconds where its server writes it; which its fraction may prove.
-    fn unit(&mut self, value: &[u8]) -> Unit {
-        if value.contains(&b'.') {
-            self.seconds.prove();
-        } else {
-            self.plain.push((self.at, String::from_utf8_lossy(value).into_owned()));
-        }
-        self.seconds.unit()
-    }
-
-    fn duration(&mut self, metric: Metric, milliseconds: f64) {
-        self.exact.push((metric, milliseconds));
-        self.sample.set(metric, Some(nanoseconds(milliseconds)));
-    }
-
-    /// A label that somebody looks at and that is there.
-    fn label(&mut self, name: &str, value: &[u8]) {
-        if self.labels.wants(name) && !is_absent(value) {
-            self.sample.labels.insert(name.to_owned(), unescaped(value));
-        }
-    }
-
-    /// Values that follow only from the whole line.
-    fn finish(&mut self) {
-        let took = self.exact.iter().map(|&(_, ms)| ms).fold(0.0, f64::max);
-        self.sample.started_ns = self.time.map(|(ns, stamped)| match stamped {
-            Stamped::Start => ns,
-            Stamped::End => ns.saturating_sub(nanoseconds(took)),
-        });
-        self.sample.error = match self.sample.status {
-            Some(499) => Some("the client closed the connection (499)".to_owned()),
-            Some(0) => Some("no response (0)".to_owned()),
-            _ => None,
-        };
-    }
-}
-
-impl AccessLog {
-    fn take(&self, line: &[u8], found: &mut Fields<'_>) -> Result<(), Problem> {
-        found.clear();
-        let mut at = 0;
-        let mut before = None;
-        for (index, piece) in self.pieces.iter().enumerate() {
-            let rest = &line[at..];
-            match piece {
-                Piece::Text(text) => {
-                    if !rest.starts_with(text.as_bytes()) {
-                        let behind = before
-                            .map_or_else(|| "at the line's start".to_owned(), |name| format!("after {name}"));
-                        return Err(departs(at, rest, format!("{text:?} {behind}")));
-                    }
-                    at += text.len();
-                }
-                Piece::Field(field) => {
-                    found.at = at;
-                    let next = self.pieces.get(index + 1);
-                    at += take_field(field, rest, next, found)
-                        .map_err(|expected| departs(at, rest, expected))?;
-                    before = Some(field.name.as_str());
-                }
-            }
-        }
-        match line.len() - at {
-            0 => Ok(()),
-            _ => Err(departs(at, &line[at..], "the end of the line".to_owned())),
-        }
-    }
-}
-
-fn departs(offset: usize, rest: &[u8], expected: String) -> Problem {
-    if rest.is_empty() {
-        return Problem { offset, found: "the end of the line".to_owned(), expected };
-    }
-    let text = String::from_utf8_lossy(&rest[..rest.len().min(4 * SHOWN)]);
-    let short: String = text.chars().take(SHOWN).collect();
-    let dots = if short.len() < rest.len() { "..." } else { "" };
-    Problem { offset, found: format!("{short:?}{dots}"), expected }
-}
-
-/// How many bytes a field takes. Its value goes into `found`; an error is what was expected.
-fn take_field(
-    field: &Field,
-    rest: &[u8],
-    next: Option<&Piece>,
-    found: &mut Fields<'_>,
-) -> Result<usize, String> {
-    let name = &field.name;
-    match &field.kind {
-        // These may contain the text that follows them, so their own grammar ends them.
-        Kind::Time { clock, stamped, is_best } => {
-            if rest.first() == Some(&b'-') && !clock.may_begin_with_minus() {
-                return Ok(1);
-            }
-            let (ns, length) =
-                clock.read(rest).ok_or_else(|| format!("a time such as {} for {name}", clock.example()))?;
-            if *is_best {
-                found.time = Some((ns, *stamped));
-                found.resolution_ns = clock.resolution_ns();
-            }
-            Ok(length)
-        }
-        Kind::Durations(metric) => {
-            let expected = || format!("seconds, perhaps several such as \"0.1, 0.2\", or \"-\" for {name}");
-            let (sum, length) = list(rest).ok_or_else(expected)?;
-            if let Some(sum) = sum {
-                let unit = found.unit(&rest[..length]);
-                found.duration(*metric, unit.milliseconds(sum).ok_or_else(expected)?);
-            }
-            Ok(length)
-        }
-        _ => {
-            let length = match next {
-                Some(Piece::Text(text)) => memchr::memmem::find(rest, text.as_bytes())
-                    .ok_or_else(|| format!("{text:?} somewhere after {name}"))?,
-                _ => rest.len(),
-            };
-            take_value(field, &rest[..length], found)?;
-            Ok(length)
-        }
-    }
-}
-
-/// The value of a field that ends where the text after it begins.
-fn take_value(Field { name, kind }: &Field, value: &[u8], found: &mut Fields<'_>) -> Result<(), String> {
-    match kind {
-        Kind::Duration(metric, unit) => {
-            if !is_absent(value) {
-                let unit = if *unit == Unit::S { found.unit(value) } else { *unit };
-                let ms = number(value).and_then(|value| unit.milliseconds(value));
-                found.duration(
-                    *metric,
-                    ms.ok_or_else(|| format!("{}, or \"-\", for {name}", unit.expected()))?,
-                );
-            }
-        }
-        Kind::Status => found.sample.status = whole(value, "an HTTP status", name)?,
-        Kind::Bytes => found.sample.body_bytes = whole(value, "a number of bytes", name)?,
-        Kind::Requests => {
-            let requests: Option<u64> = whole(value, "a number of requests", name)?;
-            found.sample.reused = requests.map(|requests| requests > 1);
-        }
-        Kind::Request => {
-            let mut words = value.split(|&byte| byte == b' ');
-            let words = [words.next(), words.next(), words.next()].map(Option::unwrap_or_default);
-            found.label("request", value);
-            // Invalid requests, such as the bytes of a TLS handshake, have no parts.
-            if words.iter().all(|word| !word.is_empty()) {
-                found.label("method", words[0]);
-                found.label("path", path(words[1]));
-                found.label("protocol", words[2]);
-            }
-        }
-        Kind::Path => found.label("path", path(value)),
-        Kind::Label(label) => found.label(label, value),
-        Kind::Time { .. } | Kind::Durations(_) => {}
-    }
-    Ok(())
-}
-
-fn is_absent(value: &[u8]) -> bool {
-    value.is_empty() || value == b"-"
-}
-
-/// A path without its query.
-fn path(value: &[u8]) -> &[u8] {
-    &value[..memchr::memchr(b'?', value).unwrap_or(value.len())]
-}
-
-fn whole<T: std::str::FromStr>(value: &[u8], what: &str, name: &str) -> Result<Option<T>, String> {
-    if is_absent(value) {
-        return Ok(None);
-    }
-    let parsed = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-    parsed.map(Some).ok_or_else(|| format!("{what}, or \"-\", for {name}"))
-}
-
-fn number(text: &[u8]) -> Option<f64> {
-    let is_of_numbers = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    let text = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| is_of_numbers(&byte)))?;
-    text.parse().ok()
-}
-
-/// Times of one upstream after the other, with ", " between two and " : " where an internal redirect lies between; their
-/// sum, `None` if none of them is there. And how long the list is.
-fn list(rest: &[u8]) -> Option<(Option<f64>, usize)> {
-    let (mut sum, mut at) = (None, 0);
-    loop {
-        let item = &rest[at..];
-        let length = match item.first()? {
-            b'-' => 1,
-            _ => item.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.').unwrap_or(item.len()),
-        };
-        if item[0] != b'-' {
-            sum = Some(sum.unwrap_or(0.0) + number(&item[..length])?);
-        }
-        at += length;
-        let is_item = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
-        let between = [&b", "[..], b" : "].into_iter().find(|between| {
-            rest[at..].strip_prefix(*between).is_some_and(|after| after.first().is_some_and(is_item))
-        });
-        match between {
-            Some(between) => at += between.len(),
-            None => return Some((sum, at)),
-        }
-    }
-}
-
-/// nginx escapes characters that could end a quoted value, and bytes that are not text, as `\x22`.
-fn unescaped(value: &[u8]) -> String {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value;
-    while let [first, after @ ..] = rest {
-        let code = rest.strip_prefix(b"\\x").and_then(|after| after.first_chunk::<2>());
-        let byte = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &rest[4..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-const SERVERS_OWN: &str =
-    "The times are the server's own: without the handshakes, and without the network to the client.";
-
-/// How much of a line a message shows.
-const SHOWN: usize = 40;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Options, jmeter};
+use super::{AccessFormat, Options, access, jmeter};
 use crate::{Error, Place};
 
 /// A format that can be read.
@@ -40,10 +40,8 @@ pub enum Format {
     Timing,
     /// Caddy's access log, JSON lines.
     Caddy,
-    /// nginx's access log, where its format makes JSON of it.
-    Nginx,
-    /// An access log with the line format in the options.
-    Access,
+    /// Another access log.
+    Access(AccessFormat),
 }
 
 impl Format {
@@ -66,8 +64,7 @@ impl Format {
             Self::VegetaCsv => "vegeta CSV",
             Self::Timing => "Resource Timing",
             Self::Caddy => "Caddy access log",
-            Self::Nginx => "nginx JSON access log",
-            Self::Access => "access log",
+            Self::Access(format) => format.name(),
         }
     }
 }
@@ -95,8 +92,14 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     if is_vegeta_gob(head) {
         return refuse("this is vegeta's binary format (turn it into JSON: vegeta encode --to json)");
     }
-    if options.access_log.is_some() {
-        return Ok(Format::Access);
+    if let Some(log) = &options.access_log {
+        return Ok(Format::Access(log.format()));
+    }
+    if let Some(log) = access::detect(head) {
+        return Ok(Format::Access(log));
+    }
+    if let Some(found) = access::refused(head) {
+        return refuse(found);
     }
     let text = head.trim_ascii_start();
     match text.first() {
@@ -113,9 +116,9 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         _ if head.starts_with(b"metric_name,timestamp,metric_value,") => Ok(Format::K6Csv),
         _ if is_vegeta_csv(head) => Ok(Format::VegetaCsv),
         _ if jmeter::is_header(first_line(head)) => Ok(Format::JmeterCsv),
-        _ if looks_like_access_log(head) => {
-            refuse("this looks like an access log (give the format of its lines with --log-format)")
-        }
+        _ if looks_like_access_log(head) => refuse(
+            "this looks like an access log (give the format of its lines, such as --log-format 'combined %D')",
+        ),
         _ => Ok(Format::Csv),
     }
 }
@@ -145,11 +148,16 @@ fn json(text: &[u8]) -> Option<Format> {
         (has(text, "time_total") || has(text, "time_starttransfer"), Format::Curl),
         (all(&["latency", "timestamp", "code"]), Format::Vegeta),
         (all(&["summary", "latencyPercentiles"]), Format::OhaJson),
-        (text.starts_with(b"{") && has(text, "request_time"), Format::Nginx),
-        // Its first lines may be about something else.
-        (text.starts_with(b"{") && all(&["duration", "request", "status"]), Format::Caddy),
     ];
-    formats.into_iter().find_map(|(is, format)| is.then_some(format))
+    let log =
+        || access::detect_json(|key| has(text, key)).filter(|_| text.starts_with(b"{")).map(Format::Access);
+    // Its first lines may be about something else.
+    let is_caddy = text.starts_with(b"{") && all(&["duration", "request", "status"]);
+    formats
+        .into_iter()
+        .find_map(|(is, format)| is.then_some(format))
+        .or_else(log)
+        .or_else(|| is_caddy.then_some(Format::Caddy))
 }
 
 /// The first key of an object, as it stands between its quotes.
@@ -216,7 +224,7 @@ fn looks_like_access_log(head: &[u8]) -> bool {
 /// What [`detect`] finds acceptable, for messages.
 pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"schema\":\"longhaul.recording/1\"}, CSV with \
                                    a column such as latency_ms, HAR, an HdrHistogram log, or output of curl, oha, k6, \
-                                   vegeta, JMeter or Resource Timing";
+                                   vegeta, JMeter or Resource Timing, or an access log";
 
 /// Lines that are looked at for a header: wrk2 prints a page before its percentiles, with a line for each thread.
 const LOOKED_AT: usize = 400;
@@ -265,7 +273,10 @@ mod tests {
             ("metric_name,timestamp,metric_value,check,extra_tags\n", Format::K6Csv),
             ("timeStamp,elapsed,label,responseCode\r\n", Format::JmeterCsv),
             ("<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">\n", Format::JmeterXml),
-            ("{\"time\":\"x\",\"status\":200,\"request_time\":0.005}\n", Format::Nginx),
+            (
+                "{\"time\":\"x\",\"status\":200,\"request_time\":0.005}\n",
+                Format::Access(AccessFormat::NginxJson),
+            ),
             // Numbers of another kind.
             ("1741944413000000000,200\n", Format::Csv),
             ("       Value     Percentile TotalCount 1/(1-Percentile)\n", Format::Hgrm),

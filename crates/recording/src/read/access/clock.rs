@@ -26,6 +26,10 @@ enum Part {
     Zone,
     /// Seconds since 1970.
     Epoch,
+    /// The same in milliseconds.
+    EpochMs,
+    /// The same in microseconds.
+    EpochUs,
 }
 
 impl Clock {
@@ -48,6 +52,9 @@ impl Clock {
                 b'S' => parts.push(Part::Second),
                 b'z' => parts.push(Part::Zone),
                 b's' => parts.push(Part::Epoch),
+                // Not of strftime.
+                b'Q' => parts.push(Part::EpochMs),
+                b'J' => parts.push(Part::EpochUs),
                 b'f' => parts.push(Part::Fraction),
                 b'1'..=b'9' => {
                     rest.next().filter(|&byte| byte == b'f')?;
@@ -75,14 +82,16 @@ impl Clock {
             }
         }
         let has = |part| parts.contains(&part);
+        let has_epoch = [Part::Epoch, Part::EpochMs, Part::EpochUs].into_iter().any(has);
         let is_dated = has(Part::Year) && has(Part::Day) && (has(Part::Month) || has(Part::MonthName));
         let is_timed = has(Part::Hour) && has(Part::Minute) && has(Part::Second);
-        (has(Part::Epoch) || is_dated && is_timed).then(|| Self { parts, example: example.to_owned() })
+        (has_epoch || is_dated && is_timed).then(|| Self { parts, example: example.to_owned() })
     }
 
     /// How finely it tells time.
     pub(super) fn resolution_ns(&self) -> u64 {
-        if self.parts.contains(&Part::Fraction) { 1_000_000 } else { 1_000_000_000 }
+        let is_fine = |part: &Part| matches!(part, Part::Fraction | Part::EpochMs | Part::EpochUs);
+        if self.parts.iter().any(is_fine) { 1_000_000 } else { 1_000_000_000 }
     }
 
     /// For messages.
@@ -119,6 +128,16 @@ impl Clock {
                 }
                 Part::Zone => offset_s = zone(&mut rest)?,
                 Part::Epoch => seconds += digits(&mut rest, 1, 11)?,
+                Part::EpochMs => {
+                    let ms = digits(&mut rest, 1, 14)?;
+                    seconds += ms / 1000;
+                    fraction_ns = u64::try_from(ms % 1000).ok()? * 1_000_000;
+                }
+                Part::EpochUs => {
+                    let us = digits(&mut rest, 1, 17)?;
+                    seconds += us / 1_000_000;
+                    fraction_ns = u64::try_from(us % 1_000_000).ok()? * 1000;
+                }
             }
         }
         let date = Date::from_calendar_date(year, month, day).ok()?;

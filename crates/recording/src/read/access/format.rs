@@ -3,6 +3,10 @@
 use super::clock::Clock;
 use crate::{Metric, Unit, error::Unknown};
 
+mod apache;
+pub(super) mod envoy;
+pub(super) mod nginx;
+
 /// One part of every line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
@@ -28,9 +32,9 @@ pub(super) enum Kind {
         /// Whether no other time in the format is finer.
         is_best: bool,
     },
-    Duration(Metric, Unit),
-    /// Seconds, perhaps several.
-    Durations(Metric),
+    Duration(Metric, Scale),
+    /// Perhaps several, of one upstream after the other.
+    Durations(Metric, Scale),
     Status,
     /// Bytes of the body.
     Bytes,
@@ -39,7 +43,26 @@ pub(super) enum Kind {
     /// Method, path and protocol.
     Request,
     Path,
+    /// The result of a cache lookup.
+    Cache,
+    /// The data centre that responded.
+    Tier,
+    /// Apache's state of the connection: "X" is aborted.
+    Connection,
+    /// Envoy's response flags.
+    Flags,
     Label(String),
+}
+
+/// The unit of a duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// The format names it.
+    Fixed(Unit),
+    /// The server's default, unless the user gives one.
+    Default(Unit),
+    /// Seconds, which a fraction must prove.
+    Proven,
 }
 
 /// Which moment of a request a time belongs to.
@@ -49,51 +72,147 @@ pub(super) enum Stamped {
     End,
 }
 
+/// The language of a format string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Nginx,
+    Envoy,
+    Apache,
+    /// Up to version 9, whose `%D` is in milliseconds.
+    Tomcat9,
+    /// From version 10 on, whose `%D` is in microseconds, as Apache's.
+    Tomcat10,
+    Varnish,
+    /// Apache's, with text as clients send it.
+    Traefik,
+}
+
+/// A format string, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Parsed {
+    pub dialect: Dialect,
+    pub pieces: Vec<Piece>,
+    /// Whether a unit is the default of one server where another has a different one.
+    pub is_unit_doubtful: bool,
+}
+
 /// The pieces of a format string, or of the one with that name.
-pub(super) fn parse(text: &str) -> Result<Vec<Piece>, Unknown> {
-    let text = match text {
-        "nginx" => NGINX,
-        "envoy" => ENVOY,
-        text => text,
-    };
+pub(super) fn parse(text: &str) -> Result<Parsed, Unknown> {
+    let (dialect, text) = dialect_of(text)?;
+    pieces(dialect, &text)
+}
+
+/// The pieces of a format string in a language.
+pub(super) fn pieces(dialect: Dialect, text: &str) -> Result<Parsed, Unknown> {
     let text = text.strip_suffix("\\n").unwrap_or(text).trim_end_matches(['\r', '\n']);
-    let is_envoy =
-        text.bytes().zip(text.bytes().skip(1)).any(|(sign, next)| sign == b'%' && next.is_ascii_uppercase());
-    let mut pieces = if is_envoy { envoy(text)? } else { nginx(text)? };
+    let mut pieces = match dialect {
+        Dialect::Nginx => nginx::parse(text)?,
+        Dialect::Envoy => envoy::parse(text)?,
+        _ => apache::parse(text, dialect)?,
+    };
     if !pieces.iter().any(|piece| matches!(piece, Piece::Field(_))) {
-        return Err(wrong(text, "nginx, envoy, or a format such as \"$msec $status $request_time\""));
+        return Err(wrong(text, A_FORMAT));
     }
     apart(&mut pieces, text)?;
-    let kinds = || {
-        pieces
-            .iter()
-            .filter_map(|piece| if let Piece::Field(field) = piece { Some(&field.kind) } else { None })
-    };
-    if !kinds().any(|kind| matches!(kind, Kind::Duration(..) | Kind::Durations(_))) {
-        return Err(wrong(text, "a time that requests took, such as $request_time or %DURATION%"));
+    if !kinds(&pieces).any(|kind| matches!(kind, Kind::Duration(..) | Kind::Durations(..))) {
+        return Err(wrong(text, A_DURATION));
     }
-    let has_ttfb = kinds().any(|kind| *kind == Kind::Duration(Metric::Ttfb, Unit::Ms));
-    let finest = kinds()
+    choose(&mut pieces);
+    let is_unit_doubtful = dialect == Dialect::Apache
+        && kinds(&pieces).any(|kind| matches!(kind, Kind::Duration(_, Scale::Default(Unit::Us))))
+        // Tomcat has no "%>s".
+        && !text.contains("%>s");
+    Ok(Parsed { dialect, pieces, is_unit_doubtful })
+}
+
+/// The language, and the format string in it.
+fn dialect_of(text: &str) -> Result<(Dialect, String), Unknown> {
+    let named = [
+        ("nginx", Dialect::Nginx, nginx::COMBINED),
+        ("envoy", Dialect::Envoy, envoy::DEFAULT),
+        ("istio", Dialect::Envoy, envoy::ISTIO),
+        ("apache", Dialect::Apache, apache::COMBINED),
+        ("tomcat9", Dialect::Tomcat9, apache::COMBINED),
+        ("tomcat10", Dialect::Tomcat10, apache::COMBINED),
+        ("varnishncsa", Dialect::Varnish, apache::COMBINED),
+    ];
+    for (name, dialect, format) in named {
+        if text == name {
+            // The default of the last four has no time that a request took.
+            let is_timed = matches!(dialect, Dialect::Nginx | Dialect::Envoy);
+            let format = if is_timed { format.to_owned() } else { format!("{format} %D") };
+            return Ok((dialect, format));
+        }
+        if let Some(format) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {
+            let is_like_apache = !matches!(dialect, Dialect::Nginx | Dialect::Envoy);
+            let format = if is_like_apache { apache::expanded(format) } else { format.to_owned() };
+            return Ok((dialect, format));
+        }
+    }
+    if text == "tomcat" || text.starts_with("tomcat:") {
+        return Err(wrong(
+            text,
+            "tomcat9, whose %D is in milliseconds, or tomcat10 (and later), whose %D is in microseconds",
+        ));
+    }
+    let is_envoy =
+        text.bytes().zip(text.bytes().skip(1)).any(|(sign, next)| sign == b'%' && next.is_ascii_uppercase());
+    let is_nginx = text.contains('$') && !text.contains("%{");
+    Ok(match () {
+        () if is_nginx => (Dialect::Nginx, text.to_owned()),
+        () if is_envoy && envoy::is_likely(text) => (Dialect::Envoy, text.to_owned()),
+        () if apache::is_likely(text) => {
+            let is_varnish = ["%{Varnish:", "%{VCL_Log:", "%{VSL:"].iter().any(|part| text.contains(part));
+            let dialect = if is_varnish { Dialect::Varnish } else { Dialect::Apache };
+            (dialect, apache::expanded(text))
+        }
+        () => (Dialect::Nginx, text.to_owned()),
+    })
+}
+
+fn kinds(pieces: &[Piece]) -> impl Iterator<Item = &Kind> {
+    pieces.iter().filter_map(|piece| if let Piece::Field(field) = piece { Some(&field.kind) } else { None })
+}
+
+/// Decides which of several fields counts that state the same.
+fn choose(pieces: &mut [Piece]) {
+    let has_ttfb = kinds(pieces).any(|kind| matches!(kind, Kind::Duration(Metric::Ttfb, _)));
+    let finest_time = kinds(pieces)
         .filter_map(
             |kind| if let Kind::Time { clock, .. } = kind { Some(clock.resolution_ns()) } else { None },
         )
         .min();
-    let mut is_first = true;
-    for piece in &mut pieces {
+    let finest_latency = kinds(pieces).filter_map(latency_unit).max_by_key(|unit| unit.per_second());
+    let (mut is_first_time, mut has_latency) = (true, false);
+    for piece in pieces {
         let Piece::Field(field) = piece else { continue };
         match &mut field.kind {
             Kind::Time { clock, is_best, .. } => {
-                *is_best = is_first && Some(clock.resolution_ns()) == finest;
-                is_first &= !*is_best;
+                *is_best = is_first_time && Some(clock.resolution_ns()) == finest_time;
+                is_first_time &= !*is_best;
             }
             // A sample's ttfb is the sum of its phases where it has a wait, and this one is not all of them.
             kind @ Kind::Duration(Metric::Wait, _) if has_ttfb => {
                 *kind = Kind::Label("x-envoy-upstream-service-time".to_owned());
             }
+            // A format may have both %T and %D.
+            kind if latency_unit(kind).is_some() => {
+                if has_latency || latency_unit(kind) != finest_latency {
+                    *kind = Kind::Label(field.name.clone());
+                } else {
+                    has_latency = true;
+                }
+            }
             _ => {}
         }
     }
-    Ok(pieces)
+}
+
+fn latency_unit(kind: &Kind) -> Option<Unit> {
+    match kind {
+        Kind::Duration(Metric::Latency, Scale::Fixed(unit) | Scale::Default(unit)) => Some(*unit),
+        _ => None,
+    }
 }
 
 /// Quotes the format from where it is wrong.
@@ -113,10 +232,13 @@ fn apart(pieces: &mut Vec<Piece>, text: &str) -> Result<(), Unknown> {
         };
         let is_label = |kind: &Kind| matches!(kind, Kind::Label(_) | Kind::Path);
         // The end of these two is known.
-        let ends_itself = matches!(before.kind, Kind::Time { .. } | Kind::Durations(_));
+        let ends_itself = matches!(before.kind, Kind::Time { .. } | Kind::Durations(..));
         if is_label(&before.kind) && is_label(&field.kind) {
             before.name += &field.name;
-            before.kind = Kind::Label(before.name.clone());
+            // The query that follows a path is no part of it.
+            if before.kind != Kind::Path {
+                before.kind = Kind::Label(before.name.clone());
+            }
         } else if ends_itself {
             merged.push(piece);
         } else {
@@ -137,134 +259,15 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// `$name` and `${name}`.
-fn nginx(text: &str) -> Result<Vec<Piece>, Unknown> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('$') {
-        push_text(&mut pieces, &rest[..at]);
-        let from = &rest[at..];
-        let (name, length) = match from[1..].strip_prefix('{') {
-            Some(inner) => {
-                let end = inner.find('}').ok_or_else(|| wrong(from, "a } after the variable's name"))?;
-                (&inner[..end], end + 3)
-            }
-            None => {
-                let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                let end = from[1..].find(|c| !is_of_name(c)).unwrap_or(from.len() - 1);
-                (&from[1..=end], end + 1)
-            }
-        };
-        if name.is_empty() {
-            return Err(wrong(from, "the name of a variable after the $"));
-        }
-        pieces.push(Piece::Field(Field { name: from[..length].to_owned(), kind: nginx_kind(name) }));
-        rest = &from[length..];
-    }
-    push_text(&mut pieces, rest);
-    Ok(pieces)
-}
+const A_FORMAT: &str = "nginx, envoy, istio, apache, tomcat9, tomcat10, varnishncsa, or a format such as \
+                        \"$msec $status $request_time\" or \"%t %>s %D\"";
 
-/// The meaning of a variable of nginx.
-pub(super) fn nginx_kind(name: &str) -> Kind {
-    let time = |pattern, example| {
-        let clock = Clock::new(pattern, example).expect("the pattern is one of the known");
-        Kind::Time { clock, stamped: Stamped::End, is_best: false }
-    };
-    match name {
-        "time_local" => time("%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700"),
-        "time_iso8601" => time("%Y-%m-%dT%H:%M:%S%z", "2000-10-10T13:55:36-07:00"),
-        "msec" => time("%s.%3f", "971211336.589"),
-        "request_time" => Kind::Duration(Metric::Latency, Unit::S),
-        "upstream_connect_time" => Kind::Durations(Metric::Connect),
-        "upstream_header_time" => Kind::Durations(Metric::Ttfb),
-        "upstream_response_time" => Kind::Durations(Metric::Total),
-        "status" => Kind::Status,
-        "body_bytes_sent" => Kind::Bytes,
-        "connection_requests" => Kind::Requests,
-        "request" => Kind::Request,
-        "uri" | "request_uri" => Kind::Path,
-        "request_method" => Kind::Label("method".to_owned()),
-        "host" | "http_host" => Kind::Label("host".to_owned()),
-        "server_protocol" => Kind::Label("protocol".to_owned()),
-        name => Kind::Label(name.to_owned()),
-    }
-}
-
-/// `%NAME%`, `%NAME(arguments)%` and `%NAME(arguments):length%`; `%%` is a percent sign.
-fn envoy(text: &str) -> Result<Vec<Piece>, Unknown> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        push_text(&mut pieces, &rest[..at]);
-        let from = &rest[at..];
-        if let Some(after) = from.strip_prefix("%%") {
-            push_text(&mut pieces, "%");
-            rest = after;
-            continue;
-        }
-        // Arguments may contain percent signs: START_TIME(%s.%3f).
-        let name = from[1..].split(['(', '%']).next().unwrap_or_default();
-        let after = &from[1 + name.len()..];
-        let (arguments, length) = match after.strip_prefix('(') {
-            Some(inner) => {
-                let close = inner.find(')').ok_or_else(|| wrong(from, "a ) after the arguments"))?;
-                let end = inner[close..].find('%').ok_or_else(|| wrong(from, "a % at the command's end"))?;
-                (&inner[..close], 1 + name.len() + 1 + close + end + 1)
-            }
-            None if after.is_empty() => return Err(wrong(from, "a % at the command's end")),
-            None => ("", name.len() + 2),
-        };
-        if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
-            return Err(wrong(from, "the name of a command after the %, or %% for a percent sign"));
-        }
-        let kind = envoy_kind(name, arguments).ok_or_else(|| wrong(from, A_TIME))?;
-        pieces.push(Piece::Field(Field { name: from[..length].to_owned(), kind }));
-        rest = &from[length..];
-    }
-    push_text(&mut pieces, rest);
-    Ok(pieces)
-}
-
-/// `None` for a time whose pattern is not known.
-fn envoy_kind(name: &str, arguments: &str) -> Option<Kind> {
-    // REQ(X?Y) is Y if there is no X; a request gets its name from Y, which all requests have.
-    let header = arguments.rsplit('?').next().unwrap_or_default().to_ascii_lowercase();
-    Some(match (name, header.as_str()) {
-        ("START_TIME", "") => {
-            let clock = Clock::new("%Y-%m-%dT%H:%M:%S.%3fZ", "2000-10-10T20:55:36.589Z")?;
-            Kind::Time { clock, stamped: Stamped::Start, is_best: false }
-        }
-        ("START_TIME", _) => {
-            Kind::Time { clock: Clock::new(arguments, arguments)?, stamped: Stamped::Start, is_best: false }
-        }
-        ("DURATION", _) => Kind::Duration(Metric::Latency, Unit::Ms),
-        ("RESPONSE_DURATION", _) => Kind::Duration(Metric::Ttfb, Unit::Ms),
-        ("RESPONSE_TX_DURATION", _) => Kind::Duration(Metric::Load, Unit::Ms),
-        ("REQUEST_DURATION", _) => Kind::Duration(Metric::Send, Unit::Ms),
-        ("RESP", "x-envoy-upstream-service-time") => Kind::Duration(Metric::Wait, Unit::Ms),
-        ("RESPONSE_CODE", _) => Kind::Status,
-        ("BYTES_SENT", _) => Kind::Bytes,
-        ("REQ", ":path") => Kind::Path,
-        ("REQ", ":method") => Kind::Label("method".to_owned()),
-        ("REQ", ":authority") => Kind::Label("host".to_owned()),
-        ("PROTOCOL", _) => Kind::Label("protocol".to_owned()),
-        (_, "") => Kind::Label(name.to_ascii_lowercase()),
-        _ => Kind::Label(header),
-    })
-}
-
-/// `combined` of nginx, and what a request took.
-const NGINX: &str = "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \
-                     \"$http_user_agent\" $request_time";
-
-/// The default format string of Envoy.
-const ENVOY: &str = "[%START_TIME%] \"%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%\" %RESPONSE_CODE% \
-                     %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% \
-                     %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% \"%REQ(X-FORWARDED-FOR)%\" \"%REQ(USER-AGENT)%\" \
-                     \"%REQ(X-REQUEST-ID)%\" \"%REQ(:AUTHORITY)%\" \"%UPSTREAM_HOST%\"";
+const A_DURATION: &str = "a time that requests took, such as $request_time, %DURATION% or %D";
 
 const A_TIME: &str = "a pattern of %Y %m %b %d %H %M %S %T %F %z %f %s, with a whole date and time";
 
 /// How much of a format a message shows.
 const SHOWN: usize = 60;
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,4 @@
-//! nginx's access log where its `log_format` makes JSON of it (`escape=json`): an object a line, whose keys are nginx's own
-//! names of variables. A log with other keys needs the format string, like any access log.
+//! Access logs in JSON, an object a line. Each format has a table of its keys; keys of other meanings become labels.
 
 use std::fmt;
 
@@ -8,125 +7,124 @@ use serde::{
     de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use super::{Field, Fields, Kind, SERVERS_OWN, Stamped, clock::Clock, format::nginx_kind, list, take_value};
+use super::{
+    Parser, Problem, Taken,
+    clock::Clock,
+    fields::{Escapes, Fields, instant, is_absent, list, take_value},
+    format::{Field, Kind, Scale, Stamped, nginx},
+    mapping::mapped,
+};
 use crate::{
-    Error, Event, Metric, Place, Sample, Sink, Unit,
-    read::{
-        Frame, Input, Options,
-        json::{self, Text},
-        number, rfc3339,
-    },
-    unit::nanoseconds,
+    ColumnMapping, Metric,
+    read::json::{Text, problem},
 };
 
-pub(in crate::read) fn read(
-    input: Input<'_>,
-    options: &Options,
-    sink: &mut dyn Sink,
-) -> Result<Frame, Error> {
-    let path = input.path.clone();
-    let mut found = Fields::new(options);
-    let clock =
-        Clock::new("%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700").expect("the pattern is known");
-    let (mut taken, mut others, mut coarsest_ns) = (0_u64, 0_u64, 0);
-    let cut = json::each_line(input, EXPECTED, |line| {
-        let Object(entries) = serde_json::from_slice(line.text)?;
-        if !entries.iter().any(|(name, _)| name == REQUEST_TIME) {
-            others += 1;
-            return Ok(());
-        }
-        taken += 1;
-        found.clear();
-        found.sample = Sample::default();
-        for (name, value) in &entries {
-            let place =
-                |offset: usize| Place { path: path.clone(), line: line.number, column: offset as u64 + 1 };
-            found.at = place_of(line.text, name);
-            take(name, value, &clock, &mut found).map_err(|expected| {
-                let shown: String = value.chars().take(SHOWN).collect();
-                Error::Number { place: place(found.at), found: format!("{shown:?}"), expected }
-            })?;
-            for (offset, whole) in found.plain.drain(..) {
-                found.seconds.look(&whole, || place(offset));
-            }
-        }
-        coarsest_ns = found.time.map_or(coarsest_ns, |_| coarsest_ns.max(found.resolution_ns));
-        found.finish();
-        Ok(sink.event(&Event { number: line.number, sample: &found.sample, exact: &found.exact })?)
-    })?;
-    if taken == 0 {
-        let place = Place { path, line: 1, column: 1 };
-        return Err(Error::Empty {
-            place,
-            found: "no line has a request_time".to_owned(),
-            expected: EXPECTED,
-        });
-    }
-    let mut warnings = Vec::from_iter(found.seconds.finish()?);
-    warnings.push(SERVERS_OWN.to_owned());
-    if coarsest_ns >= 1_000_000_000 {
-        warnings
-            .push("The log's times are in whole seconds; percentiles over time cannot be finer.".to_owned());
-    }
-    if others > 0 {
-        warnings.push(format!("{} without a request_time left out.", crate::error::counted(others, "line")));
-    }
-    warnings.extend(cut);
-    Ok(Frame { warnings, ..Frame::default() })
+/// The keys of one format.
+pub(super) struct Keys {
+    /// An object without any of these is no request's.
+    pub required: &'static [&'static str],
+    /// The meaning of a key.
+    pub meaning: fn(&str) -> Meaning,
+    /// Takes values that follow from several keys.
+    pub finish: fn(&Object, &mut Fields<'_>) -> Result<(), Wrong>,
+    /// A note on the whole file.
+    pub note: fn(&Fields<'_>) -> Option<&'static str>,
 }
 
-/// Takes the value of a key. An error is the expected form.
-fn take(name: &str, value: &str, clock: &Clock, found: &mut Fields<'_>) -> Result<(), &'static str> {
-    if value.is_empty() || value == "-" {
-        return Ok(());
-    }
-    let variable = name.trim_start_matches(['$', '@']);
-    if TIMES.contains(&variable) {
-        // A log may have two; the finer one counts, and a name that means something else is a label.
-        if let Some((ns, resolution_ns)) = instant(value, clock) {
-            if found.time.is_none() || resolution_ns < found.resolution_ns {
-                found.time = Some((ns, Stamped::End));
-                found.resolution_ns = resolution_ns;
-            }
-            return Ok(());
-        }
-    }
-    let kind = match nginx_kind(variable) {
-        Kind::Time { .. } => Kind::Label(variable.to_owned()),
-        Kind::Durations(metric) => return durations(metric, value, found),
-        kind => kind,
-    };
-    let expected = match &kind {
-        Kind::Duration(..) => "a number of seconds from 0 to 1e12, or nothing",
-        _ => "what nginx writes for it",
-    };
-    take_value(&Field { name: variable.to_owned(), kind }, value.as_bytes(), found).map_err(|_| expected)
+/// A key with an invalid value, and the expected form.
+pub(super) type Wrong = (&'static str, &'static str);
+
+/// The meaning of a key.
+pub(super) enum Meaning {
+    Kind(Kind),
+    /// A date, or a number since 1970.
+    Moment(Stamped),
+    /// Looked at by [`Keys::finish`].
+    None,
 }
 
-fn durations(metric: Metric, value: &str, found: &mut Fields<'_>) -> Result<(), &'static str> {
+/// Takes the lines of one format.
+pub(super) struct Objects<'o> {
+    keys: &'static Keys,
+    columns: &'o [ColumnMapping],
+    clock: Clock,
+}
+
+impl<'o> Objects<'o> {
+    pub fn new(keys: &'static Keys, columns: &'o [ColumnMapping]) -> Self {
+        let clock =
+            Clock::new("%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700").expect("the pattern is known");
+        Self { keys, columns, clock }
+    }
+
+    /// Takes the value of a key. An error is the expected form.
+    fn value(&self, key: &str, value: &str, found: &mut Fields<'_>) -> Result<(), String> {
+        if is_absent(value.as_bytes()) {
+            return Ok(());
+        }
+        let kind = match (self.keys.meaning)(key) {
+            Meaning::None => return Ok(()),
+            Meaning::Moment(stamped) => {
+                let local = || {
+                    let (ns, length) = self.clock.read(value.as_bytes())?;
+                    (length == value.len()).then_some((ns, 1_000_000_000))
+                };
+                match instant(value).or_else(local) {
+                    // A log may have several, and a name that means something else is a label.
+                    Some((ns, resolution_ns)) => {
+                        found.moment(ns, resolution_ns, stamped);
+                        return Ok(());
+                    }
+                    None => Kind::Label(key.to_owned()),
+                }
+            }
+            Meaning::Kind(kind) => match mapped(self.columns, key, kind) {
+                Kind::Durations(metric, scale) => return durations(metric, scale, value, found),
+                kind => kind,
+            },
+        };
+        take_value(&Field { name: key.to_owned(), kind }, value.as_bytes(), found)
+    }
+}
+
+impl Parser for Objects<'_> {
+    fn take(&mut self, line: &[u8], found: &mut Fields<'_>) -> Result<Taken, Problem> {
+        found.escapes = Escapes::None;
+        let object: Object = serde_json::from_slice(line).map_err(|error| Problem {
+            offset: error.column().saturating_sub(1),
+            found: format!("no JSON object ({})", problem(&error)),
+            expected: "one JSON object a line".to_owned(),
+        })?;
+        if !self.keys.required.iter().all(|key| object.has(key)) {
+            return Ok(Taken::Other);
+        }
+        for (key, value) in &object.0 {
+            found.at = place_of(line, key);
+            self.value(key, value, found).map_err(|expected| departs(line, key, value, &expected))?;
+        }
+        (self.keys.finish)(&object, found)
+            .map_err(|(key, expected)| departs(line, key, object.get(key).unwrap_or_default(), expected))?;
+        Ok(Taken::Request)
+    }
+
+    fn warnings(&self, found: &Fields<'_>) -> Vec<String> {
+        (self.keys.note)(found).map(str::to_owned).into_iter().collect()
+    }
+}
+
+fn departs(line: &[u8], key: &str, value: &str, expected: &str) -> Problem {
+    let shown: String = value.chars().take(SHOWN).collect();
+    Problem { offset: place_of(line, key), found: format!("{shown:?}"), expected: expected.to_owned() }
+}
+
+fn durations(metric: Metric, scale: Scale, value: &str, found: &mut Fields<'_>) -> Result<(), String> {
     const EXPECTED: &str = "seconds, perhaps several such as \"0.1, 0.2\", or nothing";
     let (sum, _) = list(value.as_bytes()).filter(|&(_, length)| length == value.len()).ok_or(EXPECTED)?;
     if let Some(sum) = sum {
-        let unit = found.unit(value.as_bytes());
+        let unit = found.unit(scale, value.as_bytes());
         found.duration(metric, unit.milliseconds(sum).ok_or(EXPECTED)?);
     }
     Ok(())
-}
-
-/// Nanoseconds since 1970 and how finely the text tells them: RFC 3339, nginx's `$time_local`, or seconds (`$msec`).
-fn instant(text: &str, clock: &Clock) -> Option<(u64, u64)> {
-    let is_fine = text.contains('.');
-    let resolution_ns = if is_fine { 1_000_000 } else { 1_000_000_000 };
-    if let Ok(seconds) = text.parse::<f64>() {
-        // An f64 has no room for the nanoseconds of a date.
-        let ns = number::nanoseconds(text.as_bytes(), Unit::S).unwrap_or_else(|| nanoseconds(seconds * 1e3));
-        return (1e8..1e11).contains(&seconds).then_some((ns, resolution_ns));
-    }
-    let ns = rfc3339(text).or_else(|| {
-        let (ns, length) = clock.read(text.as_bytes())?;
-        (length == text.len()).then_some(ns)
-    })?;
-    Some((ns, resolution_ns))
 }
 
 /// Where the value of a key stands in its line.
@@ -139,7 +137,19 @@ fn place_of(text: &[u8], key: &str) -> usize {
 }
 
 /// The keys of an object whose values are text or numbers, with those as they are written; all others are left out.
-struct Object(Vec<(String, String)>);
+pub(super) struct Object(Vec<(String, String)>);
+
+impl Object {
+    /// The value of a key; `None` if it is absent.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let (_, value) = self.0.iter().find(|(name, _)| name == key)?;
+        Some(value.as_str()).filter(|value| !is_absent(value.as_bytes()))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(name, _)| name == key)
+    }
+}
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -204,13 +214,21 @@ impl<'de> Deserialize<'de> for Scalar {
     }
 }
 
-/// What a line of a request has.
-const REQUEST_TIME: &str = "request_time";
+/// nginx's log where its `log_format` makes JSON of it (`escape=json`) with the names of the variables as keys. A log with other
+/// keys needs the format string.
+pub(super) static NGINX: Keys =
+    Keys { required: &["request_time"], meaning: nginx_meaning, finish: |_, _| Ok(()), note: |_| None };
 
-/// Keys for the time of the line: nginx's variables, and other common names.
-const TIMES: [&str; 7] = ["msec", "time_iso8601", "time_local", "timestamp", "time", "ts", "date"];
-
-const EXPECTED: &str = "a line of nginx's access log as JSON, one object with request_time";
+fn nginx_meaning(key: &str) -> Meaning {
+    let variable = key.trim_start_matches(['$', '@']);
+    // nginx's variables, and other common names.
+    let times = ["msec", "time_iso8601", "time_local", "timestamp", "time", "ts", "date"];
+    if times.contains(&variable) {
+        Meaning::Moment(Stamped::End)
+    } else {
+        Meaning::Kind(nginx::kind(variable))
+    }
+}
 
 /// How much of a value a message shows.
 const SHOWN: usize = 40;

@@ -1,0 +1,9 @@
+//! Access logs that need no format string: any bytes are a series or an error, and a series keeps its promises.
+//!
+//! `cargo +nightly fuzz run recording_access_formats corpus/recording_access_formats seeds/recording_access_formats`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fuzz::a_series_keeps_its_promises(bytes));
