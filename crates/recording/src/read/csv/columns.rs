@@ -1,6 +1,6 @@
 //! Which columns of a CSV file count, by the names in its first row.
 
-use std::io::Read;
+use std::{collections::BTreeSet, io::Read};
 
 use super::{A_CLOSING_QUOTE, UNCLOSED, fields, fields::unclosed_quote};
 use crate::{
@@ -83,6 +83,9 @@ impl Columns {
             .map(|(name, header)| role(name, header, options).unwrap_or(Role::None))
             .collect();
         keep_one_start(&mut roles);
+        if let Some(twice) = twice(&roles) {
+            return Err(undecided(&names, lines, format!("one column {twice}, not several")));
+        }
         let made = match options.metric.or_else(|| only_mapped_metric(options)) {
             None if is_ttfb(&roles) => Some(Metric::Ttfb),
             wanted => wanted.filter(|&metric| is_made_of(&roles, metric)),
@@ -100,6 +103,11 @@ impl Columns {
     }
 
     fn without_header<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<Self, Error> {
+        if let Some(mapping) = options.columns.first() {
+            let expected = format!("a header row, in which a column has the name {}", shown(&mapping.header));
+            let found = "a first row of numbers".to_owned();
+            return Err(Error::Metric { place: lines.place(1, 1), found, expected });
+        }
         if names.len() > 1 {
             let found = format!("{} columns of numbers and no header row", names.len());
             return Err(Error::NotARecording { place: lines.place(1, 1), found, expected: EXPECTED });
@@ -172,10 +180,40 @@ fn unit_of(mapping: &ColumnMapping, options: &Options) -> Option<Unit> {
     mapping.unit.or_else(|| Unit::of(&mapping.header).map(|(_, unit)| unit)).or(options.unit)
 }
 
-/// Checks that each mapping has one column in the file, and that its unit is known.
+/// What two columns are for that only one can be for, as "with the name "city"". Only the metric's own column is checked
+/// elsewhere.
+fn twice(roles: &[Role]) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    roles.iter().find_map(|role| {
+        let purpose = match role {
+            Role::Metric(metric, _) if Metric::PHASES.contains(metric) => format!("of {metric}"),
+            Role::Started(_) => "of started".to_owned(),
+            Role::Intended(_) => "of intended".to_owned(),
+            Role::Error => "of error".to_owned(),
+            Role::Status => "of status".to_owned(),
+            Role::Page => "of page".to_owned(),
+            Role::Label(name) if !name.is_empty() => {
+                format!("with the name {}", shown(&name.to_ascii_lowercase()))
+            }
+            _ => return None,
+        };
+        seen.replace(purpose)
+    })
+}
+
+/// Checks that no two mappings are for one column or one field, that each has one column in the file, and that its unit is
+/// known.
 fn check_mappings<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<(), Error> {
-    for mapping in &options.columns {
-        let header = super::quoted(mapping.header.as_bytes());
+    for (index, mapping) in options.columns.iter().enumerate() {
+        let header = shown(&mapping.header);
+        let before = &options.columns[..index];
+        if before.iter().any(|other| other.header == mapping.header) {
+            return Err(undecided(names, lines, format!("one --column for {header}, not several")));
+        }
+        if before.iter().any(|other| other.field == mapping.field) {
+            let field = mapping.field.name();
+            return Err(undecided(names, lines, format!("one --column for the field {field}, not several")));
+        }
         match names.iter().filter(|name| mapping.matches(name)).count() {
             1 => {}
             0 => return Err(undecided(names, lines, format!("one with the name {header}"))),
@@ -273,12 +311,13 @@ fn timed<'n>(name: &'n str, options: &Options) -> Option<(&'n str, Unit)> {
         .filter(|(stem, _)| !options.columns.iter().any(|mapping| mapping.field.is_called(stem)))
 }
 
-/// The first of tab, comma and semicolon that the first row has: names contain none of them.
+/// The first of tab, comma and semicolon that the first row has outside of quotes: names without quotes contain none of them.
 fn delimiter(first: &[u8]) -> u8 {
-    [b'\t', b',', b';']
-        .into_iter()
-        .find(|&delimiter| memchr::memchr(delimiter, first).is_some())
-        .unwrap_or(b',')
+    let candidates = [b'\t', b',', b';'];
+    let outside: Vec<u8> = first.split(|&byte| byte == b'"').step_by(2).flatten().copied().collect();
+    let found =
+        |text: &[u8]| candidates.into_iter().find(|&delimiter| memchr::memchr(delimiter, text).is_some());
+    found(&outside).or_else(|| found(first)).unwrap_or(b',')
 }
 
 /// Numbers, and wrong values in place of numbers, are not names.
@@ -344,6 +383,10 @@ fn only_mapped_metric(options: &Options) -> Option<Metric> {
         _ => None,
     });
     metrics.next().filter(|_| metrics.next().is_none())
+}
+
+fn shown(header: &str) -> String {
+    super::quoted(header.as_bytes())
 }
 
 fn has_unit(header: &str) -> bool {

@@ -105,7 +105,7 @@ fn latency_goes_before_ttfb_and_two_others_are_undecided() {
         refused("tls_ms,connect_ms\n1,2\n")
             .contains("expected a choice of metric, or one column such as tls_ms")
     );
-    assert!(refused("tls_ms,tls_us\n1,2\n").contains("expected a choice of metric"));
+    assert!(refused("tls_ms,tls_us\n1,2\n").contains("expected one column of tls, not several"));
     assert!(refused("latency_ms,latency_us\n1,2\n").contains("expected one column of latency"));
 }
 
@@ -219,6 +219,17 @@ fn columns_that_are_named_wrongly_are_refused() {
         assert!(refused.starts_with("side.csv:1:1: found the columns \"a\", \"b\", \"b\"; "), "{refused}");
         assert!(refused.ends_with(expected), "{refused}");
     }
+    for (columns, expected) in [
+        (["latency=a:ms", "ttfb=A:ms"], "expected one --column for \"a\", not several"),
+        (["latency=a:ms", "latency=c:ms"], "expected one --column for the field latency, not several"),
+    ] {
+        let refused = read_columns("a,c\n1,2\n", &columns).unwrap_err();
+        assert!(refused.ends_with(expected), "{refused}");
+    }
+    assert_eq!(
+        read_columns("1\n2\n", &["latency=a:ms"]).unwrap_err(),
+        "side.csv:1:1: found a first row of numbers; expected a header row, in which a column has the name \"a\""
+    );
     let caddy = r#"{"level":"info","ts":1741944600.5,"logger":"http.log.access","msg":"handled request","request":{"method":"GET","uri":"/"},"duration":0.5,"status":200,"size":1}"#;
     let series = read_columns(caddy, &["latency=duration:s"]).unwrap();
     let warnings = warnings(&series);
@@ -226,6 +237,30 @@ fn columns_that_are_named_wrongly_are_refused() {
         warnings.iter().any(|warning| warning.starts_with("Columns can be named in CSV files only")),
         "{warnings:?}"
     );
+}
+
+#[test]
+fn a_header_in_quotes_may_contain_other_delimiters() {
+    let series = read_columns("\"time, total\";city\n1,5;Oslo\n", &["latency=time, total:ms"]).unwrap();
+    assert_eq!(values(&series), [1.5]);
+    assert_eq!(values(&read("\"a;b\",latency_ms\n1,2\n")), [2.0]);
+}
+
+#[test]
+fn two_columns_of_one_name_are_refused_where_it_matters() {
+    for (header, expected) in [
+        ("latency_ms,status,status", "expected one column of status, not several"),
+        ("latency_ms,error,Error", "expected one column of error, not several"),
+        ("latency_ms,started_s,started_ms", "expected one column of started, not several"),
+        ("latency_ms,dns_ms,dns_us", "expected one column of dns, not several"),
+        ("latency_ms,city,City", "expected one column with the name \"city\", not several"),
+    ] {
+        let by = Wanted { by: Some("city".to_owned()), ..Wanted::default() };
+        let refused = read_wanted(format!("{header}\n1,2,3\n"), &by).unwrap_err();
+        assert!(refused.ends_with(expected), "{refused}");
+    }
+    // Nothing looks at the column.
+    assert_eq!(values(&read("latency_ms,city,city\n1,2,3\n")), [1.0]);
 }
 
 #[test]
