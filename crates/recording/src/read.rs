@@ -9,7 +9,10 @@ use file::Whole;
 
 use crate::{End, Error, Header, Metric, Sink, Unit};
 
+mod ab;
 mod access;
+mod autocannon;
+mod bombardier;
 mod caddy;
 mod column_mapping;
 mod csv;
@@ -17,6 +20,7 @@ mod curl;
 mod detect;
 pub(crate) mod file;
 mod har;
+mod hey;
 mod hgrm;
 mod hlog;
 mod jmeter;
@@ -27,11 +31,14 @@ pub(crate) mod native;
 mod number;
 mod oha;
 mod seconds;
+mod summary;
+mod table;
 mod time;
 mod timing;
 pub(crate) mod unpack;
 mod utf16;
 mod vegeta;
+mod wrk;
 
 pub use access::AccessLog;
 pub use column_mapping::ColumnMapping;
@@ -114,7 +121,11 @@ pub fn decode(
     let (head, rest) = utf16::decode(head, rest, path)?;
     let format = match detect::detect(&head, path, options)? {
         // A mapping may give the columns of a known format other meanings.
-        Format::OhaCsv | Format::K6Csv | Format::JmeterCsv if !options.columns.is_empty() => Format::Csv,
+        Format::OhaCsv | Format::K6Csv | Format::JmeterCsv | Format::Hey | Format::Ab
+            if !options.columns.is_empty() =>
+        {
+            Format::Csv
+        }
         format => format,
     };
     let input = Input { reader: Box::new(Cursor::new(head).chain(rest)), path: path.to_owned() };
@@ -134,6 +145,11 @@ pub fn decode(
         Format::Vegeta => vegeta::read,
         Format::VegetaCsv => vegeta::read_csv,
         Format::Timing => timing::read,
+        Format::Hey => hey::read,
+        Format::Ab => ab::read,
+        Format::Wrk => wrk::read,
+        Format::Autocannon => autocannon::read,
+        Format::Bombardier => bombardier::read,
         Format::Caddy => caddy::read,
         Format::Nginx => access::read_json,
         Format::Access => access::read,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Options, jmeter};
+use super::{Options, ab, hey, jmeter, wrk};
 use crate::{Error, Place};
 
 /// A format that can be read.
@@ -38,6 +38,16 @@ pub enum Format {
     VegetaCsv,
     /// Entries of the W3C Resource or Navigation Timing interface.
     Timing,
+    /// `hey -o csv`.
+    Hey,
+    /// `ab -g`.
+    Ab,
+    /// What `wrk --latency` prints.
+    Wrk,
+    /// `autocannon --json`.
+    Autocannon,
+    /// `bombardier -l -p r -o json`.
+    Bombardier,
     /// Caddy's access log, JSON lines.
     Caddy,
     /// nginx's access log, where its format makes JSON of it.
@@ -65,6 +75,11 @@ impl Format {
             Self::Vegeta => "vegeta",
             Self::VegetaCsv => "vegeta CSV",
             Self::Timing => "Resource Timing",
+            Self::Hey => "hey CSV",
+            Self::Ab => "ApacheBench",
+            Self::Wrk => "wrk",
+            Self::Autocannon => "autocannon JSON",
+            Self::Bombardier => "bombardier JSON",
             Self::Caddy => "Caddy access log",
             Self::Nginx => "nginx JSON access log",
             Self::Access => "access log",
@@ -113,6 +128,12 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         _ if head.starts_with(b"metric_name,timestamp,metric_value,") => Ok(Format::K6Csv),
         _ if is_vegeta_csv(head) => Ok(Format::VegetaCsv),
         _ if jmeter::is_header(first_line(head)) => Ok(Format::JmeterCsv),
+        _ if hey::is_header(first_line(head)) => Ok(Format::Hey),
+        _ if ab::is_header(first_line(head)) => Ok(Format::Ab),
+        _ if ab::is_header_of_percentiles(first_line(head)) => refuse(
+            "this is what ab -e writes: percentiles of an unknown number of requests (write them with ab -g FILE)",
+        ),
+        _ if has_line(head, wrk::is_header) => Ok(Format::Wrk),
         _ if looks_like_access_log(head) => {
             refuse("this looks like an access log (give the format of its lines with --log-format)")
         }
@@ -145,6 +166,8 @@ fn json(text: &[u8]) -> Option<Format> {
         (has(text, "time_total") || has(text, "time_starttransfer"), Format::Curl),
         (all(&["latency", "timestamp", "code"]), Format::Vegeta),
         (all(&["summary", "latencyPercentiles"]), Format::OhaJson),
+        (all(&["connections", "pipelining", "latency", "requests"]), Format::Autocannon),
+        (all(&["spec", "result", "req2xx", "latency"]), Format::Bombardier),
         (text.starts_with(b"{") && has(text, "request_time"), Format::Nginx),
         // Its first lines may be about something else.
         (text.starts_with(b"{") && all(&["duration", "request", "status"]), Format::Caddy),
