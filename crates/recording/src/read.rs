@@ -19,6 +19,7 @@ mod csv;
 mod curl;
 mod detect;
 pub(crate) mod file;
+mod gatling;
 mod har;
 mod hey;
 mod hgrm;
@@ -27,6 +28,7 @@ mod jmeter;
 mod json;
 mod k6;
 mod lines;
+mod locust;
 pub(crate) mod native;
 mod number;
 mod oha;
@@ -150,6 +152,8 @@ pub fn decode(
         Format::Wrk => wrk::read,
         Format::Autocannon => autocannon::read,
         Format::Bombardier => bombardier::read,
+        Format::Locust => locust::read,
+        Format::Gatling => gatling::read,
         Format::Caddy => caddy::read,
         Format::Nginx => access::read_json,
         Format::Access => access::read,

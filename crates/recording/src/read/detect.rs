@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Options, ab, hey, jmeter, wrk};
+use super::{Options, ab, gatling, hey, jmeter, locust, wrk};
 use crate::{Error, Place};
 
 /// A format that can be read.
@@ -48,6 +48,10 @@ pub enum Format {
     Autocannon,
     /// `bombardier -l -p r -o json`.
     Bombardier,
+    /// `locust --csv NAME`: `NAME_stats.csv`.
+    Locust,
+    /// Gatling's `simulation.log` as text.
+    Gatling,
     /// Caddy's access log, JSON lines.
     Caddy,
     /// nginx's access log, where its format makes JSON of it.
@@ -80,6 +84,8 @@ impl Format {
             Self::Wrk => "wrk",
             Self::Autocannon => "autocannon JSON",
             Self::Bombardier => "bombardier JSON",
+            Self::Locust => "Locust CSV",
+            Self::Gatling => "Gatling log",
             Self::Caddy => "Caddy access log",
             Self::Nginx => "nginx JSON access log",
             Self::Access => "access log",
@@ -110,6 +116,15 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     if is_vegeta_gob(head) {
         return refuse("this is vegeta's binary format (turn it into JSON: vegeta encode --to json)");
     }
+    if gatling::is_binary(head) {
+        return refuse(
+            "this is Gatling's binary log, which newer versions write (convert it into CSV with a parser of such \
+             logs, and name the columns with --column)",
+        );
+    }
+    if let Some(file) = locust::other_file(first_line(head)) {
+        return refuse(&format!("this is {file} (read NAME_stats.csv instead)"));
+    }
     if options.access_log.is_some() {
         return Ok(Format::Access);
     }
@@ -134,6 +149,8 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
             "this is what ab -e writes: percentiles of an unknown number of requests (write them with ab -g FILE)",
         ),
         _ if has_line(head, wrk::is_header) => Ok(Format::Wrk),
+        _ if locust::is_header(first_line(head)) => Ok(Format::Locust),
+        _ if has_line(head, gatling::is_header) => Ok(Format::Gatling),
         _ if looks_like_access_log(head) => {
             refuse("this looks like an access log (give the format of its lines with --log-format)")
         }
