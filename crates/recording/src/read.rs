@@ -11,6 +11,8 @@ use crate::{End, Error, Header, Metric, Sink, Unit};
 
 mod ab;
 mod access;
+mod artillery;
+mod atlas;
 mod autocannon;
 mod bombardier;
 mod caddy;
@@ -19,7 +21,10 @@ mod csv;
 mod curl;
 mod detect;
 pub(crate) mod file;
+mod fortio;
+mod fping;
 mod gatling;
+mod ghz;
 mod har;
 mod hey;
 mod hgrm;
@@ -27,11 +32,20 @@ mod hlog;
 mod jmeter;
 mod json;
 mod k6;
+mod lighthouse;
+mod line_ends;
 mod lines;
 mod locust;
+mod mtr;
 pub(crate) mod native;
+mod nighthawk;
 mod number;
 mod oha;
+mod otlp;
+mod ping;
+mod prometheus;
+#[cfg(test)]
+mod robust;
 mod seconds;
 mod summary;
 mod table;
@@ -120,7 +134,11 @@ pub fn decode(
     sink: &mut dyn Sink,
 ) -> Result<Origin, Error> {
     let (head, rest) = unpack::unpack(input, path)?;
-    let (head, rest) = utf16::decode(head, rest, path)?;
+    let (mut head, mut rest) = utf16::decode(head, rest, path)?;
+    if line_ends::is_lone(&head) {
+        line_ends::replace(&mut head);
+        rest = Box::new(line_ends::LineFeeds(rest));
+    }
     let format = match detect::detect(&head, path, options)? {
         // A mapping may give the columns of a known format other meanings.
         Format::OhaCsv | Format::K6Csv | Format::JmeterCsv | Format::Hey | Format::Ab
@@ -154,12 +172,24 @@ pub fn decode(
         Format::Bombardier => bombardier::read,
         Format::Locust => locust::read,
         Format::Gatling => gatling::read,
+        Format::Prometheus => prometheus::read,
+        Format::Otlp => otlp::read,
+        Format::Ping => ping::read,
+        Format::Fping => fping::read,
+        Format::Atlas => atlas::read,
+        Format::Mtr => mtr::read,
+        Format::K6Summary => k6::read_summary,
+        Format::Fortio => fortio::read,
+        Format::Ghz => ghz::read,
+        Format::Nighthawk => nighthawk::read,
+        Format::Artillery => artillery::read,
+        Format::Lighthouse => lighthouse::read,
         Format::Caddy => caddy::read,
         Format::Nginx => access::read_json,
         Format::Access => access::read,
     };
     let mut frame = read(input, options, sink)?;
-    if !options.columns.is_empty() && format != Format::Csv {
+    if !options.columns.is_empty() && !matches!(format, Format::Csv | Format::Prometheus) {
         let name = format.name();
         frame
             .warnings

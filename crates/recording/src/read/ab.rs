@@ -1,7 +1,7 @@
-//! Reads what ApacheBench writes with `ab -g`: a row for each answered request, times in whole milliseconds.
+//! Reads what ApacheBench writes with `ab -g`: a row for each request with a response, times in whole milliseconds.
 //!
 //! `ttime` is from the start of the connection to the last byte, `ctime` until the connection is there (TLS included), and
-//! `wait` from the request to the first byte of the answer. `seconds` is the start in whole seconds since 1970. Rows are
+//! `wait` from the request to the first byte of the response. `seconds` is the start in whole seconds since 1970. Rows are
 //! sorted by `ttime`. What `ab -e` writes has percentiles but not of how many requests, and is refused.
 
 use super::{Frame, Input, Options, json::between, table::Table};
@@ -33,7 +33,7 @@ pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result
     }
     let mut warnings = table.warnings;
     warnings.push(
-        "ab -g writes whole milliseconds, starts in whole seconds, and no requests without an answer: failures are not counted."
+        "ab -g writes whole milliseconds, starts in whole seconds, and no requests without a response: failures are not counted."
             .to_owned(),
     );
     Ok(Frame { warnings, ..Frame::default() })

@@ -1,6 +1,6 @@
 //! Reads autocannon's JSON (`autocannon --json`): percentiles in whole milliseconds, the extremes and counts.
 //!
-//! The percentiles are of all answers, whatever their status. `errors` counts requests without an answer, `timeouts` those
+//! The percentiles are of all responses, whatever their status. `errors` counts requests without a response, `timeouts` those
 //! of them that took too long.
 
 use std::collections::BTreeMap;

@@ -20,8 +20,8 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let found = "this is bombardier's JSON without percentiles".to_owned();
         return Err(Error::Empty { place, found, expected: "percentiles, which bombardier writes with -l" });
     };
-    let answered = [result.req1xx, result.req2xx, result.req3xx, result.req4xx, result.req5xx];
-    let Some(events) = answered.into_iter().try_fold(0_u64, u64::checked_add) else {
+    let responses = [result.req1xx, result.req2xx, result.req3xx, result.req4xx, result.req5xx];
+    let Some(events) = responses.into_iter().try_fold(0_u64, u64::checked_add) else {
         let found = "more requests than can be".to_owned();
         return Err(Error::Number { place, found, expected: "counts of requests" });
     };
@@ -36,7 +36,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     };
     let mut warnings = Vec::new();
     points.hand_over(SOURCE, place, sink, &mut warnings)?;
-    let named: u64 = result.errors.iter().map(|error| error.count.min(result.others)).sum();
+    let named = result.errors.iter().fold(0_u64, |sum, error| sum.saturating_add(error.count));
     let reasons = result.errors.iter().map(|error| (error.description.0.as_str(), error.count));
     let rest = ("no response", result.others.saturating_sub(named));
     if result.others > 0 {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Options, ab, gatling, hey, jmeter, locust, wrk};
+use super::{Options, ab, fping, gatling, hey, jmeter, locust, mtr, ping, prometheus, wrk};
 use crate::{Error, Place};
 
 /// A format that can be read.
@@ -52,6 +52,30 @@ pub enum Format {
     Locust,
     /// Gatling's `simulation.log` as text.
     Gatling,
+    /// A histogram in Prometheus' text format.
+    Prometheus,
+    /// Traces of OpenTelemetry as JSON.
+    Otlp,
+    /// What ping prints.
+    Ping,
+    /// What fping prints.
+    Fping,
+    /// Results of pings of RIPE Atlas.
+    Atlas,
+    /// `mtr --raw`.
+    Mtr,
+    /// `k6 run --summary-export`, or of `handleSummary`.
+    K6Summary,
+    /// `fortio load -json`.
+    Fortio,
+    /// `ghz -O json`.
+    Ghz,
+    /// `nighthawk_client --output-format json`.
+    Nighthawk,
+    /// `artillery run --output`.
+    Artillery,
+    /// `lighthouse --output json`.
+    Lighthouse,
     /// Caddy's access log, JSON lines.
     Caddy,
     /// nginx's access log, where its format makes JSON of it.
@@ -86,6 +110,18 @@ impl Format {
             Self::Bombardier => "bombardier JSON",
             Self::Locust => "Locust CSV",
             Self::Gatling => "Gatling log",
+            Self::Prometheus => "Prometheus histogram",
+            Self::Otlp => "OpenTelemetry traces",
+            Self::Ping => "ping",
+            Self::Fping => "fping",
+            Self::Atlas => "RIPE Atlas",
+            Self::Mtr => "mtr",
+            Self::K6Summary => "k6 summary",
+            Self::Fortio => "fortio JSON",
+            Self::Ghz => "ghz JSON",
+            Self::Nighthawk => "nighthawk JSON",
+            Self::Artillery => "artillery JSON",
+            Self::Lighthouse => "Lighthouse JSON",
             Self::Caddy => "Caddy access log",
             Self::Nginx => "nginx JSON access log",
             Self::Access => "access log",
@@ -130,8 +166,18 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     }
     let text = head.trim_ascii_start();
     match text.first() {
+        // The time of a line.
+        Some(b'[') if fping::is_line(first_line(text)) => Ok(Format::Fping),
+        Some(b'[') if ping::is_header(first_line(text)) => Ok(Format::Ping),
         Some(b'{' | b'[') => match json(text) {
             Some(format) => Ok(format),
+            None if first_key(text)
+                .is_some_and(|key| matches!(key, b"resourceMetrics" | b"resourceLogs")) =>
+            {
+                refuse(
+                    "these are metrics of OpenTelemetry or logs, which have no samples (export traces: resourceSpans)",
+                )
+            }
             None if text.starts_with(b"[") => refuse("this is a JSON array of nothing known"),
             None => refuse("this is JSON of nothing known"),
         },
@@ -151,6 +197,10 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         _ if has_line(head, wrk::is_header) => Ok(Format::Wrk),
         _ if locust::is_header(first_line(head)) => Ok(Format::Locust),
         _ if has_line(head, gatling::is_header) => Ok(Format::Gatling),
+        _ if has_line(head, prometheus::is_header) => Ok(Format::Prometheus),
+        _ if has_line(head, ping::is_header) => Ok(Format::Ping),
+        _ if has_line(head, fping::is_line) => Ok(Format::Fping),
+        _ if mtr::is_header(first_line(head)) => Ok(Format::Mtr),
         _ if looks_like_access_log(head) => {
             refuse("this looks like an access log (give the format of its lines with --log-format)")
         }
@@ -176,6 +226,21 @@ fn json(text: &[u8]) -> Option<Format> {
     let is_native = has(line, "schema") && text.starts_with(b"{");
     let formats = [
         (is_native, Format::Native),
+        (all(&["type", "prb_id", "result", "timestamp"]), Format::Atlas),
+        (text.starts_with(b"{") && all(&["DurationHistogram", "RetCodes"]), Format::Fortio),
+        (
+            text.starts_with(b"{") && all(&["count", "fastest", "slowest", "statusCodeDistribution"]),
+            Format::Ghz,
+        ),
+        (text.starts_with(b"{") && has(text, "lighthouseVersion"), Format::Lighthouse),
+        (
+            text.starts_with(b"{")
+                && has(text, "aggregate")
+                && (has(text, "summaries") || has(text, "latency")),
+            Format::Artillery,
+        ),
+        (memchr::memmem::find(text, b"\"benchmark_http_client.").is_some(), Format::Nighthawk),
+        (text.starts_with(b"{") && all(&["metrics", "http_req_duration"]), Format::K6Summary),
         (all(&["entryType", "startTime"]), Format::Timing),
         (text.starts_with(b"{") && first_key(text) == Some(b"log"), Format::Har),
         (text.starts_with(b"{") && all(&["log", "creator", "entries"]), Format::Har),
@@ -185,6 +250,7 @@ fn json(text: &[u8]) -> Option<Format> {
         (all(&["summary", "latencyPercentiles"]), Format::OhaJson),
         (all(&["connections", "pipelining", "latency", "requests"]), Format::Autocannon),
         (all(&["spec", "result", "req2xx", "latency"]), Format::Bombardier),
+        (text.starts_with(b"{") && has(text, "resourceSpans"), Format::Otlp),
         (text.starts_with(b"{") && has(text, "request_time"), Format::Nginx),
         // Its first lines may be about something else.
         (text.starts_with(b"{") && all(&["duration", "request", "status"]), Format::Caddy),
@@ -255,8 +321,9 @@ fn looks_like_access_log(head: &[u8]) -> bool {
 
 /// What [`detect`] finds acceptable, for messages.
 pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"schema\":\"longhaul.recording/1\"}, CSV with \
-                                   a column such as latency_ms, HAR, an HdrHistogram log, or output of curl, oha, k6, \
-                                   vegeta, JMeter or Resource Timing";
+                                   a column such as latency_ms, HAR, an HdrHistogram log, Resource Timing, or the \
+                                   output of a tool such as curl, oha, k6, vegeta, JMeter, hey, wrk, Gatling or ping \
+                                   (docs/recording.md lists all)";
 
 /// Lines that are looked at for a header: wrk2 prints a page before its percentiles, with a line for each thread.
 const LOOKED_AT: usize = 400;

@@ -1,7 +1,7 @@
 //! Reads Gatling's `simulation.log`, as text: lines of fields between tabs, of which those that begin with REQUEST count.
 //!
-//! A request has its start and its end in milliseconds since 1970, OK or KO, and a message. Gatling counts an answer with
-//! an unexpected status as KO; with a status of 400 and more it is an answer here, as in all formats. Lines of groups sum
+//! A request has its start and its end in milliseconds since 1970, OK or KO, and a message. Gatling counts a response with
+//! an unexpected status as KO; with a status of 400 and more it is a response here, as in all formats. Lines of groups sum
 //! up requests and are left out. The fields before the name depend on the version. Newer versions write a binary log.
 
 use super::{
@@ -99,8 +99,8 @@ fn error(request: &Request<'_>, status: Option<u16>) -> Option<String> {
     Some(if request.message.is_empty() { "KO" } else { request.message }.to_owned())
 }
 
-/// 30 000 years.
-const MOST_MS: u64 = 1_000_000_000_000_000;
+/// The year 2286; nanoseconds until then fit.
+const MOST_MS: u64 = 10_000_000_000_000;
 
 const A_REQUEST: &str =
     "REQUEST, groups, name, start and end in milliseconds since 1970, and OK or KO, with tabs between";
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_failures_are_told_apart() {
+    fn responses_and_failures_are_told_apart() {
         for (message, status, error) in [
             ("status.find.in(200,201,304), found 500", Some(500), None),
             ("status.find.is(200), but actually found 404", Some(404), None),

@@ -3,7 +3,7 @@
 //! `response-time` is from the start of a request to the last byte, connecting included. `DNS+dialup` is the time until the
 //! connection is there: the name, TCP and TLS together, and 0 on one that was there already; so of these only `DNS` is
 //! known alone. The first byte comes after `DNS+dialup`, `Request-write` and `Response-delay`. `offset` is the start,
-//! counted from that of the run. Requests without an answer are not in the file (`requester/report.go` of hey).
+//! counted from that of the run. Requests without a response are not in the file (`requester/report.go` of hey).
 
 use super::{Frame, Input, Options, table::Table};
 use crate::{Error, Event, Metric, Sample, Sink, Unit};
@@ -49,7 +49,7 @@ pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result
         sink.event(&Event { number: row.number, sample: &sample, exact: &[] })?;
     }
     let mut warnings = table.warnings;
-    warnings.push("hey's CSV leaves out requests that got no answer: failures are not counted.".to_owned());
+    warnings.push("hey's CSV leaves out requests that got no response: failures are not counted.".to_owned());
     if rows == MOST_ROWS {
         warnings.push("hey keeps the first million requests; later ones are not in the file.".to_owned());
     }

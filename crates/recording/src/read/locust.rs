@@ -1,7 +1,7 @@
 //! Reads Locust's statistics (`locust --csv NAME`, the file `NAME_stats.csv`): a row for each request name with its counts and
 //! percentiles, and one that aggregates them.
 //!
-//! Locust rounds the times behind the percentiles to two digits, but not the extremes and the mean. It counts answers with a
+//! Locust rounds the times behind the percentiles to two digits, but not the extremes and the mean. It counts responses with a
 //! status of 400 or more as failures, and all failures among the percentiles. The aggregated row is read; where labels are
 //! wanted, the row of each name, with the name as its tag.
 
@@ -58,7 +58,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     }
     if failed > 0 {
         warnings.push(format!(
-            "Locust counts answers with a status of 400 or more as failures, and all failures among its percentiles: {}.",
+            "Locust counts responses with a status of 400 or more as failures, and all failures among its percentiles: {}.",
             counted(failed, "request")
         ));
     }
@@ -67,7 +67,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Hands the answers of a row over; how many requests failed.
+/// Hands the responses of a row over; how many requests failed.
 fn hand_over(
     table: &Table<'_, COLUMNS>,
     row: &Row,

@@ -34,7 +34,7 @@ impl Points {
         self.percentiles.extend(self.slowest_ms.map(|ms| (100.0, ms)));
         self.percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
         let is_share = |&(percent, _): &(f64, f64)| (0.0..=100.0).contains(&percent);
-        if !self.percentiles.iter().all(is_share) || self.events > MOST_EVENTS {
+        if !self.percentiles.iter().all(is_share) || !(1..=MOST_EVENTS).contains(&self.events) {
             return None;
         }
         let (mut buckets, mut widest, mut total) = (Vec::<Bucket>::new(), 0.0_f64, 0);
@@ -45,7 +45,11 @@ impl Points {
             if !(value_ms..=MOST_MS).contains(&ms) {
                 return None;
             }
-            let upto = events_up_to(next, self.events);
+            let upto = match next < 100.0 && self.slowest_ms.is_some() {
+                // The slowest event has its stated value, also where a percentile reaches up to it.
+                true => events_up_to(next, self.events).min(self.events - 1),
+                false => events_up_to(next, self.events),
+            };
             let count = upto.saturating_sub(total);
             match buckets.last_mut() {
                 _ if count == 0 => {}
@@ -228,7 +232,8 @@ mod tests {
             // Percentiles that share their ranks with others are the lowest of these.
             for pair in stated.windows(2) {
                 let (percent, value) = pair[1];
-                if events_up_to(pair[0].0, events) <= events_up_to(percent, events).saturating_sub(2) {
+                let upto = events_up_to(percent, events);
+                if upto < events && events_up_to(pair[0].0, events) + 2 <= upto {
                     let found = distribution.quantile(percent / 100.0);
                     prop_assert!((found - value).abs() <= 1e-9 * value, "p{}: {} for {}", percent, found, value);
                 }

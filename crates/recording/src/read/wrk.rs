@@ -1,6 +1,6 @@
 //! Reads what wrk prints with `--latency`: percentiles, the mean, the slowest and the number of requests.
 //!
-//! The percentiles are of all answers, whatever their status. What wrk2 prints has a table of HdrHistogram besides, which is
+//! The percentiles are of all responses, whatever their status. What wrk2 prints has a table of HdrHistogram besides, which is
 //! read instead.
 
 use std::io::Read;

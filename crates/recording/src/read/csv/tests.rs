@@ -70,6 +70,44 @@ fn decimal_commas_where_columns_have_another_delimiter() {
 }
 
 #[test]
+fn spreadsheets() {
+    // The delimiter on a line of its own, also in quotes, and a tab.
+    assert_eq!(values(&read("sep=;\nlatency_ms;city\n1,5;Oslo\n")), [1.5]);
+    assert_eq!(values(&read("\"SEP=|\"\r\nlatency_ms|note\r\n1.5|a;b\r\n")), [1.5]);
+    assert_eq!(values(&read("sep=\t\nlatency_ms\tcity\n1.5\tOslo\n")), [1.5]);
+    let refused = refused("sep=;\nlatency_ms;city\nx;Oslo\n");
+    assert!(refused.starts_with("side.csv:3:1: found \"x\""), "{refused}");
+    // Lone carriage returns.
+    assert_eq!(values(&read("latency_ms,city\r1.5,Oslo\r2.5,Lima\r")), [1.5, 2.5]);
+    assert_eq!(values(&read("latency_ms\r1.5\r2.5")), [1.5, 2.5]);
+}
+
+#[test]
+fn units_in_headers_and_cells() {
+    for header in ["Latency (ms)", "latency [ms]", "Latency(milliseconds)", "LATENCY ( msec )"] {
+        assert_eq!(values(&read(format!("{header},city\n1.5,Oslo\n"))), [1.5], "{header}");
+    }
+    assert_eq!(values(&read("TTFB (s),city\n1.5,Oslo\n")), [1500.0]);
+    assert_eq!(values(&read("latency,city\n12ms,Oslo\n1.5 s,Lima\n880us,Lima\n")), [12.0, 1500.0, 0.88]);
+    assert_eq!(values(&read("latency\n12ms\n1.5s\n")), [12.0, 1500.0]);
+    assert_eq!(values(&read("latency;city\n1,5 ms;Oslo\n2,5 s;Lima\n")), [1.5, 2500.0]);
+    // A unit in a cell goes before the header's.
+    assert_eq!(values(&read("latency_ms\n12\n1.5s\n")), [12.0, 1500.0]);
+    assert_eq!(values(&read_columns("when,took\n1,12ms\n", &["latency=took"]).unwrap()), [12.0]);
+    // A lone phase is not the number that is meant.
+    for text in ["total time,dns\n2ms,1ms\n", "Total time (ms),DNS (ms)\n2,1\n"] {
+        assert!(refused(text).contains("expected a column such as"), "{text}");
+    }
+    // Next to cells with units, a cell without one has none.
+    let refused = refused("latency\n12ms\n900\n");
+    assert_eq!(
+        refused,
+        "side.csv:3:1: found \"900\"; expected a number with its unit, such as 12.5 ms, as in the rows before"
+    );
+    assert!(self::refused("latency_ms\n12kg\n").contains("expected a number of milliseconds"));
+}
+
+#[test]
 fn a_column_with_a_unit() {
     for (name, rows) in
         [("latency_ms", "1.5\n20\n"), ("latency_us", "1500\n20000\n"), ("latency_s", "0.0015\n2e-2\n")]
