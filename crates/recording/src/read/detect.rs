@@ -171,6 +171,12 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         Some(b'[') if ping::is_header(first_line(text)) => Ok(Format::Ping),
         Some(b'{' | b'[') => match json(text) {
             Some(format) => Ok(format),
+            None if first_key(text) == Some(b"report") => {
+                refuse("this is mtr's report, which has no samples (run mtr --raw)")
+            }
+            None if first_key(text) == Some(b"record") => refuse(
+                "this is CrUX, which has shares of an unknown number of page loads (measure with Resource Timing or Lighthouse)",
+            ),
             None if first_key(text)
                 .is_some_and(|key| matches!(key, b"resourceMetrics" | b"resourceLogs")) =>
             {

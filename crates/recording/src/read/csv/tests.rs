@@ -96,7 +96,7 @@ fn units_in_headers_and_cells() {
     assert_eq!(values(&read_columns("when,took\n1,12ms\n", &["latency=took"]).unwrap()), [12.0]);
     // A lone phase is not the number that is meant.
     for text in ["total time,dns\n2ms,1ms\n", "Total time (ms),DNS (ms)\n2,1\n"] {
-        assert!(refused(text).contains("expected a column such as"), "{text}");
+        assert!(refused(text).contains("such as latency_ms (or"), "{text}");
     }
     // Next to cells with units, a cell without one has none.
     let refused = refused("latency\n12ms\n900\n");
@@ -367,7 +367,7 @@ fn what_is_no_number_is_refused_with_its_place() {
         ("inf", "side.csv:3:3: found \"inf\"; expected a number of milliseconds from 0 to 1e15"),
         ("-5", "side.csv:3:3: found \"-5\"; expected a number of milliseconds from 0 to 1e15"),
         ("fast", "side.csv:3:3: found \"fast\"; expected a number of milliseconds from 0 to 1e15"),
-        ("12 ms", "side.csv:3:3: found \"12 ms\"; expected a number of milliseconds from 0 to 1e15"),
+        ("12 kg", "side.csv:3:3: found \"12 kg\"; expected a number of milliseconds from 0 to 1e15"),
         ("2e15", "side.csv:3:3: found \"2e15\"; expected a number of milliseconds from 0 to 1e15"),
         ("1,2", "side.csv:3:5: found 3 columns; expected 2, as in the first row"),
     ];

@@ -38,7 +38,7 @@ fn one_scrape_has_all_events() {
     // Of the first bucket nothing is known but that it ends at 100 ms.
     assert_eq!(kept.counts[0].relative_error, 0.999);
     assert!(kept.warnings[0].contains("6 events since the program started"), "{:?}", kept.warnings);
-    assert!(kept.warnings[0].contains("the file states 250 ms"), "{:?}", kept.warnings);
+    assert!(kept.warnings[0].contains("the file states 250.0 ms"), "{:?}", kept.warnings);
 }
 
 #[test]
