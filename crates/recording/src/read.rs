@@ -9,7 +9,12 @@ use file::Whole;
 
 use crate::{End, Error, Header, Metric, Sink, Unit, standard::shown};
 
+mod ab;
 mod access;
+mod artillery;
+mod atlas;
+mod autocannon;
+mod bombardier;
 mod caddy;
 mod column_mapping;
 mod container;
@@ -17,22 +22,40 @@ mod csv;
 mod curl;
 mod detect;
 pub(crate) mod file;
+mod fortio;
+mod fping;
+mod gatling;
+mod ghz;
 mod har;
+mod hey;
 mod hgrm;
 mod hlog;
 mod jmeter;
 mod json;
 mod k6;
+mod lighthouse;
+mod line_ends;
 mod lines;
+mod locust;
+mod mtr;
 pub(crate) mod native;
+mod nighthawk;
 mod number;
 mod oha;
+mod otlp;
+mod ping;
+mod prometheus;
+#[cfg(test)]
+mod robust;
 mod seconds;
+mod summary;
+mod table;
 mod time;
 mod timing;
 pub(crate) mod unpack;
 mod utf16;
 mod vegeta;
+mod wrk;
 
 pub use access::{AccessFormat, AccessLog};
 pub use column_mapping::ColumnMapping;
@@ -112,11 +135,19 @@ pub fn decode(
     sink: &mut dyn Sink,
 ) -> Result<Origin, Error> {
     let (head, rest) = unpack::unpack(input, path)?;
-    let (head, rest) = utf16::decode(head, rest, path)?;
+    let (mut head, mut rest) = utf16::decode(head, rest, path)?;
+    if line_ends::is_lone(&head) {
+        line_ends::replace(&mut head);
+        rest = Box::new(line_ends::LineFeeds(rest));
+    }
     let (head, rest) = container::decode(head, rest, path)?;
     let format = match detect::detect(&head, path, options)? {
         // A mapping may give the columns of a known format other meanings.
-        Format::OhaCsv | Format::K6Csv | Format::JmeterCsv if !options.columns.is_empty() => Format::Csv,
+        Format::OhaCsv | Format::K6Csv | Format::JmeterCsv | Format::Hey | Format::Ab
+            if !options.columns.is_empty() =>
+        {
+            Format::Csv
+        }
         format => format,
     };
     let input = Input { reader: Box::new(Cursor::new(head).chain(rest)), path: path.to_owned() };
@@ -136,6 +167,25 @@ pub fn decode(
         Format::Vegeta => vegeta::read,
         Format::VegetaCsv => vegeta::read_csv,
         Format::Timing => timing::read,
+        Format::Hey => hey::read,
+        Format::Ab => ab::read,
+        Format::Wrk => wrk::read,
+        Format::Autocannon => autocannon::read,
+        Format::Bombardier => bombardier::read,
+        Format::Locust => locust::read,
+        Format::Gatling => gatling::read,
+        Format::Prometheus => prometheus::read,
+        Format::Otlp => otlp::read,
+        Format::Ping => ping::read,
+        Format::Fping => fping::read,
+        Format::Atlas => atlas::read,
+        Format::Mtr => mtr::read,
+        Format::K6Summary => k6::read_summary,
+        Format::Fortio => fortio::read,
+        Format::Ghz => ghz::read,
+        Format::Nighthawk => nighthawk::read,
+        Format::Artillery => artillery::read,
+        Format::Lighthouse => lighthouse::read,
         Format::Caddy => caddy::read,
         Format::Access(log) => {
             return Ok(origin(format, options, access::read(log, input, options, sink)?));
@@ -145,7 +195,8 @@ pub fn decode(
 }
 
 fn origin(format: Format, options: &Options, mut frame: Frame) -> Origin {
-    if !options.columns.is_empty() && !matches!(format, Format::Csv | Format::Access(_)) {
+    if !options.columns.is_empty() && !matches!(format, Format::Csv | Format::Prometheus | Format::Access(_))
+    {
         let name = format.name();
         frame.warnings.push(format!(
             "Columns can be named in CSV files and access logs only; the format of this file is {name}."

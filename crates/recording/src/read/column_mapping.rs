@@ -37,6 +37,17 @@ impl Field {
         Self::from_name(stem) == Some(self)
     }
 
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Metric(metric) => metric.name(),
+            Self::Started => "started",
+            Self::Intended => "intended",
+            Self::Page => "page",
+            Self::Status => "status",
+            Self::Error => "error",
+        }
+    }
+
     fn from_name(name: &str) -> Option<Self> {
         match name {
             "started" => Some(Self::Started),

@@ -11,7 +11,9 @@ use super::{
 use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::nanoseconds};
 
 mod columns;
+mod delimiter;
 mod fields;
+mod units;
 
 pub(super) use fields::Cells;
 
@@ -21,10 +23,16 @@ use fields::fields;
 /// Puts all rows of a file into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
-    let first = lines.next()?.map_or_else(Vec::new, |line| line.text.to_vec());
-    let first = Line { number: 1, text: &first, terminated: lines.is_terminated() };
+    let mut first = next_row(&mut lines)?;
+    let delimiter = first.as_ref().and_then(|(_, text, _)| delimiter::of_line(text));
+    if delimiter.is_some() {
+        first = next_row(&mut lines)?;
+    }
+    let (number, text, terminated) = first.unwrap_or((1, Vec::new(), false));
+    let first = Line { number, text: &text, terminated };
     check_text(&first, &lines)?;
-    let columns = Columns::find(first.text, &lines, options)?;
+    let next = lines.peek()?.to_vec();
+    let columns = Columns::find(first.text, &next, delimiter, &lines, options)?;
     sink.metric(columns.metric);
     let has_header = columns.has_header;
     let mut rows = Rows::new(columns);
@@ -134,7 +142,7 @@ impl Rows {
     /// Whether the next row may be parsed as a single number, which is faster. Other rows are parsed by
     /// [`Rows::take`].
     fn is_of_numbers(&self) -> bool {
-        self.columns.roles == [Role::Value] && self.blank.is_none()
+        self.columns.roles == [Role::Value] && self.columns.has_units == [false] && self.blank.is_none()
     }
 
     /// The row that was taken last.
@@ -185,15 +193,16 @@ impl Rows {
         let Self { columns, sample, exact, pages, .. } = self;
         let with_point = with_point(field, columns.delimiter);
         let field = &with_point;
+        let has_unit = columns.has_units.get(index) == Some(&true);
         columns.decide_time(index, field);
         match &columns.roles[index] {
             Role::Value => {
-                let value = cell(field, at, columns.unit, whole)?;
+                let value = cell(field, at, columns.unit, whole, has_unit)?;
                 exact.extend(value.map(|ms| (columns.metric, ms)));
                 sample.set(columns.metric, value.map(nanoseconds));
             }
             &Role::Metric(metric, unit) => {
-                let value = cell(field, at, unit, whole)?;
+                let value = cell(field, at, unit, whole, has_unit)?;
                 exact.extend(value.map(|ms| (metric, ms)));
                 sample.set(metric, value.map(nanoseconds));
             }
@@ -275,11 +284,22 @@ impl Columns {
     }
 }
 
+/// The next line: its number, its text, and whether it had an end.
+type Row = (u64, Vec<u8>, bool);
+
+fn next_row<R: Read>(lines: &mut Lines<R>) -> Result<Option<Row>, Error> {
+    let row = lines.next()?.map(|line| (line.number, line.text.to_vec(), line.terminated));
+    Ok(row)
+}
+
 /// A number with a decimal comma, where cells have another delimiter, with a point.
 fn with_point(field: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
+    let text = field.trim_ascii();
+    let unit = text.iter().position(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80).unwrap_or(text.len());
     let is_of_number = |byte: &u8| byte.is_ascii_digit() || b", ".contains(byte);
     let commas = memchr::memchr_iter(b',', field).count();
-    if delimiter == b',' || commas != 1 || !field.iter().all(is_of_number) {
+    let is_short = text.len() - unit <= LONGEST_UNIT;
+    if delimiter == b',' || commas != 1 || !is_short || !text[..unit].iter().all(is_of_number) {
         return Cow::Borrowed(field);
     }
     Cow::Owned(field.iter().map(|byte| if *byte == b',' { b'.' } else { *byte }).collect())
@@ -306,21 +326,35 @@ fn set_label(sample: &mut Sample, name: &str, value: Option<&str>) {
 
 /// The time in a cell, in nanoseconds. Dates have more digits than an f64.
 fn time(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<u64>, Problem> {
-    let rounded = cell(field, at, unit, terminated)?.map(nanoseconds);
+    let rounded = cell(field, at, unit, terminated, false)?.map(nanoseconds);
     Ok(rounded.map(|rounded| number::nanoseconds(field.trim_ascii(), unit).unwrap_or(rounded)))
 }
 
 /// The number in a cell, in milliseconds; `None` if the cell is empty, which means that it was not measured.
-fn cell(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<f64>, Problem> {
+/// A cell may name its unit, and must if others of its column do.
+fn cell(
+    field: &[u8],
+    at: usize,
+    unit: Unit,
+    terminated: bool,
+    has_unit: bool,
+) -> Result<Option<f64>, Problem> {
     let text = field.trim_ascii();
     if text.is_empty() && terminated {
         return Ok(None);
     }
     // Where a line is cut off, "12." was more than 12.
     let whole = terminated || text.last().is_some_and(u8::is_ascii_digit);
-    match number::parse(text).and_then(|value| unit.milliseconds(value)) {
+    let plain = if has_unit { None } else { number::parse(text) };
+    match plain.and_then(|value| unit.milliseconds(value)) {
         Some(ms) if whole => Ok(Some(ms)),
-        _ => Err(Problem::Number { column: at + 1, found: quoted(field), expected: unit.expected() }),
+        None if plain.is_none() && terminated && number::with_unit(text).is_some() => {
+            Ok(number::with_unit(text))
+        }
+        _ => {
+            let expected = if has_unit { WITH_UNIT } else { unit.expected() };
+            Err(Problem::Number { column: at + 1, found: quoted(field), expected })
+        }
     }
 }
 
@@ -345,6 +379,10 @@ fn quoted(field: &[u8]) -> String {
     format!("{short:?}{dots}")
 }
 
+/// Of a unit in a cell: "min".
+const LONGEST_UNIT: usize = 3;
+
+const WITH_UNIT: &str = "a number with its unit, such as 12.5 ms, as in the rows before";
 const A_DATE: &str = "a date such as 2025-03-14T09:26:53Z, as in the rows before";
 pub(super) const UNCLOSED: &str = "a double quote that is not closed on its line";
 pub(super) const A_CLOSING_QUOTE: &str = "another double quote at the cell's end (a cell ends on its line)";

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::{AccessFormat, Options, access, jmeter};
+use super::{
+    AccessFormat, Options, ab, access, fping, gatling, hey, jmeter, locust, mtr, ping, prometheus, wrk,
+};
 use crate::{Error, Place};
 
 /// A format that can be read.
@@ -38,6 +40,44 @@ pub enum Format {
     VegetaCsv,
     /// Entries of the W3C Resource or Navigation Timing interface.
     Timing,
+    /// `hey -o csv`.
+    Hey,
+    /// `ab -g`.
+    Ab,
+    /// What `wrk --latency` prints.
+    Wrk,
+    /// `autocannon --json`.
+    Autocannon,
+    /// `bombardier -l -p r -o json`.
+    Bombardier,
+    /// `locust --csv NAME`: `NAME_stats.csv`.
+    Locust,
+    /// Gatling's `simulation.log` as text.
+    Gatling,
+    /// A histogram in Prometheus' text format.
+    Prometheus,
+    /// Traces of OpenTelemetry as JSON.
+    Otlp,
+    /// What ping prints.
+    Ping,
+    /// What fping prints.
+    Fping,
+    /// Results of pings of RIPE Atlas.
+    Atlas,
+    /// `mtr --raw`.
+    Mtr,
+    /// `k6 run --summary-export`, or of `handleSummary`.
+    K6Summary,
+    /// `fortio load -json`.
+    Fortio,
+    /// `ghz -O json`.
+    Ghz,
+    /// `nighthawk_client --output-format json`.
+    Nighthawk,
+    /// `artillery run --output`.
+    Artillery,
+    /// `lighthouse --output json`.
+    Lighthouse,
     /// Caddy's access log, JSON lines.
     Caddy,
     /// Another access log.
@@ -63,6 +103,25 @@ impl Format {
             Self::Vegeta => "vegeta",
             Self::VegetaCsv => "vegeta CSV",
             Self::Timing => "Resource Timing",
+            Self::Hey => "hey CSV",
+            Self::Ab => "ApacheBench",
+            Self::Wrk => "wrk",
+            Self::Autocannon => "autocannon JSON",
+            Self::Bombardier => "bombardier JSON",
+            Self::Locust => "Locust CSV",
+            Self::Gatling => "Gatling log",
+            Self::Prometheus => "Prometheus histogram",
+            Self::Otlp => "OpenTelemetry traces",
+            Self::Ping => "ping",
+            Self::Fping => "fping",
+            Self::Atlas => "RIPE Atlas",
+            Self::Mtr => "mtr",
+            Self::K6Summary => "k6 summary",
+            Self::Fortio => "fortio JSON",
+            Self::Ghz => "ghz JSON",
+            Self::Nighthawk => "nighthawk JSON",
+            Self::Artillery => "artillery JSON",
+            Self::Lighthouse => "Lighthouse JSON",
             Self::Caddy => "Caddy access log",
             Self::Access(format) => format.name(),
         }
@@ -92,6 +151,15 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     if is_vegeta_gob(head) {
         return refuse("this is vegeta's binary format (turn it into JSON: vegeta encode --to json)");
     }
+    if gatling::is_binary(head) {
+        return refuse(
+            "this is Gatling's binary log, which newer versions write (convert it into CSV with a parser of such \
+             logs, and name the columns with --column)",
+        );
+    }
+    if let Some(file) = locust::other_file(first_line(head)) {
+        return refuse(&format!("this is {file} (read NAME_stats.csv instead)"));
+    }
     if let Some(log) = &options.access_log {
         return Ok(Format::Access(log.format()));
     }
@@ -103,8 +171,24 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     }
     let text = head.trim_ascii_start();
     match text.first() {
+        // The time of a line.
+        Some(b'[') if fping::is_line(first_line(text)) => Ok(Format::Fping),
+        Some(b'[') if ping::is_header(first_line(text)) => Ok(Format::Ping),
         Some(b'{' | b'[') => match json(text) {
             Some(format) => Ok(format),
+            None if first_key(text) == Some(b"report") => {
+                refuse("this is mtr's report, which has no samples (run mtr --raw)")
+            }
+            None if first_key(text) == Some(b"record") => refuse(
+                "this is CrUX, which has shares of an unknown number of page loads (measure with Resource Timing or Lighthouse)",
+            ),
+            None if first_key(text)
+                .is_some_and(|key| matches!(key, b"resourceMetrics" | b"resourceLogs")) =>
+            {
+                refuse(
+                    "these are metrics of OpenTelemetry or logs, which have no samples (export traces: resourceSpans)",
+                )
+            }
             None if text.starts_with(b"[") => refuse("this is a JSON array of nothing known"),
             None => refuse("this is JSON of nothing known"),
         },
@@ -116,6 +200,18 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         _ if head.starts_with(b"metric_name,timestamp,metric_value,") => Ok(Format::K6Csv),
         _ if is_vegeta_csv(head) => Ok(Format::VegetaCsv),
         _ if jmeter::is_header(first_line(head)) => Ok(Format::JmeterCsv),
+        _ if hey::is_header(first_line(head)) => Ok(Format::Hey),
+        _ if ab::is_header(first_line(head)) => Ok(Format::Ab),
+        _ if ab::is_header_of_percentiles(first_line(head)) => refuse(
+            "this is what ab -e writes: percentiles of an unknown number of requests (write them with ab -g FILE)",
+        ),
+        _ if has_line(head, wrk::is_header) => Ok(Format::Wrk),
+        _ if locust::is_header(first_line(head)) => Ok(Format::Locust),
+        _ if has_line(head, gatling::is_header) => Ok(Format::Gatling),
+        _ if has_line(head, prometheus::is_header) => Ok(Format::Prometheus),
+        _ if has_line(head, ping::is_header) => Ok(Format::Ping),
+        _ if has_line(head, fping::is_line) => Ok(Format::Fping),
+        _ if mtr::is_header(first_line(head)) => Ok(Format::Mtr),
         _ if looks_like_access_log(head) => refuse(
             "this looks like an access log (give the format of its lines, such as --log-format 'combined %D')",
         ),
@@ -141,6 +237,21 @@ fn json(text: &[u8]) -> Option<Format> {
     let is_native = has(line, "schema") && text.starts_with(b"{");
     let formats = [
         (is_native, Format::Native),
+        (all(&["type", "prb_id", "result", "timestamp"]), Format::Atlas),
+        (text.starts_with(b"{") && all(&["DurationHistogram", "RetCodes"]), Format::Fortio),
+        (
+            text.starts_with(b"{") && all(&["count", "fastest", "slowest", "statusCodeDistribution"]),
+            Format::Ghz,
+        ),
+        (text.starts_with(b"{") && has(text, "lighthouseVersion"), Format::Lighthouse),
+        (
+            text.starts_with(b"{")
+                && has(text, "aggregate")
+                && (has(text, "summaries") || has(text, "latency")),
+            Format::Artillery,
+        ),
+        (memchr::memmem::find(text, b"\"benchmark_http_client.").is_some(), Format::Nighthawk),
+        (text.starts_with(b"{") && all(&["metrics", "http_req_duration"]), Format::K6Summary),
         (all(&["entryType", "startTime"]), Format::Timing),
         (text.starts_with(b"{") && first_key(text) == Some(b"log"), Format::Har),
         (text.starts_with(b"{") && all(&["log", "creator", "entries"]), Format::Har),
@@ -148,6 +259,11 @@ fn json(text: &[u8]) -> Option<Format> {
         (has(text, "time_total") || has(text, "time_starttransfer"), Format::Curl),
         (all(&["latency", "timestamp", "code"]), Format::Vegeta),
         (all(&["summary", "latencyPercentiles"]), Format::OhaJson),
+        (all(&["connections", "pipelining", "latency", "requests"]), Format::Autocannon),
+        (all(&["spec", "result", "req2xx", "latency"]), Format::Bombardier),
+        (text.starts_with(b"{") && has(text, "resourceSpans"), Format::Otlp),
+        // Its first lines may be about something else.
+        (text.starts_with(b"{") && all(&["duration", "request", "status"]), Format::Caddy),
     ];
     let log =
         || access::detect_json(|key| has(text, key)).filter(|_| text.starts_with(b"{")).map(Format::Access);
@@ -223,8 +339,9 @@ fn looks_like_access_log(head: &[u8]) -> bool {
 
 /// What [`detect`] finds acceptable, for messages.
 pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"schema\":\"longhaul.recording/1\"}, CSV with \
-                                   a column such as latency_ms, HAR, an HdrHistogram log, or output of curl, oha, k6, \
-                                   vegeta, JMeter or Resource Timing, or an access log";
+                                   a column such as latency_ms, HAR, an HdrHistogram log, Resource Timing, an access log, or \
+                                   the output of a tool such as curl, oha, k6, vegeta, JMeter, hey, wrk, Gatling or ping \
+                                   (docs/recording.md lists all)";
 
 /// Lines that are looked at for a header: wrk2 prints a page before its percentiles, with a line for each thread.
 const LOOKED_AT: usize = 400;

@@ -15,9 +15,11 @@ mod fields;
 mod stream;
 #[cfg(test)]
 pub(super) mod testing;
+mod whole;
 
 pub(super) use fields::{Loose, Moment, Seconds, Text, between, host, label, length, status};
 pub(super) use stream::{Document, Elements, Taker, each_object};
+pub(super) use whole::whole;
 
 /// Why a decoder stops at a line.
 pub(super) enum Stop {

@@ -29,8 +29,10 @@ use super::{
 use crate::{Error, Event, Metric, Sample, Sink, Unit};
 
 mod rows;
+mod summary;
 
 pub(super) use rows::read as read_csv;
+pub(super) use summary::read as read_summary;
 
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut request = Request::default();

@@ -19,8 +19,6 @@ pub(crate) struct Lines<R> {
     /// Lines handed out.
     line: u64,
     ended: bool,
-    /// Whether the line handed out last had its end.
-    terminated: bool,
 }
 
 /// A line without its end.
@@ -38,7 +36,7 @@ impl<R: Read> Lines<R> {
     /// `path` is for messages; nothing is opened.
     pub(crate) fn new(input: R, path: PathBuf) -> Self {
         let buffer = vec![0; LONGEST_LINE + 1].into_boxed_slice();
-        Self { input, path, buffer, start: 0, end: 0, line: 0, ended: false, terminated: true }
+        Self { input, path, buffer, start: 0, end: 0, line: 0, ended: false }
     }
 
     /// The next line, or `None` at the end.
@@ -59,7 +57,6 @@ impl<R: Read> Lines<R> {
             self.fill()?;
         };
         self.line += 1;
-        self.terminated = terminated;
         let text = &self.buffer[self.start..self.start + length];
         self.start += length + usize::from(terminated);
         let text = if self.line == 1 { text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text) } else { text };
@@ -81,8 +78,22 @@ impl<R: Read> Lines<R> {
         };
         self.start += length + ending;
         self.line += 1;
-        self.terminated = true;
         Some(value)
+    }
+
+    /// The text of the next line, which is not taken; empty at the end.
+    pub(crate) fn peek(&mut self) -> Result<&[u8], Error> {
+        loop {
+            let unread = &self.buffer[self.start..self.end];
+            if let Some(length) = memchr::memchr(b'\n', unread) {
+                let text = &self.buffer[self.start..self.start + length];
+                return Ok(text.strip_suffix(b"\r").unwrap_or(text));
+            }
+            if self.ended {
+                return Ok(&self.buffer[self.start..self.end]);
+            }
+            self.fill()?;
+        }
     }
 
     /// A position in `line`; `column` from 1.
@@ -93,11 +104,6 @@ impl<R: Read> Lines<R> {
     /// The line that was handed out last, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.line
-    }
-
-    /// Whether the line that was handed out last had its end.
-    pub(crate) fn is_terminated(&self) -> bool {
-        self.terminated
     }
 
     /// Reads more after the present bytes, which are one unfinished line.

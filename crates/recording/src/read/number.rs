@@ -104,6 +104,21 @@ pub(super) fn nanoseconds(text: &[u8], unit: Unit) -> Option<u64> {
     sum.checked_add(u64::from(is_up))
 }
 
+/// A number with its unit, such as "12.5ms" or "12.5 ms", in milliseconds: ns, us, ms, s, m (or min) or h.
+pub(super) fn with_unit(text: &[u8]) -> Option<f64> {
+    let begin = text.iter().position(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)?;
+    let (value, unit) = text.split_at(begin);
+    let value = parse(value.trim_ascii_end())?;
+    let (unit, factor) = match unit {
+        b"m" | b"min" => (Unit::S, 60.0),
+        b"h" => (Unit::S, 3600.0),
+        // The signs for micro and for the Greek letter.
+        b"\xC2\xB5s" | b"\xCE\xBCs" => (Unit::Us, 1.0),
+        unit => (std::str::from_utf8(unit).ok()?.parse().ok()?, 1.0),
+    };
+    unit.milliseconds(value * factor)
+}
+
 fn any(text: &[u8]) -> Option<f64> {
     let is_of_numbers = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E');
     if !text.iter().all(is_of_numbers) {
@@ -148,6 +163,18 @@ mod tests {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
         assert_eq!(parse(b"1\xff"), None);
+    }
+
+    #[test]
+    fn numbers_with_units() {
+        for (text, ms) in
+            [("12ms", 12.0), ("1.5 s", 1500.0), ("880.00us", 0.88), ("5\u{b5}s", 0.005), ("2m", 120_000.0)]
+        {
+            assert_eq!(with_unit(text.as_bytes()), Some(ms), "{text}");
+        }
+        for text in ["12", "ms", "12 kg", "-1ms", "1e3", ""] {
+            assert_eq!(with_unit(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

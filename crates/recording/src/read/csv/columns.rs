@@ -1,8 +1,12 @@
 //! Which columns of a CSV file count, by the names in its first row.
 
-use std::io::Read;
+use std::{collections::BTreeSet, io::Read};
 
-use super::{A_CLOSING_QUOTE, UNCLOSED, fields, fields::unclosed_quote};
+use super::{
+    A_CLOSING_QUOTE, UNCLOSED, delimiter,
+    fields::{fields, unclosed_quote},
+    units::{named_unit, unit_of, with_units},
+};
 use crate::{
     Error, Metric, Unit,
     read::{
@@ -25,6 +29,8 @@ pub(super) struct Columns {
     pub unit: Unit,
     /// False for a lone column of numbers, whose first row is data.
     pub has_header: bool,
+    /// Which columns have the unit in each cell.
+    pub has_units: Vec<bool>,
     pub warnings: Vec<String>,
 }
 
@@ -62,18 +68,30 @@ pub(super) enum Role {
 impl Columns {
     /// Finds the columns by the first row, which is text. `wanted` must be there if it is given; otherwise it is
     /// `latency`, or `ttfb` or what that is made of, or `total`, or the only metric that there is.
-    pub(super) fn find<R: Read>(first: &[u8], lines: &Lines<R>, options: &Options) -> Result<Self, Error> {
-        let delimiter = delimiter(first);
+    ///
+    /// `given` is the delimiter, if the file names it, and `next` the row after the first, which may show that cells have
+    /// their units.
+    pub(super) fn find<R: Read>(
+        first: &[u8],
+        next: &[u8],
+        given: Option<u8>,
+        lines: &Lines<R>,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let delimiter = given.unwrap_or_else(|| delimiter::of_header(first));
         if let Some(at) = unclosed_quote(first, delimiter) {
             let (found, expected) = (UNCLOSED.to_owned(), A_CLOSING_QUOTE);
-            return Err(Error::Number { place: lines.place(1, at + 1), found, expected });
+            return Err(Error::Number { place: lines.place(lines.number(), at + 1), found, expected });
         }
-        let names: Vec<String> = fields(first, delimiter)
+        let mut options = options.clone();
+        let mut names: Vec<String> = fields(first, delimiter)
             .map(|(_, name)| String::from_utf8_lossy(name).trim().to_ascii_lowercase())
             .collect();
         if names.iter().all(|name| looks_like_data(name)) {
-            return Self::without_header(&names, lines, options);
+            return Self::without_header(&names, lines, &options);
         }
+        let has_units = with_units(&mut names, &mut options, fields(next, delimiter), delimiter);
+        let options = &options;
         check_mappings(&names, lines, options)?;
         let headers =
             fields(first, delimiter).map(|(_, name)| String::from_utf8_lossy(name).trim().to_owned());
@@ -83,6 +101,9 @@ impl Columns {
             .map(|(name, header)| role(name, header, options).unwrap_or(Role::None))
             .collect();
         keep_one_start(&mut roles);
+        if let Some(twice) = twice(&roles) {
+            return Err(undecided(&names, lines, format!("one column {twice}, not several")));
+        }
         let made = match options.metric.or_else(|| only_mapped_metric(options)) {
             None if is_ttfb(&roles) => Some(Metric::Ttfb),
             wanted => wanted.filter(|&metric| is_made_of(&roles, metric)),
@@ -90,19 +111,28 @@ impl Columns {
         let (metric, unit, warning) = match made {
             Some(metric) => (metric, Unit::Ms, None),
             None => {
-                let (value, metric, unit, warning) = choose(&names, lines, options)?;
+                let (value, metric, unit, warning) = choose(&names, &has_units, lines, options)?;
                 roles[value] = Role::Value;
                 (metric, unit, warning)
             }
         };
         let warnings = warning.into_iter().collect();
-        Ok(Self { delimiter, roles, metric, unit, has_header: true, warnings })
+        Ok(Self { delimiter, roles, metric, unit, has_header: true, has_units, warnings })
     }
 
     fn without_header<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<Self, Error> {
+        if let Some(mapping) = options.columns.first() {
+            let expected = format!("a header row, in which a column has the name {}", shown(&mapping.header));
+            let found = "a first row of numbers".to_owned();
+            return Err(Error::Metric { place: lines.place(lines.number(), 1), found, expected });
+        }
         if names.len() > 1 {
             let found = format!("{} columns of numbers and no header row", names.len());
-            return Err(Error::NotARecording { place: lines.place(1, 1), found, expected: EXPECTED });
+            return Err(Error::NotARecording {
+                place: lines.place(lines.number(), 1),
+                found,
+                expected: EXPECTED,
+            });
         }
         let metric = options.metric.unwrap_or(Metric::Latency);
         let warning = options
@@ -115,6 +145,7 @@ impl Columns {
             metric,
             unit: options.unit.unwrap_or(Unit::Ms),
             has_header: false,
+            has_units: vec![false],
             warnings: warning.into_iter().collect(),
         })
     }
@@ -167,15 +198,40 @@ fn mapped_role(mapping: &ColumnMapping, header: String, options: &Options) -> Op
     })
 }
 
-/// The unit of a column with a mapping, from the mapping, the header or the options.
-fn unit_of(mapping: &ColumnMapping, options: &Options) -> Option<Unit> {
-    mapping.unit.or_else(|| Unit::of(&mapping.header).map(|(_, unit)| unit)).or(options.unit)
+/// What two columns are for that only one can be for, as "with the name "city"". Only the metric's own column is checked
+/// elsewhere.
+fn twice(roles: &[Role]) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    roles.iter().find_map(|role| {
+        let purpose = match role {
+            Role::Metric(metric, _) if Metric::PHASES.contains(metric) => format!("of {metric}"),
+            Role::Started(_) => "of started".to_owned(),
+            Role::Intended(_) => "of intended".to_owned(),
+            Role::Error => "of error".to_owned(),
+            Role::Status => "of status".to_owned(),
+            Role::Page => "of page".to_owned(),
+            Role::Label(name) if !name.is_empty() => {
+                format!("with the name {}", shown(&name.to_ascii_lowercase()))
+            }
+            _ => return None,
+        };
+        seen.replace(purpose)
+    })
 }
 
-/// Checks that each mapping has one column in the file, and that its unit is known.
+/// Checks that no two mappings are for one column or one field, that each has one column in the file, and that its unit is
+/// known.
 fn check_mappings<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<(), Error> {
-    for mapping in &options.columns {
-        let header = super::quoted(mapping.header.as_bytes());
+    for (index, mapping) in options.columns.iter().enumerate() {
+        let header = shown(&mapping.header);
+        let before = &options.columns[..index];
+        if before.iter().any(|other| other.header == mapping.header) {
+            return Err(undecided(names, lines, format!("one --column for {header}, not several")));
+        }
+        if before.iter().any(|other| other.field == mapping.field) {
+            let field = mapping.field.name();
+            return Err(undecided(names, lines, format!("one --column for the field {field}, not several")));
+        }
         match names.iter().filter(|name| mapping.matches(name)).count() {
             1 => {}
             0 => return Err(undecided(names, lines, format!("one with the name {header}"))),
@@ -268,17 +324,9 @@ fn timed<'n>(name: &'n str, options: &Options) -> Option<(&'n str, Unit)> {
         options.unit.filter(|_| is_time).map(|unit| (name, unit))
     };
     // A mapping replaces columns that have its meaning by their names.
-    Unit::of(name)
+    named_unit(name)
         .or_else(given)
         .filter(|(stem, _)| !options.columns.iter().any(|mapping| mapping.field.is_called(stem)))
-}
-
-/// The first of tab, comma and semicolon that the first row has: names contain none of them.
-fn delimiter(first: &[u8]) -> u8 {
-    [b'\t', b',', b';']
-        .into_iter()
-        .find(|&delimiter| memchr::memchr(delimiter, first).is_some())
-        .unwrap_or(b',')
 }
 
 /// Numbers, and wrong values in place of numbers, are not names.
@@ -290,7 +338,12 @@ fn looks_like_data(name: &str) -> bool {
 type Choice = (usize, Metric, Unit, Option<String>);
 
 /// The column of the metric.
-fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<Choice, Error> {
+fn choose<R: Read>(
+    names: &[String],
+    has_units: &[bool],
+    lines: &Lines<R>,
+    options: &Options,
+) -> Result<Choice, Error> {
     let wanted = options.metric.or_else(|| only_mapped_metric(options));
     let measured: Vec<(usize, &str, Unit)> = names
         .iter()
@@ -307,8 +360,13 @@ fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Res
         Some(metric) => of(metric),
         None => of(Metric::Latency).or_else(|| of(Metric::Ttfb)).or_else(|| of(Metric::Total)).or(
             match metrics.as_slice() {
-                // A phase whose header has no unit may be one number of many.
-                [only] if !Metric::PHASES.contains(&only.1) || has_unit(&names[only.0]) => Some(only),
+                // A phase whose header does not end with a unit may be one number of many.
+                [only]
+                    if !Metric::PHASES.contains(&only.1)
+                        || (Unit::of(&names[only.0]).is_some() && !has_units[only.0]) =>
+                {
+                    Some(only)
+                }
                 _ => None,
             },
         ),
@@ -346,8 +404,8 @@ fn only_mapped_metric(options: &Options) -> Option<Metric> {
     metrics.next().filter(|_| metrics.next().is_none())
 }
 
-fn has_unit(header: &str) -> bool {
-    Unit::of(header).is_some()
+fn shown(header: &str) -> String {
+    super::quoted(header.as_bytes())
 }
 
 fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> Error {
@@ -357,7 +415,11 @@ fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> E
     if names.len() > SHOWN {
         listed.push(format!("and {} more", names.len() - SHOWN));
     }
-    Error::Metric { place: lines.place(1, 1), found: format!("{noun} {}", listed.join(", ")), expected }
+    Error::Metric {
+        place: lines.place(lines.number(), 1),
+        found: format!("{noun} {}", listed.join(", ")),
+        expected,
+    }
 }
 
 /// The stems of the columns of times at which events started, and were meant to.

@@ -70,6 +70,44 @@ fn decimal_commas_where_columns_have_another_delimiter() {
 }
 
 #[test]
+fn spreadsheets() {
+    // The delimiter on a line of its own, also in quotes, and a tab.
+    assert_eq!(values(&read("sep=;\nlatency_ms;city\n1,5;Oslo\n")), [1.5]);
+    assert_eq!(values(&read("\"SEP=|\"\r\nlatency_ms|note\r\n1.5|a;b\r\n")), [1.5]);
+    assert_eq!(values(&read("sep=\t\nlatency_ms\tcity\n1.5\tOslo\n")), [1.5]);
+    let refused = refused("sep=;\nlatency_ms;city\nx;Oslo\n");
+    assert!(refused.starts_with("side.csv:3:1: found \"x\""), "{refused}");
+    // Lone carriage returns.
+    assert_eq!(values(&read("latency_ms,city\r1.5,Oslo\r2.5,Lima\r")), [1.5, 2.5]);
+    assert_eq!(values(&read("latency_ms\r1.5\r2.5")), [1.5, 2.5]);
+}
+
+#[test]
+fn units_in_headers_and_cells() {
+    for header in ["Latency (ms)", "latency [ms]", "Latency(milliseconds)", "LATENCY ( msec )"] {
+        assert_eq!(values(&read(format!("{header},city\n1.5,Oslo\n"))), [1.5], "{header}");
+    }
+    assert_eq!(values(&read("TTFB (s),city\n1.5,Oslo\n")), [1500.0]);
+    assert_eq!(values(&read("latency,city\n12ms,Oslo\n1.5 s,Lima\n880us,Lima\n")), [12.0, 1500.0, 0.88]);
+    assert_eq!(values(&read("latency\n12ms\n1.5s\n")), [12.0, 1500.0]);
+    assert_eq!(values(&read("latency;city\n1,5 ms;Oslo\n2,5 s;Lima\n")), [1.5, 2500.0]);
+    // A unit in a cell goes before the header's.
+    assert_eq!(values(&read("latency_ms\n12\n1.5s\n")), [12.0, 1500.0]);
+    assert_eq!(values(&read_columns("when,took\n1,12ms\n", &["latency=took"]).unwrap()), [12.0]);
+    // A lone phase is not the number that is meant.
+    for text in ["total time,dns\n2ms,1ms\n", "Total time (ms),DNS (ms)\n2,1\n"] {
+        assert!(refused(text).contains("such as latency_ms (or"), "{text}");
+    }
+    // Next to cells with units, a cell without one has none.
+    let refused = refused("latency\n12ms\n900\n");
+    assert_eq!(
+        refused,
+        "side.csv:3:1: found \"900\"; expected a number with its unit, such as 12.5 ms, as in the rows before"
+    );
+    assert!(self::refused("latency_ms\n12kg\n").contains("expected a number of milliseconds"));
+}
+
+#[test]
 fn a_column_with_a_unit() {
     for (name, rows) in
         [("latency_ms", "1.5\n20\n"), ("latency_us", "1500\n20000\n"), ("latency_s", "0.0015\n2e-2\n")]
@@ -105,7 +143,7 @@ fn latency_goes_before_ttfb_and_two_others_are_undecided() {
         refused("tls_ms,connect_ms\n1,2\n")
             .contains("expected a choice of metric, or one column such as tls_ms")
     );
-    assert!(refused("tls_ms,tls_us\n1,2\n").contains("expected a choice of metric"));
+    assert!(refused("tls_ms,tls_us\n1,2\n").contains("expected one column of tls, not several"));
     assert!(refused("latency_ms,latency_us\n1,2\n").contains("expected one column of latency"));
 }
 
@@ -219,6 +257,17 @@ fn columns_that_are_named_wrongly_are_refused() {
         assert!(refused.starts_with("side.csv:1:1: found the columns \"a\", \"b\", \"b\"; "), "{refused}");
         assert!(refused.ends_with(expected), "{refused}");
     }
+    for (columns, expected) in [
+        (["latency=a:ms", "ttfb=A:ms"], "expected one --column for \"a\", not several"),
+        (["latency=a:ms", "latency=c:ms"], "expected one --column for the field latency, not several"),
+    ] {
+        let refused = read_columns("a,c\n1,2\n", &columns).unwrap_err();
+        assert!(refused.ends_with(expected), "{refused}");
+    }
+    assert_eq!(
+        read_columns("1\n2\n", &["latency=a:ms"]).unwrap_err(),
+        "side.csv:1:1: found a first row of numbers; expected a header row, in which a column has the name \"a\""
+    );
     let caddy = r#"{"level":"info","ts":1741944600.5,"logger":"http.log.access","msg":"handled request","request":{"method":"GET","uri":"/"},"duration":0.5,"status":200,"size":1}"#;
     let series = read_columns(caddy, &["latency=duration:s"]).unwrap();
     let warnings = warnings(&series);
@@ -228,6 +277,30 @@ fn columns_that_are_named_wrongly_are_refused() {
             .any(|warning| warning.starts_with("Columns can be named in CSV files and access logs only")),
         "{warnings:?}"
     );
+}
+
+#[test]
+fn a_header_in_quotes_may_contain_other_delimiters() {
+    let series = read_columns("\"time, total\";city\n1,5;Oslo\n", &["latency=time, total:ms"]).unwrap();
+    assert_eq!(values(&series), [1.5]);
+    assert_eq!(values(&read("\"a;b\",latency_ms\n1,2\n")), [2.0]);
+}
+
+#[test]
+fn two_columns_of_one_name_are_refused_where_it_matters() {
+    for (header, expected) in [
+        ("latency_ms,status,status", "expected one column of status, not several"),
+        ("latency_ms,error,Error", "expected one column of error, not several"),
+        ("latency_ms,started_s,started_ms", "expected one column of started, not several"),
+        ("latency_ms,dns_ms,dns_us", "expected one column of dns, not several"),
+        ("latency_ms,city,City", "expected one column with the name \"city\", not several"),
+    ] {
+        let by = Wanted { by: Some("city".to_owned()), ..Wanted::default() };
+        let refused = read_wanted(format!("{header}\n1,2,3\n"), &by).unwrap_err();
+        assert!(refused.ends_with(expected), "{refused}");
+    }
+    // Nothing looks at the column.
+    assert_eq!(values(&read("latency_ms,city,city\n1,2,3\n")), [1.0]);
 }
 
 #[test]
@@ -296,7 +369,7 @@ fn what_is_no_number_is_refused_with_its_place() {
         ("inf", "side.csv:3:3: found \"inf\"; expected a number of milliseconds from 0 to 1e15"),
         ("-5", "side.csv:3:3: found \"-5\"; expected a number of milliseconds from 0 to 1e15"),
         ("fast", "side.csv:3:3: found \"fast\"; expected a number of milliseconds from 0 to 1e15"),
-        ("12 ms", "side.csv:3:3: found \"12 ms\"; expected a number of milliseconds from 0 to 1e15"),
+        ("12 kg", "side.csv:3:3: found \"12 kg\"; expected a number of milliseconds from 0 to 1e15"),
         ("2e15", "side.csv:3:3: found \"2e15\"; expected a number of milliseconds from 0 to 1e15"),
         ("1,2", "side.csv:3:5: found 3 columns; expected 2, as in the first row"),
     ];

@@ -6,41 +6,33 @@
 //! is, and percentiles come out as they are stated ([`Statistics`]); what lies between two points is given as the middle of its
 //! bin, and the relative error is that of the widest such gap.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Read},
-};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use units::show::{latency, relative};
 
 use super::ranks::Statistics;
 use crate::{
-    Bucket, Counts, Error, Event, Metric, Sample, Sink,
+    Bucket, Counts, Error, Metric, Place, Sink,
     error::counted,
     read::{
         Frame, Input, Options,
-        json::{Document, Seconds, Text},
+        json::{Seconds, Text, whole},
+        summary::failures,
     },
 };
 
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
-    let input = Input { reader: Box::new(Short { input: input.reader, left: LONGEST }), path: input.path };
-    let mut document = Document::new(input, EXPECTED)?;
-    let summary: Summary = match document.next(std::marker::PhantomData) {
-        Ok(summary) => summary,
-        Err(error) => return Err(document.broken(error)),
-    };
-    document.end()?;
+    let (summary, start): (Summary, Place) = whole(input, EXPECTED)?;
     let metric = options.metric.unwrap_or(Metric::Latency);
     let Some(known) = summary.of(metric) else {
         let found = "oha's JSON, which has only latency and, in later versions, ttfb".to_owned();
         let expected = format!("samples with {metric}; oha's CSV has more");
-        return Err(Error::Metric { place: document.start(), found, expected });
+        return Err(Error::Metric { place: start.clone(), found, expected });
     };
     sink.metric(metric);
     let broken =
-        |found: &str, expected| Error::Number { place: document.start(), found: found.to_owned(), expected };
+        |found: &str, expected| Error::Number { place: start.clone(), found: found.to_owned(), expected };
     let known = known.ok_or_else(|| broken(A_HISTOGRAM, "seconds, and counts of up to 1e15 requests"))?;
     let rebuilt = known.rebuild().ok_or_else(|| broken("percentiles that fall", "values that rise"))?;
     let mut warnings = Vec::new();
@@ -131,23 +123,8 @@ impl Summary {
 
     /// Failed requests as events. Those that the end of the test cut off (`-z`) did not fail.
     fn hand_over_failures(&self, sink: &mut dyn Sink, warnings: &mut Vec<String>) -> Result<(), Error> {
-        let mut number = 0;
-        for (reason, &count) in &self.error_distribution {
-            if reason.0 == CUT_OFF {
-                continue;
-            }
-            let sample = Sample { error: Some(reason.0.clone()), ..Sample::default() };
-            let taken = count.min(MOST_FAILURES.saturating_sub(number));
-            for _ in 0..taken {
-                number += 1;
-                sink.event(&Event { number, sample: &sample, exact: &[] })?;
-            }
-            if taken < count {
-                warnings.push(format!("More than {MOST_FAILURES} failures; the rest is left out."));
-                break;
-            }
-        }
-        Ok(())
+        let failed = self.error_distribution.iter().filter(|(Text(reason), _)| reason != CUT_OFF);
+        failures(failed.map(|(Text(reason), &count)| (reason.as_str(), count)), sink, warnings)
     }
 }
 
@@ -190,34 +167,10 @@ fn known(
     Some(Statistics { bins, percentiles: stated, fastest, slowest, count })
 }
 
-/// A document that is held whole, and so has an end.
-struct Short<R> {
-    input: R,
-    left: usize,
-}
-
-impl<R: Read> Read for Short<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        self.left = self.left.checked_sub(read).ok_or_else(|| {
-            let problem =
-                format!("it goes on after {} MiB, which no summary of a run is long", LONGEST >> 20);
-            io::Error::new(io::ErrorKind::InvalidData, problem)
-        })?;
-        Ok(read)
-    }
-}
-
-/// Summaries take some kilobytes, and a line for each kind of failure.
-const LONGEST: usize = 64 << 20;
-
 const A_HISTOGRAM: &str = "a histogram with keys or counts that cannot be";
 
 /// `ClientError::Deadline` in oha's `src/client.rs`.
 const CUT_OFF: &str = "aborted due to deadline";
-
-/// Events that are made of failures, which have nothing but their number.
-const MOST_FAILURES: u64 = 10_000_000;
 
 /// More requests than anybody sends: a million a second for thirty years.
 const MOST: u64 = 1_000_000_000_000_000;

@@ -1,0 +1,9 @@
+//! Any bytes are a series or an error, and a series keeps its promises: the output of load generators, ping programs and monitoring.
+//!
+//! `cargo +nightly fuzz run recording_tools corpus/recording_tools seeds/recording_tools`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fuzz::a_series_keeps_its_promises(bytes));
