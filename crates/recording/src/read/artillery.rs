@@ -82,7 +82,7 @@ const SOURCE: &str = "artillery's report";
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     const REPORT: &str = r#"{"aggregate":{"counters":{"http.requests":12,"http.codes.200":11,"errors.ETIMEDOUT":1},"rates":{"http.request_rate":2},
         "summaries":{"http.response_time":{"min":1,"max":9,"count":11,"mean":2.5,"p50":2,"median":2,"p75":3,"p90":4,"p95":4,"p99":8.9,"p999":9},
@@ -95,13 +95,10 @@ mod tests {
     fn percentiles_and_counts() {
         let kept = read(REPORT).unwrap();
         assert_eq!(kept.format, Some(Format::Artillery));
-        let all = |buckets: &[(f64, u64)]| -> Vec<Bucket> {
-            buckets.iter().map(|&(value_ms, count)| Bucket { value_ms, count }).collect()
-        };
-        assert_eq!(kept.counts[0].buckets, all(&[(1.0, 1), (2.0, 5), (3.0, 3), (4.0, 1), (9.0, 1)]));
+        assert_eq!(kept.points(), [(1.0, 1), (2.0, 5), (3.0, 3), (4.0, 1), (9.0, 1)]);
         assert_eq!(kept.samples[0].error.as_deref(), Some("ETIMEDOUT"));
         let kept = read(VERSION_1).unwrap();
-        assert_eq!(kept.counts[0].buckets, all(&[(1.0, 1), (2.0, 5), (4.0, 4), (9.0, 1)]));
+        assert_eq!(kept.points(), [(1.0, 1), (2.0, 5), (4.0, 4), (9.0, 1)]);
         assert_eq!(kept.samples[0].error.as_deref(), Some("ETIMEDOUT"));
         assert!(
             read(r#"{"aggregate":{"counters":{},"summaries":{}},"intermediate":[]}"#)

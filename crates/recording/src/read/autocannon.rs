@@ -57,7 +57,7 @@ const SOURCE: &str = "autocannon's JSON";
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     const RUN: &str = r#"{"url":"http://127.0.0.1/","connections":4,"pipelining":1,"duration":2.01,"errors":3,"timeouts":1,"non2xx":8,
         "2xx":167,"5xx":8,"latency":{"average":44.87,"mean":44.87,"stddev":6.29,"min":8,"max":63,"p0_001":8,"p1":10,"p50":44,
@@ -69,8 +69,7 @@ mod tests {
         assert_eq!(kept.format, Some(Format::Autocannon));
         // p50 of 175: up to the 88th; p99: up to rank 172.26 from 0.
         let buckets = [(8.0, 2), (10.0, 1), (44.0, 85), (54.0, 83), (60.0, 3), (63.0, 1)];
-        let buckets = buckets.map(|(value_ms, count)| Bucket { value_ms, count });
-        assert_eq!(kept.counts[0].buckets, buckets);
+        assert_eq!(kept.points(), buckets);
         let errors: Vec<_> = kept.samples.iter().map(|sample| sample.error.as_deref().unwrap()).collect();
         assert_eq!(errors, ["timeout", "no response", "no response"]);
         assert!(kept.warnings[0].contains("the file states 44.9 ms"), "{:?}", kept.warnings);

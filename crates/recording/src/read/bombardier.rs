@@ -84,7 +84,7 @@ const SOURCE: &str = "bombardier's JSON";
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     const RUN: &str = r#"{"spec":{"numberOfConnections":4,"testType":"timed","method":"GET","url":"http://127.0.0.1/","client":"fasthttp"},
         "result":{"bytesRead":145565,"timeTakenSeconds":2.04,"req1xx":0,"req2xx":177,"req3xx":0,"req4xx":0,"req5xx":2,"others":3,
@@ -97,8 +97,7 @@ mod tests {
         let kept = read(RUN).unwrap();
         assert_eq!(kept.format, Some(Format::Bombardier));
         let buckets = [(44.041, 90), (48.002, 45), (51.918, 27), (52.025, 9), (55.928, 7), (56.078, 1)];
-        let buckets = buckets.map(|(value_ms, count)| Bucket { value_ms, count });
-        assert_eq!(kept.counts[0].buckets, buckets);
+        assert_eq!(kept.points(), buckets);
         let errors: Vec<_> = kept.samples.iter().map(|sample| sample.error.as_deref().unwrap()).collect();
         assert_eq!(errors, ["timeout", "timeout", "no response"]);
         assert!(kept.warnings[1].contains("3 failed requests"), "{:?}", kept.warnings);

@@ -262,8 +262,6 @@ fn json(text: &[u8]) -> Option<Format> {
         (all(&["connections", "pipelining", "latency", "requests"]), Format::Autocannon),
         (all(&["spec", "result", "req2xx", "latency"]), Format::Bombardier),
         (text.starts_with(b"{") && has(text, "resourceSpans"), Format::Otlp),
-        // Its first lines may be about something else.
-        (text.starts_with(b"{") && all(&["duration", "request", "status"]), Format::Caddy),
     ];
     let log =
         || access::detect_json(|key| has(text, key)).filter(|_| text.starts_with(b"{")).map(Format::Access);

@@ -77,7 +77,7 @@ struct Bucket {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     const RUN: &str = r#"{"RunType":"HTTP","Labels":"a","StartTime":"2025-03-14T09:26:53Z","RequestedQPS":"8","ActualDuration":5001018417,
         "DurationHistogram":{"Count":4,"Min":0.0015,"Max":0.007,"Sum":0.0135,"Avg":0.003375,"StdDev":0.001,
@@ -88,8 +88,8 @@ mod tests {
     fn buckets_have_their_limits() {
         let kept = read(RUN).unwrap();
         assert_eq!(kept.format, Some(Format::Fortio));
-        let buckets = [(2.0, 2), (2.75, 1), (5.0, 1)].map(|(value_ms, count)| Bucket { value_ms, count });
-        assert_eq!(kept.counts[0].buckets, buckets);
+        let buckets = [(2.0, 2), (2.75, 1), (5.0, 1)];
+        assert_eq!(kept.points(), buckets);
         assert!((kept.counts[0].relative_error - 0.4).abs() < 1e-12);
         assert_eq!(kept.samples[0].error.as_deref(), Some("no response"));
         assert!(kept.warnings[1].contains("1 failed call until failure"), "{:?}", kept.warnings);

@@ -170,7 +170,7 @@ const SOURCE: &str = "ghz's JSON";
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     const RUN: &str = r#"{"date":"2025-03-14T09:26:53Z","count":4,"total":100000000,"average":12000000,"fastest":5000000,"slowest":20000000,"rps":40,
         "errorDistribution":{"rpc error: code = Unavailable desc = x":1},"statusCodeDistribution":{"OK":3,"Unavailable":1},
@@ -197,8 +197,8 @@ mod tests {
     fn without_calls_there_are_percentiles() {
         let at = RUN.find(",\n        \"details\"").unwrap();
         let kept = read(format!("{},\"details\":null}}", &RUN[..at])).unwrap();
-        let buckets = [(5.0, 1), (10.0, 1), (20.0, 1)].map(|(value_ms, count)| Bucket { value_ms, count });
-        assert_eq!(kept.counts[0].buckets, buckets);
+        let buckets = [(5.0, 1), (10.0, 1), (20.0, 1)];
+        assert_eq!(kept.points(), buckets);
         assert_eq!(kept.samples[0].error.as_deref(), Some("Unavailable"));
     }
 }

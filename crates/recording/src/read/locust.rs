@@ -150,7 +150,7 @@ const SOURCE: &str = "Locust's file";
 mod tests {
     use super::*;
     use crate::{
-        Bucket, Format,
+        Format,
         read::json::testing::{read, read_with},
     };
 
@@ -176,8 +176,7 @@ GET,\"b, all\",75,0,46,48.2,42.2,61.8,700.0,25.3,0.0,46,49,50,51,53,57,57,62,62,
             // 69 is beyond the slowest, which is not rounded.
             (68.6, 1),
         ];
-        let buckets = buckets.map(|(value_ms, count)| Bucket { value_ms, count });
-        assert_eq!((kept.counts.len(), &kept.counts[0].buckets[..]), (1, &buckets[..]));
+        assert_eq!((kept.counts.len(), kept.points()), (1, buckets.to_vec()));
         assert_eq!(kept.samples.len(), 3);
         assert_eq!(kept.samples[0].error.as_deref(), Some("failed"));
         assert!(

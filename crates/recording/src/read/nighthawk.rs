@@ -112,7 +112,7 @@ const SOURCE: &str = "nighthawk's JSON";
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     const RUN: &str = r#"{"options":{"requests_per_second":5},"results":[{"name":"worker_0","statistics":[]},{"name":"global","statistics":[
         {"count":"11","id":"benchmark_http_client.queue_to_connect","mean":"0.1s","percentiles":[]},
@@ -125,9 +125,8 @@ mod tests {
     fn percentiles_of_all_workers() {
         let kept = read(RUN).unwrap();
         assert_eq!(kept.format, Some(Format::Nighthawk));
-        let buckets =
-            [(1.0, 1), (2.0, 5), (4.0, 4), (9.0, 1)].map(|(value_ms, count)| Bucket { value_ms, count });
-        assert_eq!(kept.counts[0].buckets, buckets);
+        let buckets = [(1.0, 1), (2.0, 5), (4.0, 4), (9.0, 1)];
+        assert_eq!(kept.points(), buckets);
         assert_eq!(kept.samples.len(), 2);
         assert_eq!(kept.samples[0].error.as_deref(), Some("stream reset"));
         let refused = read(RUN.replace("request_to_response", "other")).unwrap_err();

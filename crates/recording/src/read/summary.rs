@@ -1,7 +1,7 @@
 //! Summaries without samples: percentiles and a count of events, or buckets with counts.
 //!
-//! Where the events between two percentiles lie is not in a file: they are counted at the upper one, as in HdrHistogram's
-//! percentile text, so that each stated percentile comes out as stated. The events of a bucket are counted at its middle.
+//! Where the events between two percentiles lie is not in a file: they count at the upper one, so that each stated percentile comes
+//! out as stated. The events of a bucket count at its middle.
 
 use units::show::{latency, relative};
 
@@ -53,16 +53,17 @@ impl Points {
             let count = upto.saturating_sub(total);
             match buckets.last_mut() {
                 _ if count == 0 => {}
-                Some(last) if last.value_ms == ms => last.count += count,
+                Some(last) if last.value_ms == ms => last.absorb(Bucket::exact(ms, count)),
                 Some(_) => {
                     widest = widest.max((ms - value_ms) / ms);
-                    buckets.push(Bucket { value_ms: ms, count });
+                    buckets.push(Bucket { low_ms: value_ms, ..Bucket::exact(ms, count) });
                 }
-                None => {
-                    // How low the events below the first percentile reach is unknown.
-                    widest = if next > 0.0 { LARGEST_ERROR } else { 0.0 };
-                    buckets.push(Bucket { value_ms: ms, count });
+                // How low the events below the first percentile reach is unknown.
+                None if next > 0.0 => {
+                    widest = LARGEST_ERROR;
+                    buckets.push(Bucket { low_ms: 0.0, ..Bucket::exact(ms, count) });
                 }
+                None => buckets.push(Bucket::exact(ms, count)),
             }
             (percent, value_ms, total) = (next, ms, total.max(upto));
         }
@@ -128,13 +129,13 @@ pub(super) fn of_bins(bins: &[Bin]) -> Option<Counts> {
         if count == 0 {
             continue;
         }
-        let value_ms = low_ms.midpoint(high_ms);
-        if value_ms > 0.0 {
-            relative_error = relative_error.max((high_ms - low_ms) / 2.0 / value_ms);
+        let bucket = Bucket::between(low_ms, high_ms, count);
+        if bucket.value_ms > 0.0 {
+            relative_error = relative_error.max((high_ms - low_ms) / 2.0 / bucket.value_ms);
         }
         match buckets.last_mut() {
-            Some(last) if last.value_ms == value_ms => last.count += count,
-            _ => buckets.push(Bucket { value_ms, count }),
+            Some(last) if last.value_ms == bucket.value_ms => last.absorb(bucket),
+            _ => buckets.push(bucket),
         }
     }
     Some(Counts { buckets, relative_error: relative_error.min(LARGEST_ERROR), ..Counts::default() })
@@ -246,8 +247,8 @@ mod tests {
         let percentiles = vec![(50.0, 10.0), (90.0, 20.0)];
         let (counts, said) =
             Points { events: 11, percentiles, ..Points::default() }.counts("A file").unwrap();
-        let bucket = |value_ms, count| Bucket { value_ms, count };
-        assert_eq!(counts.buckets, [bucket(10.0, 6), bucket(20.0, 4)]);
+        let bucket = |low_ms, value_ms, count| Bucket { low_ms, ..Bucket::exact(value_ms, count) };
+        assert_eq!(counts.buckets, [bucket(0.0, 10.0, 6), bucket(10.0, 20.0, 4)]);
         assert!(said[1].starts_with("The percentiles stop at 90: 1 slower event is missing"), "{said:?}");
         assert_eq!(counts.relative_error, LARGEST_ERROR);
         let falling = vec![(50.0, 10.0), (90.0, 9.0)];
@@ -258,10 +259,7 @@ mod tests {
     fn bins_have_middles() {
         let bin = |low_ms, high_ms, count| Bin { low_ms, high_ms, count };
         let counts = of_bins(&[bin(10.0, 30.0, 2), bin(30.0, 30.0, 0), bin(30.0, 34.0, 1)]).unwrap();
-        assert_eq!(
-            counts.buckets,
-            [Bucket { value_ms: 20.0, count: 2 }, Bucket { value_ms: 32.0, count: 1 }]
-        );
+        assert_eq!(counts.buckets, [Bucket::between(10.0, 30.0, 2), Bucket::between(30.0, 34.0, 1)]);
         assert_eq!(counts.relative_error, 0.5);
         assert!(of_bins(&[bin(10.0, 30.0, 2), bin(20.0, 40.0, 1)]).is_none());
         assert!(of_bins(&[bin(f64::NAN, 30.0, 2)]).is_none());

@@ -126,7 +126,7 @@ const A_NUMBER: &str = "a line such as \"172 requests in 2.00s, 137.11KB read\""
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     const TEXT: &str = "Running 2s test @ http://127.0.0.1:8080/
   1 threads and 4 connections
@@ -150,8 +150,7 @@ Transfer/sec:     68.54KB
         let kept = read(TEXT).unwrap();
         assert_eq!(kept.format, Some(Format::Wrk));
         let buckets = [(44.05, 87), (48.0, 43), (52.0, 25), (60.06, 16), (1010.0, 1)];
-        let buckets = buckets.map(|(value_ms, count)| Bucket { value_ms, count });
-        assert_eq!((kept.counts.len(), &kept.counts[0].buckets[..]), (1, &buckets[..]));
+        assert_eq!((kept.counts.len(), kept.points()), (1, buckets.to_vec()));
         let errors: Vec<_> = kept.samples.iter().map(|sample| sample.error.as_deref().unwrap()).collect();
         assert_eq!(errors, ["read", "timeout", "timeout"]);
         assert!(

@@ -18,6 +18,13 @@ pub(in crate::read) struct Kept {
     pub format: Option<Format>,
 }
 
+impl Kept {
+    /// The values of the first histogram with their counts.
+    pub(in crate::read) fn points(&self) -> Vec<(f64, u64)> {
+        self.counts[0].buckets.iter().map(|bucket| (bucket.value_ms, bucket.count)).collect()
+    }
+}
+
 impl Sink for Kept {
     fn metric(&mut self, metric: Metric) {
         self.metric = Some(metric);

@@ -84,7 +84,7 @@ const SOURCE: &str = "k6's summary";
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bucket, Format, read::json::testing::read};
+    use crate::{Format, read::json::testing::read};
 
     /// As `--summary-export` writes it.
     const EXPORT: &str = r#"{"root_group":{"name":"","path":"","groups":{},"checks":{}},"metrics":{
@@ -104,8 +104,7 @@ mod tests {
             let kept = read(text).unwrap();
             assert_eq!(kept.format, Some(Format::K6Summary));
             let buckets = [(5.0, 1), (10.0, 50), (20.0, 40), (30.0, 5), (40.0, 5)];
-            let buckets = buckets.map(|(value_ms, count)| Bucket { value_ms, count });
-            assert_eq!(kept.counts[0].buckets, buckets);
+            assert_eq!(kept.points(), buckets);
             assert!(
                 kept.warnings[0].starts_with("k6's summary has no samples: only 5 points"),
                 "{:?}",

@@ -1,7 +1,7 @@
 //! Scrapes: one, two, of several histograms, and broken ones.
 
 use crate::{
-    Bucket, Format, Labels, Options, Unit,
+    Format, Labels, Options, Unit,
     read::json::testing::{Kept, read, read_with},
 };
 
@@ -20,7 +20,7 @@ fn scrape(name: &str, labels: &str, counts: [u64; 4], sum: f64) -> String {
 }
 
 fn buckets(kept: &Kept) -> Vec<(f64, u64)> {
-    kept.counts[0].buckets.iter().map(|&Bucket { value_ms, count }| (value_ms, count)).collect()
+    kept.points()
 }
 
 fn with_column(text: &str, column: &str) -> Result<Kept, String> {
