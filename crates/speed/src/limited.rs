@@ -107,14 +107,22 @@ impl Limits {
     /// The same of a receiver that was `unread` behind: so long after the last bytes had arrived, it had read them. A device that reads late
     /// closes the window, too.
     pub fn of_device(times: Times, sending: Duration, unread: Duration) -> Option<Self> {
-        let limits = Self::of(times, sending.saturating_add(unread))?;
+        let sent = Self::of(times, sending)?;
         let device = unread.as_secs_f64() / sending.saturating_add(unread).as_secs_f64().max(1e-9);
-        let application = (limits.application - device).max(0.0);
-        let limits = Self { application, device, ..limits };
+        let rest = 1.0 - device;
+        let limits = Self {
+            network: sent.network * rest,
+            receiver_window: sent.receiver_window * rest,
+            send_buffer: sent.send_buffer * rest,
+            application: sent.application * rest,
+            device,
+            retransmitted: sent.retransmitted,
+        };
         if device < BEHIND {
             return Some(limits);
         }
-        Some(Self { device: device + limits.receiver_window, receiver_window: 0.0, ..limits })
+        let device = (device + limits.receiver_window).min(1.0);
+        Some(Self { device, receiver_window: 0.0, ..limits })
     }
 
     /// Who limited it for the largest part of the time.
