@@ -21,7 +21,7 @@ export class Curve {
   private readonly points: Record<Direction, Point[]> = { download: [], upload: [] };
 
   constructor() {
-    fit(this.element, () => this.drawn());
+    fit(this.element, () => (this.points.download.length === 0 ? [] : this.drawn()));
   }
 
   /**
