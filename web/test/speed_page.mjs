@@ -27,6 +27,9 @@ try {
   await linked(url);
   await foreign(url);
   await unfolded(url);
+  await narrow(url);
+  await verdict(url);
+  await uploading(url);
   await overtaken(url);
   const keeping = await serve("--keep", join(folder, "results"), "--operator", sha256);
   const left = await kept(keeping);
@@ -187,6 +190,62 @@ async function foreign(url) {
   assert.match(await page.locator("#meaning").textContent(), /Downloadnot measuredUpload50\.0\u00a0Mbit\/slimited by the network/);
   assert.deepEqual(problems, []);
   await page.context().close();
+}
+
+/** On a phone the table scrolls, which can be seen, and pictures are drawn again when the phone is turned. */
+async function narrow(url) {
+  const { page, problems } = await open(`${url}#r=${packed(JSON.stringify(result("text")))}`, { viewport: { width: 390, height: 844 } });
+  await page.waitForSelector("#sizes .wide");
+  const table = await page.locator("#sizes .wide").evaluate((element) => ({
+    hidden: element.scrollWidth - element.clientWidth,
+    shadows: getComputedStyle(element).backgroundAttachment,
+  }));
+  assert.ok(table.hidden > 0, `${table.hidden}`);
+  assert.equal(table.shadows, "local, local, scroll, scroll");
+  const drawn = () => page.locator("#latency svg").evaluate((svg) => svg.viewBox.baseVal.width);
+  assert.equal(await drawn(), 390 - 72);
+  await page.setViewportSize({ width: 844, height: 390 });
+  await page.waitForFunction((width) => document.querySelector("#latency svg").viewBox.baseVal.width === width, 844 - 72);
+  assert.deepEqual(problems, []);
+  await page.context().close();
+}
+
+/** What limited a direction is said in words, and the round trips a minute have their name. */
+async function verdict(url) {
+  const made = result("text");
+  made.upload.limited_by = "device";
+  made.rpm = { value: 224.4, method: "text" };
+  const { page } = await open(`${url}#r=${packed(JSON.stringify(made))}`, {});
+  await page.waitForSelector("#meaning");
+  const text = await page.locator("#meaning").textContent();
+  assert.match(text, /Upload50\.0\u00a0Mbit\/slimited by your device/);
+  assert.match(text, /Responsiveness \(RPM\)224round trips a minute with the line full/);
+  await page.context().close();
+}
+
+/** The curve of uploads has what the server has received, whatever the browser has sent. */
+async function uploading(url) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  let received = 0;
+  // 1 MB more has arrived at each look; the upload itself ends when there were some.
+  await page.route(/__down\?bytes=0/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), "received-bytes": String(received) } });
+  });
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route(/__up\?test=/, async (route) => {
+    received = 3_000_000;
+    await released;
+    await route.continue();
+  });
+  await page.goto(url);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText(/ down, 3\.00?\u00a0MB up so far/).waitFor();
+  release();
+  await page.waitForSelector("#meaning");
+  await context.close();
 }
 
 /** A result of a test, as the server makes them, with a text of somebody else's wherever there is one. */

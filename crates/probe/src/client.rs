@@ -50,13 +50,13 @@ use http::{
 };
 use recording::Sample;
 
-use self::head::Head;
 pub use self::{
     config::{Config, Connections, Known, Lookups, Protocol, Redirects, Trust},
     field::Field,
     target::Target,
 };
 pub(crate) use self::{failure::Failure, measured::Measured, prepared::Prepared, scribe::Scribe};
+use self::{head::Head, redirect::Redirect};
 use crate::{Error, Stop, clock::Clock, limits};
 
 /// Makes requests according to its configuration. Clones share connections and remembered names.
@@ -118,8 +118,13 @@ impl Client {
                 last.failure = Some(Failure::Redirects);
                 break;
             }
+            if redirects.is_empty() {
+                last.url = Some(prepared.target.to_string());
+            }
             redirects.push(last);
+            let url = target.to_string();
             (last, next) = self.inner.measure(&Prepared::of(target), insisted.as_mut()).await;
+            last.url = Some(url);
         }
         if !redirects.is_empty() {
             let chain = self.inner.chains.fetch_add(1, Relaxed);
@@ -171,14 +176,18 @@ impl Inner {
             outcome = self.attempt(prepared, &mut trace, &mut head) => outcome,
             () = insisted => Err(Failure::Abandoned),
         };
-        let next = match (&outcome, self.config.redirects, head.status) {
-            (Ok(()), Redirects::Follow, Some(status)) => head
-                .location
-                .as_deref()
-                .and_then(|location| redirect::next(&prepared.target, status, location)),
-            _ => None,
+        let redirect = match (&outcome, self.config.redirects, head.status, &head.location) {
+            (Ok(()), Redirects::Follow, Some(status), Some(location)) => {
+                redirect::next(&prepared.target, status, location)
+            }
+            _ => Redirect::None,
         };
-        (Measured::of(&trace, head, outcome.err()), next)
+        let (failure, next) = match redirect {
+            Redirect::None => (outcome.err(), None),
+            Redirect::To(target) => (None, Some(*target)),
+            Redirect::Unusable => (Some(Failure::Location), None),
+        };
+        (Measured::of(&trace, head, failure), next)
     }
 
     /// Makes the request, and reads the response to its end, discarding the body.

@@ -44,8 +44,8 @@ pub struct Bandwidth {
     pub bps_p90: Option<f64>,
     /// One for each size.
     pub sets: Vec<Set>,
-    /// What kept it from being more: "network", "receiver window", "send buffer" or "application". Null if nobody saw it: HTTP/3, or a
-    /// server that does not tell.
+    /// What kept it from being more: "network", "receiver window", "send buffer", "application" or "device", the one that received it. Null
+    /// if it was not measured: HTTP/3, or a server whose kernel does not tell.
     pub limited_by: Option<String>,
     /// By which share of the time each.
     #[serde(default)]

@@ -6,6 +6,7 @@
 //! | from requests to a rate | [`bandwidth`] |
 //! | latency, idle and loaded, and jitter | [`latency`] |
 //! | round trips a minute | [`responsiveness`] |
+//! | a download by its acknowledgements | `delivery` |
 //! | who limited a transfer | [`limited`] |
 //! | points, classes and why | [`rubric`] |
 //! | the same in words | [`sentence`] |
@@ -20,6 +21,7 @@
 
 pub mod bandwidth;
 pub mod client;
+mod delivery;
 mod error;
 mod household;
 pub mod kept;

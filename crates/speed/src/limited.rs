@@ -36,6 +36,10 @@ pub struct Limits {
     pub send_buffer: f64,
     /// The sender's program, or its processor, had no more.
     pub application: f64,
+    /// The receiver's device had not read what had arrived, or had no room for more because of that. Only where that was measured: of a
+    /// browser's downloads.
+    #[serde(default)]
+    pub device: f64,
     /// Of all segments, those that were sent again.
     pub retransmitted: f64,
 }
@@ -95,8 +99,30 @@ impl Limits {
             receiver_window,
             send_buffer,
             application: (1.0 - busy).max(0.0),
+            device: 0.0,
             retransmitted: times.retransmitted as f64 / times.sent as f64,
         })
+    }
+
+    /// The same of a receiver that was `unread` behind: so long after the last bytes had arrived, it had read them. A device that reads late
+    /// closes the window, too.
+    pub fn of_device(times: Times, sending: Duration, unread: Duration) -> Option<Self> {
+        let sent = Self::of(times, sending)?;
+        let device = unread.as_secs_f64() / sending.saturating_add(unread).as_secs_f64().max(1e-9);
+        let rest = 1.0 - device;
+        let limits = Self {
+            network: sent.network * rest,
+            receiver_window: sent.receiver_window * rest,
+            send_buffer: sent.send_buffer * rest,
+            application: sent.application * rest,
+            device,
+            retransmitted: sent.retransmitted,
+        };
+        if device < BEHIND {
+            return Some(limits);
+        }
+        let device = (device + limits.receiver_window).min(1.0);
+        Some(Self { device, receiver_window: 0.0, ..limits })
     }
 
     /// Who limited it for the largest part of the time.
@@ -106,10 +132,15 @@ impl Limits {
             (self.receiver_window, "receiver window"),
             (self.send_buffer, "send buffer"),
             (self.application, "application"),
+            (self.device, "device"),
         ];
         all.into_iter().max_by(|(one, _), (other, _)| one.total_cmp(other)).map_or("network", |(_, who)| who)
     }
 }
+
+/// A device that keeps up reads the last bytes within some ms. One that does not has the kernel's whole buffer to read, which is 3 % of the
+/// longest bodies.
+const BEHIND: f64 = 0.03;
 
 #[cfg(test)]
 mod tests {
@@ -126,6 +157,7 @@ mod tests {
             receiver_window: 0.5,
             send_buffer: 0.1,
             application: 0.1,
+            device: 0.0,
             retransmitted: 0.1,
         };
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
@@ -135,6 +167,22 @@ mod tests {
         assert_eq!(Limits::of(TIMES, Duration::from_micros(800)).unwrap().application, 0.0);
         assert_eq!(Limits::of(TIMES, Duration::ZERO).unwrap().application, 0.0);
         assert_eq!(Limits::of(Times::default(), Duration::from_micros(800)), None);
+    }
+
+    #[test]
+    fn a_device_that_reads_late_has_closed_the_window() {
+        let of = |unread| {
+            Limits::of_device(TIMES, Duration::from_micros(900), Duration::from_micros(unread)).unwrap()
+        };
+        // 100 of 1000 us, and the 500 in which the window was closed.
+        let late = of(100);
+        assert!((late.device - 0.6).abs() < 1e-9 && late.receiver_window == 0.0, "{late:?}");
+        assert!((late.network - 0.3).abs() < 1e-9 && late.application.abs() < 1e-9);
+        assert_eq!(late.most(), "device");
+        // In time: the window is too small for the line.
+        let timely = of(9);
+        assert!(timely.device < 0.01 && timely.receiver_window > 0.5);
+        assert_eq!(timely.most(), "receiver window");
     }
 
     #[test]

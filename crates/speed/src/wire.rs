@@ -24,6 +24,8 @@ pub const KEEP: &str = "/__keep";
 pub const KEPT: &str = "/__kept";
 /// All results that are kept, for the operator: GET.
 pub const OVERVIEW: &str = "/operator.json";
+/// How many bytes of a test's uploads have arrived: a field of the answer to a request for no bytes that names the test.
+pub const RECEIVED_BYTES: &str = "received-bytes";
 /// What other clients of the responsiveness draft look for: GET.
 pub const NQ: &str = "/.well-known/nq";
 

@@ -46,6 +46,8 @@ export interface Body {
   behind_first: number;
   over_ms: number;
   took_ms: number;
+  /** Of a download: by this the server finds what of it was acknowledged when. */
+  number?: number;
 }
 
 /** All that the page saw, of which the server makes the result. */
@@ -69,10 +71,20 @@ export interface Look {
   ms: number;
   /** "http/1.1", "h2" or "h3"; empty where the browser does not tell. */
   protocol: string;
+  /** Bytes of this test's uploads that the server had received. */
+  received: number;
 }
 
 /** Why there is no result, as a sentence. */
 export class Refusal extends Error {}
+
+/** When the pieces of an upload arrived (`crates/speed/src/wire.rs`). */
+interface Received {
+  bytes: number;
+  first_bytes: number;
+  first_ns: number;
+  last_ns: number;
+}
 
 type Moved = (bytes: number) => void;
 
@@ -108,10 +120,10 @@ export const kept = (id: string): Promise<Outcome> => json<Outcome>(`/__kept?id=
 export const overview = (token: string, query: URLSearchParams): Promise<Overview> =>
   json<Overview>(`/operator.json?${query}`, { headers: { Authorization: `Bearer ${token}` } });
 
-/** Downloads so many bytes and forgets them. What comes after the first piece came over the line since then. */
-export async function download(bytes: number, test: string, signal: AbortSignal, moved: Moved): Promise<Body> {
+/** Downloads so many bytes and forgets them. `name` is the test and the number of the download in it. */
+export async function download(bytes: number, name: [string, number] | null, signal: AbortSignal, moved: Moved): Promise<Body> {
   const began = performance.now();
-  const named = test === "" ? "" : `&test=${test}`;
+  const named = name === null ? "" : `&test=${name[0]}&number=${name[1]}`;
   const response = await answered(`/__down?bytes=${bytes}${named}`, { signal });
   const reader = response.body?.getReader();
   if (reader === undefined) throw new Refusal("This browser does not let a page read a body while it comes.");
@@ -125,14 +137,14 @@ export async function download(bytes: number, test: string, signal: AbortSignal,
     if (first === 0) [first, atFirst] = [last, came];
   }
   if (came !== bytes) throw new Refusal(`The server sent ${came} bytes where ${bytes} were asked for.`);
-  return { bytes, behind_first: bytes - atFirst, over_ms: last - first, took_ms: last - began };
+  const body = { bytes, behind_first: bytes - atFirst, over_ms: last - first, took_ms: last - began };
+  return name === null ? body : { ...body, number: name[1] };
 }
 
-/** Uploads so many bytes; the server says when what of them came. */
-export async function upload(bytes: number, signal: AbortSignal, moved: Moved): Promise<Body> {
+/** Uploads so many bytes; the server answers when what of them arrived. */
+export async function upload(bytes: number, test: string, signal: AbortSignal): Promise<Body> {
   const began = performance.now();
-  const answer = await sent(noise(bytes), signal, moved);
-  const received = JSON.parse(answer) as { bytes: number; first_bytes: number; first_ns: number; last_ns: number };
+  const received = await json<Received>(`/__up?test=${test}`, { method: "POST", body: noise(bytes), signal });
   return {
     bytes,
     behind_first: received.bytes - received.first_bytes,
@@ -142,40 +154,22 @@ export async function upload(bytes: number, signal: AbortSignal, moved: Moved): 
 }
 
 /** Asks for nothing, and takes off what the server says it took. */
-export async function look(signal: AbortSignal): Promise<Look> {
-  const path = `/__down?bytes=0&look=${looks++}`;
+export async function look(test: string, signal: AbortSignal): Promise<Look> {
+  const path = `/__down?bytes=0&test=${test}&look=${looks++}`;
   const began = performance.now();
   const response = await answered(path, { signal });
   const head = performance.now();
   await response.arrayBuffer();
+  const received = Number(response.headers.get("received-bytes") ?? 0);
   const [entry] = performance.getEntriesByName(new URL(path, location.href).href) as PerformanceResourceTiming[];
   performance.clearResourceTimings();
-  if (entry === undefined || entry.requestStart === 0) return { ms: head - began, protocol: "" };
+  if (entry === undefined || entry.requestStart === 0) return { ms: head - began, protocol: "", received };
   const own = entry.serverTiming.reduce((sum, { duration }) => sum + duration, 0);
   const took = entry.responseStart - entry.requestStart;
-  return { ms: took > own ? took - own : took, protocol: entry.nextHopProtocol };
+  return { ms: took > own ? took - own : took, protocol: entry.nextHopProtocol, received };
 }
 
 let looks = 0;
-
-/** Fetch cannot tell how much of a body has gone; this can. */
-function sent(body: Blob, signal: AbortSignal, moved: Moved): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    let before = 0;
-    request.upload.onprogress = ({ loaded }) => {
-      moved(loaded - before);
-      before = loaded;
-    };
-    request.onload = () =>
-      request.status === 200 ? resolve(request.responseText) : reject(refused(request.status, request.responseText));
-    request.onerror = () => reject(new Refusal(LOST));
-    request.onabort = () => reject(new DOMException("stopped", "AbortError"));
-    signal.addEventListener("abort", () => request.abort(), { once: true });
-    request.open("POST", "/__up");
-    request.send(body);
-  });
-}
 
 /** Bytes that nothing on the way can make shorter. */
 function noise(bytes: number): Blob {

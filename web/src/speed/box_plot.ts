@@ -2,7 +2,7 @@
 // that is given.
 import { el } from "../dom";
 import { figure, tick } from "../format";
-import { draw, room, ticks } from "./svg";
+import { draw, fit, room, ticks } from "./svg";
 import type { During, Spread } from "./types";
 
 export interface Box {
@@ -19,6 +19,12 @@ const [LETTER, BESIDE] = [6.6, 16];
 
 /** `what` is said to those who do not see it. */
 export function boxPlot(what: string, unit: string, rows: Box[], caption: string): HTMLElement {
+  const figure = el("figure", {});
+  fit(figure, () => [picture(what, unit, rows), el("figcaption", {}, caption)]);
+  return figure;
+}
+
+function picture(what: string, unit: string, rows: Box[]): SVGElement {
   const width = room();
   const left = Math.max(...rows.map(({ name }) => name.length)) * LETTER + BESIDE;
   // Dots need room below their box.
@@ -50,10 +56,5 @@ export function boxPlot(what: string, unit: string, rows: Box[], caption: string
       `${name}: median ${figure(p50)} ${unit}, from ${figure(min)} to ${figure(max)}`,
   );
   const label = `${what}. ${said.join("; ")}.`;
-  return el(
-    "figure",
-    {},
-    draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...grid, title, ...drawn),
-    el("figcaption", {}, caption),
-  );
+  return draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...grid, title, ...drawn);
 }

@@ -2,36 +2,53 @@
 import { el } from "../dom";
 import { rate } from "../format";
 import type { Direction } from "./api";
-import { draw, room, ticks } from "./svg";
+import { draw, fit, room, ticks } from "./svg";
 
-/** A moment of the test, and the rates until it. */
+/** Bytes that had arrived by then, and the rate of the second before. */
 interface Point {
   seconds: number;
-  bps: Record<Direction, number>;
+  bytes: number;
+  bps: number;
 }
 
 const [HEIGHT, LEFT, BOTTOM, TOP] = [190, 84, 34, 10];
 const DIRECTIONS: Direction[] = ["download", "upload"];
 
+const START: Point = { seconds: 0, bytes: 0, bps: 0 };
+
 export class Curve {
   readonly element = el("figure", { class: "curve" });
-  private readonly points: Point[] = [];
-  private before = { seconds: 0, download: 0, upload: 0 };
+  private readonly points: Record<Direction, Point[]> = { download: [], upload: [] };
 
-  /** Notes how much has moved until now; draws it. */
-  add(seconds: number, moved: Record<Direction, number>): void {
-    const span = seconds - this.before.seconds;
-    if (span <= 0) return;
-    const bps = (direction: Direction): number => ((moved[direction] - this.before[direction]) * 8) / span;
-    this.points.push({ seconds, bps: { download: bps("download"), upload: bps("upload") } });
-    this.before = { seconds, ...moved };
-    this.draw();
+  constructor() {
+    fit(this.element, () => (this.points.download.length === 0 ? [] : this.drawn()));
   }
 
-  private draw(): void {
+  /**
+   * Notes how many bytes had arrived by now; draws it. The server reports from time to time what of an upload has arrived, the last time at
+   * `reported`, and until the next report nothing is known.
+   */
+  add(now: number, moved: Record<Direction, number>, uploading: boolean, reported: number): void {
+    for (const direction of DIRECTIONS) {
+      const points = this.points[direction];
+      const bytes = moved[direction];
+      const last = points.at(-1) ?? START;
+      const isReport = direction === "upload" && bytes !== last.bytes;
+      const isUnknown = direction === "upload" && uploading && !isReport;
+      const seconds = isReport ? reported : now;
+      if (seconds <= last.seconds || isUnknown) continue;
+      // A page that was busy reads what arrived meanwhile: in a shorter time that would look like a faster line.
+      const from = points.find((point) => point.seconds >= seconds - 1) ?? last;
+      points.push({ seconds, bytes, bps: ((bytes - from.bytes) * 8) / (seconds - from.seconds) });
+    }
+    this.element.replaceChildren(...this.drawn());
+  }
+
+  private drawn(): Node[] {
     const width = room();
-    const last = this.points.at(-1)?.seconds ?? 1;
-    const most = Math.max(1e3, ...this.points.flatMap(({ bps }) => [bps.download, bps.upload]));
+    const all = DIRECTIONS.flatMap((direction) => this.points[direction]);
+    const last = Math.max(1, ...all.map(({ seconds }) => seconds));
+    const most = Math.max(1e3, ...all.map(({ bps }) => bps));
     const [up, along] = [ticks(most), ticks(last)];
     const [top, right] = [up.at(-1) ?? 1, Math.max(last, 1)];
     const x = (seconds: number): number => LEFT + (seconds / right) * (width - LEFT - 14);
@@ -45,7 +62,7 @@ export class Curve {
       .map((second) => draw("text", { x: x(second), y: HEIGHT - 16, "text-anchor": "middle" }, String(second)));
     const title = draw("text", { x: (LEFT + width) / 2, y: HEIGHT - 2, "text-anchor": "middle" }, "seconds");
     const curves = DIRECTIONS.map((direction) => {
-      const points = this.points.map((point) => `${x(point.seconds).toFixed(1)},${y(point.bps[direction]).toFixed(1)}`);
+      const points = this.points[direction].map(({ seconds: at, bps }) => `${x(at).toFixed(1)},${y(bps).toFixed(1)}`);
       return draw("polyline", { class: `line ${direction}`, points: points.join(" ") });
     });
     const said = `The rate of downloads and uploads over ${last.toFixed(0)} seconds; the most was ${rate(most)}.`;
@@ -62,6 +79,6 @@ export class Curve {
       {},
       ...DIRECTIONS.map((direction) => el("span", { class: `key ${direction}` }, direction)),
     );
-    this.element.replaceChildren(key, picture);
+    return [key, picture];
   }
 }

@@ -46,8 +46,8 @@ async function test(): Promise<void> {
   let latest: Live | undefined;
   const drawing = setInterval(() => {
     if (latest === undefined || !isLatest()) return;
-    curve.add((performance.now() - began) / 1e3, latest.moved);
-    const { moved, latency, back } = latest;
+    const { moved, latency, back, uploading, reported } = latest;
+    curve.add((performance.now() - began) / 1e3, moved, uploading, (reported - began) / 1e3);
     const datagrams = back === 0 ? "" : `; ${plural(back, "datagram")} came back`;
     now.textContent = `${bytes(moved.download)} down, ${bytes(moved.upload)} up so far; latency ${ms(latency)}${datagrams}`;
     bar.value = latest.done / latest.of;

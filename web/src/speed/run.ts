@@ -10,8 +10,12 @@ export interface Live {
   /** Steps that are over, and all. */
   done: number;
   of: number;
-  /** Bytes so far. */
+  /** Bytes that have arrived: downloads here, uploads at the server. */
   moved: Record<Direction, number>;
+  /** Whether an upload is under way, of which more may have arrived than the server has reported. */
+  uploading: boolean;
+  /** When the server last reported that more has arrived, by `performance.now()`. */
+  reported: number;
   latency: number | null;
   /** Datagrams of the loss test that came back. */
   back: number;
@@ -42,6 +46,8 @@ class Walk {
   readonly seen: Seen;
   private readonly began = performance.now();
   private readonly live: Live;
+  /** Bytes of uploads that are over. */
+  private uploaded = 0;
 
   constructor(
     private readonly plan: Plan,
@@ -52,7 +58,8 @@ class Walk {
   ) {
     const nothing = { download: [], upload: [], latencies: [] };
     this.seen = { plan: plan.name, protocol: "", took_ms: 0, interrupted: false, loss: null, ...nothing };
-    this.live = { doing: "", done: 0, of: plan.steps.length, moved: { download: 0, upload: 0 }, latency: null, back: 0 };
+    const moved = { download: 0, upload: 0 };
+    this.live = { doing: "", done: 0, of: plan.steps.length, moved, uploading: false, reported: 0, latency: null, back: 0 };
   }
 
   now = (): number => performance.now() - this.began;
@@ -64,7 +71,7 @@ class Walk {
       switch (step.kind) {
         case "warm_up":
           this.does("warming up");
-          await download(step.bytes, "", this.signal, () => undefined);
+          await download(step.bytes, null, this.signal, () => undefined);
           break;
         case "latency":
           this.does("latency with the line idle");
@@ -100,20 +107,42 @@ class Walk {
   }
 
   private async transfer(direction: Direction, bytes: number): Promise<Body> {
-    const moved = (more: number): void => {
-      this.live.moved[direction] += more;
-      this.told(this.live);
-    };
     const over = new AbortController();
     const looking = this.lookWhile(direction, over.signal);
     try {
-      return direction === "download"
-        ? await download(bytes, this.test, this.signal, moved)
-        : await upload(bytes, this.signal, moved);
+      return await (direction === "download" ? this.download(bytes) : this.upload(bytes));
     } finally {
       over.abort();
       await looking;
     }
+  }
+
+  private download(bytes: number): Promise<Body> {
+    return download(bytes, [this.test, this.seen.download.length], this.signal, (more) => {
+      this.live.moved.download += more;
+      this.told(this.live);
+    });
+  }
+
+  private async upload(bytes: number): Promise<Body> {
+    this.live.uploading = true;
+    try {
+      const body = await upload(bytes, this.test, this.signal);
+      this.uploaded += bytes;
+      this.arrived(this.uploaded);
+      return body;
+    } finally {
+      this.live.uploading = false;
+    }
+  }
+
+  /** The server has received so many bytes of uploads. */
+  private arrived(bytes: number): void {
+    if (bytes > this.live.moved.upload) {
+      this.live.moved.upload = bytes;
+      this.live.reported = performance.now();
+    }
+    this.told(this.live);
   }
 
   /** Looks at the latency now and then once a transfer has filled the line for long enough, until it is over. */
@@ -128,14 +157,14 @@ class Walk {
 
   private async look(during: During): Promise<void> {
     const at_s = this.now() / 1e3;
-    const { ms, protocol } = await look(this.signal);
+    const { ms, protocol, received } = await look(this.test, this.signal);
     if (protocol !== "") this.seen.protocol = protocol;
     // HTTP/1.1 has one request on a connection at a time: beside a transfer the browser takes another one.
     const on = during === "idle" || protocol !== "http/1.1" ? "same" : "separate";
     // Whole nanoseconds: differences of times have binary digits behind them, and what follows from a result that was kept would be another.
     this.seen.latencies.push({ at_s, during, on, ms: Math.round(ms * 1e6) / 1e6 });
     this.live.latency = ms;
-    this.told(this.live);
+    this.arrived(received);
   }
 
   private does(doing: string): void {

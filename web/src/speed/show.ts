@@ -24,7 +24,7 @@ function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement
     ["uploading", ms(loaded_up_ms)],
     ["Jitter", ms(jitter_ms)],
     ["Packet loss", share(loss?.ratio), loss === null ? undefined : lost(loss)],
-    ["Round trips a minute", rpm.value === null ? "not measured" : rpm.value.toFixed(0)],
+    ["Responsiveness (RPM)", rpm.value === null ? "not measured" : rpm.value.toFixed(0), "round trips a minute with the line full"],
   ];
   return el(
     "dl",
@@ -41,7 +41,7 @@ const lost = ({ sent, lost, low, high }: Loss): string =>
 
 /** What limited transfers that are too short to have a rate is no news of the line. */
 const limited = ({ bps_p90, limited_by }: Bandwidth): string | undefined =>
-  bps_p90 === null || limited_by === null ? undefined : `limited by the ${limited_by}`;
+  bps_p90 === null || limited_by === null ? undefined : `limited by ${limited_by === "device" ? "your device" : `the ${limited_by}`}`;
 
 const scores = ({ scores: { streaming, gaming, rtc } }: Outcome): HTMLElement[] => [
   card("Streaming", streaming),
@@ -68,17 +68,19 @@ function sizes({ download, upload }: Outcome): HTMLElement {
     ...download.sets.map((set): [string, Set] => ["download", set]),
     ...upload.sets.map((set): [string, Set] => ["upload", set]),
   ];
-  return el(
+  // Outside of the table, which may be wider than the page.
+  const note = el("p", { class: "note", id: "sizes-note" }, "Mbit/s; bodies that arrive within less than 100 ms with their round trip");
+  const table = el(
     "div",
     { class: "wide", tabindex: "0", role: "region", "aria-label": "Rates by size" },
     el(
       "table",
-      {},
-      el("caption", {}, "Mbit/s; bodies that come over less than 100 ms with their round trip"),
+      { "aria-label": "Rates by size", "aria-describedby": note.id },
       el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, ...all.map(([name, set]) => row(name, set))),
     ),
   );
+  return el("div", {}, note, table);
 }
 
 function row(direction: string, set: Set): HTMLElement {

@@ -11,6 +11,17 @@ export function draw(tag: string, attributes: Record<string, string | number>, .
 /** Units of a drawing: as many as it has pixels, so that its text is as large as all other text. */
 export const room = (): number => Math.max(280, Math.min(900, document.documentElement.clientWidth - 72));
 
+/** Draws into an element, and again when there is another room for it. */
+export function fit(element: HTMLElement, drawn: () => Node[]): void {
+  let last = room();
+  element.replaceChildren(...drawn());
+  new ResizeObserver(() => {
+    if (room() === last) return;
+    last = room();
+    element.replaceChildren(...drawn());
+  }).observe(element);
+}
+
 /** Round numbers from 0 to at least `most`, three to six of them. */
 export function ticks(most: number): number[] {
   const rough = Math.max(most, 1e-9) / 4;

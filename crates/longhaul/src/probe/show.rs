@@ -12,10 +12,14 @@ use crate::output::{RED, paint};
 /// One request: each phase with its time, and where it lies in the whole. It is shown where there are so many columns.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of minutes are far below 2^53")]
 pub(super) fn waterfall(url: &str, sample: &Sample, columns: usize) -> String {
-    if let Some(error) = &sample.error {
-        return format!("{url}  {}\n", paint(error, RED));
-    }
+    // A hop of a redirect has a URL that is not the first one's.
+    let url = sample.labels.get("url").map_or(url, String::as_str);
     let status = sample.status.map_or_else(String::new, |status| status.to_string());
+    if let Some(error) = &sample.error {
+        let location = sample.labels.get("location").map_or_else(String::new, |to| format!(": {to:?}"));
+        let status = if location.is_empty() { String::new() } else { format!("{status}  ") };
+        return format!("{url}  {status}{}{location}\n", paint(error, RED));
+    }
     let protocol = sample.labels.get("protocol").map_or("", String::as_str);
     let remote = sample.remote.as_ref().map_or_else(String::new, |remote| {
         let note = if sample.fallback == Some(true) { ", after another address" } else { "" };

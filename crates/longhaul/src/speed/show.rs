@@ -64,6 +64,7 @@ fn shares(limits: Limits) -> String {
         (limits.receiver_window, "receiver window"),
         (limits.send_buffer, "send buffer"),
         (limits.application, "application"),
+        (limits.device, "device"),
     ];
     let each = each.into_iter().filter(|(share, _)| *share >= 0.005);
     let each: Vec<_> = each.map(|(share, who)| format!("{who} {:.0} %", share * 100.0)).collect();

@@ -19,6 +19,8 @@ pub(crate) enum Failure {
     NotSent,
     /// More redirects than [`crate::limits::REDIRECTS`].
     Redirects,
+    /// A redirect to what is no URL that can be asked for.
+    Location,
 }
 
 impl Failure {
@@ -53,6 +55,7 @@ impl fmt::Display for Failure {
             Self::Abandoned => f.write_str("unfinished when the run ended"),
             Self::NotSent => f.write_str(Self::NOT_SENT),
             Self::Redirects => f.write_str("too many redirects"),
+            Self::Location => f.write_str("the redirect's Location cannot be followed"),
         }
     }
 }

@@ -4,18 +4,29 @@ use http::{Bytes, Method, StatusCode, header};
 
 use super::target::Target;
 
-/// The request that `status` and `location` ask for after `from`; `None` if they ask for none that can be made.
+/// What a response asks for.
+#[derive(Debug)]
+pub(crate) enum Redirect {
+    /// Nothing: it is the last one.
+    None,
+    /// Another request.
+    To(Box<Target>),
+    /// A request that cannot be made, such as one to a URL of another scheme.
+    Unusable,
+}
+
+/// What `status` and `location` ask for after `from`.
 ///
 /// 303, and 301 and 302 to a POST, make a GET without a body of it (RFC 9110 section 15.4, as browsers do);
 /// 307 and 308 repeat the request. Credentials stay with the origin that they were given for.
-pub(crate) fn next(from: &Target, status: StatusCode, location: &str) -> Option<Target> {
+pub(crate) fn next(from: &Target, status: StatusCode, location: &str) -> Redirect {
     let repeats = match status {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => from.method != Method::POST,
         StatusCode::SEE_OTHER => matches!(from.method, Method::GET | Method::HEAD),
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
-        _ => return None,
+        _ => return Redirect::None,
     };
-    let place: Target = resolve(from, location).parse().ok()?;
+    let Ok(place) = resolve(from, location).parse::<Target>() else { return Redirect::Unusable };
     let mut next = Target { origin: place.origin, path: place.path, ..from.clone() };
     if !repeats {
         next.method = Method::GET;
@@ -29,7 +40,7 @@ pub(crate) fn next(from: &Target, status: StatusCode, location: &str) -> Option<
             next.headers.remove(field);
         }
     }
-    Some(next)
+    Redirect::To(Box::new(next))
 }
 
 /// Resolves a reference against the URL of the request (RFC 3986 section 5.2).
@@ -93,8 +104,10 @@ mod tests {
     use super::*;
 
     fn to(base: &str, location: &str) -> String {
-        next(&base.parse().unwrap(), StatusCode::FOUND, location)
-            .map_or("nowhere".to_owned(), |to| to.to_string())
+        match next(&base.parse().unwrap(), StatusCode::FOUND, location) {
+            Redirect::To(target) => target.to_string(),
+            other => format!("{other:?}"),
+        }
     }
 
     #[test]
@@ -120,8 +133,8 @@ mod tests {
             ("g;x=1/../y", "http://a/b/c/y"),
             ("g?y/../x", "http://a/b/c/g?y/../x"),
             ("https://elsewhere:444/z", "https://elsewhere:444/z"),
-            ("mailto:x", "nowhere"),
-            ("http://", "nowhere"),
+            ("mailto:x", "Unusable"),
+            ("http://", "Unusable"),
         ] {
             assert_eq!(to("http://a/b/c/d;p?q", location), expected, "{location}");
         }
@@ -131,13 +144,17 @@ mod tests {
     fn methods_and_credentials() {
         let post: Target = "http://a/".parse().unwrap();
         let post = post.method("POST").unwrap().body("x").header("authorization", "secret").unwrap();
-        let found = next(&post, StatusCode::FOUND, "/b").unwrap();
+        let to = |status, location| match next(&post, status, location) {
+            Redirect::To(target) => target,
+            other => panic!("{other:?}"),
+        };
+        let found = to(StatusCode::FOUND, "/b");
         assert_eq!((found.method.as_str(), found.body.len()), ("GET", 0));
         assert!(found.headers.contains_key("authorization"), "same origin");
-        let repeated = next(&post, StatusCode::TEMPORARY_REDIRECT, "http://b/").unwrap();
+        let repeated = to(StatusCode::TEMPORARY_REDIRECT, "http://b/");
         assert_eq!((repeated.method.as_str(), repeated.body.len()), ("POST", 1));
         assert!(!repeated.headers.contains_key("authorization"), "another origin");
-        assert!(next(&post, StatusCode::OK, "/b").is_none());
-        assert!(next(&post, StatusCode::NOT_MODIFIED, "/b").is_none());
+        assert!(matches!(next(&post, StatusCode::OK, "mailto:x"), Redirect::None));
+        assert!(matches!(next(&post, StatusCode::NOT_MODIFIED, "/b"), Redirect::None));
     }
 }

@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 use http::HeaderName;
 use recording::Sample;
 
-use super::measured::{Measured, Names};
+use super::{
+    failure::Failure,
+    measured::{Measured, Names},
+};
 use crate::Family;
 
 /// Writes samples, each over the one before.
@@ -78,9 +81,19 @@ impl Scribe {
             labels.clear();
             labels.extend(self.names.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
-        match measured.object {
-            Some(number) => drop(labels.insert("object".to_owned(), number.to_string())),
-            None => drop(labels.remove("object")),
+        // Without it, nothing says why.
+        let location = measured.head.location.as_ref();
+        let location = location.filter(|_| measured.failure == Some(Failure::Location));
+        let own = [
+            ("object", measured.object.map(|number| number.to_string())),
+            ("url", measured.url.clone()),
+            ("location", location.cloned()),
+        ];
+        for (name, value) in own {
+            match value {
+                Some(value) => drop(labels.insert(name.to_owned(), value)),
+                None => drop(labels.remove(name)),
+            }
         }
         for name in self.recorded.drain(..) {
             labels.remove(name.as_str());
@@ -123,8 +136,15 @@ mod tests {
             ..Head::default()
         };
         let etag = || vec![(HeaderName::from_static("etag"), "\"1\"".to_owned())];
-        let make =
-            [|| Measured::unsent(5), || Measured { object: Some(3), page: Some(1), ..Measured::default() }];
+        let make = [
+            || Measured::unsent(5),
+            || Measured { object: Some(3), page: Some(1), ..Measured::default() },
+            || {
+                let head = Head { location: Some("mailto:x".to_owned()), ..Head::default() };
+                let (url, failure) = (Some("http://a/".to_owned()), Some(Failure::Location));
+                Measured { url, failure, head, ..Measured::default() }
+            },
+        ];
         let traces = [trace(Some("h2"), Some(1)), trace(Some("h2"), Some(2)), trace(None, None)];
         let all = || {
             let of_traces = traces.iter().zip([vec![], etag(), vec![]]);

@@ -61,6 +61,8 @@ pub(crate) struct Generator {
 pub(crate) struct SelfReport {
     pub(crate) duration: Duration,
     pub(crate) cpu_share: f64,
+    /// The time that it used of a core while it sent.
+    pub(crate) cpu: Duration,
     /// Requests that were due before the run's end and could not be sent until then.
     pub(crate) left_over: u64,
     /// Whether somebody asked for the end before the run came to it.
@@ -104,6 +106,7 @@ impl Generator {
             duration: Duration::from_nanos(clock.now()),
             started_monotonic_ns: clock.started_monotonic_ns(),
             cpu_share: cpu.as_secs_f64() / sending.as_secs_f64(),
+            cpu,
         })
     }
 

@@ -18,13 +18,14 @@ pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec
         doubts.push(Doubt::RequestsLeftOver { left: report.left_over, due });
     }
     let percentile = judged_percentile(tally.requests());
-    if let Some(late) = tally.lateness(percentile).map(Duration::from_nanos)
+    if tally.requests() > 1
+        && let Some(late) = tally.lateness(percentile).map(Duration::from_nanos)
         && late > config.lateness_limit
     {
         let late = Duration::from_micros(u64::try_from(late.as_micros()).unwrap_or(u64::MAX));
         doubts.push(Doubt::LateRequests { percent: 100.0 - percentile, late, limit: config.lateness_limit });
     }
-    if report.cpu_share > config.cpu_limit {
+    if report.cpu_share > config.cpu_limit && report.cpu >= START {
         let effect = match config.pace {
             Pace::Open { .. } | Pace::Replay(_) => "requests may have waited for it",
             Pace::Closed { .. } => "the rate is its limit, not the server's, and requests waited for it",
@@ -42,8 +43,13 @@ pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec
     doubts
 }
 
+/// Starting the first request takes some ms of a core, which is all of a short run's time. A share of less tells nothing about requests that
+/// wait for each other.
+const START: Duration = Duration::from_millis(20);
+
 /// The percentile of lateness that is compared with the limit: the 99.9th, or the one that ten requests lie beyond if that is
-/// lower, so that a single stall of the machine does not speak for a short run; but never less than the median.
+/// lower, so that a single stall of the machine does not speak for a short run; but never less than the median. A single request has
+/// no schedule to keep.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn judged_percentile(requests: u64) -> f64 {
     (100.0 * (1.0 - 10.0 / requests.max(1) as f64)).clamp(50.0, 99.9)
@@ -64,6 +70,7 @@ mod tests {
         SelfReport {
             duration: Duration::from_secs(1),
             cpu_share,
+            cpu: Duration::from_secs_f64(cpu_share),
             left_over: 0,
             interrupted: false,
             started_monotonic_ns: None,
@@ -102,6 +109,16 @@ mod tests {
         };
         assert_eq!(with_stalls(9), Vec::<String>::new());
         assert!(with_stalls(11)[0].starts_with("1 % of the requests started 40"), "{:?}", with_stalls(11));
+    }
+
+    #[test]
+    fn one_request_waits_for_no_other() {
+        // It started 8 ms late, and starting it took 2.9 of 3 ms.
+        let report = SelfReport { cpu: Duration::from_micros(2900), ..busy(0.97) };
+        assert_eq!(reasons(&Config::default(), &tally(&[late(8_000_000)]), &report), Vec::<String>::new());
+        let many: Vec<_> = (0..1000).map(|_| late(8_000_000)).collect();
+        let report = SelfReport { cpu: START, ..report };
+        assert_eq!(reasons(&Config::default(), &tally(&many), &report).len(), 2);
     }
 
     #[test]

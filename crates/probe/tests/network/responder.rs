@@ -111,9 +111,27 @@ fn each_hop_of_a_redirect_is_a_sample() {
     let hops = fetch(&config, &[server.target(), server.target()]);
     let found: Vec<_> = hops.iter().map(|hop| (hop.status.unwrap(), hop.chain.unwrap())).collect();
     assert_eq!(found, [(302, 0), (307, 0), (200, 0), (302, 1), (307, 1), (200, 1)]);
+    let urls: Vec<_> = hops[..3].iter().map(|hop| hop.labels["url"].clone()).collect();
+    let root = server.target().to_string();
+    assert_eq!(urls, [root.clone(), format!("{root}a/b?c"), format!("{root}end")]);
+    assert!(!stay[0].labels.contains_key("url"));
     // A hop starts when the one before is over.
     let end = hops[0].started_ns.unwrap() + hops[0].last_byte_ns.unwrap();
     assert!(hops[1].started_ns.unwrap() >= end);
+}
+
+#[test]
+fn a_location_that_cannot_be_followed_is_a_failure_of_its_hop() {
+    let server = responder(|stream| {
+        let location = if read_request(&stream).unwrap().contains(" /app ") { "app://open" } else { "/app" };
+        send(&stream, &format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n"));
+    });
+    assert_eq!(fetch_one(&Config::default(), &server.target()).error, None, "it was not to be followed");
+    let config = Config { redirects: Redirects::Follow, ..Config::default() };
+    let hops = fetch(&config, &[server.target()]);
+    assert_eq!((hops.len(), hops[0].error.as_deref()), (2, None));
+    assert_eq!(hops[1].error.as_deref(), Some("the redirect's Location cannot be followed"));
+    assert_eq!((hops[1].status, hops[1].labels["location"].as_str()), (Some(302), "app://open"));
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(crate) async fn download(
 
 /// Bytes to the server.
 pub(crate) async fn upload(line: &Arc<Line>, bytes: u64, streams: u32) -> Result<Moved, Refusal> {
-    all(line, Direction::Upload, bytes, streams, None).await
+    all(line, Direction::Upload, bytes, streams, Some(line.test)).await
 }
 
 async fn all(
@@ -66,7 +66,7 @@ async fn all(
         at_work.spawn(async move {
             match direction {
                 Direction::Download => down(&line, share, test).await,
-                Direction::Upload => up(&line, share).await,
+                Direction::Upload => up(&line, share, test).await,
             }
         });
     }
@@ -111,11 +111,12 @@ async fn down(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, R
     Ok(Request { bytes, trace, ended, first_bytes, first, last })
 }
 
-async fn up(line: &Line, bytes: u64) -> Result<Request, Refusal> {
+async fn up(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, Refusal> {
+    let path = test.map_or_else(|| wire::UP.to_owned(), |test| format!("{}?test={test}", wire::UP));
     let progress = line.progress.clone();
     let body = noise::body(bytes, move |handed_over| progress.add(Direction::Upload, handed_over));
     let (received, trace): (Received, _) =
-        request::ask(&line.client, &line.origin, Method::POST, wire::UP, body).await?;
+        request::ask(&line.client, &line.origin, Method::POST, &path, body).await?;
     line.used(&trace);
     let Received { bytes: came, first_bytes, first_ns, last_ns } = received;
     if came != bytes || first_bytes > came || last_ns < first_ns {

@@ -103,8 +103,8 @@ fn is_look(sample: &Sample) -> bool {
 }
 
 fn are_shares(limits: &Limits) -> bool {
-    let Limits { network, receiver_window, send_buffer, application, retransmitted } = limits;
-    [network, receiver_window, send_buffer, application, retransmitted]
+    let Limits { network, receiver_window, send_buffer, application, device, retransmitted } = limits;
+    [network, receiver_window, send_buffer, application, device, retransmitted]
         .into_iter()
         .all(|share| (0.0..=1.0).contains(share))
 }

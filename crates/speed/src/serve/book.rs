@@ -6,10 +6,12 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     net::{IpAddr, SocketAddr},
+    sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
 use crate::{
+    delivery::Delivery,
     household::household,
     limited::Times,
     wire::{Token, plain},
@@ -31,6 +33,10 @@ struct Test {
     address: IpAddr,
     datagrams_left: u32,
     connections: Vec<Seen>,
+    /// Of its downloads, by their numbers.
+    deliveries: BTreeMap<u32, Delivery>,
+    /// Bytes of its uploads that have arrived.
+    received: Arc<AtomicU64>,
     /// Whether its result was left to be kept.
     is_kept: bool,
 }
@@ -72,6 +78,8 @@ impl Book {
             address: plain(address),
             datagrams_left: DATAGRAMS,
             connections: Vec::new(),
+            deliveries: BTreeMap::new(),
+            received: Arc::default(),
             is_kept: false,
         };
         self.tests.insert(test, begins);
@@ -117,6 +125,32 @@ impl Book {
         test.map(|test| test.connections.clone()).unwrap_or_default()
     }
 
+    /// A connection of a test, if it is of that address and was seen.
+    pub(crate) fn connection(&self, test: Token, remote: SocketAddr) -> Option<Seen> {
+        let test = self.tests.get(&test).filter(|test| test.address == plain(remote.ip()))?;
+        test.connections.iter().find(|seen| seen.remote == remote).copied()
+    }
+
+    /// A download of a test was delivered.
+    pub(crate) fn delivered(&mut self, test: Token, number: u32, delivery: Delivery) {
+        let test = self.tests.get_mut(&test);
+        if let Some(test) = test.filter(|test| test.deliveries.len() < MOST_DELIVERIES) {
+            test.deliveries.entry(number).or_insert(delivery);
+        }
+    }
+
+    /// The deliveries of a test, if it is of that address.
+    pub(crate) fn deliveries(&self, test: Token, of: IpAddr) -> BTreeMap<u32, Delivery> {
+        let test = self.tests.get(&test).filter(|test| test.address == plain(of));
+        test.map(|test| test.deliveries.clone()).unwrap_or_default()
+    }
+
+    /// Counts the bytes of a test's uploads, if it is of that address.
+    pub(crate) fn received(&self, test: Token, of: IpAddr) -> Option<Arc<AtomicU64>> {
+        let test = self.tests.get(&test).filter(|test| test.address == plain(of))?;
+        Some(Arc::clone(&test.received))
+    }
+
     /// Whether a result of this test may be kept, if it is of that address: once.
     pub(crate) fn may_keep(&mut self, now: Duration, test: Token, of: IpAddr) -> bool {
         let is_own = self.is_of(now, test, of);
@@ -149,6 +183,8 @@ const LIFE: Duration = Duration::from_secs(3600);
 const MOST: usize = 10_000;
 const MOST_OF_ONE: usize = 100;
 const MOST_CONNECTIONS: usize = 64;
+/// The longest plan of the page has fewer downloads.
+const MOST_DELIVERIES: usize = 64;
 /// As many as a plan may have.
 const DATAGRAMS: u32 = 10_000;
 
@@ -210,6 +246,21 @@ mod tests {
     }
 
     #[test]
+    fn deliveries_of_a_test_are_bounded_and_of_its_address() {
+        let mut book = Book::default();
+        let (home, other): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        book.begin(NOW, token(1), home);
+        let delivery = |bytes| Delivery { size: bytes, bytes, over: NOW, took: NOW, round_trip: None };
+        for number in 0..100 {
+            book.delivered(token(1), number, delivery(number.into()));
+            book.delivered(token(1), number, delivery(1_000_000));
+        }
+        let found = book.deliveries(token(1), home);
+        assert_eq!((found.len(), found[&7].bytes), (MOST_DELIVERIES, 7), "the first of each number counts");
+        assert!(book.deliveries(token(1), other).is_empty());
+    }
+
+    #[test]
     fn a_connection_is_seen_once() {
         let mut book = Book::default();
         let (local, remote) = ("192.0.2.9:80".parse().unwrap(), "192.0.2.1:4000".parse().unwrap());
@@ -221,5 +272,6 @@ mod tests {
         assert!(!book.is_new(token(1), remote));
         assert_eq!(book.connections(token(1), remote.ip()).len(), 1);
         assert!(book.connections(token(1), local.ip()).is_empty(), "of somebody else's test nothing is told");
+        assert!(book.connection(token(1), remote).is_some() && book.connection(token(2), remote).is_none());
     }
 }

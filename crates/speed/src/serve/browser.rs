@@ -1,14 +1,15 @@
 //! What the page asks for and tells: its plan, and what it saw, of which the server makes the same result as the client of the command line.
 //! So there is one place that computes.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use http::clock::rfc3339;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     bandwidth::Transfer,
-    latency::Sample,
+    delivery::Delivery,
+    latency::{Sample, round_trip},
     limited::{Limits, Times},
     plan::{Direction, Larger, Plan, Step},
     result::{Loss, Outcome, Seen},
@@ -120,10 +121,13 @@ struct Body {
     behind_first: u64,
     over_ms: f64,
     took_ms: f64,
+    /// Of a download, by which the server finds its own account of it.
+    #[serde(default)]
+    number: Option<u32>,
 }
 
 impl Told {
-    /// The result of it, which is there `now`, by the time of day; `times` is what this machine's kernel says of the downloads.
+    /// The result of it at `now`, by the time of day. `times` and `deliveries` are this machine's own account of the downloads.
     ///
     /// # Errors
     /// What in it cannot be.
@@ -132,6 +136,7 @@ impl Told {
         url: String,
         now: Duration,
         times: Option<Times>,
+        deliveries: &BTreeMap<u32, Delivery>,
     ) -> Result<Outcome, &'static str> {
         let latencies = self.latencies.iter().map(|sample| sample.ms);
         let latencies = latencies.chain(self.latencies.iter().map(|sample| sample.at_s));
@@ -141,12 +146,21 @@ impl Told {
         if self.plan.len() > 100 || self.protocol.len() > 100 {
             return Err("a name that is too long");
         }
-        let transfers = |bodies: &[Body]| bodies.iter().map(Body::transfer).collect::<Option<Vec<_>>>();
-        let (Some(download), Some(upload)) = (transfers(&self.download), transfers(&self.upload)) else {
+        let round_trip = round_trip(&self.latencies);
+        let downloads = self.download.iter().map(|body| {
+            let delivery = body.number.and_then(|number| deliveries.get(&number));
+            let delivery = delivery.filter(|delivery| delivery.size == body.bytes);
+            let delivery = delivery.filter(|own| own.ends_at_client(round_trip));
+            Some(Download::of(body.transfer()?, delivery, round_trip))
+        });
+        let uploads = self.upload.iter().map(Body::transfer).collect::<Option<Vec<_>>>();
+        let (Some(downloads), Some(upload)) = (downloads.collect::<Option<Vec<_>>>(), uploads) else {
             return Err("a transfer that cannot be");
         };
         let loss = self.loss.map(Counted::loss).transpose()?;
-        let downloading = download.iter().map(|transfer| transfer.over).sum();
+        let download = downloads.iter().map(|download| download.transfer).collect();
+        let sending = downloads.iter().map(|download| download.sending).sum();
+        let unread = downloads.iter().map(|download| download.unread).sum();
         let seen = Seen {
             url,
             started: rfc3339(now.saturating_sub(Duration::from_secs_f64(self.took_ms / 1e3))),
@@ -154,7 +168,7 @@ impl Told {
             plan: self.plan,
             protocol: self.protocol,
             streams: 1,
-            limits: [times.and_then(|times| Limits::of(times, downloading)), None],
+            limits: [times.and_then(|times| Limits::of_device(times, sending, unread)), None],
             transfers: [download, upload],
             latencies: self.latencies,
             loss,
@@ -162,6 +176,31 @@ impl Told {
             ..Seen::default()
         };
         Ok(seen.conclude())
+    }
+}
+
+/// A download, by the page's account and the server's.
+struct Download {
+    transfer: Transfer,
+    /// How long it was under way.
+    sending: Duration,
+    /// How long after the arrival of the last bytes the page had read them.
+    unread: Duration,
+}
+
+impl Download {
+    fn of(told: Transfer, delivery: Option<&Delivery>, round_trip: Option<Duration>) -> Self {
+        if let Some(own) = delivery {
+            let transfer = Transfer { behind_first: own.bytes, over: own.over, ..told };
+            // The request took half a round trip to the server, and the last acknowledgement the other half.
+            return Self { transfer, sending: own.took, unread: told.took.saturating_sub(own.took) };
+        }
+        // Without an account of the server, the whole request of a late page still has a rate that the line can carry.
+        let late = told.took.saturating_sub(told.over + round_trip.unwrap_or_default());
+        let is_late = late > told.over / LATE_PART;
+        let whole = Transfer { over: Duration::ZERO, ..told };
+        let transfer = if is_late && whole.rate() < told.rate() { whole } else { told };
+        Self { transfer, sending: told.over, unread: Duration::ZERO }
     }
 }
 
@@ -188,6 +227,8 @@ impl Body {
     }
 }
 
+/// First bytes that come later than expected by so much of the transfer make its rate 5 % too high.
+const LATE_PART: u32 = 20;
 /// A plan has no more.
 const MOST_DATAGRAMS: u32 = 10_000;
 /// No body of a plan is as large.
@@ -207,7 +248,8 @@ mod tests {
                 "latencies": [{{"at_s": 0.1, "during": "idle", "on": "same", "ms": 20}}], "download": [{body}]}}"#
         );
         let told: Told = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-        told.conclude("https://a.example".to_owned(), Duration::from_secs(3605), None).map_err(str::to_owned)
+        told.conclude("https://a.example".to_owned(), Duration::from_secs(3605), None, &BTreeMap::new())
+            .map_err(str::to_owned)
     }
 
     #[test]
@@ -221,6 +263,28 @@ mod tests {
         assert_eq!(outcome.latency.idle_ms.unwrap().p50, 20.0);
         let missing: Vec<_> = outcome.missing.iter().map(|missing| missing.what.as_str()).collect();
         assert!(missing.contains(&"loss") && missing.contains(&"download.limited_by"), "{missing:?}");
+    }
+
+    #[test]
+    fn a_late_page_has_the_servers_rate_or_that_of_the_whole_request() {
+        let ms = Duration::from_millis;
+        let told = Transfer { bytes: 10_000_000, behind_first: 9_000_000, over: ms(500), took: ms(900) };
+        let of = |told, delivery| Download::of(told, delivery, Some(ms(40)));
+        // 9.9 MB over 792 ms. All had arrived 50 ms before the page was done.
+        let (bytes, over, took) = (9_900_000, ms(792), ms(850));
+        let own = Delivery { size: 10_000_000, bytes, over, took, round_trip: Some(ms(40)) };
+        let late = of(told, Some(&own));
+        assert_eq!((late.transfer.rate(), late.sending, late.unread), (Some(100e6), ms(850), ms(50)));
+        // 360 ms late: 10 MB in 900 ms.
+        let alone = of(told, None);
+        assert_eq!(
+            (alone.transfer.rate().map(f64::round), alone.unread),
+            (Some(88_888_889.0), Duration::ZERO)
+        );
+        // 10 ms late: the page's own, 9 MB in 500 ms.
+        assert_eq!(of(Transfer { took: ms(550), ..told }, None).transfer.rate(), Some(144e6));
+        // A page that is done before the last acknowledgement comes back has nothing unread.
+        assert_eq!(of(Transfer { took: ms(840), ..told }, Some(&own)).unread, Duration::ZERO);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::{
     net::SocketAddr,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use tcp::diag::{Diag, Socket, States};
@@ -58,6 +59,23 @@ impl Kernel {
             }
         });
         look.ok().and(found)
+    }
+
+    /// How many bytes a connection has delivered, and its least round trip. None once it is gone.
+    pub(crate) fn delivered(&self, seen: &Seen) -> Option<(u64, Option<Duration>)> {
+        let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let socket = diag.between(seen.local, seen.remote).ok().flatten()?;
+        let info = socket.info?;
+        let selectively = u64::from(info.sacked) * u64::from(info.snd_mss);
+        let round_trip = info.least_rtt_us().map(|us| Duration::from_micros(us.into()));
+        Some((info.bytes_acked.saturating_add(selectively), round_trip))
+    }
+
+    /// How many bytes have arrived on a connection and were not read. None once it is gone.
+    pub(crate) fn unread(&self, seen: &Seen) -> Option<u64> {
+        let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let socket = diag.between(seen.local, seen.remote).ok().flatten()?;
+        Some(socket.receive_queue.into())
     }
 
     /// What was added on these connections since they were first seen. Those that are gone tell nothing more.

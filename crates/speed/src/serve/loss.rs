@@ -1,7 +1,13 @@
 //! Datagrams of the loss test: sent back to whoever has begun a test over HTTP from the same address, and to nobody else. They come as they are
 //! from the command line, and over WebRTC from browsers.
 
-use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Instant};
+use std::{
+    future::pending,
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Instant,
+};
 
 use tokio::{net::UdpSocket, time::sleep_until};
 use tracing::warn;
@@ -12,20 +18,45 @@ use crate::{
     wire::{Datagram, Way},
 };
 
-/// Binds a socket for each address that is listened on, all at the same port.
+/// Binds a socket for each IP address that is listened on, all at the same port.
 pub(crate) async fn bind(listens: &[SocketAddr], port: LossPort) -> Result<Vec<UdpSocket>, Error> {
     let mut sockets: Vec<UdpSocket> = Vec::new();
-    for listen in listens {
+    for ip in addresses(listens) {
         let wanted = match (port, sockets.first()) {
             (_, Some(first)) => first.local_addr().map_or(0, |address| address.port()),
             (LossPort::At(port), None) => port,
-            (LossPort::Next, None) => next(listen.port()),
+            (LossPort::Next, None) => free(listens),
         };
-        let address = SocketAddr::new(listen.ip(), wanted);
+        let address = SocketAddr::new(ip, wanted);
         let bound = UdpSocket::bind(address).await;
         sockets.push(bound.map_err(|source| Error::LossPort { address, source })?);
     }
     Ok(sockets)
+}
+
+/// The addresses of a server, once each. One that stands for all addresses stands for the others, too; that of IPv6 takes IPv4 as well.
+fn addresses(listens: &[SocketAddr]) -> Vec<IpAddr> {
+    let mut all: Vec<IpAddr> = Vec::new();
+    let is_covered = |ip: IpAddr| {
+        let others =
+            listens.iter().map(SocketAddr::ip).filter(|other| *other != ip && other.is_unspecified());
+        others.into_iter().any(|other| other.is_ipv6() || ip.is_ipv4())
+    };
+    for ip in listens.iter().map(SocketAddr::ip).filter(|ip| !is_covered(*ip)) {
+        if !all.contains(&ip) {
+            all.push(ip);
+        }
+    }
+    all
+}
+
+/// The next port after the first one that is not listened on, as HTTP/3 has the UDP ports of the same numbers.
+fn free(listens: &[SocketAddr]) -> u16 {
+    let mut port = listens.first().map_or(0, |listen| next(listen.port()));
+    while port != 0 && listens.iter().any(|listen| listen.port() == port) {
+        port = next(port);
+    }
+    port
 }
 
 /// The port after one, or any if there is none; and where browsers send nothing to, one further up.
@@ -133,6 +164,21 @@ mod tests {
             [(8090, 8091), (443, 10_444), (80, 10_081), (442, 443), (1023, 1024), (65_535, 0)]
         {
             assert_eq!(next(listen), expected, "{listen}");
+        }
+    }
+
+    #[test]
+    fn an_address_with_several_ports_has_one_socket() {
+        for (listens, expected_port, expected) in [
+            (&["127.0.0.1:8090", "127.0.0.1:8091"][..], 8092, &["127.0.0.1"][..]),
+            (&["127.0.0.1:8090", "[::1]:8090"], 8091, &["127.0.0.1", "::1"]),
+            (&["0.0.0.0:80", "127.0.0.1:8090"], 10_081, &["0.0.0.0"]),
+            (&["0.0.0.0:8090", "[::1]:8090"], 8091, &["0.0.0.0", "::1"]),
+            (&["[::]:8090", "0.0.0.0:8090", "[::1]:9000"], 8091, &["::"]),
+        ] {
+            let listens: Vec<SocketAddr> = listens.iter().map(|listen| listen.parse().unwrap()).collect();
+            let expected: Vec<IpAddr> = expected.iter().map(|ip| ip.parse().unwrap()).collect();
+            assert_eq!((free(&listens), addresses(&listens)), (expected_port, expected), "{listens:?}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What the server answers to each request.
 
 mod channel;
+mod tracked;
+mod upload;
 
 use std::{
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
@@ -13,6 +15,7 @@ use http::{
     request::Parts, server::Peer,
 };
 use ring::rand::{SecureRandom, SystemRandom};
+use tokio::sync::Semaphore;
 
 use serde_json::json;
 
@@ -30,9 +33,9 @@ use super::{
 };
 use crate::{
     kept::Moment,
-    noise, pieces,
+    noise,
     plan::Plan,
-    wire::{self, Greeting, Offer, Received, Token, Told},
+    wire::{self, Greeting, Offer, Token, Told},
 };
 
 /// Answers requests on all connections.
@@ -43,8 +46,10 @@ pub(crate) struct Responder {
     admission: Arc<Admission>,
     /// Of those who tell, leave or read results.
     documents: Arc<Admission>,
-    book: Mutex<Book>,
-    kernel: Kernel,
+    book: Arc<Mutex<Book>>,
+    kernel: Arc<Kernel>,
+    /// One for each download whose acknowledgements are followed.
+    trackers: Arc<Semaphore>,
     loss_port: Option<u16>,
     /// Of each socket of that port.
     channels: Vec<Arc<Webrtc>>,
@@ -66,8 +71,9 @@ impl Responder {
             limits,
             admission: Arc::new(Admission::new(limits)),
             documents: Arc::new(Admission::new(limits.of_documents())),
-            book: Mutex::default(),
-            kernel,
+            book: Arc::default(),
+            kernel: Arc::new(kernel),
+            trackers: Arc::new(Semaphore::new(tracked::MOST)),
             loss_port,
             channels,
             keeping,
@@ -169,11 +175,17 @@ impl Responder {
         fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform"));
         fields.insert(header::CONTENT_LENGTH, bytes.into());
         if bytes == 0 || head.method == Method::HEAD {
+            if let Some(received) = self.received(head, &peer) {
+                response.headers_mut().insert(wire::RECEIVED_BYTES, received.load(Relaxed).into());
+            }
             return Ok(response);
         }
         let leave = self.enter(&self.admission, &peer)?;
         if let Some(test) = wire::parameter(query, "test").and_then(Token::parse) {
             self.see(test, &peer, head.version);
+            if let Some(Ok(number)) = wire::parameter(query, "number").map(str::parse) {
+                self.track(head, &peer, (test, number), bytes);
+            }
         }
         Counts::add(&self.counts.downloads, 1);
         *response.body_mut() = self.noise(bytes, leave);
@@ -187,54 +199,6 @@ impl Responder {
             let _ = &leave;
             Counts::add(&counts.bytes_down, handed_over);
         })
-    }
-
-    /// Takes a body as it comes, and says when what of it came.
-    async fn upload(&self, head: &Parts, mut body: Body) -> Answer {
-        let leave = self.enter(&self.admission, &peer(head)?)?;
-        Counts::add(&self.counts.uploads, 1);
-        let mut bytes = 0;
-        let mut taken = |more: u64| {
-            bytes += more;
-            Counts::add(&self.counts.bytes_up, more);
-        };
-        // What is in it is nobody's concern.
-        body.only_count();
-        let read = async {
-            let first_bytes = pieces::first(&mut body, &mut taken).await?;
-            let first_ns = self.clock.now();
-            if first_bytes > 0 {
-                self.rest(&mut body, &mut taken, first_bytes).await?;
-            }
-            Ok::<_, Objection>((first_bytes, first_ns))
-        };
-        let (first_bytes, first_ns) = match read.await {
-            Ok(read) => read,
-            Err(Objection::BrokenOff) => {
-                return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body broke off\n"));
-            }
-            Err(Objection::TooLarge) => {
-                let why = format!("a body has at most {} bytes here\n", self.limits.largest.0);
-                return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
-            }
-        };
-        let last_ns = self.clock.now();
-        drop(leave);
-        let mut response = json(&Received { bytes, first_bytes, first_ns, last_ns });
-        self.say_own_time(&mut response, Duration::from_nanos(last_ns));
-        Ok(response)
-    }
-
-    async fn rest(&self, body: &mut Body, mut taken: impl FnMut(u64), so_far: u64) -> Result<(), Objection> {
-        let mut bytes = so_far;
-        while let Some(piece) = body.data().await? {
-            bytes += piece.len() as u64;
-            taken(piece.len() as u64);
-            if bytes > self.limits.largest.0 {
-                return Err(Objection::TooLarge);
-            }
-        }
-        Ok(())
     }
 
     /// What the kernel says of a test's connections.
@@ -253,11 +217,13 @@ impl Responder {
         let told = body.collect(browser::MOST_TOLD).await.map_err(|failure| refused(failure.to_string()))?;
         let told: browser::Told =
             serde_json::from_slice(&told).map_err(|error| refused(error.to_string()))?;
-        let connections = test(head).ok().map(|test| self.book().connections(test, peer.address.ip()));
+        let address = peer.address.ip();
+        let connections = test(head).ok().map(|test| self.book().connections(test, address));
         let times = connections.and_then(|connections| self.kernel.since(&connections));
+        let deliveries = test(head).ok().map(|test| self.book().deliveries(test, address));
         let url = base(head, peer.scheme)?;
         let now = Duration::from_nanos(u64::try_from(http::clock::wall_ns()).unwrap_or(0));
-        let outcome = told.conclude(url, now, times);
+        let outcome = told.conclude(url, now, times, &deliveries.unwrap_or_default());
         Ok(json(&outcome.map_err(|why| refused(why.to_owned()))?))
     }
 
@@ -330,7 +296,7 @@ impl Responder {
         moment(self.clock)
     }
 
-    /// Notes how a connection is at the first download of a test on it. QUIC's are not the kernel's.
+    /// Notes how a connection is at the first transfer of a test on it. QUIC's are not the kernel's.
     fn see(&self, test: Token, peer: &Peer, version: Version) {
         if version == Version::HTTP_3 || !self.book().is_new(test, peer.address) {
             return;
@@ -359,6 +325,8 @@ impl Responder {
         let own = self.now().saturating_sub(began);
         if let Ok(field) = HeaderValue::try_from(wire::server_timing(own)) {
             response.headers_mut().insert("server-timing", field);
+            // A page of another origin sees neither this nor its own times otherwise (W3C Resource Timing section 4.5.1).
+            response.headers_mut().insert("timing-allow-origin", HeaderValue::from_static("*"));
         }
     }
 
@@ -375,18 +343,6 @@ impl Responder {
 pub(crate) fn moment(clock: Clock) -> Moment {
     let wall = u64::try_from(http::clock::wall_ns()).unwrap_or(0);
     Moment { steady: Duration::from_nanos(clock.now()), wall_s: wall / 1_000_000_000 }
-}
-
-/// Why an upload is not taken.
-enum Objection {
-    BrokenOff,
-    TooLarge,
-}
-
-impl From<http::Failure> for Objection {
-    fn from(_: http::Failure) -> Self {
-        Self::BrokenOff
-    }
 }
 
 /// The other end of the connection. Each request of a server has one.

@@ -115,6 +115,47 @@ async fn bodies_go_down_and_up_over_each_version_and_are_counted() {
 }
 
 #[tokio::test]
+async fn one_address_may_have_several_ports() {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let served = Served::with(Config { listen: vec![any, any], ..Served::config() });
+    assert_eq!(served.ready.addresses.len(), 2);
+    for address in &served.ready.addresses {
+        let asking = Asking::new(&format!("http://{address}"), Protocol::Http1);
+        let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+        assert_eq!(greeting.loss_port, served.ready.loss_port);
+    }
+}
+
+#[tokio::test]
+async fn a_request_for_nothing_tells_how_much_of_an_upload_has_arrived() {
+    let served = Served::with(Served::config());
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+    let look = format!("/__down?bytes=0&test={}", greeting.test);
+    let received = async || {
+        let response = asking.ask(Method::GET, &look, Body::empty()).await;
+        assert_eq!(response.headers()["timing-allow-origin"], "*");
+        response.headers()[wire::RECEIVED_BYTES].to_str().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(received().await, 0);
+    let (sender, body) = Body::channel(1);
+    let path = format!("{}?test={}", wire::UP, greeting.test);
+    let uploading = asking.ask(Method::POST, &path, body);
+    let halfway = async {
+        sender.send("half").await.unwrap();
+        while received().await == 0 {}
+        assert_eq!(received().await, 4, "what has arrived, with the rest to come");
+        sender.send("rest").await.unwrap();
+        sender.finish().await.unwrap();
+    };
+    let (response, ()) = tokio::join!(uploading, halfway);
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(received().await, 8);
+    let unnamed = asking.ask(Method::GET, "/__down?bytes=0", Body::empty()).await;
+    assert!(!unnamed.headers().contains_key(wire::RECEIVED_BYTES));
+}
+
+#[tokio::test]
 async fn mistakes_are_answered_in_words() {
     let limits = Limits { largest: units::Bytes(1000), ..Limits::default() };
     let served = Served::with(Config { limits, ..Served::config() });
@@ -191,6 +232,43 @@ async fn the_page_loads_nothing_from_elsewhere_and_gets_its_result_from_the_serv
     assert!(outcome["download"]["limited_by"].is_string(), "{outcome:#}");
     let nonsense = asking.ask(Method::POST, &path, Body::whole("{}")).await;
     assert_eq!(nonsense.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_late_pages_download_has_the_rate_of_what_was_acknowledged() {
+    let served = Served::with(Served::config());
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let outcome = async |forwarded: Option<&str>| -> Value {
+        let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+        let path = format!("/__down?bytes=40000000&number=0&test={}", greeting.test);
+        let mut request = Request::builder().uri(path);
+        if let Some(client) = forwarded {
+            request = request.header("x-forwarded-for", client);
+        }
+        let mut body = asking.send(request.body(Body::empty()).unwrap()).await.into_body();
+        // Not faster than 40 MB in 400 ms.
+        let began = tokio::time::Instant::now();
+        let mut came = 0;
+        while let Some(piece) = body.data().await.unwrap() {
+            came += u32::try_from(piece.len()).unwrap();
+            tokio::time::sleep_until(began + Duration::from_nanos(10) * came).await;
+        }
+        // A page that was late to read its first bytes: 320 Mbit in 100 ms.
+        let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
+            "download": [{"bytes": 40000000, "behind_first": 40000000, "over_ms": 100, "took_ms": 100, "number": 0}],
+            "latencies": [{"at_s": 0, "during": "idle", "on": "same", "ms": 0.5}]}"#;
+        // The last look comes up to 50 ms after the last acknowledgement.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let path = format!("/__result?test={}", greeting.test);
+        asking.json(Method::POST, &path, Body::whole(told)).await
+    };
+    let rate = |outcome: &Value| outcome["download"]["bps_p90"].as_f64().unwrap();
+    let own = outcome(None).await;
+    // The kernels hold some MB, so that they acknowledge the last byte before it is read: 320 Mbit in more than 267 ms.
+    assert!(rate(&own) < 1.2e9, "{own:#}");
+    assert!(own["download"]["limits"]["device"].is_number());
+    // Through a proxy the server has no account of the page's connection.
+    assert_eq!(rate(&outcome(Some("192.0.2.1")).await), 3.2e9);
 }
 
 /// A test whose result is `outcome`; its name goes with it.
