@@ -2,7 +2,9 @@
 
 use std::fmt::{Display, Write};
 
-use crate::operator::{BusStatus, Status};
+use ::tiers::Fault;
+
+use crate::operator::{BusStatus, RouteReason, Status};
 
 /// All of it, as one page.
 pub(crate) fn prometheus(status: &Status) -> String {
@@ -282,8 +284,11 @@ impl Page<'_> {
         if let Some(bus) = purges.as_ref().and_then(|purges| purges.bus.as_ref()) {
             self.bus(bus);
         }
-        self.family("routes_failing", "gauge", "Ways to an origin that failed in the last ten minutes.");
-        self.value("routes_failing", &[], routes.len());
+        self.family("routes_failing", "gauge", "Paths to an origin that failed in the last ten minutes.");
+        for fault in Fault::ALL {
+            let failing = routes.iter().filter(|route| route.reason == RouteReason::from(fault)).count();
+            self.value("routes_failing", &[("reason", fault.name())], failing);
+        }
     }
 
     /// The stream through which purges travel as well.
@@ -483,7 +488,7 @@ mod tests {
             "longhaul_edge_bus_put_total{data_centre=\"lhr\"} 2",
             "longhaul_edge_bus_taken_total{data_centre=\"lhr\"} 4",
             "longhaul_edge_bus_namesake{data_centre=\"lhr\"} 0",
-            "longhaul_edge_routes_failing{data_centre=\"lhr\"} 0",
+            "longhaul_edge_routes_failing{data_centre=\"lhr\",reason=\"connection_terminated\"} 0",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"lower\"} 7",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"store\"} 2",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"regional\"} 1",

@@ -21,7 +21,7 @@ use std::{
 use cache::{Coding, SetCookie};
 use document::Document;
 use http::{
-    HeaderName, Origin,
+    HeaderName, Origin, StatusCode,
     server::{Identity, Objection},
     token::TokenHash,
 };
@@ -157,6 +157,8 @@ pub struct Zone {
     pub tiers: Tiers,
     /// Whether its requests may reach the origin through another data centre.
     pub detours: Detours,
+    /// Statuses that something on a path answers with and the origin never does: they count as failures of the path.
+    pub detour_statuses: Vec<StatusCode>,
     /// What a data centre does that may not hear of purges.
     pub cut_off: CutOff,
     /// For how long it may use what it stores nevertheless.

@@ -1,5 +1,7 @@
 //! What an operator is told by a data centre that runs, and how it is asked.
 
+mod route;
+
 use std::{net::SocketAddr, time::Duration};
 
 use http::{Body, Client, Method, Origin, Request, StatusCode, header};
@@ -7,6 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use self::route::{RouteReason, RouteStatus};
 use crate::Error;
 
 /// A data centre at this moment: `edge status --json`.
@@ -172,28 +175,6 @@ pub struct LinkStatus {
     pub requests: u64,
     /// Those of them without an answer.
     pub failures: u64,
-}
-
-/// A way to an origin that failed.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct RouteStatus {
-    /// The origin: scheme, host and port.
-    pub origin: String,
-    /// The address at which it was asked.
-    pub address: String,
-    /// "direct", or the data centre through which it led.
-    pub route: String,
-    /// What went wrong.
-    pub error: String,
-    /// Since when that is remembered.
-    pub since_s: u64,
-    /// How many requests have met it.
-    pub requests: u64,
-    /// Which of them will try it again.
-    pub next_test_at: u64,
-    /// The data centre through which the origin is reached instead; absent if none can be asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detour: Option<String>,
 }
 
 /// Requests, and what the cache did with them.

@@ -43,6 +43,11 @@ impl Origins {
         self.known.of(origin).reached();
     }
 
+    /// The direct path to an origin failed: whether it is used again is decided for each request, and none is relayed.
+    pub(crate) fn path_failed(&self, origin: &Origin) {
+        self.known.of(origin).path_failed();
+    }
+
     /// Asks one origin, and notes how that went.
     pub(crate) async fn exchange(
         &self,
@@ -71,7 +76,7 @@ impl Origins {
     }
 
     /// Makes a GET of which this is the whole head at the first of a zone's origins that has not just failed, if there is a connection for
-    /// it; as [`Client::relay`] says. Interim responses go where it says, and what the origin took is added for the log.
+    /// it and the direct path has not failed; as [`Client::relay`] says. Interim responses go where it says, and what the origin took is added for the log.
     pub(crate) async fn relay<T>(
         &self,
         client: &Client,
@@ -83,7 +88,11 @@ impl Origins {
         let origin = self.first(zone, now);
         let interim = interim.clone();
         let informed = Informed::new(move |code, fields| pass_on(&interim, code, fields));
-        let asking = self.known.of(origin).begin(now);
+        let known = self.known.of(origin);
+        if known.has_failed_path() {
+            return Ok(None);
+        }
+        let asking = known.begin(now);
         let mut trace = Trace::start(client.clock().now());
         let relayed = client.relay(origin, head, (zone.first_byte, Some(informed)), &mut trace, read).await;
         if matches!(relayed, Ok(None)) {

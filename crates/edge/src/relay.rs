@@ -88,6 +88,11 @@ impl Relay<'_> {
         );
         match answered.await {
             Ok(Some(client::Relayed::Lines(back, body))) => Ok(self.pass_back(back, body)),
+            Ok(Some(client::Relayed::Response(response)))
+                if core.others().is_some() && way.zone().detour_statuses.contains(&response.status()) =>
+            {
+                self.start_over().await
+            }
             Ok(Some(client::Relayed::Response(response))) => Ok(self.judge(response)),
             Ok(None) => self.start_over().await,
             Err(_) if way.zone().origins.len() > 1 || core.others().is_some() => self.start_over().await,

@@ -1,27 +1,29 @@
-//! Ways to an origin: the direct one, and those through other data centres, so that a visitor is served if any of them reaches it.
+//! Paths to an origin: the direct one, and those through other data centres, so that a visitor is served if any data centre reaches it.
 //!
-//! Which is tried, and when one that failed is tried again, the engine says (`tiers::Reach`). A request is sent again only if nothing of it
-//! was sent, or its method is safe; and only if its body is still here.
+//! The engine (`tiers::Reach`) chooses the path, and when one that failed is tried again. A request is sent again only if nothing of it was
+//! sent, or its method is safe; and only if its body is still in memory.
+
+mod outcome;
 
 use std::{
+    net::SocketAddr,
     pin::{Pin, pin},
     sync::Arc,
     time::Duration,
 };
 
+use self::outcome::{Blame, Tried, Why};
 use ::tiers::{Fault, Health, Next, Replay, Role, Route, Tries};
 use cache::Time;
-use http::{Body, Client, Failure, Origin, Request, Response, Stage, client::Trace};
+use http::{Body, Client, Failure, Origin, Request, Response, client::Trace};
 use tokio::time::timeout;
 
 use crate::{
     core::Core,
     network::Detours,
-    origins::refusal_for,
     others::{Around, Others, connect_to, look_up},
-    toward::Unanswered,
     tunnel::Tunnel,
-    visit::{NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE, Visit},
+    visit::{Refusal, UNREACHABLE, Visit},
 };
 
 /// One request that looks for a way.
@@ -36,34 +38,6 @@ struct Search<'a> {
     health: Health,
     through: Vec<::tiers::CentreId>,
     round_trips: Vec<Duration>,
-}
-
-/// What became of a request on one route.
-struct Tried {
-    route: Route,
-    result: Result<Response<Body>, Why>,
-    /// How long the connection took, if one was made.
-    connect: Option<Duration>,
-    /// How long the head took.
-    latency: Duration,
-    /// Whether something of it was sent.
-    was_sent: bool,
-}
-
-/// Whose fault it is that a route led nowhere.
-enum Blame {
-    /// That of the way, of which this is remembered.
-    Way(Fault),
-    /// Nobody's: the other data centre has no room, or cannot be asked just now. Another one may have.
-    Nobody,
-    /// That of what was asked or answered: it would be the same on any other way.
-    Request,
-}
-
-/// Why a route led nowhere.
-enum Why {
-    Direct(Failure),
-    Through(Unanswered),
 }
 
 impl Core {
@@ -109,48 +83,62 @@ impl Search<'_> {
         let in_time = next.hedge.unwrap_or(USUALLY);
         let mut spare = again(&request);
         let (mut left, mut next) = (Some(request), Some(next));
-        let mut told: Vec<String> = Vec::new();
-        let mut refusal = UNREACHABLE;
+        let mut failed: Vec<String> = Vec::new();
+        let mut first: Option<Result<Response<Body>, Refusal>> = None;
         while let (Some(request), Some(Next { route, hedge })) = (left.take(), next.take()) {
-            let tried = match (route, hedge) {
-                // Boxed, as the usual way would have to carry the room for the others.
+            let mut tried = match (route, hedge) {
+                // Boxed, as the usual path would have to carry the room for the others.
                 (Route::Direct, Some(delay)) => Box::pin(self.hedged(request, (delay, &mut tries))).await,
                 (Route::Direct, None) => self.direct(request).await.0,
                 (Route::Through(_), _) => Box::pin(self.through(route, request)).await,
             };
-            let why = match tried.result {
-                Ok(response) => {
-                    let (now, mut ways) = (self.others.now(), self.others.ways());
-                    ways.reach.worked(now, address, tried.route, tried.connect, tried.latency);
-                    drop(ways);
-                    if tried.route != Route::Direct {
-                        self.core.origins.reached(self.origin);
-                    }
-                    return Ok(response);
-                }
-                Err(why) if why.is_silence(tried.was_sent) => self.explained(why, address, in_time).await,
-                Err(why) => why,
-            };
-            told.push(format!("{}: {}", self.named(tried.route), why.sentence()));
-            if told.len() == 1 {
-                refusal = why.refusal();
+            if tried.is_silence() {
+                tried = self.explained(tried, address, in_time).await;
             }
-            let fault = match why.blame(tried.was_sent) {
-                Blame::Way(fault) => Some(fault),
-                Blame::Nobody => None,
-                Blame::Request => break,
-            };
+            let blame = tried.blame(&self.visit.zone().detour_statuses);
+            if let Blame::None = blame {
+                self.worked(address, &tried);
+                return tried.result.map_err(|why| why.refusal());
+            }
+            failed.push(format!("{}: {}", self.named(tried.route), tried.sentence()));
             let is_harmless = spare.is_some() && (!tried.was_sent || self.visit.method.is_safe());
             let replay = if is_harmless { Replay::Harmless } else { Replay::Forbidden };
-            let failed = (tried.route, fault);
-            let route = self
-                .look(|reach, around| reach.failed(self.others.now(), &mut tries, failed, replay, around));
+            let route = self.failed(&mut tries, (tried.route, &blame), replay);
+            // What the first path came to is answered if no other one leads to a response.
+            if !matches!(first, Some(Ok(_))) && (first.is_none() || tried.result.is_ok()) {
+                first = Some(tried.result.map_err(|why| why.refusal()));
+            }
+            if let Blame::Request = blame {
+                break;
+            }
             next = route.map(|route| Next { route, hedge: None });
             left = spare.take().filter(|_| next.is_some());
             spare = left.as_ref().and_then(again);
         }
-        tracing::info!(origin = %self.origin, "no way leads to an origin: {}", told.join("; "));
-        Err(refusal)
+        tracing::info!(origin = %self.origin, "no path leads to an origin: {}", failed.join("; "));
+        first.unwrap_or(Err(UNREACHABLE))
+    }
+
+    /// A path led to a response.
+    fn worked(&self, address: SocketAddr, tried: &Tried) {
+        let now = self.others.now();
+        self.others.ways().reach.worked(now, address, tried.route, tried.connect, tried.latency);
+        if tried.route != Route::Direct {
+            self.core.origins.reached(self.origin);
+        }
+    }
+
+    /// A path failed: the next one, if there is one.
+    fn failed(&self, tries: &mut Tries, (route, blame): (Route, &Blame), replay: Replay) -> Option<Route> {
+        let fault = match blame {
+            Blame::Path(fault) => Some(*fault),
+            Blame::Unknown => None,
+            Blame::None | Blame::Request => return None,
+        };
+        if route == Route::Direct && fault.is_some() {
+            self.core.origins.path_failed(self.origin);
+        }
+        self.look(|reach, around| reach.failed(self.others.now(), tries, (route, fault), replay, around))
     }
 
     /// Has the engine look at what is known of this origin.
@@ -167,7 +155,7 @@ impl Search<'_> {
     }
 
     /// The direct route, or a swifter one where the zone wants that.
-    fn swifter(&self, address: std::net::SocketAddr, route: Route) -> Route {
+    fn swifter(&self, address: SocketAddr, route: Route) -> Route {
         if route != Route::Direct || self.visit.zone().detours != Detours::Faster {
             return route;
         }
@@ -205,42 +193,42 @@ impl Search<'_> {
     }
 
     fn tried(&self, result: Result<Response<Body>, Failure>, trace: &Trace) -> Tried {
-        let took = |at: u64| Duration::from_nanos(at.saturating_sub(trace.started));
-        let opened = trace.connect.map(|connect| connect + trace.tls.unwrap_or(0));
-        Tried {
-            route: Route::Direct,
-            result: result.map_err(Why::Direct),
-            connect: opened.map(Duration::from_nanos),
-            latency: took(trace.final_headers.unwrap_or_else(|| self.client.clock().now())),
-            was_sent: trace.first_write().is_some(),
-        }
+        Tried::direct(result, trace, self.client.clock().now())
     }
 
-    /// From here, and if that has not connected after a while, beside it through another data centre: whoever answers first is used. What
-    /// is wrong with the direct route is found out without a request.
+    /// From here, and if that has not connected after a while, beside it through another data centre: the first response is used. Whether the
+    /// direct path has failed is found out without a request.
     async fn hedged(&self, request: Request<Body>, (delay, tries): (Duration, &mut Tries)) -> Tried {
         let spare = again(&request).filter(|_| self.visit.method.is_safe());
         let mut trace = Trace::start(self.client.clock().now());
         let seen = trace.clone();
-        let result = {
+        let race = {
             let mut direct = pin!(self.exchange(request, &mut trace));
             match timeout(delay, direct.as_mut()).await {
-                Ok(result) => Ok(result),
+                Ok(result) => Race { direct: Some(result), detour: None },
                 Err(_) => {
                     let spare = spare.filter(|_| seen.first_write().is_none());
                     match spare.and_then(|spare| Some((self.beside(tries)?, spare))) {
-                        Some((route, spare)) => first(direct, self.through(route, spare)).await,
-                        None => Ok(direct.await),
+                        Some((route, spare)) => Race::run(direct, self.through(route, spare)).await,
+                        None => Race { direct: Some(direct.await), detour: None },
                     }
                 }
             }
         };
-        match result {
-            Ok(result) => self.tried(result, &trace),
-            Err(detour) => {
+        let direct = race.direct.map(|result| self.tried(result, &trace));
+        match (direct, race.detour) {
+            (None, Some(detour)) => {
                 self.find_out();
                 detour
             }
+            (Some(direct), Some(detour)) => {
+                let (used, failed) = if detour.result.is_ok() { (detour, direct) } else { (direct, detour) };
+                let blame = failed.blame(&self.visit.zone().detour_statuses);
+                self.failed(tries, (failed.route, &blame), Replay::Forbidden);
+                used
+            }
+            (Some(direct), None) => direct,
+            (None, None) => Tried::direct(Err(Failure::Timeout), &trace, self.client.clock().now()),
         }
     }
 
@@ -249,14 +237,16 @@ impl Search<'_> {
         self.look(|reach, around| reach.beside(self.others.now(), tries, around))
     }
 
-    /// Why the origin says nothing on a connection that was there: it is slow, or the way was cut meanwhile, and then it cannot be connected to
-    /// either in the time that this usually takes.
-    async fn explained(&self, why: Why, address: std::net::SocketAddr, in_time: Duration) -> Why {
-        match timeout(in_time, connect_to(address)).await {
-            Ok(Ok(_)) => why,
-            Ok(Err(Fault::Refused)) => Why::Direct(Failure::Refused),
-            Ok(Err(_)) | Err(_) => Why::Direct(Failure::KernelTimeout),
-        }
+    /// Why no response comes on an open connection: either the origin is slow, or the path was cut meanwhile. Then no new connection can be
+    /// made in the time that this usually takes.
+    async fn explained(&self, tried: Tried, address: SocketAddr, in_time: Duration) -> Tried {
+        let failure = match timeout(in_time, connect_to(address)).await {
+            Ok(Ok(_)) => return tried,
+            Ok(Err(Fault::ConnectionRefused)) => Failure::Refused,
+            Ok(Err(Fault::ConnectionTerminated)) => Failure::Reset,
+            Ok(Err(_)) | Err(_) => Failure::KernelTimeout,
+        };
+        Tried { result: Err(Why::Direct(failure)), ..tried }
     }
 
     /// Finds out whether the direct route is broken or only slow.
@@ -288,14 +278,8 @@ impl Search<'_> {
             (Ok(response), Some(tunnel)) => Ok(tunnel.answered(response).await),
             (answered, _) => answered,
         };
-        let was_sent = !answered.as_ref().is_err_and(Unanswered::was_not_sent);
-        Tried {
-            route,
-            result: answered.map_err(Why::Through),
-            connect: None,
-            latency: Duration::from_nanos(self.client.clock().now().saturating_sub(began)),
-            was_sent,
-        }
+        let latency = Duration::from_nanos(self.client.clock().now().saturating_sub(began));
+        Tried::through(route, answered, latency)
     }
 
     fn named(&self, route: Route) -> String {
@@ -306,66 +290,29 @@ impl Search<'_> {
     }
 }
 
-impl Why {
-    fn sentence(&self) -> String {
-        match self {
-            Self::Direct(failure) => failure.to_string(),
-            Self::Through(unanswered) => unanswered.to_string(),
-        }
-    }
-
-    /// Whether the request was sent, and nothing came back in time.
-    fn is_silence(&self, was_sent: bool) -> bool {
-        was_sent && matches!(self, Self::Direct(Failure::Timeout))
-    }
-
-    fn blame(&self, was_sent: bool) -> Blame {
-        match self {
-            Self::Direct(failure) => match failure {
-                Failure::Timeout if was_sent => Blame::Way(Fault::NoFirstByte),
-                Failure::Timeout | Failure::KernelTimeout => Blame::Way(Fault::NoSynAck),
-                Failure::Refused | Failure::Unreachable => Blame::Way(Fault::Refused),
-                Failure::Reset | Failure::Closed(Stage::Head) if !was_sent => Blame::Way(Fault::Refused),
-                Failure::Tls(_) => Blame::Way(Fault::Tls),
-                _ => Blame::Request,
-            },
-            Self::Through(Unanswered::Refused(word)) if *word == TOO_SLOW.word => {
-                Blame::Way(Fault::NoFirstByte)
-            }
-            Self::Through(Unanswered::Refused(word)) if *word == NOT_TRUSTED.word => Blame::Way(Fault::Tls),
-            Self::Through(Unanswered::Failed(Failure::Source)) => Blame::Request,
-            Self::Through(unanswered) if unanswered.was_not_sent() => Blame::Nobody,
-            Self::Through(_) => Blame::Way(Fault::Refused),
-        }
-    }
-
-    fn refusal(&self) -> Refusal {
-        match self {
-            Self::Direct(failure) | Self::Through(Unanswered::Failed(failure @ Failure::Source)) => {
-                refusal_for(*failure)
-            }
-            Self::Through(Unanswered::Refused(word)) if *word == TOO_SLOW.word => TOO_SLOW,
-            Self::Through(Unanswered::Refused(word)) if *word == NOT_TRUSTED.word => NOT_TRUSTED,
-            Self::Through(_) => UNREACHABLE,
-        }
-    }
+/// What became of the direct path and of another one beside it. One that was still open when the other one had a response has none.
+struct Race {
+    direct: Option<Result<Response<Body>, Failure>>,
+    detour: Option<Tried>,
 }
 
-/// Whichever of the direct route and a detour has a response first, or what is wrong with the direct one if neither has.
-async fn first(
-    mut direct: Pin<&mut impl Future<Output = Result<Response<Body>, Failure>>>,
-    detour: impl Future<Output = Tried>,
-) -> Result<Result<Response<Body>, Failure>, Tried> {
-    let mut detour = pin!(detour);
-    tokio::select! {
-        biased;
-        result = direct.as_mut() => {
-            // The other one is on its way already.
-            let detour = if result.is_err() { Some(detour.await) } else { None };
-            detour.filter(|detour| detour.result.is_ok()).map_or(Ok(result), Err)
-        }
-        detour = detour.as_mut() => {
-            if detour.result.is_ok() { Err(detour) } else { Ok(direct.await) }
+impl Race {
+    /// Ends with the first response, or when both have failed.
+    async fn run(
+        mut direct: Pin<&mut impl Future<Output = Result<Response<Body>, Failure>>>,
+        detour: impl Future<Output = Tried>,
+    ) -> Self {
+        let mut detour = pin!(detour);
+        tokio::select! {
+            biased;
+            result = direct.as_mut() => {
+                let detour = if result.is_err() { Some(detour.await) } else { None };
+                Self { direct: Some(result), detour }
+            }
+            detour = detour.as_mut() => {
+                let direct = if detour.result.is_ok() { None } else { Some(direct.await) };
+                Self { direct, detour: Some(detour) }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ mod admin_token;
 mod at_once;
 mod bad_origin;
 mod broken_off;
+mod broken_path;
 mod bus;
 mod collapsing;
 mod compress;

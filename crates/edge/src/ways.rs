@@ -63,6 +63,10 @@ impl Way {
     /// `None` if a request like this one could be another matter.
     fn of(visit: &Visit, reason: Reason, centre: &str, status: StatusCode) -> Option<Self> {
         let rule = visit.rule_for(status);
+        // Another path may have a better response.
+        if visit.zone().detour_statuses.contains(&status) {
+            return None;
+        }
         if rule.is_some_and(|rule| rule.edge_ttl.is_some() || rule.browser_ttl.is_some()) {
             return None;
         }

@@ -73,14 +73,16 @@ impl Run {
         write(&page, &report::html(&report)?)?;
         let result = Report { charts: Vec::new(), differences: Vec::new(), ..report };
         write(&out.join("result.json"), &(serde_json::to_string_pretty(&result)? + "\n"))?;
+        say(&format!("report: {}", page.display()));
+        if result.partial.is_some() {
+            say("interrupted: the report is of what was measured until then");
+        }
         if self.json {
             output::print_json(&result)?;
         } else {
             output::print(&report::terminal::report(&result, Detail::default()))?;
         }
-        say(&format!("report: {}", page.display()));
         if result.partial.is_some() {
-            say("interrupted: the report is of what was measured until then");
             return Ok(interrupt::exit_code());
         }
         let all_hold = result.claims.iter().all(|claim| claim.holds);

@@ -35,7 +35,7 @@ pub enum Detail {
     Wide,
 }
 
-/// A whole report: comparison, claims, fidelity and warnings.
+/// A whole report: comparison, claims, fidelity and warnings, and the verdict in the last line.
 pub fn report(report: &Report, detail: Detail) -> String {
     let mut text = format!("{}\n\n", paint(&plain(&report.title), BOLD));
     if !report.valid {
@@ -59,7 +59,24 @@ pub fn report(report: &Report, detail: Detail) -> String {
     }
     // The comparison has already shown its warnings.
     let fresh = report.warnings.iter().filter(|warning| !report.comparison.warnings.contains(warning));
-    text + &warnings(fresh)
+    text + &warnings(fresh) + &verdict(report)
+}
+
+/// Whether the run is valid, and how many of its claims hold.
+fn verdict(report: &Report) -> String {
+    let claims = report.claims.len();
+    let [failed, undecided] = [true, false]
+        .map(|decided| report.claims.iter().filter(|claim| !claim.holds && claim.decided == decided).count());
+    let judged = match (claims, failed, undecided) {
+        (0, ..) => "no claim was judged".to_owned(),
+        (1, 0, 0) => "the claim holds".to_owned(),
+        (_, 0, 0) => format!("all {claims} claims hold"),
+        (_, _, 0) => format!("{failed} of {} FAILED", plural(claims as u64, "claim")),
+        (_, 0, _) => format!("{undecided} of {} undecided", plural(claims as u64, "claim")),
+        _ => format!("{failed} of {} FAILED, {undecided} undecided", plural(claims as u64, "claim")),
+    };
+    let valid = if report.valid { paint("valid", GREEN) } else { paint("INVALID", RED) };
+    format!("verdict: {valid}, {judged}\n")
 }
 
 /// A comparison: the verdict, what to expect, percentiles, and notes.

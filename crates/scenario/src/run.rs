@@ -225,7 +225,7 @@ impl Stage<'_> {
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
     ) -> Result<(Option<Partial>, Ran), Error> {
-        let (mut measuring, clock) = self.prepare(folder, look)?;
+        let (mut measuring, clock, start) = self.prepare(folder, look)?;
         let total = self.plan.duration;
         while !measuring.is_over() {
             while let Some(next) = measuring.next() {
@@ -238,7 +238,7 @@ impl Stage<'_> {
             }
             for program in &mut self.programs {
                 if let Some(status) = program.ended()?
-                    && !self.plan.is_killed(&program.host, clock.elapsed())
+                    && !is_killed(self.plan, self.planet, &program.host, (start, clock))?
                 {
                     return Err(program.died(status));
                 }
@@ -278,12 +278,12 @@ impl Stage<'_> {
     }
 
     /// Prepares the start: hands the faults to the planet, and starts programs that wait until they ping, because
-    /// starting hundreds keeps the machine busy. Returns when measuring starts, with its clock.
+    /// starting hundreds keeps the machine busy. Returns when measuring starts, with its clock and the time on the planet's clock.
     fn prepare(
         &mut self,
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
-    ) -> Result<(Measuring, Clock), Error> {
+    ) -> Result<(Measuring, Clock, Duration), Error> {
         let plan = self.plan;
         let (early, at_once): (Vec<_>, Vec<_>) =
             plan.measurements.iter().map(Measurement::measures).partition(|one| one.spread().is_some());
@@ -310,8 +310,23 @@ impl Stage<'_> {
             pause();
         }
         info!(measurements = plan.measurements.len(), faults = plan.faults.len(), "measuring begins");
-        Ok((measuring, Clock::start()))
+        Ok((measuring, Clock::start(), start))
     }
+}
+
+/// Whether a fault has killed the programs in a host. The planet's clock decides, which the faults keep: measuring started at `start` on it, and
+/// the runner's own clock some milliseconds later.
+fn is_killed(
+    plan: &Plan,
+    planet: &Planet,
+    host: &str,
+    (start, clock): (Duration, Clock),
+) -> Result<bool, Error> {
+    if plan.is_killed(host, clock.elapsed()) {
+        return Ok(true);
+    }
+    let running = Duration::from_secs_f64(planet.brief_status()?.running_s);
+    Ok(plan.is_killed(host, running.saturating_sub(start)))
 }
 
 /// Flows that a result lists.

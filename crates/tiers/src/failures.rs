@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
-use crate::CentreId;
+use crate::{CentreId, Fault};
 
 /// A way to an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,19 +16,6 @@ pub enum Route {
     Direct,
     /// By another data centre, which makes the connection.
     Through(CentreId),
-}
-
-/// What went wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// Nobody answered the SYN in time.
-    NoSynAck,
-    /// The connection was refused or reset.
-    Refused,
-    /// The TLS handshake failed.
-    Tls,
-    /// There was a connection, and no first byte of a response in time.
-    NoFirstByte,
 }
 
 /// What a request meets on a route.
@@ -154,7 +141,7 @@ impl Failures {
     /// A route led to a connection, of which more is not known: what was wrong with the connection before is over, and whether what came after
     /// it is over too, the next request finds out.
     pub fn connected(&mut self, address: SocketAddr, route: Route) {
-        for fault in [Fault::NoSynAck, Fault::Refused] {
+        for fault in Fault::ALL.into_iter().filter(|fault| fault.is_of_connection()) {
             self.entries.remove(&(address, route, fault));
         }
         for entry in self.of(address, route).filter(|entry| entry.hint == Hint::None) {
@@ -198,13 +185,6 @@ impl Failures {
     }
 }
 
-impl Fault {
-    /// Whether there was no connection.
-    fn is_of_connection(self) -> bool {
-        matches!(self, Self::NoSynAck | Self::Refused)
-    }
-}
-
 impl Entry {
     fn is_over(&self, now: Duration) -> bool {
         now.saturating_sub(self.at) >= LIFETIME
@@ -212,7 +192,7 @@ impl Entry {
 }
 
 fn span(address: SocketAddr, route: Route) -> std::ops::RangeInclusive<(SocketAddr, Route, Fault)> {
-    (address, route, Fault::NoSynAck)..=(address, route, Fault::NoFirstByte)
+    (address, route, Fault::ALL[0])..=(address, route, Fault::ALL[Fault::ALL.len() - 1])
 }
 
 /// Whether the request with this number tries the route again.
@@ -246,31 +226,31 @@ mod tests {
     #[test]
     fn the_operator_sees_when_a_route_is_tried_again() {
         let mut failures = Failures::default();
-        failures.failed(s(1), origin(), DIRECT, Fault::Refused);
+        failures.failed(s(1), origin(), DIRECT, Fault::ConnectionRefused);
         let listed = |failures: &Failures| failures.listed(s(9)).next().unwrap();
         assert_eq!(listed(&failures).next_test_at(), 5);
         for (requests, next) in [(5, 25), (124, 125), (625, 3125), (3125, 6250), (6249, 6250)] {
             assert_eq!(Listed { requests, ..listed(&failures) }.next_test_at(), next, "after {requests}");
         }
-        failures.failed(s(8), origin(), DIRECT, Fault::Refused);
+        failures.failed(s(8), origin(), DIRECT, Fault::ConnectionRefused);
         assert_eq!(listed(&failures).since, s(1));
     }
 
     #[test]
     fn a_connection_says_nothing_of_what_comes_after_it() {
         let mut failures = Failures::default();
-        for fault in [Fault::NoSynAck, Fault::Refused, Fault::Tls, Fault::NoFirstByte] {
+        for fault in Fault::ALL {
             failures.failed(s(1), origin(), DIRECT, fault);
         }
         failures.connected(origin(), DIRECT);
         let left: Vec<_> = failures.listed(s(2)).map(|listed| listed.fault).collect();
-        assert_eq!(left, [Fault::Tls, Fault::NoFirstByte]);
+        assert_eq!(left, Fault::ALL[2..]);
     }
 
     #[test]
     fn the_next_request_after_a_connection_finds_out_and_no_other_for_that() {
         let mut failures = Failures::default();
-        failures.failed(s(0), origin(), DIRECT, Fault::NoFirstByte);
+        failures.failed(s(0), origin(), DIRECT, Fault::HttpResponseTimeout);
         let meet = |failures: &mut Failures, at| failures.meet(s(at), origin(), DIRECT);
         assert_eq!(meet(&mut failures, 1), Met::Failed);
         failures.connected(origin(), DIRECT);
@@ -278,12 +258,12 @@ mod tests {
         assert_eq!(next(&failures), Some(2));
         assert_eq!([10, 10].map(|at| meet(&mut failures, at)), [Met::Test, Met::Failed]);
         // It takes connections, and never answers: that it does is no news.
-        failures.failed(s(12), origin(), DIRECT, Fault::NoFirstByte);
+        failures.failed(s(12), origin(), DIRECT, Fault::HttpResponseTimeout);
         failures.connected(origin(), DIRECT);
         assert_eq!(next(&failures), Some(5));
         assert_eq!([20, 20, 20].map(|at| meet(&mut failures, at)), [Met::Failed, Met::Test, Met::Failed]);
         // But that it does again is.
-        failures.failed(s(30), origin(), DIRECT, Fault::NoSynAck);
+        failures.failed(s(30), origin(), DIRECT, Fault::ConnectionTimeout);
         failures.connected(origin(), DIRECT);
         assert_eq!(meet(&mut failures, 40), Met::Test);
     }
@@ -292,13 +272,13 @@ mod tests {
     fn what_another_data_centre_tells_is_found_out_once() {
         let mut failures = Failures::default();
         let through = Route::Through(CentreId(7));
-        failures.failed(s(10), origin(), through, Fault::Refused);
+        failures.failed(s(10), origin(), through, Fault::ConnectionRefused);
         failures.told(s(10), origin(), CentreId(7));
         failures.told(s(11), origin(), CentreId(6));
         assert_eq!(failures.meet(s(11), origin(), through), Met::Failed, "that was before, and another one");
         failures.told(s(11), origin(), CentreId(7));
         assert_eq!([12, 12].map(|at| failures.meet(s(at), origin(), through)), [Met::Test, Met::Failed]);
-        failures.failed(s(12), origin(), through, Fault::Refused);
+        failures.failed(s(12), origin(), through, Fault::ConnectionRefused);
         failures.told(s(20), origin(), CentreId(7));
         assert_eq!(failures.meet(s(20), origin(), through), Met::Failed, "it connects, and is no help");
     }
@@ -306,13 +286,13 @@ mod tests {
     #[test]
     fn a_failed_route_is_tried_by_powers_of_five_and_then_regularly() {
         let mut failures = Failures::default();
-        failures.failed(s(0), origin(), DIRECT, Fault::Refused);
+        failures.failed(s(0), origin(), DIRECT, Fault::ConnectionRefused);
         let tests: Vec<_> = (1..=13_000_u64)
             .filter(|_| match failures.meet(s(1), origin(), DIRECT) {
                 Met::Clear => panic!("it failed a second ago"),
                 Met::Failed => false,
                 Met::Test => {
-                    failures.failed(s(1), origin(), DIRECT, Fault::Refused);
+                    failures.failed(s(1), origin(), DIRECT, Fault::ConnectionRefused);
                     true
                 }
             })
@@ -326,7 +306,7 @@ mod tests {
             [(s(599), false, Met::Failed), (s(600), false, Met::Clear), (s(1), true, Met::Clear)]
         {
             let mut failures = Failures::default();
-            failures.failed(s(0), origin(), DIRECT, Fault::NoSynAck);
+            failures.failed(s(0), origin(), DIRECT, Fault::ConnectionTimeout);
             if worked {
                 failures.worked(origin(), DIRECT);
             }
@@ -337,12 +317,12 @@ mod tests {
     #[test]
     fn a_test_that_fails_makes_it_younger_and_goes_on_counting() {
         let mut failures = Failures::default();
-        failures.failed(s(0), origin(), DIRECT, Fault::Refused);
+        failures.failed(s(0), origin(), DIRECT, Fault::ConnectionRefused);
         for _ in 0..4 {
             assert_eq!(failures.meet(s(1), origin(), DIRECT), Met::Failed);
         }
         assert_eq!(failures.meet(s(500), origin(), DIRECT), Met::Test);
-        failures.failed(s(500), origin(), DIRECT, Fault::Refused);
+        failures.failed(s(500), origin(), DIRECT, Fault::ConnectionRefused);
         assert_eq!(failures.meet(s(1099), origin(), DIRECT), Met::Failed);
         assert_eq!(failures.listed(s(1099)).next().map(|listed| listed.requests), Some(6));
         assert_eq!(failures.listed(s(1100)).next(), None);
@@ -352,7 +332,7 @@ mod tests {
     fn routes_addresses_and_faults_are_counted_apart() {
         let mut failures = Failures::default();
         let (through, other) = (Route::Through(CentreId(7)), SocketAddr::from(([192, 0, 2, 2], 443)));
-        failures.failed(s(0), origin(), DIRECT, Fault::Refused);
+        failures.failed(s(0), origin(), DIRECT, Fault::ConnectionRefused);
         for (address, route) in [(origin(), through), (other, DIRECT)] {
             assert_eq!(failures.meet(s(1), address, route), Met::Clear);
             failures.worked(address, route);
@@ -362,7 +342,7 @@ mod tests {
             failures.meet(s(1), origin(), DIRECT);
         }
         // A second fault counts from its own beginning: now it is the 5th request for one and the first for the other.
-        failures.failed(s(2), origin(), DIRECT, Fault::Tls);
+        failures.failed(s(2), origin(), DIRECT, Fault::TlsProtocolError);
         assert_eq!(failures.meet(s(2), origin(), DIRECT), Met::Test);
         assert_eq!(failures.listed(s(2)).count(), 2);
         failures.worked(origin(), DIRECT);
@@ -374,7 +354,7 @@ mod tests {
         let mut failures = Failures::default();
         for number in 0..12_000_u32 {
             let address = SocketAddr::from((number.to_be_bytes(), 443));
-            failures.failed(s(u64::from(number) / 100), address, DIRECT, Fault::NoSynAck);
+            failures.failed(s(u64::from(number) / 100), address, DIRECT, Fault::ConnectionTimeout);
         }
         assert_eq!(failures.listed(s(120)).count(), MOST);
         // The first 2000 had to go.

@@ -8,7 +8,7 @@
 //! | the data centre nearest to an origin, and when another becomes it | [`Smart`] |
 //! | connect times, from which that follows | [`Measurements`] |
 //! | which of several data centres has a key | [`Rendezvous`] |
-//! | routes to an origin that failed, and when they are tried again | [`Failures`] |
+//! | routes to an origin that failed, and when they are tried again | [`Failures`], [`Fault`] |
 //! | through which data centre an origin is reached instead | [`Detours`] |
 //! | how long a first request waits before a second route is tried beside it | [`Patience`] |
 //! | all the routes that one request tries, in order | [`Reach`] |
@@ -20,6 +20,7 @@ mod centre;
 mod custom;
 mod detour;
 mod failures;
+mod fault;
 mod health;
 #[cfg(test)]
 mod histories;
@@ -37,7 +38,8 @@ pub use self::{
     centre::{Centre, CentreId},
     custom::{Custom, Loop},
     detour::Detours,
-    failures::{Failures, Fault, Listed, Met, Route},
+    failures::{Failures, Listed, Met, Route},
+    fault::Fault,
     health::{Health, State},
     key::KeyHash,
     ledger::{Ledger, LogId, MOST_LOGS, New, News, NoPosition, Piece, Position, REMEMBERED},

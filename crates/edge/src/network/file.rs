@@ -108,6 +108,8 @@ struct WrittenZone {
     #[serde(default)]
     detours: Detours,
     #[serde(default)]
+    detour_statuses: Vec<Spanned<u16>>,
+    #[serde(default)]
     cut_off: CutOff,
     #[serde(default = "cut_off_limit", with = "units::duration")]
     cut_off_limit: Duration,
@@ -327,6 +329,7 @@ impl Checks<'_> {
             tiers,
             regional,
             detours: zone.detours,
+            detour_statuses: links::detour_statuses(self.document, zone.detours, &zone.detour_statuses)?,
             cut_off: zone.cut_off,
             cut_off_limit: zone.cut_off_limit,
             name: zone.name.get_ref().clone(),

@@ -7,7 +7,9 @@ use std::{
 };
 
 use document::{Document, Mistake};
+use http::StatusCode;
 use serde::Deserialize;
+use toml::Spanned;
 
 use super::DataCentre;
 
@@ -44,6 +46,26 @@ pub enum CutOff {
     Stale,
     /// It asks the origin first whether that has changed.
     Revalidate,
+}
+
+/// Statuses that count as failures of a path: errors alone, and only where there may be another path.
+pub(super) fn detour_statuses(
+    document: &Document,
+    detours: Detours,
+    written: &[Spanned<u16>],
+) -> Result<Vec<StatusCode>, Mistake> {
+    let status = |status: &Spanned<u16>| {
+        let number = *status.get_ref();
+        let wrong = |what: &str| Err(document.mistake(status.span(), format!("{number} {what}")));
+        match StatusCode::from_u16(number) {
+            _ if detours == Detours::Off => {
+                wrong("has no effect with detours = \"off\": remove one of the two")
+            }
+            Ok(code) if code.is_client_error() || code.is_server_error() => Ok(code),
+            _ => wrong("is not an error status: expected 400 to 599, such as 511"),
+        }
+    };
+    written.iter().map(status).collect()
 }
 
 /// Whether all data centres are linked, or none is. `places` is where each one's name and address are written.

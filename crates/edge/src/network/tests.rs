@@ -424,6 +424,8 @@ fn data_centres_with_links_may_ask_one_another() {
     assert_eq!(network.zones[0].detours, Detours::On);
     let off = linked().replace("regional = true", "detours = \"off\"");
     assert_eq!(read(&off).unwrap().zones[0].detours, Detours::Off);
+    let statuses = linked().replace("regional = true", "detour_statuses = [511]");
+    assert_eq!(read(&statuses).unwrap().zones[0].detour_statuses, [511]);
 }
 
 #[test]
@@ -459,6 +461,16 @@ fn mistakes_in_links_have_a_place_and_a_remedy() {
             "regional = true",
             "detours = \"of\"",
             "unknown variant `of`, expected one of `off`, `on`, `faster`",
+        ),
+        (
+            "regional = true",
+            "detour_statuses = [511, 204]",
+            "204 is not an error status: expected 400 to 599",
+        ),
+        (
+            "regional = true",
+            "detours = \"off\"\ndetour_statuses = [511]",
+            "511 has no effect with detours = \"off\"",
         ),
     ] {
         let text = linked().replacen(from, to, 1);

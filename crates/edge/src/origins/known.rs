@@ -24,6 +24,8 @@ pub(super) struct Known(Mutex<Health>);
 struct Health {
     /// It failed, and is asked after all others until then.
     down_until: Option<Time>,
+    /// The direct path to it failed, and has not led to a response since.
+    has_failed_path: bool,
     in_flight: u64,
     /// Since when it owes the head of a response, and has given none.
     silent_since: Option<Time>,
@@ -78,6 +80,15 @@ impl Known {
         self.lock().down_until = None;
     }
 
+    /// The direct path to it failed.
+    pub(super) fn path_failed(&self) {
+        self.lock().has_failed_path = true;
+    }
+
+    pub(super) fn has_failed_path(&self) -> bool {
+        self.lock().has_failed_path
+    }
+
     /// Counts a request that is made now.
     pub(super) fn begin(self: Arc<Self>, now: Time) -> Asking {
         let mut health = self.lock();
@@ -112,6 +123,7 @@ impl Asking {
         match failure {
             None => {
                 health.down_until = None;
+                health.has_failed_path = false;
                 health.silent_since = (health.in_flight > 1).then(clock::now);
             }
             // It was not asked at all, or not to the end: its visitor broke off.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::tiers::{Fault, Listed, Route, Topology, Zone as TiersOf};
+use ::tiers::{Listed, Route, Topology, Zone as TiersOf};
 
 use super::{carried::Carried, peer::Peer, view::Others, ways::Around};
 use crate::{
@@ -99,7 +99,8 @@ impl Others {
                 origin: origin.map_or_else(|| listed.address.to_string(), |origin| origin.to_string()),
                 address: listed.address.to_string(),
                 route: self.route(listed.route),
-                error: error(listed.fault).to_owned(),
+                reason: listed.fault.into(),
+                error: listed.fault.sentence().to_owned(),
                 since_s: now.saturating_sub(listed.since).as_secs(),
                 requests: listed.requests,
                 next_test_at: listed.next_test_at(),
@@ -114,15 +115,6 @@ impl Others {
             Route::Direct => "direct".to_owned(),
             Route::Through(centre) => self.name(centre).to_owned(),
         }
-    }
-}
-
-fn error(fault: Fault) -> &'static str {
-    match fault {
-        Fault::NoSynAck => "no SYN-ACK",
-        Fault::Refused => "refused",
-        Fault::Tls => "TLS failed",
-        Fault::NoFirstByte => "no first byte",
     }
 }
 

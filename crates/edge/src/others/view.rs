@@ -32,6 +32,9 @@ pub(crate) type Linked = Arc<RwLock<Option<Arc<Others>>>>;
 /// The other data centres.
 pub(crate) struct Others {
     pub(super) clock: Clock,
+    /// How far a test has moved the time ahead.
+    #[cfg(test)]
+    ahead: Mutex<Duration>,
     pub(super) name: String,
     /// Tells this process from those before it.
     pub(super) process: u64,
@@ -88,6 +91,8 @@ impl Others {
         });
         let others = Self {
             clock: Clock::start(),
+            #[cfg(test)]
+            ahead: Mutex::default(),
             name: network.name.clone(),
             process: wall_ns().unsigned_abs(),
             here,
@@ -146,7 +151,16 @@ impl Others {
     }
 
     pub(crate) fn now(&self) -> Duration {
-        Duration::from_nanos(self.clock.now())
+        let now = Duration::from_nanos(self.clock.now());
+        #[cfg(test)]
+        let now = now + *lock(&self.ahead);
+        now
+    }
+
+    /// Moves the time ahead in which paths are remembered.
+    #[cfg(test)]
+    pub(crate) fn move_ahead(&self, by: Duration) {
+        *lock(&self.ahead) += by;
     }
 
     pub(crate) fn here(&self) -> CentreId {

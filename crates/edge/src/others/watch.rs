@@ -1,6 +1,7 @@
 //! Looks after links and origins while a data centre runs: live traffic tells first how they are, and where there is none, a small question.
 
 use std::{
+    io::ErrorKind,
     net::SocketAddr,
     sync::{Arc, Weak},
     time::Duration,
@@ -248,8 +249,9 @@ pub(crate) async fn connect_to(address: SocketAddr) -> Result<Duration, Fault> {
     let began = instant();
     match timeout(PATIENCE, TcpStream::connect(address)).await {
         Ok(Ok(_)) => Ok(began.elapsed()),
-        Ok(Err(_)) => Err(Fault::Refused),
-        Err(_) => Err(Fault::NoSynAck),
+        Ok(Err(error)) if error.kind() == ErrorKind::ConnectionReset => Err(Fault::ConnectionTerminated),
+        Ok(Err(_)) => Err(Fault::ConnectionRefused),
+        Err(_) => Err(Fault::ConnectionTimeout),
     }
 }
 

@@ -214,7 +214,7 @@ mod tests {
         };
         fra.search(&origin, &around, |reach, around| {
             let (mut tries, _) = reach.begin(ms(4950), address, around);
-            let failed = (Route::Through(CentreId(0)), Some(Fault::Refused));
+            let failed = (Route::Through(CentreId(0)), Some(Fault::ConnectionRefused));
             reach.failed(ms(4950), &mut tries, failed, Replay::Forbidden, around);
         });
         let is_due = |fra: &Ways| fra.reach.failures().listed(ms(5000)).next().map(|listed| listed.is_due);

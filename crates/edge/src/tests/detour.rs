@@ -14,9 +14,10 @@ use tokio::{
 };
 
 use super::{network::World, request, with};
+use crate::operator::RouteReason;
 
 /// An address at which nobody listens, and no other test will: the socket that has it stays open.
-fn nowhere() -> SocketAddr {
+pub(super) fn nowhere() -> SocketAddr {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = socket.local_addr().unwrap();
@@ -48,7 +49,7 @@ async fn where_one_way_is_cut_no_request_fails() {
     let network = world.centres[0].core.network();
     let routes = world.others(0).report_routes(&network);
     let [route] = &routes[..] else { panic!("{routes:?}") };
-    assert_eq!((route.route.as_str(), route.error.as_str()), ("direct", "refused"));
+    assert_eq!((route.route.as_str(), route.reason), ("direct", RouteReason::ConnectionRefused));
     assert_eq!(route.origin, network.zones[0].origins[0].to_string());
     // The first one found out, and all others have met it: the next to try it is the 625th.
     assert_eq!((route.requests, route.next_test_at), (199, 625));

@@ -458,3 +458,24 @@ fn a_warning_is_said_once() {
     let text = unstyled(&report(&said, Detail::Short));
     assert_eq!((text.matches("few samples").count(), text.matches("no origin").count()), (1, 1));
 }
+
+#[test]
+fn the_last_line_is_the_verdict() {
+    let claim = |holds, decided| Judgement { claim: String::new(), holds, decided, figure: String::new() };
+    for (valid, claims, expected) in [
+        (true, vec![], "verdict: valid, no claim was judged"),
+        (true, vec![claim(true, true)], "verdict: valid, the claim holds"),
+        (false, vec![claim(true, true); 2], "verdict: INVALID, all 2 claims hold"),
+        (true, vec![claim(true, true), claim(false, true)], "verdict: valid, 1 of 2 claims FAILED"),
+        (true, vec![claim(true, true), claim(false, false)], "verdict: valid, 1 of 2 claims undecided"),
+        (
+            false,
+            vec![claim(false, true), claim(false, false)],
+            "verdict: INVALID, 1 of 2 claims FAILED, 1 undecided",
+        ),
+    ] {
+        let judged = Report { valid, claims, ..crate::svg::example::report() };
+        let text = unstyled(&report(&judged, Detail::Short));
+        assert_eq!(text.lines().last(), Some(expected));
+    }
+}

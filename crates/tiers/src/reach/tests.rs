@@ -112,8 +112,13 @@ impl World {
                 got_it = true;
                 break;
             }
-            next =
-                reach.failed(self.now, &mut tries, (route, Some(Fault::NoSynAck)), Replay::Harmless, &around);
+            next = reach.failed(
+                self.now,
+                &mut tries,
+                (route, Some(Fault::ConnectionTimeout)),
+                Replay::Harmless,
+                &around,
+            );
         }
         self.reach[at] = reach;
         got_it
@@ -169,7 +174,7 @@ fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec
     for second in 0..400 {
         let (now, is_cut) = (ms(second * 1000), cut.contains(&second));
         if second % 10 == 5 && reach.failures().last(now, origin(), Route::Direct).is_some() {
-            let outcome = if is_cut && !is_silent { Err(Fault::NoSynAck) } else { Ok(ms(20)) };
+            let outcome = if is_cut && !is_silent { Err(Fault::ConnectionTimeout) } else { Ok(ms(20)) };
             reach.probed(now, origin(), outcome);
         }
         let (mut tries, Next { route, .. }) = reach.begin(now, origin(), &around);
@@ -179,7 +184,7 @@ fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec
                 direct.push(second);
                 if is_cut {
                     // On a connection that was there before.
-                    let failed = (route, Some(Fault::NoFirstByte));
+                    let failed = (route, Some(Fault::HttpResponseTimeout));
                     next = reach.failed(now, &mut tries, failed, Replay::Harmless, &around);
                     continue;
                 }
@@ -228,7 +233,7 @@ fn what_must_not_be_sent_again_is_not() {
     let (mut tries, next) = reach.begin(ms(0), origin(), &around);
     assert_eq!(next, Next { route: Route::Direct, hedge: Some(ms(250)) });
     assert_eq!(reach.beside(ms(250), &tries, &around), Some(Route::Through(CentreId(1))));
-    let failed = (Route::Direct, Some(Fault::NoFirstByte));
+    let failed = (Route::Direct, Some(Fault::HttpResponseTimeout));
     assert_eq!(reach.failed(ms(1), &mut tries, failed, Replay::Forbidden, &around), None);
     // The next request goes another way, and has nothing to race.
     let (_, next) = reach.begin(ms(2), origin(), &around);

@@ -1,0 +1,69 @@
+//! Why a path to an origin failed, under the names that RFC 9209 (section 2.3) gives to errors of proxies.
+
+/// Why a path to an origin failed: everything that ends an exchange before a complete response head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// No SYN-ACK arrived in time.
+    ConnectionTimeout,
+    /// The connection was refused, or no route leads to the address.
+    ConnectionRefused,
+    /// The connection was reset or closed before a complete response head.
+    ConnectionTerminated,
+    /// The TLS handshake failed, or an alert ended the connection.
+    TlsProtocolError,
+    /// The bytes that arrived are not HTTP.
+    HttpProtocolError,
+    /// The request was sent, and no response head arrived in time.
+    HttpResponseTimeout,
+    /// The response has a status that the operator attributes to something on the path. RFC 9209 has no name for this.
+    HttpResponseStatus,
+    /// The data centre on the path does not answer, or does not reach the origin either.
+    DestinationUnavailable,
+}
+
+impl Fault {
+    /// All, in their order.
+    pub const ALL: [Self; 8] = [
+        Self::ConnectionTimeout,
+        Self::ConnectionRefused,
+        Self::ConnectionTerminated,
+        Self::TlsProtocolError,
+        Self::HttpProtocolError,
+        Self::HttpResponseTimeout,
+        Self::HttpResponseStatus,
+        Self::DestinationUnavailable,
+    ];
+
+    /// Its name in JSON and metrics, which never changes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ConnectionTimeout => "connection_timeout",
+            Self::ConnectionRefused => "connection_refused",
+            Self::ConnectionTerminated => "connection_terminated",
+            Self::TlsProtocolError => "tls_protocol_error",
+            Self::HttpProtocolError => "http_protocol_error",
+            Self::HttpResponseTimeout => "http_response_timeout",
+            Self::HttpResponseStatus => "http_response_status",
+            Self::DestinationUnavailable => "destination_unavailable",
+        }
+    }
+
+    /// What happened, for people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::ConnectionTimeout => "no SYN-ACK in time",
+            Self::ConnectionRefused => "connection refused",
+            Self::ConnectionTerminated => "closed before the response",
+            Self::TlsProtocolError => "TLS handshake failed",
+            Self::HttpProtocolError => "not an HTTP response",
+            Self::HttpResponseTimeout => "no response head in time",
+            Self::HttpResponseStatus => "error status of the path",
+            Self::DestinationUnavailable => "data centre does not reach it",
+        }
+    }
+
+    /// Whether no connection was made.
+    pub(crate) fn is_of_connection(self) -> bool {
+        matches!(self, Self::ConnectionTimeout | Self::ConnectionRefused)
+    }
+}
