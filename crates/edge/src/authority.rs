@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use http::server::Authority;
+use http::{Serial, server::Authority};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,6 +20,14 @@ pub struct Certificate {
     pub certificate: PathBuf,
     /// The file of its key, in PEM, which only its owner can read.
     pub key: PathBuf,
+    /// Its serial number, by which it can be revoked.
+    pub serial: String,
+}
+
+/// The files of a certificate and its key.
+struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
 }
 
 impl Certificate {
@@ -28,7 +36,7 @@ impl Certificate {
     /// # Errors
     /// When there is one already, or its files cannot be written.
     pub fn of_new_authority(folder: &Path) -> Result<Self, Error> {
-        let own = Self::named(folder, AUTHORITY);
+        let own = Files::named(folder, AUTHORITY);
         let taken = [&own.certificate, &own.key].into_iter().find(|file| file.exists());
         if let Some(path) = taken {
             let why = "it is there already, and what it signed would not be trusted any more; another folder can have another one";
@@ -52,7 +60,7 @@ impl Certificate {
             );
             return Err(Error::Authority { path: folder.to_owned(), why });
         }
-        let own = Self::named(folder, AUTHORITY);
+        let own = Files::named(folder, AUTHORITY);
         let read = |path: &Path| {
             let unread = |error: io::Error| format!("{error}; `longhaul edge ca new` makes an authority");
             fs::read_to_string(path)
@@ -66,17 +74,21 @@ impl Certificate {
         let own = hosts.iter().all(|host| host != name).then(|| name.to_owned());
         let hosts: Vec<_> = hosts.iter().cloned().chain(own).collect();
         let issued = authority.issue(name, &hosts, Some(days))?;
-        Self::named(folder, name).write(&issued.certificate_pem, &issued.key_pem)
+        Files::named(folder, name).write(&issued.certificate_pem, &issued.key_pem)
     }
+}
 
+impl Files {
     fn named(folder: &Path, name: &str) -> Self {
         Self { certificate: folder.join(format!("{name}.pem")), key: folder.join(format!("{name}-key.pem")) }
     }
 
-    fn write(self, certificate: &str, key: &str) -> Result<Self, Error> {
+    fn write(self, certificate: &str, key: &str) -> Result<Certificate, Error> {
         replace(&self.key, key, 0o600)?;
         replace(&self.certificate, certificate, 0o644)?;
-        Ok(self)
+        let serial =
+            Serial::of_pem(certificate.as_bytes()).map_or_else(String::new, |serial| serial.to_string());
+        Ok(Certificate { certificate: self.certificate, key: self.key, serial })
     }
 }
 

@@ -79,6 +79,9 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The network's file has this data centre no more since a hang-up.
+    #[error("{0}; stop this data centre, or put it back into the file")]
+    Removed(String),
     /// The network's file says since a hang-up that the store is elsewhere.
     #[error(
         "[kv] store has changed, which is read at the start alone: end the data centres, move the file, and start them again"

@@ -38,25 +38,32 @@ pub(crate) enum Behind {
 impl Edge {
     /// Has links to other data centres from now on, and watches them. To be called in a tokio runtime with I/O and time.
     pub(crate) fn link(self: &Arc<Self>, others: Option<Arc<Others>>) {
-        if let Some(others) = &others {
-            let edge = Arc::downgrade(self);
-            others.begin(move || Some(edge.upgrade()?.network()));
-            for (centre, _) in others.all() {
-                tokio::spawn(watch(Arc::downgrade(self), Arc::downgrade(others), centre));
-            }
-            tokio::spawn(look(Arc::downgrade(self), Arc::downgrade(others)));
-        }
         self.put_others(others);
+        let Some(others) = self.others() else { return };
+        let edge = Arc::downgrade(self);
+        others.begin(move || Some(edge.upgrade()?.network()));
+        for (centre, _) in others.all() {
+            tokio::spawn(watch(Arc::downgrade(self), Arc::downgrade(&others), centre));
+        }
+        tokio::spawn(look(Arc::downgrade(self), Arc::downgrade(&others)));
+    }
+
+    /// Whether these are still the others: a request may hold on to those of an earlier state of the network.
+    fn is_linked_by(&self, others: &Arc<Others>) -> bool {
+        self.others().is_some_and(|now| Arc::ptr_eq(&now, others))
     }
 
     /// Has links to the data centres of another network, or of another state of this one. As [`Self::link`].
     pub(crate) fn relink(self: &Arc<Self>, network: &Network) -> Result<(), Error> {
         match self.others().filter(|others| others.are_those_of(&self.network(), network)) {
             Some(others) => {
-                others.membership.read_again()?;
+                others.renew(network)?;
                 others.take(network);
             }
-            None => self.link(Others::new(network, &self.centre, self.cores())?),
+            None => {
+                let before = self.others();
+                self.link(Others::new(network, &self.centre, self.cores(), before.as_deref())?);
+            }
         }
         Ok(())
     }
@@ -170,6 +177,9 @@ impl Edge {
 /// Asks another data centre what was purged, for as long as there are others.
 async fn watch(edge: Weak<Edge>, others: Weak<Others>, centre: CentreId) {
     while let (Some(now), Some(there)) = (edge.upgrade(), others.upgrade()) {
+        if !now.is_linked_by(&there) {
+            return;
+        }
         let exchanged = now.exchange(&there, centre, || false).await;
         let name = &there.peer(centre).name;
         if let Err(why) = exchanged {
@@ -191,6 +201,9 @@ pub(crate) fn between_exchanges(data_centres: usize) -> Duration {
 /// Looks at what is known of all others, for as long as there are any.
 async fn look(edge: Weak<Edge>, others: Weak<Others>) {
     while let (Some(now), Some(there)) = (edge.upgrade(), others.upgrade()) {
+        if !now.is_linked_by(&there) {
+            return;
+        }
         let names: BTreeSet<_> = there.all().map(|(_, peer)| peer.name.as_str()).collect();
         let over = now.bus.look(&names);
         if let Some(on_disk) = now.on_disk.as_ref().filter(|_| !over.is_empty()) {

@@ -97,10 +97,12 @@ impl Core {
         let plain = Plain::read(request.fields())?;
         let others = self.others()?;
         let (sender, here) = (plain.sender(), others.here());
-        let is_known = request.caller?.is(sender) && others.id(sender).is_some_and(|id| id != here);
+        let caller = request.caller?;
+        let is_known = caller.is(sender) && others.id(sender).is_some_and(|id| id != here);
         // Who lacks purges asks for them first; what is to be asked of its origin first is no answer at once.
         let is_behind = plain.position.is_some_and(|told| !self.bus.is_at(told));
         if !is_known
+            || !others.membership.trusts(caller)
             || plain.was_at(others.network_name(), &self.centre)
             || is_behind
             || self.bus.is_cut_off()
@@ -185,6 +187,9 @@ fn is_known(others: &Others, caller: Option<&Caller>, name: &str) -> Result<(), 
         }
         None => format!("the network has no data centre \"{name}\""),
         Some(id) if id == others.here() => format!("\"{name}\" is this data centre itself"),
+        Some(_) if !caller.is_some_and(|caller| others.membership.trusts(caller)) => {
+            format!("the certificate of \"{name}\" is revoked, or its authority is not trusted any more")
+        }
         Some(_) => return Ok(()),
     };
     tracing::warn!("a data centre is refused: {why}");

@@ -98,6 +98,7 @@ mod preflight;
 mod purging;
 mod ready;
 mod relay;
+mod reload;
 mod routes;
 mod run;
 mod sending;

@@ -7,6 +7,7 @@ mod kv;
 mod links;
 mod pattern;
 mod places;
+mod revoked;
 mod rule;
 mod target;
 mod tiers;
@@ -21,7 +22,7 @@ use std::{
 use cache::{Coding, SetCookie};
 use document::Document;
 use http::{
-    HeaderName, Origin, StatusCode,
+    HeaderName, Origin, Revoked, StatusCode,
     server::{Identity, Objection},
     token::TokenHash,
 };
@@ -47,6 +48,8 @@ pub struct Network {
     pub name: String,
     /// The certificate of the authority that signs for all its data centres, in PEM; only where they are linked.
     pub authority: Option<PathBuf>,
+    /// Certificates of links that are refused although the authority has signed them.
+    pub revoked: Revoked,
     /// The stream of NATS through which purges travel as well, if there is one.
     pub bus: Option<Address>,
     /// Where it runs.

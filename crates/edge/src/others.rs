@@ -8,6 +8,7 @@ mod hello;
 mod lanes;
 mod peer;
 mod report;
+mod succession;
 mod view;
 mod watch;
 mod ways;

@@ -78,7 +78,7 @@ impl Found<'_> {
     }
 
     fn links(&mut self, network: &Network) {
-        let Err(error) = Others::new(network, &self.centre.name, 1) else { return };
+        let Err(error) = Others::new(network, &self.centre.name, 1, None) else { return };
         let file = file_of(&error);
         let link = self.centre.link.as_ref();
         if file.is_some() && file == network.authority.as_deref() {

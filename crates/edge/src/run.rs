@@ -5,7 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     num::NonZero,
     os::fd::OwnedFd,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     thread,
 };
@@ -13,11 +13,11 @@ use std::{
 use http::{
     Body, Request, Server, Stop,
     client::Trust,
-    server::{End, Identity, listen},
+    server::{End, listen},
 };
 use jetstream::Journal;
 use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
+    signal::unix::{SignalKind, signal},
     sync::{mpsc, watch},
 };
 
@@ -34,6 +34,7 @@ use crate::{
     network::DataCentre,
     on_disk::OnDisk,
     others::Others,
+    reload::{Running, reload},
     sockets::Sockets,
     traces::Sender,
     worker::{Worker, own_runtime},
@@ -77,7 +78,10 @@ pub struct Ready {
 #[derive(Debug)]
 pub enum Event {
     /// The network's file was read again.
-    Reloaded,
+    Reloaded {
+        /// Settings that only a new process can use, in a sentence each.
+        not_taken: Vec<String>,
+    },
     /// It was, and is wrong, so that the network stays as it was.
     NotReloaded(Error),
     /// Another process serves in place of this one, which ends when its requests in flight are finished.
@@ -106,6 +110,7 @@ pub fn run(
     let centre = config.data_centre;
     let (on_disk, before) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
     let name = network.name.clone();
+    let started_as = network.data_centre(&centre.name).ok().cloned();
     let edge = Edge::new(centre.name, network, centre.memory, on_disk, log, cores);
     edge.put_others(others.clone());
     let kv = kv::open(&edge.network(), &edge.centre, edge.linked())?;
@@ -122,6 +127,7 @@ pub fn run(
     let identity = doors.identity();
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
     let core = |number| Core::new(Arc::clone(&edge), number, clients.fresh());
+    let serves_links = others.is_some();
     let member = others.as_ref().map(|others| &others.membership);
     let workers: Vec<_> =
         (0..cores).map(|number| Worker::new(core(number), &mut doors, member)).collect::<Result<_, _>>()?;
@@ -149,8 +155,12 @@ pub fn run(
     ready(&Ready { clear, tls, links, kv, kv_tls, admin, took_over });
     let sending = runtime.spawn(sender.run(is_over));
     let (end, successor) = runtime.block_on(async {
-        let reloading =
-            tokio::spawn(reload(Arc::clone(&edge), (config.path, identity), hangups, tell.clone()));
+        let running = Running { path: config.path, started_as, identity, serves_links };
+        let told = tell.clone();
+        let reloaded = move |result: Result<_, _>| {
+            told(result.map_or_else(Event::NotReloaded, |not_taken| Event::Reloaded { not_taken }));
+        };
+        let reloading = tokio::spawn(reload(Arc::clone(&edge), running, hangups, reloaded));
         if let Some(kv) = edge.kv.clone() {
             tokio::spawn(async move { kv.sweep().await });
         }
@@ -204,7 +214,7 @@ impl Prepared {
     fn new(network: &Network, config: &mut Config, cores: usize) -> Result<Self, Error> {
         let centre = &config.data_centre;
         let clients = Clients::new(config.trust.clone())?;
-        let others = Others::new(network, &centre.name, cores)?;
+        let others = Others::new(network, &centre.name, cores, None)?;
         let journal = journal_of(network)?;
         let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
         let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
@@ -246,37 +256,4 @@ async fn serve_operator(server: Server, edge: Arc<Edge>, stop: Stop) {
         async move { Ok(admin::serve(&edge, request).await) }
     };
     server.serve(handler, &stop).await;
-}
-
-/// Reads the network's file and the certificate at each hang-up; what has a mistake changes nothing.
-async fn reload(
-    edge: Arc<Edge>,
-    files: (PathBuf, Option<Identity>),
-    mut hangups: Signal,
-    tell: impl Fn(Event),
-) {
-    while hangups.recv().await.is_some() {
-        let read = read_again(&edge, &files.0, files.1.as_ref());
-        tell(read.map_or_else(Event::NotReloaded, |()| Event::Reloaded));
-    }
-}
-
-fn read_again(edge: &Arc<Edge>, path: &Path, identity: Option<&Identity>) -> Result<(), Error> {
-    // The log's file may have been moved away whatever the others say.
-    if let Some(log) = &edge.log {
-        log.reopen();
-    }
-    let network = Network::open(path)?;
-    let stores = |network: &Network| network.kv.as_ref().map(|kv| kv.stores.clone());
-    if stores(&network) != stores(&edge.network()) {
-        return Err(Error::StoreMoved);
-    }
-    identity.map_or(Ok(()), Identity::read_again)?;
-    let journal = if edge.is_on_bus_of(&network) { None } else { Some(journal_of(&network)?) };
-    edge.relink(&network)?;
-    if let Some(journal) = journal {
-        edge.take_part(journal);
-    }
-    edge.replace(network);
-    Ok(())
 }

@@ -25,6 +25,7 @@ mod only_on_disk;
 mod partial;
 mod purges;
 mod relay;
+mod reload;
 mod restart;
 mod tiers;
 mod traces;

@@ -75,7 +75,7 @@ pub use self::{
     error::Error,
     failure::{Failure, Stage},
     family::Family,
-    membership::{Caller, Membership},
+    membership::{Caller, Credentials, Membership, NoSerial, Replaced, Revoked, Serial},
     origin::{Origin, OriginError, Scheme},
     server::Server,
     stop::Stop,

@@ -1,40 +1,90 @@
-//! One of a closed circle: everybody in it has a certificate that the same authority signed, shows it as a server and as a client, and
-//! takes nobody without one.
+//! A closed circle: each member has a certificate of the same authority, which it shows as a server and as a client, and accepts no peer without
+//! one.
+//!
+//! The authority, the certificate and the revocations can be replaced while connections are open. New handshakes use the new ones. Servers
+//! verify the callers of open connections again ([`Membership::trusts`]); clients are to make new connections.
 
-use std::{path::Path, sync::Arc};
+mod members;
+mod revoked;
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
 
 use rustls::{
-    ClientConfig, RootCertStore, ServerConfig,
-    client::{Resumption, WebPkiServerVerifier},
-    pki_types::CertificateDer,
-    server::{NoServerSessionStorage, WebPkiClientVerifier},
-    version::TLS13,
+    ClientConfig, ServerConfig, client::Resumption, pki_types::CertificateDer,
+    server::NoServerSessionStorage, version::TLS13,
 };
 use webpki::EndEntityCert;
 
+use self::members::Members;
+pub use self::revoked::{NoSerial, Revoked, Serial};
 use crate::{
     Error,
-    pem::{certificates, provider, roots},
+    pem::{certificates, certified, provider, roots},
     shown::Shown,
 };
 
-/// A certificate, its key, and the authority that signs for all of the circle. Clones share it.
+/// A certificate, its key, and the authority that signs for the circle. Clones share it.
 ///
-/// A server's certificate has to be for the name by which it was called; a client's names are told to who answers it, as [`Caller`].
+/// A server's certificate has to be for the name by which it was called; a client's names are handed to the request's handler, as [`Caller`].
 #[derive(Debug, Clone)]
 pub struct Membership {
     shown: Arc<Shown>,
-    authority: Arc<RootCertStore>,
+    members: Arc<Members>,
+}
+
+/// The files of one member, all PEM, and the certificates that it refuses.
+#[derive(Debug, Clone, Copy)]
+pub struct Credentials<'c> {
+    /// The certificates of the authority; of two while one replaces the other.
+    pub authority: &'c Path,
+    /// The member's own certificate.
+    pub certificate: &'c Path,
+    /// The key of that.
+    pub key: &'c Path,
+    /// Certificates that are refused although the authority has signed them.
+    pub revoked: &'c Revoked,
+}
+
+/// Whether a replacement changed anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replaced {
+    /// It did: connections that are open were made with something else.
+    Changed,
+    /// All was as before.
+    Unchanged,
 }
 
 /// Who made a request over a connection to a member: it is among the request's extensions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller(Arc<[String]>);
+#[derive(Debug, Clone)]
+pub struct Caller(Arc<Shows>);
+
+#[derive(Debug)]
+struct Shows {
+    names: Vec<String>,
+    /// Its own first, and then those that lead to the authority.
+    chain: Vec<CertificateDer<'static>>,
+    /// The number of the replacement after which it was last verified; 0 if it was not since the handshake.
+    verified: AtomicU64,
+}
+
+impl PartialEq for Caller {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.chain == other.0.chain
+    }
+}
+
+impl Eq for Caller {}
 
 impl Caller {
     /// The names that its certificate is for.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
+        self.0.names.iter().map(String::as_str)
     }
 
     /// Whether its certificate is for this name.
@@ -42,11 +92,11 @@ impl Caller {
         self.names().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Of a certificate that was verified.
-    pub(crate) fn of(certificate: &CertificateDer<'_>) -> Self {
-        let names = EndEntityCert::try_from(certificate)
-            .map(|certificate| certificate.valid_dns_names().map(str::to_owned).collect());
-        Self(names.unwrap_or_default())
+    /// Of a chain of certificates that was verified.
+    pub(crate) fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
+        let names = names(chain.first()?);
+        let chain = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
+        Some(Self(Arc::new(Shows { names, chain, verified: AtomicU64::new(0) })))
     }
 }
 
@@ -56,38 +106,62 @@ impl Membership {
     /// # Errors
     /// When a file cannot be read or does not contain what it should, or the key is another certificate's.
     pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Self, Error> {
-        let given =
-            certificates(authority).map_err(|why| Error::Trust { path: authority.to_owned(), why })?;
-        let shown = Shown::read(certificate, key)?;
-        Ok(Self { shown: Arc::new(shown), authority: Arc::new(roots(authority, &given)?) })
+        Self::with(&Credentials { authority, certificate, key, revoked: &Revoked::default() })
     }
 
-    /// Reads its certificate and key again: connections that come from now on see what is there now. If that cannot be used, they see what
-    /// they saw before.
+    /// The same, with certificates that are refused.
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn read_again(&self) -> Result<(), Error> {
-        self.shown.read_again()
+    pub fn with(credentials: &Credentials<'_>) -> Result<Self, Error> {
+        let Credentials { authority, certificate, key, revoked } = *credentials;
+        let given =
+            certificates(authority).map_err(|why| Error::Trust { path: authority.to_owned(), why })?;
+        let shown = Shown::of(certified(certificate, key)?);
+        let members = Members::new(roots(authority, &given)?, revoked.clone());
+        Ok(Self { shown: Arc::new(shown), members: Arc::new(members) })
+    }
+
+    /// Uses other credentials from now on, in all its clones, unless they cannot be used.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; then nothing changes.
+    pub fn replace(&self, credentials: &Credentials<'_>) -> Result<Replaced, Error> {
+        let new = Self::with(credentials)?;
+        let is_same = new.shown.now().cert == self.shown.now().cert && self.members.are(&new.members);
+        if is_same {
+            return Ok(Replaced::Unchanged);
+        }
+        self.members.become_like(&new.members);
+        self.shown.replace(new.shown.now());
+        Ok(Replaced::Changed)
+    }
+
+    /// Whether the caller of an open connection would still be accepted.
+    pub fn trusts(&self, caller: &Caller) -> bool {
+        let Shows { chain, verified, .. } = &*caller.0;
+        let now = self.members.number();
+        if verified.load(Relaxed) == now {
+            return true;
+        }
+        let is_trusted = chain.split_first().is_some_and(|(own, rest)| self.members.accept(own, rest));
+        if is_trusted {
+            verified.store(now, Relaxed);
+        }
+        is_trusted
     }
 
     /// The names that its own certificate is for.
     pub fn names(&self) -> Vec<String> {
-        let shown = self.shown.now();
-        shown.end_entity_cert().map_or_else(|_| Vec::new(), |own| Caller::of(own).0.to_vec())
+        self.shown.now().end_entity_cert().map_or_else(|_| Vec::new(), names)
     }
 
     /// TLS 1.3 of a server that speaks nothing but HTTP/2, with members.
     pub(crate) fn server(&self) -> Arc<ServerConfig> {
-        let provider = Arc::new(provider());
-        let members =
-            WebPkiClientVerifier::builder_with_provider(Arc::clone(&self.authority), Arc::clone(&provider))
-                .build()
-                .expect("an authority was read, and there is no list of revoked certificates");
-        let mut config = ServerConfig::builder_with_provider(provider)
+        let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
             .with_protocol_versions(&[&TLS13])
             .expect("ring's provider has suites for TLS 1.3")
-            .with_client_cert_verifier(members)
+            .with_client_cert_verifier(Arc::clone(&self.members) as _)
             .with_cert_resolver(Arc::clone(&self.shown) as _);
         // Each connection proves anew who it is.
         config.session_storage = Arc::new(NoServerSessionStorage {});
@@ -98,19 +172,19 @@ impl Membership {
 
     /// TLS 1.3 of a client that speaks nothing but HTTP/2, with members.
     pub(crate) fn client(&self) -> Arc<ClientConfig> {
-        let provider = Arc::new(provider());
-        let members =
-            WebPkiServerVerifier::builder_with_provider(Arc::clone(&self.authority), Arc::clone(&provider))
-                .build()
-                .expect("an authority was read, and there is no list of revoked certificates");
-        let mut config = ClientConfig::builder_with_provider(provider)
+        let mut config = ClientConfig::builder_with_provider(Arc::new(provider()))
             .with_protocol_versions(&[&TLS13])
             .expect("ring's provider has suites for TLS 1.3")
             .dangerous()
-            .with_custom_certificate_verifier(members)
+            .with_custom_certificate_verifier(Arc::clone(&self.members) as _)
             .with_client_cert_resolver(Arc::clone(&self.shown) as _);
         config.resumption = Resumption::disabled();
         config.alpn_protocols = vec![b"h2".to_vec()];
         Arc::new(config)
     }
+}
+
+fn names(certificate: &CertificateDer<'_>) -> Vec<String> {
+    let certificate = EndEntityCert::try_from(certificate);
+    certificate.map_or_else(|_| Vec::new(), |one| one.valid_dns_names().map(str::to_owned).collect())
 }

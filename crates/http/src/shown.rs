@@ -35,10 +35,14 @@ impl Shown {
     /// Reads its files again. If what is in them cannot be used, it stays as it was.
     pub(crate) fn read_again(&self) -> Result<(), Error> {
         if let Some((chain, key)) = &self.files {
-            let certified = Arc::new(certified(chain, key)?);
-            *self.certified.write().unwrap_or_else(PoisonError::into_inner) = certified;
+            self.replace(Arc::new(certified(chain, key)?));
         }
         Ok(())
+    }
+
+    /// Another one is shown from now on.
+    pub(crate) fn replace(&self, certified: Arc<CertifiedKey>) {
+        *self.certified.write().unwrap_or_else(PoisonError::into_inner) = certified;
     }
 
     /// What is shown at this moment.

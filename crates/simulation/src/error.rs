@@ -26,6 +26,16 @@ pub enum Error {
     /// A trace that is an access log.
     #[error(transparent)]
     Log(#[from] recording::Error),
+    /// The times of an access log go back.
+    #[error(
+        "{path}: times go back by {hours} h: join the log's files in the order of their times, the oldest first"
+    )]
+    Unsorted {
+        /// The log.
+        path: PathBuf,
+        /// By how much.
+        hours: u64,
+    },
     /// There is not one request.
     #[error("{path} has no request that can be simulated{}", if *.left_out > 0 { format!(": {} were left out, as they were not GET with status 200, or of another zone", .left_out) } else { String::new() })]
     Empty {

@@ -101,9 +101,31 @@ impl<R: Read> Trace<R> {
     }
 
     fn next(&mut self) -> Result<Option<Written>, Error> {
-        match &mut self.format {
-            Format::Csv(csv) => csv.next(),
-            Format::Log(log) => log.next(&mut self.left_out),
+        let written = match &mut self.format {
+            Format::Csv(csv) => csv.next()?,
+            Format::Log(log) => log.next(&mut self.left_out)?,
+        };
+        if let Some(written) = written {
+            self.check_order(written.at_ns)?;
+        }
+        Ok(written)
+    }
+
+    /// Requests of one block are put in order. One that belongs into an earlier block makes the result wrong, unless it is in an access log, which
+    /// has requests in the order of their ends, and took long.
+    fn check_order(&self, at_ns: u64) -> Result<(), Error> {
+        let late = self.before_ns.saturating_sub(at_ns);
+        match &self.format {
+            Format::Csv(csv) if late > 0 => Err(csv.wrong(format!(
+                "its time is {:.3} s before that of an earlier request, and more than {BLOCK} requests are between them: \
+                 sort the file by time, such as with `sort -t, -g`",
+                std::time::Duration::from_nanos(late).as_secs_f64()
+            ))),
+            Format::Log(_) if late > LONGEST_REQUEST_NS => Err(Error::Unsorted {
+                path: self.path.clone(),
+                hours: late / LONGEST_REQUEST_NS,
+            }),
+            Format::Csv(_) | Format::Log(_) => Ok(()),
         }
     }
 }
@@ -167,6 +189,9 @@ fn line<'b>(input: &mut impl BufRead, buffer: &'b mut Vec<u8>) -> std::io::Resul
     let is_whole = read as u64 <= LONGEST_LINE;
     Ok((read > 0).then(|| if is_whole { buffer.trim_ascii_end() } else { buffer }))
 }
+
+/// An hour: a response that took longer is rarer than a log of which files were joined in the wrong order.
+const LONGEST_REQUEST_NS: u64 = 3_600_000_000_000;
 
 /// A URL of any browser fits in several times.
 const LONGEST_LINE: u64 = 65_536;

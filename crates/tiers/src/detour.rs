@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
-use crate::CentreId;
+use crate::{CentreId, Renumbering};
 
 /// What became of detours, by origin address and data centre.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +38,14 @@ impl Detours {
         let known = self.known(now, address, centre);
         known.failures += 1;
         known.fade();
+    }
+
+    /// The same under the numbers of another network.
+    pub(crate) fn renumbered(&self, to: &Renumbering) -> Self {
+        let renumber = |centres: &BTreeMap<CentreId, Known>| {
+            centres.iter().filter_map(|(&id, &known)| Some((to.of(id)?, known))).collect()
+        };
+        Self { known: self.known.iter().map(|(&address, centres)| (address, renumber(centres))).collect() }
     }
 
     /// The time to be expected through a data centre. `guess` is what its latency is taken for before there was a response: the round trip

@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
-use crate::{CentreId, Fault};
+use crate::{CentreId, Fault, Renumbering};
 
 /// A way to an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -156,6 +156,18 @@ impl Failures {
         for entry in self.of(address, Route::Through(centre)).filter(is_news) {
             entry.hint = Hint::Due;
         }
+    }
+
+    /// The same under the numbers of another network.
+    pub(crate) fn renumbered(&self, to: &Renumbering) -> Self {
+        let renumber = |(&(address, route, fault), &entry): (&(SocketAddr, Route, Fault), &Entry)| {
+            let route = match route {
+                Route::Direct => Route::Direct,
+                Route::Through(id) => Route::Through(to.of(id)?),
+            };
+            Some(((address, route, fault), entry))
+        };
+        Self { entries: self.entries.iter().filter_map(renumber).collect() }
     }
 
     /// What is remembered now, for the operator.

@@ -1,6 +1,6 @@
 //! Which data centres can be asked, as one of them sees it.
 
-use crate::CentreId;
+use crate::{CentreId, Renumbering};
 
 /// A bit for each data centre; all can be asked at first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,6 +31,17 @@ impl Health {
             State::Up => self.down[word] &= !bit,
             State::Down => self.down[word] |= bit,
         }
+    }
+
+    /// The same under the numbers of another network.
+    #[must_use]
+    pub fn renumbered(&self, to: &Renumbering) -> Self {
+        let mut new = Self::default();
+        let all = (0..=u16::MAX).take(self.down.len() * 64).map(CentreId);
+        for id in all.filter(|id| !self.is_up(*id)).filter_map(|id| to.of(id)) {
+            new.set(id, State::Down);
+        }
+        new
     }
 
     /// Whether it can be asked.

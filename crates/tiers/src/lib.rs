@@ -12,6 +12,7 @@
 //! | through which data centre an origin is reached instead | [`Detours`] |
 //! | how long a first request waits before a second route is tried beside it | [`Patience`] |
 //! | all the routes that one request tries, in order | [`Reach`] |
+//! | what stays when the list of data centres changes | [`Renumbering`] |
 //! | what was purged, and how far each data centre has heard of it | [`Ledger`], [`Position`] |
 //!
 //! Nothing here has a clock or a socket. `now` is the time since any beginning that a caller has, and it does not run backwards.
@@ -31,6 +32,7 @@ mod network;
 mod patience;
 mod reach;
 mod rendezvous;
+mod renumber;
 mod smart;
 mod zone;
 
@@ -48,6 +50,7 @@ pub use self::{
     patience::Patience,
     reach::{Next, Reach, Replay, Surroundings, Tries},
     rendezvous::Rendezvous,
+    renumber::Renumbering,
     smart::{Basis, Choice, Smart, Tuning},
     zone::{Asked, Hop, Regional, Role, Topology, Zone},
 };

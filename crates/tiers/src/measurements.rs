@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crate::CentreId;
+use crate::{CentreId, Renumbering};
 
 /// Connect times to one origin, by data centre. Data centres tell one another what they measured, so that all have nearly the same.
 #[derive(Debug, Clone)]
@@ -32,6 +32,18 @@ impl Measurements {
             samples.pop_front();
         }
         samples.push_back((now, connect));
+    }
+
+    /// The same under the numbers of another network.
+    #[must_use]
+    pub fn renumbered(&self, to: &Renumbering) -> Self {
+        let mut new = Self::new(to.count());
+        for (id, samples) in (0..).map(CentreId).zip(&self.centres) {
+            if let Some(place) = to.of(id).and_then(|id| new.centres.get_mut(usize::from(id.0))) {
+                place.clone_from(samples);
+            }
+        }
+        new
     }
 
     /// What a data centre measured within the last [`Self::FRESH`]; `None` with fewer than [`Self::FEWEST`] samples.

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
-use crate::{CentreId, Detours, Failures, Fault, Health, Measurements, Met, Network, Patience, Route};
+use crate::{
+    CentreId, Detours, Failures, Fault, Health, Measurements, Met, Network, Patience, Renumbering, Route,
+};
 
 /// What a data centre knows of the routes to its origins.
 #[derive(Debug, Clone)]
@@ -65,6 +67,17 @@ impl Reach {
             detours: Detours::default(),
             patience: BTreeMap::new(),
             most_tries: most_tries.max(1),
+        }
+    }
+
+    /// The same under the numbers of another network.
+    #[must_use]
+    pub fn renumbered(&self, to: &Renumbering) -> Self {
+        Self {
+            failures: self.failures.renumbered(to),
+            detours: self.detours.renumbered(to),
+            patience: self.patience.clone(),
+            most_tries: self.most_tries,
         }
     }
 

@@ -15,7 +15,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, fmt::Write as _, time::Duration};
 
-use crate::{CentreId, Health, Measurements, Network, Typical};
+use crate::{CentreId, Health, Measurements, Network, Renumbering, Typical};
 
 /// How slow it is to change its mind.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,6 +118,19 @@ impl Smart {
             measured: None,
             ranked: Vec::new(),
         }
+    }
+
+    /// The same under the numbers of another network. If the chosen one is gone, the next review makes another choice.
+    #[must_use]
+    pub fn renumbered(&self, to: &Renumbering) -> Self {
+        let basis = match self.choice.basis {
+            Basis::Nearest(chosen) => to.of(chosen).map_or(Basis::Unknown, Basis::Nearest),
+            basis @ (Basis::Unknown | Basis::SeveralPlaces) => basis,
+        };
+        let former = self.choice.former.and_then(|former| to.of(former));
+        let ranked = self.ranked.iter().filter_map(|&id| to.of(id)).collect();
+        let choice = Choice { basis, former, ..self.choice.clone() };
+        Self { choice, ranked, doubted: None, outvoted: None, ..self.clone() }
     }
 
     /// The choice as the last review left it.

@@ -11,7 +11,7 @@ use units::Bytes;
 
 use super::{
     CutOff, DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, bus, kv, kv::token_hashes, links,
-    rule::Conditions, tiers, traces,
+    revoked, rule::Conditions, tiers, traces,
 };
 
 #[derive(Deserialize)]
@@ -31,6 +31,8 @@ struct File {
 struct Name {
     name: Spanned<String>,
     authority: Option<PathBuf>,
+    #[serde(default)]
+    revoked: revoked::Written,
     bus: Option<Spanned<String>>,
 }
 
@@ -233,6 +235,7 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     Ok(Network {
         name: checked.token_name(&file.network.name)?,
         authority: file.network.authority,
+        revoked: revoked::read(document, file.network.revoked)?,
         bus,
         data_centres,
         zones,

@@ -463,6 +463,11 @@ fn mistakes_in_links_have_a_place_and_a_remedy() {
             "unknown variant `of`, expected one of `off`, `on`, `faster`",
         ),
         (
+            "name = \"example\"\n",
+            "name = \"example\"\nrevoked = { serials = [\"lhr\"] }\n",
+            "\"lhr\" is not the serial number of a certificate: expected up to 20 bytes in hexadecimal",
+        ),
+        (
             "regional = true",
             "detour_statuses = [511, 204]",
             "204 is not an error status: expected 400 to 599",

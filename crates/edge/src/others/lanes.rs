@@ -108,6 +108,14 @@ impl Lanes {
         &self.small
     }
 
+    /// All requests to this data centre are made on new connections from now on. Those that are under way end where they are.
+    pub(crate) fn leave_all(&self, origin: &Origin) {
+        for client in [&self.small, &self.bulk, &self.tunnels] {
+            client.leave(origin);
+        }
+        self.leave(origin);
+    }
+
     /// A request failed, or who is asked does not answer: what cores ask goes the way of all others until they have new connections. Those of
     /// before may be without an answer for long after others have one, and nobody would know.
     pub(crate) fn leave(&self, origin: &Origin) {

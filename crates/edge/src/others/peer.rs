@@ -1,6 +1,7 @@
 //! One other data centre: whether it answers, how far it is, and what was asked of it.
 
 use std::{
+    net::SocketAddr,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -8,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use http::Origin;
+use http::{Origin, Scheme};
 use tokio::sync::watch;
 
 use super::{carried::Connections, gone::Gone};
@@ -19,6 +20,7 @@ pub(crate) struct Peer {
     pub(crate) name: String,
     /// Where it is reached, under its name.
     pub(crate) origin: Origin,
+    pub(crate) address: SocketAddr,
     /// For whoever tells it what was purged: two at once, so that a purge does not wait for the end of an exchange that began before it.
     pub(crate) turns: tokio::sync::Semaphore,
     /// Those on which it asks this data centre.
@@ -46,6 +48,8 @@ struct State {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) is_lost: bool,
+    /// It has answered, and still does.
+    pub(crate) is_up: bool,
     pub(crate) since: u64,
     pub(crate) why: Option<String>,
     pub(crate) round_trip: Option<Duration>,
@@ -54,10 +58,11 @@ pub(crate) struct Seen {
 }
 
 impl Peer {
-    pub(crate) fn new(name: String, origin: Origin) -> Self {
+    pub(crate) fn new(name: String, address: SocketAddr) -> Self {
         Self {
+            origin: Origin { scheme: Scheme::Https, host: name.clone(), port: address.port() },
             name,
-            origin,
+            address,
             turns: tokio::sync::Semaphore::new(2),
             connections: Connections::default(),
             is_lost: watch::channel(false).0,
@@ -137,11 +142,17 @@ impl Peer {
 
     pub(crate) fn seen(&self) -> Seen {
         let is_lost = *self.is_lost.borrow();
+        let has_answered = self.heard.load(Relaxed) > 0;
         let state = self.state();
         Seen {
             is_lost,
+            is_up: has_answered && !is_lost,
             since: state.since,
-            why: is_lost.then(|| state.why.clone()),
+            why: match (is_lost, has_answered) {
+                (true, _) => Some(state.why.clone()),
+                (false, false) => Some("it has not answered yet".to_owned()),
+                (false, true) => None,
+            },
             round_trip: self.round_trip(),
             requests: self.requests.load(Relaxed),
             failures: self.failures.load(Relaxed),
@@ -158,7 +169,7 @@ mod tests {
     use super::*;
 
     fn peer() -> Peer {
-        Peer::new("fra".into(), "https://fra:4400".parse().unwrap())
+        Peer::new("fra".into(), "192.0.2.1:4400".parse().unwrap())
     }
 
     #[tokio::test]

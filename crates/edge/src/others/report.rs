@@ -64,7 +64,7 @@ impl Others {
                 rtt_ms: seen.round_trip.map(ms),
                 loss: carried.map(Carried::loss),
                 throughput_bps: carried.and_then(Carried::throughput),
-                up: !seen.is_lost,
+                up: seen.is_up,
                 since_s: since.as_secs(),
                 error: seen.why,
                 requests: seen.requests,

@@ -14,7 +14,7 @@ use ::tiers::{
     Asked, CentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
 };
 use http::{
-    Membership, Origin, Scheme,
+    Credentials, Membership, Origin, Replaced,
     clock::{Clock, wall_ns},
 };
 use kv::Places;
@@ -23,7 +23,7 @@ use tokio::task::AbortHandle;
 use super::{carried::Kernel, hello::MOST_ORIGINS, lanes::Lanes, peer::Peer, ways::Ways};
 use crate::{
     Error,
-    network::{Detours, Network, Tiers},
+    network::{DataCentre, Detours, Network, Tiers},
 };
 
 /// The other data centres at this moment, for whoever asks them.
@@ -43,7 +43,7 @@ pub(crate) struct Others {
     /// Of keys, if the network has a store.
     places: Option<Places>,
     /// By their numbers; this one is among them, and never asked.
-    peers: Vec<Peer>,
+    peers: Vec<Arc<Peer>>,
     pub(crate) membership: Membership,
     pub(crate) lanes: Lanes,
     pub(super) kernel: Kernel,
@@ -59,42 +59,44 @@ pub(crate) struct Others {
 
 impl Others {
     /// What the data centre `here`, which works on so many cores, has to do with the others; `None` where there are none, or no links to them.
-    pub(crate) fn new(network: &Network, here: &str, cores: usize) -> Result<Option<Arc<Self>>, Error> {
+    /// `before` are those of an earlier state of the network, if there are any.
+    pub(crate) fn new(
+        network: &Network,
+        here: &str,
+        cores: usize,
+        before: Option<&Self>,
+    ) -> Result<Option<Arc<Self>>, Error> {
         let centres = network.tiers();
         let number = network.data_centres.iter().position(|centre| centre.name == here);
         let found =
             number.and_then(|number| Some((centres.ids().nth(number)?, &network.data_centres[number])));
         let Some((here, own)) = found else { return Ok(None) };
-        let (Some(link), Some(authority)) = (&own.link, &network.authority) else { return Ok(None) };
-        if centres.len() < 2 {
-            return Ok(None);
-        }
-        let membership = Membership::read(authority, &link.certificate, &link.key)?;
-        if !membership.names().iter().any(|name| name.eq_ignore_ascii_case(&own.name)) {
-            let why = format!(
-                "it is for {}, and data centres know each other by their names: it has to be for \"{}\" \
-                 (`longhaul edge ca issue` makes such ones)",
-                membership.names().join(", "),
-                own.name
-            );
-            return Err(Error::Authority { path: link.certificate.clone(), why });
-        }
+        let Some(link) = own.link.as_ref().filter(|_| centres.len() > 1) else { return Ok(None) };
+        let Some(credentials) = credentials(network, own)? else { return Ok(None) };
+        let membership = match before {
+            // Its servers go on with it.
+            Some(before) => {
+                before.membership.replace(&credentials)?;
+                before.membership.clone()
+            }
+            None => Membership::with(&credentials)?,
+        };
         let linked = network.data_centres.iter().filter_map(|centre| Some((centre, centre.link.as_ref()?)));
         let addresses: Vec<_> = linked.map(|(centre, link)| (centre.name.clone(), link.address)).collect();
         let peers = addresses.iter().map(|(name, address)| {
-            let origin = Origin { scheme: Scheme::Https, host: name.clone(), port: address.port() };
-            Peer::new(name.clone(), origin)
+            let known = before.and_then(|before| before.peer_like(name, *address));
+            known.unwrap_or_else(|| Arc::new(Peer::new(name.clone(), *address)))
         });
         let places = network.kv.as_ref().map(|kv| {
             let has_store = |id: &CentreId| kv.place_of(&centres.centre(*id).name).is_some();
             Places::new(centres.clone(), &centres.ids().filter(has_store).collect::<Vec<_>>())
         });
         let others = Self {
-            clock: Clock::start(),
+            clock: before.map_or_else(Clock::start, |before| before.clock),
             #[cfg(test)]
             ahead: Mutex::default(),
             name: network.name.clone(),
-            process: wall_ns().unsigned_abs(),
+            process: before.map_or_else(|| wall_ns().unsigned_abs(), |before| before.process),
             here,
             peers: peers.collect(),
             lanes: Lanes::new(&membership, &addresses, cores)?,
@@ -109,18 +111,33 @@ impl Others {
             places,
             watching: Mutex::default(),
         };
+        if let Some(before) = before {
+            others.succeed(before);
+        }
         others.take(network);
         Ok(Some(Arc::new(others)))
+    }
+
+    /// Reads the files of the links again; if anything in them has changed, requests are made on new connections.
+    pub(crate) fn renew(&self, network: &Network) -> Result<(), Error> {
+        let own = network.data_centres.iter().find(|centre| centre.name == self.name(self.here));
+        let Some(credentials) = own.map(|own| credentials(network, own)).transpose()?.flatten() else {
+            return Ok(());
+        };
+        if self.membership.replace(&credentials)? == Replaced::Changed {
+            self.all().for_each(|(_, peer)| self.lanes.leave_all(&peer.origin));
+        }
+        Ok(())
     }
 
     /// Whether a network has the same data centres, so that what is known of them stands.
     pub(crate) fn are_those_of(&self, before: &Network, now: &Network) -> bool {
         before.name == now.name
-            && before.authority == now.authority
             && before.data_centres.len() == now.data_centres.len()
             && before.data_centres.iter().zip(&now.data_centres).all(|(before, now)| {
-                (&before.name, &before.link, &before.region, &before.city, before.weight)
-                    == (&now.name, &now.link, &now.region, &now.city, now.weight)
+                let address = |centre: &DataCentre| centre.link.as_ref().map(|link| link.address);
+                (&before.name, address(before), &before.region, &before.city, before.weight)
+                    == (&now.name, address(now), &now.region, &now.city, now.weight)
             })
     }
 
@@ -204,9 +221,14 @@ impl Others {
         &self.peers[usize::from(centre.0)]
     }
 
+    pub(super) fn shared_peer(&self, centre: CentreId) -> Option<Arc<Peer>> {
+        self.peers.get(usize::from(centre.0)).cloned()
+    }
+
     /// All but this one.
     pub(crate) fn all(&self) -> impl Iterator<Item = (CentreId, &Peer)> {
-        self.centres.ids().zip(&self.peers).filter(|(id, _)| *id != self.here)
+        let peers = self.peers.iter().map(|peer| &**peer);
+        self.centres.ids().zip(peers).filter(|(id, _)| *id != self.here)
     }
 
     /// Who is asked next for what is not here. `through` are those that are not asked again.
@@ -224,6 +246,10 @@ impl Others {
 
     pub(crate) fn health(&self) -> Health {
         self.health.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn put_health(&self, health: Health) {
+        *write(&self.health) = health;
     }
 
     /// What is known of the ways to origins.
@@ -263,6 +289,23 @@ impl Drop for Others {
     fn drop(&mut self) {
         lock(&self.watching).iter().for_each(AbortHandle::abort);
     }
+}
+
+/// What a data centre needs for its links, if it has any, and its certificate is for its own name.
+fn credentials<'n>(network: &'n Network, own: &'n DataCentre) -> Result<Option<Credentials<'n>>, Error> {
+    let (Some(link), Some(authority)) = (&own.link, &network.authority) else { return Ok(None) };
+    let (certificate, key) = (&link.certificate, &link.key);
+    let names = Membership::read(authority, certificate, key)?.names();
+    if names.iter().any(|name| name.eq_ignore_ascii_case(&own.name)) {
+        return Ok(Some(Credentials { authority, certificate, key, revoked: &network.revoked }));
+    }
+    let why = format!(
+        "it is for {}, and data centres know each other by their names: it has to be for \"{}\" \
+         (`longhaul edge ca issue` makes such ones)",
+        names.join(", "),
+        own.name
+    );
+    Err(Error::Authority { path: certificate.clone(), why })
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

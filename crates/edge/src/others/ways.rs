@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ::tiers::{CentreId, Fault, Health, Measurements, Network, Reach, Surroundings};
+use ::tiers::{CentreId, Fault, Health, Measurements, Network, Reach, Renumbering, Surroundings};
 use http::Origin;
 
 use super::hello::{MOST_TOLD, OfOrigin, Sample};
@@ -42,6 +42,21 @@ pub(crate) struct Around<'a> {
 impl Ways {
     pub(super) fn new(centres: usize, here: CentreId) -> Self {
         Self { reach: Reach::new(MOST_TRIES), origins: HashMap::new(), centres, here, next: 1 }
+    }
+
+    /// The same under the numbers of another network, in which this data centre is `here`.
+    pub(super) fn renumbered(&self, to: &Renumbering, here: CentreId) -> Self {
+        let renumber = |(origin, known): (&Origin, &Known)| {
+            let measured = known.measured.renumbered(to);
+            (origin.clone(), Known { address: known.address, measured, own: known.own.clone() })
+        };
+        Self {
+            reach: self.reach.renumbered(to),
+            origins: self.origins.iter().map(renumber).collect(),
+            centres: to.count(),
+            here,
+            next: self.next,
+        }
     }
 
     /// Looks for ways to an origin.

@@ -235,7 +235,7 @@ impl Centre {
         streams: u32,
     ) -> Self {
         let address = socket.local_addr().unwrap();
-        let others = Others::new(&network, name, 1).unwrap().unwrap();
+        let others = Others::new(&network, name, 1, None).unwrap().unwrap();
         let config = server::Config { streams, ..server::Config::default() };
         let server = Server::on(vec![socket]).unwrap().with_members(&others.membership).with_config(config);
         let (on_disk, before) = opened.unzip();

@@ -10,7 +10,7 @@ use cache::{
     purge::{Depth, Purge},
 };
 use http::{
-    Body, Bytes, Client, HeaderMap, Membership, Method, Request, Response,
+    Body, Bytes, Client, HeaderMap, Membership, Method, Origin, Request, Response,
     client::{Config, Known, Protocol, Trace},
 };
 use tiers::{CentreId, Hop, KeyHash, Role};
@@ -299,7 +299,7 @@ fn others_of(world: &World) -> [Arc<crate::others::Others>; 3] {
 }
 
 /// A request that says that it came from `sender`, with the certificate of another name or network.
-async fn knock(world: &World, own: Membership, sender: &str) -> Result<(u16, String), String> {
+pub(super) async fn knock(world: &World, own: Membership, sender: &str) -> Result<(u16, String), String> {
     let response = ask_fra(world, own, sender, |_| {}).await?;
     Ok((response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned()))
 }
@@ -311,17 +311,33 @@ async fn ask_fra(
     sender: &str,
     change: impl FnOnce(&mut HeaderMap),
 ) -> Result<Response<Bytes>, String> {
+    let (client, origin) = connect_to_fra(world, own).await?;
+    ask_on(&client, &origin, sender, change).await
+}
+
+/// A connection to Frankfurt.
+pub(super) async fn connect_to_fra(world: &World, own: Membership) -> Result<(Client, Origin), String> {
     let address = world.centres[FRA].address;
     let known = vec![Known { host: "fra".into(), port: address.port(), address: address.ip() }];
     let config = Config { protocol: Protocol::Http2, known, member: Some(own), ..Config::default() };
     let connected = Client::new(&config).unwrap();
-    let origin = format!("https://fra:{}", address.port()).parse().unwrap();
+    let origin: Origin = format!("https://fra:{}", address.port()).parse().unwrap();
     connected.open(&origin).await.map_err(|failure| failure.to_string())?;
     while connected.is_open(&origin) && !connected.is_nesting(&origin) {
         tokio::task::yield_now().await;
     }
     // In HTTP/1.1, as data centres ask; who is not let in learns why as anybody does.
     let client = if connected.is_open(&origin) { connected.nested(1) } else { connected };
+    Ok((client, origin))
+}
+
+/// A request as that of another data centre, which says that it came from `sender`.
+pub(super) async fn ask_on(
+    client: &Client,
+    origin: &Origin,
+    sender: &str,
+    change: impl FnOnce(&mut HeaderMap),
+) -> Result<Response<Bytes>, String> {
     let mut request: Request<Body> = Request::new(Body::empty());
     *request.uri_mut() = "/".parse().unwrap();
     request.headers_mut().insert("host", "shop.example".parse().unwrap());
@@ -337,13 +353,13 @@ async fn ask_fra(
     change(request.headers_mut());
     let mut trace = Trace::start(client.clock().now());
     let response: Response<Body> =
-        client.send(&origin, request, &mut trace).await.map_err(|failure| failure.to_string())?;
+        client.send(origin, request, &mut trace).await.map_err(|failure| failure.to_string())?;
     let (head, body) = response.into_parts();
     Ok(Response::from_parts(head, body.collect(1000).await.unwrap()))
 }
 
 /// One of a world's data centres.
-fn member(world: &World, name: &str) -> Membership {
+pub(super) fn member(world: &World, name: &str) -> Membership {
     let (certificate, key) = (format!("{name}.pem"), format!("{name}-key.pem"));
     Membership::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
 }
@@ -441,7 +457,7 @@ async fn a_link_with_the_certificate_of_another_is_not_begun() {
     let mut network = crate::Network::clone(&world.centres[LHR].core.network());
     let link = network.data_centres[LHR].link.as_mut().unwrap();
     (link.certificate, link.key) = (world.file("syd.pem"), world.file("syd-key.pem"));
-    let error = crate::others::Others::new(&network, "lhr", 1).err().unwrap().to_string();
+    let error = crate::others::Others::new(&network, "lhr", 1, None).err().unwrap().to_string();
     assert!(error.contains("syd.pem: it is for syd") && error.contains("has to be for \"lhr\""), "{error}");
 }
 

@@ -11,7 +11,11 @@ use rustls::{
 };
 
 use super::authority::Authority;
-use crate::{Error, pem::provider, shown::Shown};
+use crate::{
+    Error,
+    pem::{certified, provider},
+    shown::Shown,
+};
 
 /// What a server needs for TLS: its certificate, those that lead from it to an authority, and its key.
 ///
@@ -54,6 +58,15 @@ impl Identity {
     /// As [`Self::read`].
     pub fn read_again(&self) -> Result<(), Error> {
         self.shown.read_again()
+    }
+
+    /// Shows what is in these files from now on: connections that come later see it. If that cannot be used, they see what they saw before.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn replace(&self, chain: &Path, key: &Path) -> Result<(), Error> {
+        self.shown.replace(Arc::new(certified(chain, key)?));
+        Ok(())
     }
 
     /// Makes an authority, and a certificate for `names` (names and addresses) that it signs.

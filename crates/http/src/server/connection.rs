@@ -55,8 +55,8 @@ impl<H: Handler> Context<H> {
                 if let Some(stream) = self.opened(handshake, address).await {
                     let session = stream.get_ref().1;
                     let is_http2 = session.alpn_protocol() == Some(b"h2");
-                    let certificate = session.peer_certificates().and_then(<[_]>::first);
-                    let caller = self.members.as_ref().and(certificate).map(Caller::of);
+                    let shown = self.members.as_ref().and(session.peer_certificates());
+                    let caller = shown.and_then(Caller::of);
                     // Whoever serves members does not serve one who has not said which.
                     if self.members.is_some() && (caller.is_none() || !is_http2) {
                         return;

@@ -58,6 +58,9 @@ fn reason(error: &io::Error) -> Option<&'static str> {
         Tls::InvalidCertificate(
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
         ) => "its certificate is not valid yet",
+        Tls::InvalidCertificate(CertificateError::Revoked) => {
+            "its certificate is revoked in the network's file"
+        }
         Tls::InvalidCertificate(_) => "its certificate is not one for clients",
         Tls::AlertReceived(_) => "it does not trust this certificate, or not under the name that it called",
         _ => "it does not speak as members do (TLS 1.3 and HTTP/2)",

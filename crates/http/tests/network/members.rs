@@ -6,7 +6,8 @@ use std::{
 };
 
 use http::{
-    Body, Bytes, Caller, Client, Failure, Membership, Origin, Request, Response, Server, Stop,
+    Body, Bytes, Caller, Client, Credentials, Failure, Membership, Origin, Replaced, Request, Response,
+    Revoked, Server, Stop,
     client::{Config, Known, Limits, Protocol, Trace, Trust},
     server::{self, Authority},
 };
@@ -140,7 +141,13 @@ async fn a_member_that_was_renewed_is_shown_on_the_same_sockets() {
     std::fs::write(circle.path("fra.pem"), issued.certificate_pem).unwrap();
     std::fs::write(circle.path("fra-key.pem"), issued.key_pem).unwrap();
     assert!(ask("ams", address, lhr.clone()).await.is_err());
-    own.read_again().unwrap();
+    let (authority, certificate, key) =
+        (circle.path("ca.pem"), circle.path("fra.pem"), circle.path("fra-key.pem"));
+    let revoked = Revoked::default();
+    let credentials =
+        Credentials { authority: &authority, certificate: &certificate, key: &key, revoked: &revoked };
+    assert_eq!(own.replace(&credentials).unwrap(), Replaced::Changed);
+    assert_eq!(own.replace(&credentials).unwrap(), Replaced::Unchanged);
     assert_eq!(own.names(), ["ams"]);
     assert_eq!(ask("ams", address, lhr).await, Ok("lhr".to_owned()));
 }

@@ -61,9 +61,9 @@ impl Ca {
         if json {
             output::print_json(&output::named("longhaul.edge.ca/1", written))?;
         } else {
-            let Certificate { certificate, key } = written;
+            let Certificate { certificate, key, serial } = written;
             output::print(&format!(
-                "certificate  {}\nkey          {}\n",
+                "certificate  {}\nkey          {}\nserial       {serial}\n",
                 certificate.display(),
                 key.display()
             ))?;

@@ -17,8 +17,8 @@ use crate::{
 
 /// Run a data centre: a cache in front of the origins of a network's file
 ///
-/// SIGHUP reads the file and the certificate again, but not addresses and memory; a mistake changes nothing. Ctrl-C or SIGTERM
-/// finishes the requests in flight; a second one ends them.
+/// SIGHUP reads the file again, with all files that it names, and names the settings that take a restart; a mistake changes nothing.
+/// Ctrl-C or SIGTERM finishes the requests in flight; a second one ends them.
 ///
 /// Example: longhaul edge run network.toml --data-centre lhr
 #[derive(Debug, Args)]
@@ -106,7 +106,10 @@ fn given() -> Vec<OwnedFd> {
 
 fn tell(event: Event) {
     match event {
-        Event::Reloaded => say("the network's file was read again"),
+        Event::Reloaded { not_taken } => {
+            say("the network's file was read again");
+            not_taken.iter().for_each(|sentence| say(&format!("not taken: {sentence}")));
+        }
         Event::NotReloaded(error) => say(&format!("the network stays as it was: {error}")),
         Event::Replaced => {
             say("another process serves in place of this one, which finishes what is in flight");

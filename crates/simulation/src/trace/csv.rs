@@ -114,7 +114,7 @@ impl<R: BufRead> Csv<R> {
         Ok(())
     }
 
-    fn wrong(&self, what: String) -> Error {
+    pub(super) fn wrong(&self, what: String) -> Error {
         Error::Line { path: self.path.clone(), line: self.line, what }
     }
 }

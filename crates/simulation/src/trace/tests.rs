@@ -53,6 +53,16 @@ fn mistakes_have_a_line_and_a_remedy() {
 }
 
 #[test]
+fn times_that_go_back_too_far_to_be_put_in_order_are_refused() {
+    let mut text: String = (0..BLOCK).map(|number| format!("{},a,1\n", number + 10)).collect();
+    text += "9,late,1\n";
+    let said = table(&text).unwrap_err();
+    let line = BLOCK + 1;
+    assert!(said.starts_with(&format!("t.csv:{line}: its time is ")), "{said}");
+    assert!(said.contains("sort -t, -g"), "{said}");
+}
+
+#[test]
 fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     let network = "[network]\nname = 'n'\n[[data_centre]]\nname = 'lhr'\ncity = 'london'\n[[zone]]\nname = 'shop'\nhosts = ['*']\n\
                    origin = ['https://o.example']\n[[zone.rule]]\npath = '/private/*'\nbypass = true\n[[zone.rule]]\npath = '/v/*'\n\

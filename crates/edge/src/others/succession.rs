@@ -1,0 +1,57 @@
+//! State that stays when the network's list of data centres changes: without it each reload would have links down, measurements gone, and upper
+//! tiers unknown until all was measured again.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, PoisonError},
+};
+
+use ::tiers::{CentreId, Regional, Renumbering, Topology, Zone as TiersOf};
+
+use super::{
+    peer::Peer,
+    view::{Others, lock, write},
+};
+
+impl Others {
+    /// The peer of this name and address that these have, if they have it.
+    pub(super) fn peer_like(&self, name: &str, address: std::net::SocketAddr) -> Option<Arc<Peer>> {
+        let found = self.all().find(|(_, peer)| peer.name == name && peer.address == address);
+        let (centre, _) = found?;
+        self.shared_peer(centre)
+    }
+
+    /// Takes over what others have learned, of the data centres that both have.
+    pub(super) fn succeed(&self, before: &Self) {
+        let to = Renumbering::new(before.centres(), self.centres());
+        let mut health = before.health();
+        // A data centre at another address has yet to answer there.
+        for (centre, _) in before.all() {
+            let is_same = to.of(centre).zip(before.shared_peer(centre));
+            let is_same = is_same.is_some_and(|(new, peer)| std::ptr::eq(&*peer, self.peer(new)));
+            if !is_same {
+                health.set(centre, ::tiers::State::Up);
+            }
+        }
+        self.put_health(health.renumbered(&to));
+        let ways = before.ways().renumbered(&to, self.here());
+        *self.ways() = ways;
+        *lock(&self.told) = renumbered(&lock(&before.told), &to);
+        let zones = before.zones.read().unwrap_or_else(PoisonError::into_inner);
+        let smart = zones.iter().filter_map(|(zone, tiers)| {
+            let Topology::Smart(smart) = tiers.topology() else { return None };
+            let topology = Topology::Smart(smart.renumbered(&to).into());
+            Some((zone.clone(), TiersOf::new(self.centres(), topology, Regional::Skipped)))
+        });
+        *write(&self.zones) = smart.collect();
+    }
+}
+
+type Told = HashMap<String, BTreeMap<CentreId, CentreId>>;
+
+fn renumbered(told: &Told, to: &Renumbering) -> Told {
+    let of_zone = |choices: &BTreeMap<CentreId, CentreId>| {
+        choices.iter().filter_map(|(&by, &chosen)| Some((to.of(by)?, to.of(chosen)?))).collect()
+    };
+    told.iter().map(|(zone, choices)| (zone.clone(), of_zone(choices))).collect()
+}
