@@ -2017,8 +2017,8 @@ export interface Bandwidth {
    */
   bps_p90: number | null;
   /**
-   * What kept it from being more: "network", "receiver window", "send buffer" or "application". Null if nobody saw it: HTTP/3, or a
-   * server that does not tell.
+   * What kept it from being more: "network", "receiver window", "send buffer", "application" or "device", the one that received it. Null
+   * if it was not measured: HTTP/3, or a server whose kernel does not tell.
    */
   limited_by: string | null;
   /**
@@ -2038,6 +2038,11 @@ export interface Limits {
    * The sender's program, or its processor, had no more.
    */
   application: number;
+  /**
+   * The receiver's device had not read what had arrived, or had no room for more because of that. Only where that was measured: of a
+   * browser's downloads.
+   */
+  device: number;
   /**
    * The network let no more through.
    */

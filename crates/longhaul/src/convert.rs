@@ -67,10 +67,11 @@ struct How {
     /// The unit of plain numbers of which the file does not say it: ns, us, ms, s
     #[arg(long)]
     unit: Option<Unit>,
-    /// The meaning of a column of a CSV file: latency=elapsed:ms, started=when, page=view
+    /// The meaning of a column of a CSV file, or of a variable of an access log: latency=elapsed:ms, started=when
     #[arg(long, value_name = "FIELD=HEADER[:UNIT]")]
     column: Vec<ColumnMapping>,
-    /// How the lines of an access log are made: nginx, envoy, or a format such as '$request_time $status'
+    /// The format of an access log: nginx, apache, tomcat9, tomcat10, varnishncsa, envoy, istio, or a format string such as
+    /// '$request_time $status' or '%>s %D'
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<AccessLog>,
     /// Significant digits of a histogram, 1 to 5

@@ -170,9 +170,7 @@ impl History {
             // The upper tier may confirm to the lower one, with a 304, what it received as a 200.
             ("GET", 200) if new.passed & UPPER != 0 => is_same,
             ("GET", 200 | 206) => is_same && is_strong(&old.fields) && is_strong(&new.fields),
-            ("HEAD", 200) => ["etag", "last-modified", "content-length"]
-                .iter()
-                .all(|&name| !new.fields.contains_key(name) || new.fields.get(name) == old.fields.get(name)),
+            ("HEAD", 200) => !differs(&new.fields, &old.fields),
             _ => false,
         };
         let mut merged = old.clone();
@@ -427,7 +425,12 @@ impl History {
             // Section 5.2.1.5: no part of it may be stored, so it does not update what is stored.
             (_, 206 | 304) if self.may_not_store(request) => None,
             ("HEAD", 304) => None,
-            // Section 4.3.5.
+            // Section 4.3.5; as above, where nothing shows that the representation is another one.
+            ("HEAD", 200..=299)
+                if newer.asked.contains_key("authorization") && !differs(&newer.fields, &stored.fields) =>
+            {
+                None
+            }
             ("HEAD", 200..=299) => Some(End::Freshness),
             // Section 4: the most recent response counts.
             _ => Some(End::Use),
@@ -446,6 +449,13 @@ impl History {
     fn tiers(&self) -> u8 {
         self.responses.values().fold(0, |all, response| all | response.passed)
     }
+}
+
+/// Section 4.3.5: whether a response to HEAD shows that the stored response is of another representation.
+fn differs(head: &Fields, stored: &Fields) -> bool {
+    ["etag", "last-modified", "content-length"]
+        .iter()
+        .any(|&name| head.contains_key(name) && head.get(name) != stored.get(name))
 }
 
 /// Section 4.1: whether a request has the values of the fields that Vary names, as one of those that selected it.
