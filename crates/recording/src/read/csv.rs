@@ -191,23 +191,22 @@ impl Rows {
 
     fn take_field(&mut self, index: usize, field: &[u8], at: usize, whole: bool) -> Result<(), Problem> {
         let Self { columns, sample, exact, pages, .. } = self;
-        let with_point = with_point(field, columns.delimiter);
-        let field = &with_point;
+        let number = with_point(field, columns.delimiter);
         let has_unit = columns.has_units.get(index) == Some(&true);
-        columns.decide_time(index, field);
+        columns.decide_time(index, &number);
         match &columns.roles[index] {
             Role::Value => {
-                let value = cell(field, at, columns.unit, whole, has_unit)?;
+                let value = cell(&number, at, columns.unit, whole, has_unit)?;
                 exact.extend(value.map(|ms| (columns.metric, ms)));
                 sample.set(columns.metric, value.map(nanoseconds));
             }
             &Role::Metric(metric, unit) => {
-                let value = cell(field, at, unit, whole, has_unit)?;
+                let value = cell(&number, at, unit, whole, has_unit)?;
                 exact.extend(value.map(|ms| (metric, ms)));
                 sample.set(metric, value.map(nanoseconds));
             }
-            &Role::Started(unit) => sample.started_ns = time(field, at, unit, whole)?,
-            &Role::Intended(unit) => sample.intended_ns = time(field, at, unit, whole)?,
+            &Role::Started(unit) => sample.started_ns = time(&number, at, unit, whole)?,
+            &Role::Intended(unit) => sample.intended_ns = time(&number, at, unit, whole)?,
             Role::Date => {
                 sample.started_ns = match text(field) {
                     Some(text) => Some(time::date(&text).ok_or_else(|| Problem::Number {
@@ -299,7 +298,7 @@ fn with_point(field: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
     let is_of_number = |byte: &u8| byte.is_ascii_digit() || b", ".contains(byte);
     let commas = memchr::memchr_iter(b',', field).count();
     let is_short = text.len() - unit <= LONGEST_UNIT;
-    if delimiter == b',' || commas != 1 || !is_short || !text[..unit].iter().all(is_of_number) {
+    if delimiter == b',' || commas != 1 || unit == 0 || !is_short || !text[..unit].iter().all(is_of_number) {
         return Cow::Borrowed(field);
     }
     Cow::Owned(field.iter().map(|byte| if *byte == b',' { b'.' } else { *byte }).collect())

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Bucket, Histogram, Labels, Options, Sample, Unit, Values, Wanted, decode_series, read, read_series,
+    Bucket, Format, Histogram, Labels, Options, Sample, Unit, Values, Wanted, decode_series, read,
+    read_series,
 };
 
 /// Keeps its input.
@@ -616,5 +617,7 @@ fn counts_of_any_format_become_a_histogram() {
     assert!(written.lost[0].starts_with("The input has each value within 1.0 %"), "{:?}", written.lost);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("longhaul_latency_seconds_sum 0.0245\n"), "{text}");
-    assert!(decode_series(text.as_bytes(), Path::new("a.prom"), &Wanted::default()).is_err());
+    // The histogram is read back.
+    let series = decode_series(text.as_bytes(), Path::new("a.prom"), &Wanted::default()).unwrap();
+    assert_eq!((series.format, series.values.count()), (Format::Prometheus, 4));
 }

@@ -83,6 +83,14 @@ fn spreadsheets() {
 }
 
 #[test]
+fn labels_keep_their_commas() {
+    let by = Wanted { by: Some("city".to_owned()), ..Wanted::default() };
+    let series = read_wanted("latency_ms\tcity\n1,5\t1,5\n2,5\ta,a\n", &by).unwrap();
+    assert_eq!(values(&series), [1.5, 2.5]);
+    assert_eq!(series.groups.unwrap().names, ["1,5", "a,a"]);
+}
+
+#[test]
 fn units_in_headers_and_cells() {
     for header in ["Latency (ms)", "latency [ms]", "Latency(milliseconds)", "LATENCY ( msec )"] {
         assert_eq!(values(&read(format!("{header},city\n1.5,Oslo\n"))), [1.5], "{header}");
