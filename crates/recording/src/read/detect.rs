@@ -328,11 +328,17 @@ fn is_vegeta_csv(head: &[u8]) -> bool {
     is_numbers && fields.count() >= if is_whole { 4 } else { 2 }
 }
 
-/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default.
+/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default. Varnish writes the whole URL.
 fn looks_like_access_log(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
-    let request = [&b"\"GET /"[..], b"\"POST /", b"\"HEAD /", b"\"PUT /", b"\"OPTIONS /", b"\"DELETE /"];
-    request.iter().any(|method| memchr::memmem::find(line, method).is_some()) && line.contains(&b'[')
+    let line = first_line(head);
+    let is_request = |method: &str| {
+        memchr::memmem::find_iter(line, method.as_bytes()).any(|at| {
+            let target = &line[at + method.len()..];
+            target.starts_with(b"/") || target.starts_with(b"http")
+        })
+    };
+    let methods = ["\"GET ", "\"POST ", "\"HEAD ", "\"PUT ", "\"OPTIONS ", "\"DELETE "];
+    line.contains(&b'[') && methods.into_iter().any(is_request)
 }
 
 /// What [`detect`] finds acceptable, for messages.
@@ -417,6 +423,7 @@ mod tests {
             ("BZh91AY", "bzip2 -dk"),
             ("<testResult", "HTML or XML"),
             ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n", "--log-format"),
+            ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET http://a/ HTTP/1.1\" 200 5\n", "--log-format"),
         ] {
             let said = format(text).unwrap_err();
             assert!(said.contains(expected), "{text}: {said}");
