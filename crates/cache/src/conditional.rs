@@ -20,7 +20,7 @@ pub enum DateMatch {
     Exact,
 }
 
-/// Whether a client has the stored representation already, so that 304 is the answer.
+/// Whether a client has the stored representation already and can receive a 304.
 pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored, dates: DateMatch) -> bool {
     if !matches!(*method, Method::GET | Method::HEAD) || !stored.status.is_success() {
         return false;

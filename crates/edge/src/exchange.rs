@@ -49,7 +49,7 @@ impl Edge {
     }
 
     /// Whether these are still the others: a request may hold on to those of an earlier state of the network.
-    fn is_linked_by(&self, others: &Arc<Others>) -> bool {
+    fn still_has(&self, others: &Arc<Others>) -> bool {
         self.others().is_some_and(|now| Arc::ptr_eq(&now, others))
     }
 
@@ -177,7 +177,7 @@ impl Edge {
 /// Asks another data centre what was purged, for as long as there are others.
 async fn watch(edge: Weak<Edge>, others: Weak<Others>, centre: CentreId) {
     while let (Some(now), Some(there)) = (edge.upgrade(), others.upgrade()) {
-        if !now.is_linked_by(&there) {
+        if !now.still_has(&there) {
             return;
         }
         let exchanged = now.exchange(&there, centre, || false).await;
@@ -201,7 +201,7 @@ pub(crate) fn between_exchanges(data_centres: usize) -> Duration {
 /// Looks at what is known of all others, for as long as there are any.
 async fn look(edge: Weak<Edge>, others: Weak<Others>) {
     while let (Some(now), Some(there)) = (edge.upgrade(), others.upgrade()) {
-        if !now.is_linked_by(&there) {
+        if !now.still_has(&there) {
             return;
         }
         let names: BTreeSet<_> = there.all().map(|(_, peer)| peer.name.as_str()).collect();

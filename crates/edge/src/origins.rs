@@ -76,7 +76,7 @@ impl Origins {
     }
 
     /// Makes a GET of which this is the whole head at the first of a zone's origins that has not just failed, if there is a connection for
-    /// it and the direct path has not failed; as [`Client::relay`] says. Interim responses go where it says, and what the origin took is added for the log.
+    /// it and the direct path has not failed ([`Client::relay`]). Interim responses go to `interim`, and the durations at the origin to the log.
     pub(crate) async fn relay<T>(
         &self,
         client: &Client,
@@ -200,13 +200,11 @@ fn correct_length(status: StatusCode, headers: &mut HeaderMap) {
         return;
     }
     let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
-    let (Some(first), more) = (values.next(), values.next()) else { return };
-    // The client has checked that all of them agree.
-    if (more.is_some() || first.as_bytes().contains(&b','))
-        && let Some(length) = first.as_bytes().split(|&byte| byte == b',').next()
-        && let Ok(length) = HeaderValue::from_bytes(length.trim_ascii())
+    let is_one = |value: &HeaderValue| !value.as_bytes().contains(&b',');
+    if !(values.next().is_none_or(is_one) && values.next().is_none())
+        && let Ok(Some(length)) = http::http1::framing::length(headers)
     {
-        headers.insert(header::CONTENT_LENGTH, length);
+        headers.insert(header::CONTENT_LENGTH, length.into());
     }
 }
 

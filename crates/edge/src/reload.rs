@@ -7,8 +7,8 @@ use tokio::signal::unix::Signal;
 
 use crate::{Error, Network, centre::Edge, nats::journal_of, network::DataCentre};
 
-/// What a reload compares with the new file.
-pub(crate) struct Running {
+/// Applies the network's file to a running data centre. Its fields are the state at the start.
+pub(crate) struct Reloader {
     /// The network's file.
     pub(crate) path: PathBuf,
     /// The data centre as the file had it when this process started.
@@ -22,16 +22,16 @@ pub(crate) struct Running {
 /// Reads the file at each hang-up, and tells what came of it.
 pub(crate) async fn reload(
     edge: Arc<Edge>,
-    running: Running,
+    reloader: Reloader,
     mut hangups: Signal,
     tell: impl Fn(Result<Vec<String>, Error>),
 ) {
     while hangups.recv().await.is_some() {
-        tell(running.read_again(&edge));
+        tell(reloader.read_again(&edge));
     }
 }
 
-impl Running {
+impl Reloader {
     /// Returns the settings that only a new process can use, in a sentence each.
     pub(crate) fn read_again(&self, edge: &Arc<Edge>) -> Result<Vec<String>, Error> {
         // The log's file may have been moved away whatever the others say.
@@ -125,7 +125,7 @@ mod tests {
             ("handover = \"h\"", &["handover"]),
         ] {
             let network = read(&text.replace("listen =", &format!("{line}\nlisten =")));
-            let running = Running {
+            let reloader = Reloader {
                 path: "n.toml".into(),
                 started_as: Some(started_as.clone()),
                 identity: None,
@@ -139,7 +139,7 @@ mod tests {
                     )
                 })
                 .collect();
-            assert_eq!(running.not_taken(&network, &network.data_centres[0]), expected, "{line}");
+            assert_eq!(reloader.not_taken(&network, &network.data_centres[0]), expected, "{line}");
         }
     }
 }

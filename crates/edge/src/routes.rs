@@ -1,6 +1,6 @@
 //! Paths to an origin: the direct one, and those through other data centres, so that a visitor is served if any data centre reaches it.
 //!
-//! The engine (`tiers::Reach`) chooses the path, and when one that failed is tried again. A request is sent again only if nothing of it was
+//! The engine (`tiers::Reach`) chooses the path, and the time at which a failed path is tried again. A request is sent again only if nothing of it was
 //! sent, or its method is safe; and only if its body is still in memory.
 
 mod outcome;
@@ -104,7 +104,7 @@ impl Search<'_> {
             let is_harmless = spare.is_some() && (!tried.was_sent || self.visit.method.is_safe());
             let replay = if is_harmless { Replay::Harmless } else { Replay::Forbidden };
             let route = self.failed(&mut tries, (tried.route, &blame), replay);
-            // What the first path came to is answered if no other one leads to a response.
+            // The result of the first path is the answer if no other path leads to a response.
             if !matches!(first, Some(Ok(_))) && (first.is_none() || tried.result.is_ok()) {
                 first = Some(tried.result.map_err(|why| why.refusal()));
             }
@@ -290,7 +290,7 @@ impl Search<'_> {
     }
 }
 
-/// What became of the direct path and of another one beside it. One that was still open when the other one had a response has none.
+/// The results of the direct path and of a detour that was tried at the same time; `None` for the one that was abandoned.
 struct Race {
     direct: Option<Result<Response<Body>, Failure>>,
     detour: Option<Tried>,

@@ -34,7 +34,7 @@ use crate::{
     network::DataCentre,
     on_disk::OnDisk,
     others::Others,
-    reload::{Running, reload},
+    reload::{Reloader, reload},
     sockets::Sockets,
     traces::Sender,
     worker::{Worker, own_runtime},
@@ -155,12 +155,12 @@ pub fn run(
     ready(&Ready { clear, tls, links, kv, kv_tls, admin, took_over });
     let sending = runtime.spawn(sender.run(is_over));
     let (end, successor) = runtime.block_on(async {
-        let running = Running { path: config.path, started_as, identity, serves_links };
+        let reloader = Reloader { path: config.path, started_as, identity, serves_links };
         let told = tell.clone();
         let reloaded = move |result: Result<_, _>| {
             told(result.map_or_else(Event::NotReloaded, |not_taken| Event::Reloaded { not_taken }));
         };
-        let reloading = tokio::spawn(reload(Arc::clone(&edge), running, hangups, reloaded));
+        let reloading = tokio::spawn(reload(Arc::clone(&edge), reloader, hangups, reloaded));
         if let Some(kv) = edge.kv.clone() {
             tokio::spawn(async move { kv.sweep().await });
         }

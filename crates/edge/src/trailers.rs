@@ -25,7 +25,7 @@ fn cleared(body: Body, clear: fn(&mut HeaderMap)) -> Body {
     if body.again().is_some() { body } else { Body::stream(Cleared { body, clear }) }
 }
 
-/// Leaves no field that says who the client is, where the request came from, or how it is to be processed.
+/// Removes fields that describe the client, the route or the content.
 fn clear_of_request(fields: &mut HeaderMap) {
     internal::clear(fields);
     let unfit: Vec<HeaderName> = fields.keys().filter(|name| is_end_to_end(name)).cloned().collect();

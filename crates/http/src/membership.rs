@@ -4,8 +4,8 @@
 //! The authority, the certificate and the revocations can be replaced while connections are open. New handshakes use the new ones. Servers
 //! verify the callers of open connections again ([`Membership::trusts`]); clients are to make new connections.
 
-mod members;
 mod revoked;
+mod verifier;
 
 use std::{
     path::Path,
@@ -21,8 +21,8 @@ use rustls::{
 };
 use webpki::EndEntityCert;
 
-use self::members::Members;
 pub use self::revoked::{NoSerial, Revoked, Serial};
+use self::verifier::MemberVerifier;
 use crate::{
     Error,
     pem::{certificates, certified, provider, roots},
@@ -35,7 +35,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Membership {
     shown: Arc<Shown>,
-    members: Arc<Members>,
+    verifier: Arc<MemberVerifier>,
 }
 
 /// The files of one member, all PEM, and the certificates that it refuses.
@@ -54,22 +54,22 @@ pub struct Credentials<'c> {
 /// Whether a replacement changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replaced {
-    /// It did: connections that are open were made with something else.
+    /// Open connections were made with other credentials.
     Changed,
-    /// All was as before.
+    /// The credentials are the same.
     Unchanged,
 }
 
 /// Who made a request over a connection to a member: it is among the request's extensions.
 #[derive(Debug, Clone)]
-pub struct Caller(Arc<Shows>);
+pub struct Caller(Arc<CallerCertificates>);
 
 #[derive(Debug)]
-struct Shows {
+struct CallerCertificates {
     names: Vec<String>,
-    /// Its own first, and then those that lead to the authority.
+    /// Its certificate, and then the intermediate certificates.
     chain: Vec<CertificateDer<'static>>,
-    /// The number of the replacement after which it was last verified; 0 if it was not since the handshake.
+    /// The generation of the verifier that verified it last; 0 since the handshake.
     verified: AtomicU64,
 }
 
@@ -96,7 +96,7 @@ impl Caller {
     pub(crate) fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
         let names = names(chain.first()?);
         let chain = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
-        Some(Self(Arc::new(Shows { names, chain, verified: AtomicU64::new(0) })))
+        Some(Self(Arc::new(CallerCertificates { names, chain, verified: AtomicU64::new(0) })))
     }
 }
 
@@ -118,8 +118,8 @@ impl Membership {
         let given =
             certificates(authority).map_err(|why| Error::Trust { path: authority.to_owned(), why })?;
         let shown = Shown::of(certified(certificate, key)?);
-        let members = Members::new(roots(authority, &given)?, revoked.clone());
-        Ok(Self { shown: Arc::new(shown), members: Arc::new(members) })
+        let verifier = MemberVerifier::new(roots(authority, &given)?, revoked.clone());
+        Ok(Self { shown: Arc::new(shown), verifier: Arc::new(verifier) })
     }
 
     /// Uses other credentials from now on, in all its clones, unless they cannot be used.
@@ -128,25 +128,26 @@ impl Membership {
     /// As [`Self::read`]; then nothing changes.
     pub fn replace(&self, credentials: &Credentials<'_>) -> Result<Replaced, Error> {
         let new = Self::with(credentials)?;
-        let is_same = new.shown.now().cert == self.shown.now().cert && self.members.are(&new.members);
+        let is_same =
+            new.shown.now().cert == self.shown.now().cert && self.verifier.has_trust_of(&new.verifier);
         if is_same {
             return Ok(Replaced::Unchanged);
         }
-        self.members.become_like(&new.members);
+        self.verifier.take_trust_of(&new.verifier);
         self.shown.replace(new.shown.now());
         Ok(Replaced::Changed)
     }
 
     /// Whether the caller of an open connection would still be accepted.
     pub fn trusts(&self, caller: &Caller) -> bool {
-        let Shows { chain, verified, .. } = &*caller.0;
-        let now = self.members.number();
-        if verified.load(Relaxed) == now {
+        let CallerCertificates { chain, verified, .. } = &*caller.0;
+        let generation = self.verifier.generation();
+        if verified.load(Relaxed) == generation {
             return true;
         }
-        let is_trusted = chain.split_first().is_some_and(|(own, rest)| self.members.accept(own, rest));
+        let is_trusted = chain.split_first().is_some_and(|(own, rest)| self.verifier.accepts(own, rest));
         if is_trusted {
-            verified.store(now, Relaxed);
+            verified.store(generation, Relaxed);
         }
         is_trusted
     }
@@ -161,7 +162,7 @@ impl Membership {
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
             .with_protocol_versions(&[&TLS13])
             .expect("ring's provider has suites for TLS 1.3")
-            .with_client_cert_verifier(Arc::clone(&self.members) as _)
+            .with_client_cert_verifier(Arc::clone(&self.verifier) as _)
             .with_cert_resolver(Arc::clone(&self.shown) as _);
         // Each connection proves anew who it is.
         config.session_storage = Arc::new(NoServerSessionStorage {});
@@ -176,7 +177,7 @@ impl Membership {
             .with_protocol_versions(&[&TLS13])
             .expect("ring's provider has suites for TLS 1.3")
             .dangerous()
-            .with_custom_certificate_verifier(Arc::clone(&self.members) as _)
+            .with_custom_certificate_verifier(Arc::clone(&self.verifier) as _)
             .with_client_cert_resolver(Arc::clone(&self.shown) as _);
         config.resumption = Resumption::disabled();
         config.alpn_protocols = vec![b"h2".to_vec()];

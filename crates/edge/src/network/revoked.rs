@@ -5,7 +5,7 @@ use http::{Revoked, Serial};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// `revoked` of `[network]`, as it is written.
+/// The table `revoked` of `[network]`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {

@@ -1,4 +1,4 @@
-//! What an operator is told of paths to origins that failed.
+//! Failed paths to origins, as the operator sees them.
 
 use ::tiers::Fault;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct RouteStatus {
     /// The origin: scheme, host and port.
     pub origin: String,
-    /// The address at which it was asked.
+    /// The address of the origin.
     pub address: String,
     /// "direct", or the data centre through which it led.
     pub route: String,

@@ -74,7 +74,7 @@ impl Others {
         let Some(link) = own.link.as_ref().filter(|_| centres.len() > 1) else { return Ok(None) };
         let Some(credentials) = credentials(network, own)? else { return Ok(None) };
         let membership = match before {
-            // Its servers go on with it.
+            // The running servers keep using it.
             Some(before) => {
                 before.membership.replace(&credentials)?;
                 before.membership.clone()
@@ -112,7 +112,7 @@ impl Others {
             watching: Mutex::default(),
         };
         if let Some(before) = before {
-            others.succeed(before);
+            others.inherit(before);
         }
         others.take(network);
         Ok(Some(Arc::new(others)))

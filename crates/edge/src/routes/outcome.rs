@@ -1,4 +1,4 @@
-//! What became of a request on one path, and whether the path is to blame.
+//! The outcome of a request on one path, and whether the path is to blame.
 //!
 //! Everything that ends before a complete response head counts against a path, unless it would be the same on any other one. A connection that
 //! had carried requests before may have been closed for its age: that counts against no path, and the request may still take another one.
@@ -14,7 +14,7 @@ use crate::{
     visit::{NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE},
 };
 
-/// What became of a request on one path.
+/// The outcome of a request on one path.
 pub(super) struct Tried {
     pub(super) route: Route,
     pub(super) result: Result<Response<Body>, Why>,
@@ -62,7 +62,7 @@ impl Tried {
         }
     }
 
-    /// One through another data centre, which took so long.
+    /// An exchange through another data centre.
     pub(super) fn through(
         route: Route,
         answered: Result<Response<Body>, Unanswered>,
@@ -128,7 +128,7 @@ fn blame_through(unanswered: &Unanswered) -> Blame {
 }
 
 impl Why {
-    /// What the visitor is answered.
+    /// The response to the visitor.
     pub(super) fn refusal(&self) -> Refusal {
         match self {
             Self::Direct(failure) | Self::Through(Unanswered::Failed(failure @ Failure::Source)) => {

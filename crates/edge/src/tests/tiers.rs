@@ -331,7 +331,7 @@ pub(super) async fn connect_to_fra(world: &World, own: Membership) -> Result<(Cl
     Ok((client, origin))
 }
 
-/// A request as that of another data centre, which says that it came from `sender`.
+/// Sends a request as the data centre `sender`.
 pub(super) async fn ask_on(
     client: &Client,
     origin: &Origin,

@@ -129,8 +129,11 @@ fn coding(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malf
     }
 }
 
-/// The length that all Content-Length fields agree on.
-pub(crate) fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
+/// The length that all Content-Length fields agree on; `None` without such a field.
+///
+/// # Errors
+/// Fields that differ, or that have no length.
+pub fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
     let mut agreed = None;
     for field in headers.get_all(header::CONTENT_LENGTH) {
         for one in field.as_bytes().split(|&byte| byte == b',') {

@@ -59,9 +59,7 @@ impl Serial {
         let start = certificate.serial().iter().position(|byte| *byte != 0)?;
         Some(Self(certificate.serial()[start..].to_vec()))
     }
-}
 
-impl Serial {
     /// That of the first certificate in a text in PEM; `None` if there is none.
     pub fn of_pem(pem: &[u8]) -> Option<Self> {
         Self::of(&CertificateDer::from_pem_slice(pem).ok()?)

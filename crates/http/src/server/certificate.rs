@@ -60,7 +60,7 @@ impl Identity {
         self.shown.read_again()
     }
 
-    /// Shows what is in these files from now on: connections that come later see it. If that cannot be used, they see what they saw before.
+    /// Uses the certificate and the key in these files for later connections. If they cannot be used, nothing changes.
     ///
     /// # Errors
     /// As [`Self::read`].

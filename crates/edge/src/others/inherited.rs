@@ -22,7 +22,7 @@ impl Others {
     }
 
     /// Takes over what others have learned, of the data centres that both have.
-    pub(super) fn succeed(&self, before: &Self) {
+    pub(super) fn inherit(&self, before: &Self) {
         let to = Renumbering::new(before.centres(), self.centres());
         let mut health = before.health();
         // A data centre at another address has yet to answer there.

@@ -1,4 +1,4 @@
-//! Verifies the certificates of members, by an authority and revocations that can be replaced.
+//! Verifies the certificates of members by an authority and revocations that can be replaced.
 
 use std::sync::{
     Arc, PoisonError, RwLock,
@@ -24,10 +24,10 @@ use crate::pem::provider;
 
 /// The verifier of both sides of a handshake.
 #[derive(Debug)]
-pub(super) struct Members {
+pub(super) struct MemberVerifier {
     trust: RwLock<Arc<Trust>>,
-    /// How often it was replaced, from 1.
-    number: AtomicU64,
+    /// Counts the replacements of `trust`, from 1.
+    generation: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct Trust {
     revoked: Revoked,
 }
 
-impl Members {
+impl MemberVerifier {
     pub(super) fn new(roots: RootCertStore, revoked: Revoked) -> Self {
         let (roots, provider) = (Arc::new(roots), Arc::new(provider()));
         let clients = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider));
@@ -49,28 +49,28 @@ impl Members {
             servers: servers.build().expect("there is a root certificate, and no CRL"),
             revoked,
         };
-        Self { trust: RwLock::new(Arc::new(trust)), number: AtomicU64::new(1) }
+        Self { trust: RwLock::new(Arc::new(trust)), generation: AtomicU64::new(1) }
     }
 
-    /// Whether another one accepts the same certificates.
-    pub(super) fn are(&self, other: &Self) -> bool {
+    /// Whether another verifier accepts the same certificates.
+    pub(super) fn has_trust_of(&self, other: &Self) -> bool {
         let (own, other) = (self.now(), other.now());
         own.revoked == other.revoked && own.roots.roots == other.roots.roots
     }
 
-    /// Accepts what another one accepts from now on.
-    pub(super) fn become_like(&self, other: &Self) {
+    /// Accepts the certificates that another verifier accepts, and no others.
+    pub(super) fn take_trust_of(&self, other: &Self) {
         *self.trust.write().unwrap_or_else(PoisonError::into_inner) = other.now();
-        self.number.fetch_add(1, SeqCst);
+        self.generation.fetch_add(1, SeqCst);
     }
 
-    /// The number of the current replacement.
-    pub(super) fn number(&self) -> u64 {
-        self.number.load(SeqCst)
+    /// Changes whenever the trust is replaced; never 0.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(SeqCst)
     }
 
-    /// Whether a client with this certificate, and those that lead to the authority, is accepted now.
-    pub(super) fn accept(&self, own: &CertificateDer<'_>, rest: &[CertificateDer<'_>]) -> bool {
+    /// Whether a client with this certificate and these intermediate certificates is accepted now.
+    pub(super) fn accepts(&self, own: &CertificateDer<'_>, rest: &[CertificateDer<'_>]) -> bool {
         self.verify_client_cert(own, rest, UnixTime::now()).is_ok()
     }
 
@@ -85,7 +85,7 @@ impl Trust {
     }
 }
 
-impl ClientCertVerifier for Members {
+impl ClientCertVerifier for MemberVerifier {
     /// None: a member has one certificate to show.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
@@ -125,7 +125,7 @@ impl ClientCertVerifier for Members {
     }
 }
 
-impl ServerCertVerifier for Members {
+impl ServerCertVerifier for MemberVerifier {
     fn verify_server_cert(
         &self,
         own: &CertificateDer<'_>,
