@@ -41,7 +41,7 @@ mod read;
 mod sample;
 mod series;
 mod sink;
-mod standard;
+mod standard_streams;
 mod unit;
 mod write;
 
@@ -62,7 +62,7 @@ pub use series::{
     read_series_beside,
 };
 pub use sink::{Counts, Event, Sink};
-pub use standard::is_standard;
+pub use standard_streams::is_standard;
 pub use unit::Unit;
 pub use write::{
     Growing, Recorder, Target, WriteOptions, Writer, Written, annotate, create, temporaries_of, write_whole,

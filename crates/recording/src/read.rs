@@ -7,7 +7,7 @@ use std::{
 
 use file::Whole;
 
-use crate::{End, Error, Header, Metric, Sink, Unit, standard::shown};
+use crate::{End, Error, Header, Metric, Sink, Unit, standard_streams::shown};
 
 mod ab;
 mod access;
@@ -17,9 +17,11 @@ mod autocannon;
 mod bombardier;
 mod caddy;
 mod column_mapping;
-mod container;
+mod container_log;
 mod csv;
 mod curl;
+#[cfg(test)]
+mod damaged_files;
 mod detect;
 pub(crate) mod file;
 mod fortio;
@@ -45,8 +47,6 @@ mod oha;
 mod otlp;
 mod ping;
 mod prometheus;
-#[cfg(test)]
-mod robust;
 mod seconds;
 mod summary;
 mod table;
@@ -140,7 +140,7 @@ pub fn decode(
         line_ends::replace(&mut head);
         rest = Box::new(line_ends::LineFeeds(rest));
     }
-    let (head, rest) = container::decode(head, rest, path)?;
+    let (head, rest) = container_log::decode(head, rest, path)?;
     let format = match detect::detect(&head, path, options)? {
         // A mapping may give the columns of a known format other meanings.
         Format::OhaCsv | Format::K6Csv | Format::JmeterCsv | Format::Hey | Format::Ab

@@ -94,6 +94,10 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The largest relative error of a value: its distance from the truth may be as large as the value, and callers divide by the
+    /// remainder.
+    pub(crate) const LARGEST_ERROR: f64 = 0.999;
+
     /// How many events there are.
     pub fn events(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.count).sum()

@@ -17,11 +17,11 @@ mod envoy;
 mod fastly;
 mod fields;
 mod format;
+mod format_string;
 mod haproxy;
+mod log;
 mod mapping;
 mod object;
-mod pieces;
-mod reading;
 mod traefik;
 mod w3c;
 
@@ -68,7 +68,7 @@ pub enum AccessFormat {
 }
 
 impl AccessFormat {
-    /// What a person calls it.
+    /// The name in messages and results.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nginx => "nginx access log",
@@ -191,7 +191,7 @@ pub(super) fn read(
         },
     };
     let expected = "at least one line of the log's format";
-    reading::read(input, options, sink, parser.as_mut(), expected)
+    log::read(input, options, sink, parser.as_mut(), expected)
 }
 
 fn without_format(input: &Input<'_>) -> Error {

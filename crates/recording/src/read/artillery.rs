@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{
     Frame, Input, Options,
     json::{Loose, Text, whole},
-    summary::{Points, failures, latency_only},
+    summary::{PercentileSummary, failures, latency_only},
 };
 use crate::{Error, Sink};
 
@@ -25,7 +25,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     let figure = |name: &str| times.get(&Text(name.to_owned())).and_then(number);
     let percentiles = times.iter().filter_map(|(Text(name), value)| Some((percent(name)?, number(value)?)));
     let count = times.get(&Text("count".to_owned())).and_then(|count| count.text()?.parse().ok());
-    let points = Points {
+    let points = PercentileSummary {
         events: count.or(aggregate.requests_completed).unwrap_or(0),
         fastest_ms: figure("min"),
         slowest_ms: figure("max"),

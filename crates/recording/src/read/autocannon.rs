@@ -1,6 +1,6 @@
 //! Reads autocannon's JSON (`autocannon --json`): percentiles in whole milliseconds, the extremes and counts.
 //!
-//! The percentiles are of all responses, whatever their status. `errors` counts requests without a response, `timeouts` those
+//! The percentiles are of all responses, whatever their status. `errors` counts requests without a response, `timeouts` the ones
 //! of them that took too long.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{
     Frame, Input, Options,
     json::{Loose, Text, whole},
-    summary::{Points, failures, latency_only},
+    summary::{PercentileSummary, failures, latency_only},
 };
 use crate::{Error, Sink};
 
@@ -24,7 +24,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         Some((percent, value.text()?.parse().ok()?))
     });
     let count = run.latency.get(&Text("totalCount".to_owned())).and_then(|count| count.text()?.parse().ok());
-    let points = Points {
+    let points = PercentileSummary {
         events: count.unwrap_or(run.requests.total),
         fastest_ms: figure("min"),
         slowest_ms: figure("max"),

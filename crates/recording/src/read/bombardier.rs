@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{
     Frame, Input, Options,
     json::{Text, whole},
-    summary::{Points, failures, latency_only},
+    summary::{PercentileSummary, failures, latency_only},
 };
 use crate::{Error, Sink, error::counted};
 
@@ -27,7 +27,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     };
     let percentiles =
         stated.iter().filter_map(|(Text(percent), us)| Some((percent.parse().ok()?, us / 1e3))).collect();
-    let points = Points {
+    let points = PercentileSummary {
         events,
         fastest_ms: None,
         slowest_ms: Some(result.latency.max / 1e3),

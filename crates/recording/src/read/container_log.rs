@@ -56,7 +56,7 @@ impl<R: Read> Read for Inner<R> {
     }
 }
 
-/// The text of a line of Docker. Its line end is in it, unless the program's line goes on in the next.
+/// The text of a line of Docker, with its line end; a part of a longer line has none.
 fn docker(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Line<'l> {
@@ -73,7 +73,7 @@ fn docker(line: &[u8]) -> Option<Vec<u8>> {
     Some(line.log.into_owned().into_bytes())
 }
 
-/// The text of a line of CRI. `P` is a part of a line that goes on in the next.
+/// The text of a line of CRI. `P` marks a part of a longer line.
 fn cri(line: &[u8]) -> Option<Vec<u8>> {
     let mut parts = line.splitn(4, |&byte| byte == b' ');
     let (time, stream, tag) = (parts.next()?, parts.next()?, parts.next()?);

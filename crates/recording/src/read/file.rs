@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Error,
-    standard::{self, is_standard},
+    standard_streams::{self, is_standard},
 };
 
 /// An open file. Where it ends before the length that it had when it was opened, reading fails: what was read is no
@@ -25,7 +25,7 @@ impl Whole {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let open = || {
             if is_standard(path) {
-                return Ok((standard::input()?, 0));
+                return Ok((standard_streams::input()?, 0));
             }
             let file = File::open(path)?;
             let metadata = file.metadata()?;

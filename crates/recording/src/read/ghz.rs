@@ -13,7 +13,7 @@ use serde::{
 use super::{
     Frame, Input, Options,
     json::{Document, Elements, Loose, Moment, Taker, Text, label},
-    summary::{Points, failures, latency_only},
+    summary::{PercentileSummary, failures, latency_only},
 };
 use crate::{Error, Event, Sample, Sink};
 
@@ -46,7 +46,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     let failed = run.statuses.iter().filter(|(Text(status), _)| !is_ok(status));
     let failed: Vec<(&str, u64)> = failed.map(|(Text(status), &count)| (status.as_str(), count)).collect();
     let ms = |nanos: u64| nanos as f64 / 1e6;
-    let points = Points {
+    let points = PercentileSummary {
         events: run.count.saturating_sub(failed.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))),
         fastest_ms: Some(ms(run.fastest)),
         slowest_ms: Some(ms(run.slowest)),

@@ -37,7 +37,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     }
     let (buckets, widest) = points::buckets(&table.points);
     // The width of the histogram's own buckets, of which a row has the upper end.
-    let relative_error = widest.max(2.0 / table.sub_buckets).min(points::LARGEST_ERROR);
+    let relative_error = widest.max(2.0 / table.sub_buckets).min(Counts::LARGEST_ERROR);
     table.warn((&buckets, relative_error), options, &mut warnings);
     sink.counts(&Counts { buckets, relative_error, ..Counts::default() })?;
     Ok(Frame { warnings, ..Frame::default() })

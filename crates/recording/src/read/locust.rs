@@ -7,7 +7,7 @@
 
 use super::{
     Frame, Input, Labels, Options,
-    summary::{Points, failures, latency_only},
+    summary::{PercentileSummary, failures, latency_only},
     table::{Row, Table},
 };
 use crate::{Error, Metric, Sink, error::counted};
@@ -97,7 +97,7 @@ fn hand_over(
         }
     }
     let mean_ms = milliseconds(MEAN)?;
-    let points = Points { events: all - failed, fastest_ms, slowest_ms, mean_ms, percentiles };
+    let points = PercentileSummary { events: all - failed, fastest_ms, slowest_ms, mean_ms, percentiles };
     let source = match table.text(row, NAME).filter(|_| is_tagged) {
         Some(name) => format!("Locust's row {name:?}"),
         None => SOURCE.to_owned(),

@@ -6,7 +6,7 @@ use super::{
     Frame, Input, Options,
     json::{Loose, whole},
     number,
-    summary::{Points, failures, latency_only},
+    summary::{PercentileSummary, failures, latency_only},
 };
 use crate::{Error, Sink};
 
@@ -25,7 +25,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
             expected: "the statistic benchmark_http_client.request_to_response",
         });
     };
-    let points = Points {
+    let points = PercentileSummary {
         events: integer(&statistic.count).unwrap_or(0),
         fastest_ms: milliseconds(&statistic.min),
         slowest_ms: milliseconds(&statistic.max),

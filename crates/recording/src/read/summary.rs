@@ -7,9 +7,9 @@ use units::show::{latency, relative};
 
 use crate::{Bucket, Counts, Error, Event, Metric, Place, Sample, Sink, error::counted};
 
-/// Points of one distribution.
+/// The percentiles of one distribution, and its figures.
 #[derive(Debug, Default)]
-pub(super) struct Points {
+pub(super) struct PercentileSummary {
     pub events: u64,
     pub fastest_ms: Option<f64>,
     pub slowest_ms: Option<f64>,
@@ -26,8 +26,8 @@ pub(super) struct Bin {
     pub count: u64,
 }
 
-impl Points {
-    /// The distribution, and what is to be said about it. `source` begins a sentence. `None` if the values fall where the
+impl PercentileSummary {
+    /// The distribution, and sentences for the user. `source` begins a sentence. `None` if the values fall where the
     /// percentiles rise, or cannot be.
     pub(super) fn counts(mut self, source: &str) -> Option<(Counts, Vec<String>)> {
         self.percentiles.extend(self.fastest_ms.map(|ms| (0.0, ms)));
@@ -60,14 +60,14 @@ impl Points {
                 }
                 // How low the events below the first percentile reach is unknown.
                 None if next > 0.0 => {
-                    widest = LARGEST_ERROR;
+                    widest = Counts::LARGEST_ERROR;
                     buckets.push(Bucket { low_ms: 0.0, ..Bucket::exact(ms, count) });
                 }
                 None => buckets.push(Bucket::exact(ms, count)),
             }
             (percent, value_ms, total) = (next, ms, total.max(upto));
         }
-        let relative_error = widest.min(LARGEST_ERROR);
+        let relative_error = widest.min(Counts::LARGEST_ERROR);
         let mut said = vec![format!(
             "{source} has no samples: only {} of the distribution {} known, and events between two are counted at the upper \
              one, up to {} too high.{}",
@@ -138,7 +138,7 @@ pub(super) fn of_bins(bins: &[Bin]) -> Option<Counts> {
             _ => buckets.push(bucket),
         }
     }
-    Some(Counts { buckets, relative_error: relative_error.min(LARGEST_ERROR), ..Counts::default() })
+    Some(Counts { buckets, relative_error: relative_error.min(Counts::LARGEST_ERROR), ..Counts::default() })
 }
 
 /// The sentence about the mean of the rebuilt values, if the file states one.
@@ -189,9 +189,6 @@ pub(super) fn latency_only(wanted: Option<Metric>, source: &str, place: Place) -
     }
 }
 
-/// Callers divide by the remainder.
-const LARGEST_ERROR: f64 = 0.999;
-
 /// Of figures with three digits, the last.
 const ROUNDING: f64 = 0.01;
 
@@ -220,7 +217,7 @@ mod tests {
                 value += step;
                 stated.push((percent, value));
             }
-            let points = Points {
+            let points = PercentileSummary {
                 events,
                 fastest_ms: Some(1.0),
                 slowest_ms: Some(value + 1.0),
@@ -245,14 +242,19 @@ mod tests {
     #[test]
     fn a_distribution_without_its_ends() {
         let percentiles = vec![(50.0, 10.0), (90.0, 20.0)];
-        let (counts, said) =
-            Points { events: 11, percentiles, ..Points::default() }.counts("A file").unwrap();
+        let (counts, said) = PercentileSummary { events: 11, percentiles, ..PercentileSummary::default() }
+            .counts("A file")
+            .unwrap();
         let bucket = |low_ms, value_ms, count| Bucket { low_ms, ..Bucket::exact(value_ms, count) };
         assert_eq!(counts.buckets, [bucket(0.0, 10.0, 6), bucket(10.0, 20.0, 4)]);
         assert!(said[1].starts_with("The percentiles stop at 90: 1 slower event is missing"), "{said:?}");
-        assert_eq!(counts.relative_error, LARGEST_ERROR);
+        assert_eq!(counts.relative_error, Counts::LARGEST_ERROR);
         let falling = vec![(50.0, 10.0), (90.0, 9.0)];
-        assert!(Points { events: 11, percentiles: falling, ..Points::default() }.counts("A file").is_none());
+        assert!(
+            PercentileSummary { events: 11, percentiles: falling, ..PercentileSummary::default() }
+                .counts("A file")
+                .is_none()
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
     Frame, Input, Options,
     lines::Lines,
     number,
-    summary::{Points, failures, latency_only},
+    summary::{PercentileSummary, failures, latency_only},
 };
 use crate::{Error, Sink};
 
@@ -39,7 +39,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
 struct Run {
     runs: u64,
     is_distribution: bool,
-    points: Points,
+    points: PercentileSummary,
     requests: Option<u64>,
     errors: Vec<(&'static str, u64)>,
 }

@@ -17,7 +17,7 @@ use crate::{
     error::counted,
     read::{Origin, unix_seconds},
     sink::one_by_one,
-    standard::shown,
+    standard_streams::shown,
     unit::nanoseconds,
 };
 

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::standard::{self, is_standard};
+use crate::standard_streams::{self, is_standard};
 
 /// A file of lines. When writing fails, it is cut back to its last whole line, and takes nothing any more.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Growing {
     /// # Errors
     /// The file system's; the path is the caller's to name.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = if is_standard(path) { standard::output()? } else { File::create(path)? };
+        let file = if is_standard(path) { standard_streams::output()? } else { File::create(path)? };
         Ok(Self { file, path: path.to_owned(), written: 0, end: 0, has_failed: false })
     }
 

@@ -13,7 +13,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use crate::{
     Error,
-    standard::{self, is_standard},
+    standard_streams::{self, is_standard},
 };
 
 /// Where a recording is written to.
@@ -71,7 +71,7 @@ impl Output {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
         let (part, file) = match Part::create(path).map_err(failed)? {
-            None if is_standard(path) => (None, standard::output().map_err(failed)?),
+            None if is_standard(path) => (None, standard_streams::output().map_err(failed)?),
             None => (None, File::options().write(true).open(path).map_err(failed)?),
             Some((part, file)) => (Some(part), file),
         };

@@ -1,8 +1,8 @@
 //! Cloudflare's Logpush of HTTP requests, one JSON object a line.
 //!
 //! `EdgeStartTimestamp` and `EdgeEndTimestamp` are dates or whole seconds by default: their difference is a latency only where both are
-//! finer (`timestamp_format` `unixnano` or `rfc3339ns`). `EdgeTimeToFirstByteMs` is the ttfb. The phases are those of the edge's own
-//! request to the origin, and 0 where there was none.
+//! finer (`timestamp_format` `unixnano` or `rfc3339ns`). `EdgeTimeToFirstByteMs` is the ttfb. The phases belong to the edge's own
+//! request to the origin. They are 0 without such a request.
 
 use super::{
     fields::{Fields, instant},

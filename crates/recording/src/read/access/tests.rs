@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{reading::SERVERS_OWN, *};
+use super::{log::SERVERS_OWN, *};
 use crate::{Counts, Event, Format, Labels, Metric, Sample, Unit, decode, read::json};
 
 #[derive(Default)]

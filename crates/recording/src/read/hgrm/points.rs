@@ -5,7 +5,7 @@
 //! the middle, but for the smallest of them, which counts at the lower point: a percentile lies between two neighbouring
 //! events, and so each listed percentile is reproduced exactly.
 
-use crate::Bucket;
+use crate::{Bucket, Counts};
 
 /// A percentile with its value.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(super) fn buckets(points: &[Point]) -> (Vec<Bucket>, f64) {
         let between = count.saturating_sub(known);
         if between > 0 && is_first {
             // The points below were removed: these events may have any smaller value.
-            widest = LARGEST_ERROR;
+            widest = Counts::LARGEST_ERROR;
             push(&mut buckets, Bucket { low_ms: 0.0, ..Bucket::exact(point.value_ms, between) });
         } else if between > 0 {
             let middle = Bucket::between(below_ms, point.value_ms, between - 1);
@@ -45,7 +45,7 @@ pub(super) fn buckets(points: &[Point]) -> (Vec<Bucket>, f64) {
         push(&mut buckets, Bucket::exact(point.value_ms, count - between));
         (below_ms, before) = (point.value_ms, point.total);
     }
-    (buckets, widest.min(LARGEST_ERROR))
+    (buckets, widest.min(Counts::LARGEST_ERROR))
 }
 
 fn push(buckets: &mut Vec<Bucket>, bucket: Bucket) {
@@ -63,9 +63,6 @@ fn rank(share: f64, events: u64) -> u64 {
     // A share in a file is rounded.
     (rank - ROUNDING * rank.max(1.0)).ceil().max(1.0) as u64
 }
-
-/// Callers divide by the remainder.
-pub(super) const LARGEST_ERROR: f64 = 0.999;
 
 const ROUNDING: f64 = 1e-9;
 
@@ -89,13 +86,13 @@ mod tests {
                 bucket(4.0, 4.0, 4.0, 1)
             ]
         );
-        assert_eq!(widest, LARGEST_ERROR);
+        assert_eq!(widest, Counts::LARGEST_ERROR);
     }
 
     #[test]
     fn without_the_smallest_nothing_bounds_what_is_below() {
         let (buckets, widest) = buckets(&[Point { value_ms: 2.0, share: 0.5, total: 50 }]);
         assert_eq!(buckets, [Bucket { value_ms: 2.0, low_ms: 0.0, high_ms: 2.0, count: 50 }]);
-        assert_eq!(widest, LARGEST_ERROR);
+        assert_eq!(widest, Counts::LARGEST_ERROR);
     }
 }

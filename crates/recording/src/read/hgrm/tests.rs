@@ -104,7 +104,7 @@ fn what_wrk2_prints_around_it() {
     assert_eq!(buckets, [(1.0, 2), (1.5, 47), (2.0, 2), (2.25, 38), (2.5, 2), (3.25, 8), (4.0, 1)]);
     assert_eq!((counts.buckets[1].low_ms, counts.buckets[1].high_ms), (1.0, 2.0));
     // An event that counts at 1 may have 2.
-    assert_eq!(counts.relative_error, points::LARGEST_ERROR);
+    assert_eq!(counts.relative_error, Counts::LARGEST_ERROR);
     // (2 + 70.5 + 4 + 85.5 + 5 + 26 + 4) / 100 = 1.97; wrk2 always prints milliseconds, so there is no warning about the unit.
     assert_eq!(
         warnings,
@@ -135,7 +135,7 @@ fn what_is_missing_is_told() {
     let (_, warnings) = read(&format!("{ROWS}#[Max = 4.000, Total count = 101]\n"));
     assert_eq!(warnings[2], "The footer counts 101 events, the last row 100: the table is not whole.");
     let (counts, _) = read(&format!("{}\n{}\n", whole[0], whole[3..].join("\n")));
-    assert_eq!(counts.relative_error, points::LARGEST_ERROR);
+    assert_eq!(counts.relative_error, Counts::LARGEST_ERROR);
     let (counts, warnings) = read(&format!("{}\n       2.5", whole[..4].join("\n")));
     assert_eq!((counts.events(), warnings[0].as_str()), (50, json::cut_off(5).as_str()));
 }

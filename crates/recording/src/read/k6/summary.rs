@@ -12,7 +12,7 @@ use crate::{
     read::{
         Frame, Input, Options,
         json::{Loose, Text, whole},
-        summary::{Points, latency_only},
+        summary::{PercentileSummary, latency_only},
     },
 };
 
@@ -34,7 +34,7 @@ pub(in crate::read) fn read(
         Some((percent?.parse().ok()?, number(value)?))
     });
     let events = requests.get(&Text("count".to_owned())).and_then(|count| count.text()?.parse().ok());
-    let points = Points {
+    let points = PercentileSummary {
         events: events.unwrap_or(0),
         fastest_ms: figure("min"),
         slowest_ms: figure("max"),

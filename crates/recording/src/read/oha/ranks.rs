@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Bucket;
+use crate::{Bucket, Counts};
 
 /// The statistics of one metric's distribution, ms.
 pub(super) struct Statistics {
@@ -80,7 +80,7 @@ impl Statistics {
             push(bucket);
             below = Some((rank, value));
         }
-        Some((buckets, relative_error.min(LARGEST_ERROR)))
+        Some((buckets, relative_error.min(Counts::LARGEST_ERROR)))
     }
 
     /// The values of the ranks that are known, and of their neighbours that decide a percentile.
@@ -166,9 +166,6 @@ fn share(part: f64, value: f64) -> f64 {
     if value > 0.0 { part / value } else { 0.0 }
 }
 
-/// Callers divide by the remainder.
-const LARGEST_ERROR: f64 = 0.999;
-
 /// Ends of bins are sums of fractions.
 const ROUNDING: f64 = 1e-9;
 
@@ -211,7 +208,7 @@ mod tests {
             let rebuilt = buckets.iter().flat_map(|bucket| (0..bucket.count).map(|_| bucket.value_ms));
             for (rebuilt, value) in rebuilt.zip(&values) {
                 let is_near = (rebuilt - value).abs() <= rebuilt * (relative_error + 1e-9);
-                prop_assert!(is_near || relative_error == LARGEST_ERROR, "{rebuilt} for {value}");
+                prop_assert!(is_near || relative_error == Counts::LARGEST_ERROR, "{rebuilt} for {value}");
             }
             let distribution = Distribution::from_counts(buckets, relative_error).unwrap();
             let count = values.len() as u64;

@@ -58,6 +58,6 @@ pub(in crate::read::access) fn kind(name: &str) -> Kind {
     }
 }
 
-/// `combined` of nginx, and what a request took.
+/// `combined` of nginx with the duration of the request.
 pub(super) const COMBINED: &str = "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \
                      \"$http_user_agent\" $request_time";
