@@ -15,9 +15,8 @@
 use super::{cells::Cells, normal};
 use crate::distribution::{as_f64, between, floor};
 
-/// A range that contains the truth in [`super::Settings::level`] of all cases. It accounts for chance only: samples
-/// that do not represent the subject, and the error of a histogram ([`crate::Distribution::relative_error`]), are not
-/// included.
+/// A range that contains the truth in [`super::Settings::level`] of all cases. It accounts for chance and for the width of
+/// buckets ([`crate::Bucket`]), but not for samples that do not represent the subject.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceInterval {
     /// The lower end; `None` if the samples cannot bound it. A latency is always bounded by 0.

@@ -18,8 +18,8 @@
 use super::{beta, confidence::ConfidenceInterval, normal};
 use crate::{Distribution, distribution::as_f64};
 
-/// The interval of the quantile at `share`, from `effective` independent samples (at most n). Its ends are those of the buckets where
-/// the samples came as counts.
+/// The interval of the quantile at `share`, from `effective` independent samples (at most n). Of samples in buckets, it
+/// reaches to the ends of the buckets.
 pub(crate) fn interval(side: &Distribution, share: f64, effective: f64, level: f64) -> ConfidenceInterval {
     let n = as_f64(side.n());
     let (share, outside) = (share.clamp(0.0, 1.0), (1.0 - level) / 2.0);

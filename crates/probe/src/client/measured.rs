@@ -16,7 +16,7 @@ pub(crate) struct Measured {
     pub(crate) page: Option<u64>,
     /// Which redirect chain it belongs to.
     pub(crate) chain: Option<u64>,
-    /// What it asked for, if it belongs to a redirect chain.
+    /// Its URL, if it belongs to a redirect chain.
     pub(crate) url: Option<String>,
     /// The number of the object that it asked for.
     pub(crate) object: Option<usize>,

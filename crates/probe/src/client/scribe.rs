@@ -81,7 +81,7 @@ impl Scribe {
             labels.clear();
             labels.extend(self.names.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
-        // Without it, nothing says why.
+        // The label explains the failure.
         let location = measured.head.location.as_ref();
         let location = location.filter(|_| measured.failure == Some(Failure::Location));
         let own = [
