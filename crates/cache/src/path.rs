@@ -61,7 +61,7 @@ pub fn merged(path: &str) -> Cow<'_, str> {
 }
 
 /// The forms of a normal path that an origin may serve, other than the path with merged slashes: encoded separators decoded, parameters of
-/// segments removed, cut at an encoded delimiter. Each has merged slashes and no dot segments. None for most paths.
+/// segments and blanks behind dots removed, overlong UTF-8 decoded, cut at an encoded delimiter. Each has merged slashes and no dot segments. None for most paths.
 pub fn readings(path: &str) -> Vec<String> {
     if !may_be_read_otherwise(path.as_bytes()) {
         return Vec::new();
@@ -76,9 +76,11 @@ pub fn readings(path: &str) -> Vec<String> {
     for _ in 0..DECODINGS {
         for cut in [&decoded[..], without_rest(&decoded)] {
             for text in [cut.to_owned(), without_parameters(cut)] {
-                // Origins differ in which of both steps comes first.
-                add(merged(&resolved(&text)).into_owned());
-                add(resolved(&merged(&text)));
+                for text in [with_plain_dots(&text), text] {
+                    // Origins differ in which of both steps comes first.
+                    add(merged(&resolved(&text)).into_owned());
+                    add(resolved(&merged(&text)));
+                }
             }
         }
         let next = with_decoded_separators(&decoded);
@@ -172,8 +174,11 @@ fn may_be_read_otherwise(path: &[u8]) -> bool {
     path.iter().enumerate().any(|(at, byte)| match byte {
         b'\\' | b';' => true,
         b'%' => {
-            encoded_byte(path, at).is_some_and(|byte| matches!(byte, b'/' | b'\\' | b'%') || is_end(byte))
+            encoded_byte(path, at)
+                .is_some_and(|byte| matches!(byte, b'/' | b'\\' | b'%' | b';') || is_end(byte))
+                || overlong(path, at).is_some()
         }
+        b'.' => at > 0 && path[at - 1] == b'/' && is_blank_dots(segment(path, at)),
         _ => false,
     })
 }
@@ -187,14 +192,21 @@ fn resolved(path: &str) -> String {
     without_dot_segments(path).unwrap_or_else(|| path.to_owned())
 }
 
-/// With `%2F`, `%5C` and `\` read as a slash, and `%25` as a percent sign that may begin another encoding.
+/// With `%2F`, `%5C` and `\` read as a slash, `%3B` as `;`, `%25` as a percent sign that may begin another encoding, and overlong UTF-8 as
+/// the character that it stands for, encoded.
 fn with_decoded_separators(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let mut rest = path;
     while let Some(at) = rest.find(['%', '\\']) {
         out.push_str(&rest[..at]);
+        if let Some((byte, length)) = overlong(rest.as_bytes(), at) {
+            push_encoded(&mut out, byte);
+            rest = &rest[at + length..];
+            continue;
+        }
         let (read, length) = match encoded_byte(rest.as_bytes(), at) {
             Some(b'/' | b'\\') => ('/', ENCODED),
+            Some(b';') => (';', ENCODED),
             Some(b'%') => ('%', ENCODED),
             _ if rest[at..].starts_with('\\') => ('/', 1),
             _ => ('%', 1),
@@ -210,6 +222,42 @@ fn with_decoded_separators(path: &str) -> String {
 fn without_parameters(path: &str) -> String {
     let bare: Vec<_> = path.split('/').map(|segment| segment.split(';').next().unwrap_or_default()).collect();
     bare.join("/")
+}
+
+/// With segments of dots and blanks as `..`, as Windows removes blanks at the end of a name.
+fn with_plain_dots(path: &str) -> String {
+    let plain = |segment| if is_blank_dots(str::as_bytes(segment)) { ".." } else { segment };
+    path.split('/').map(plain).collect::<Vec<_>>().join("/")
+}
+
+/// Whether a segment consists of dots with encoded blanks behind them.
+fn is_blank_dots(segment: &[u8]) -> bool {
+    let dots = segment.iter().take_while(|byte| **byte == b'.').count();
+    let blanks = &segment[dots..];
+    dots > 0 && !blanks.is_empty() && blanks.chunks(ENCODED).all(|blank| matches!(blank, b"%20" | b"%09"))
+}
+
+/// The ASCII character that is percent-encoded at a place as more bytes of UTF-8 than it needs, or as IIS reads `%u`; and the length of that.
+fn overlong(path: &[u8], at: usize) -> Option<(u8, usize)> {
+    if let [b'%', b'u' | b'U', digits @ ..] = path.get(at..at + "%u002e".len())? {
+        let code =
+            std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok())?;
+        return u8::try_from(code).ok().filter(u8::is_ascii).map(|byte| (byte, "%u002e".len()));
+    }
+    let first = encoded_byte(path, at)?;
+    // A first byte says how many follow (RFC 3629 section 3), of which these can stand for ASCII.
+    let length = match first {
+        0xc0 | 0xc1 => 2,
+        0xe0 => 3,
+        0xf0 => 4,
+        _ => return None,
+    };
+    let mut code = u32::from(first & 0x01);
+    for place in 1..length {
+        let next = encoded_byte(path, at + place * ENCODED).filter(|next| next & 0xc0 == 0x80)?;
+        code = code << 6 | u32::from(next & 0x3f);
+    }
+    u8::try_from(code).ok().filter(u8::is_ascii).map(|byte| (byte, length * ENCODED))
 }
 
 /// Up to an encoded NUL, line end, `?` or `#`.

@@ -60,11 +60,37 @@ fn a_path_has_the_readings_of_origins() {
         ("/account%23/../static/x", "/account"),
         ("/%2Fadmin/x", "/admin/x"),
         ("/admin%2Fx", "/admin/x"),
+        ("/static/..%3B/account", "/account"),
+        ("/static/..%253Bx=1/account", "/account"),
+        ("/account%3Bx.css", "/account"),
+        ("/static/..%20/account", "/account"),
+        ("/static/..%20%09;x/account", "/account"),
+        ("/static/..%20", "/"),
+        ("/static/%C0%AE%C0%AE/account", "/account"),
+        ("/static/..%C0%AFaccount", "/account"),
+        ("/static/..%E0%80%AFaccount", "/account"),
+        ("/static/..%F0%80%80%AFaccount", "/account"),
+        ("/static/..%C1%9Caccount", "/account"),
+        ("/static/..%u002faccount", "/account"),
+        ("/static/%u002E%u002E/account", "/account"),
+        ("/%C1%A1dmin/x", "/admin/x"),
     ] {
         let readings = readings(path);
         assert!(readings.iter().any(|other| other == reading), "{path}: {readings:?}");
     }
-    for path in ["/", "/a/b", "//a", "/a%20b"] {
+    for path in [
+        "/",
+        "/a/b",
+        "//a",
+        "/a%20b",
+        "/..a%20",
+        "/%20..",
+        "/caf%C3%A9",
+        "/%E2%82%AC",
+        "/%E0%A4%85",
+        "/%C0",
+        "/%u00e9",
+    ] {
         assert!(readings(path).is_empty(), "{path}: {:?}", readings(path));
     }
 }

@@ -45,7 +45,8 @@ impl PathPattern {
     pub(super) fn fit(&self, readings: &Readings<'_>) -> Fit {
         let merged = self.normal.matches(&readings.merged);
         // A pattern that names a parameter is not for paths without them.
-        let others = readings.others.iter().filter(|_| !self.normal.contains(";"));
+        let names_parameter = [";", "%3B"].iter().any(|sign| self.normal.contains(sign));
+        let others = readings.others.iter().filter(|_| !names_parameter);
         let fit = Fit::of_all(std::iter::once(merged).chain(others.map(|other| self.decoded.matches(other))));
         if fit == Fit::No && self.normal.matches(readings.path) { Fit::Perhaps } else { fit }
     }
@@ -78,6 +79,11 @@ mod tests {
             ("/static/*", "/static/..\\account", Perhaps),
             ("/static/*", "/static/%252e%252e/account", Perhaps),
             ("/static/*", "/static/..;/account", Perhaps),
+            ("/static/*", "/static/..%3B/account", Perhaps),
+            ("/static/*", "/static/..%20/account", Perhaps),
+            ("/static/*", "/static/%C0%AE%C0%AE/account", Perhaps),
+            ("/static/*", "/static/a%3Bb.css", Yes),
+            ("/a%3Bb/*", "/a%3Bb/c", Yes),
             ("/static/*", "/account%2F..%2Fstatic/x", Perhaps),
             ("/static/*", "//static//x", Yes),
             ("*.css", "/account;x.css", Perhaps),
