@@ -185,10 +185,16 @@ pub(crate) async fn begun(response: Response<Body>) -> Result<Response<Body>, Re
     Ok(Response::from_parts(head, body))
 }
 
+/// Whether only a look at the content of a request shows if there is any: it is chunked, or its end comes in a frame of its own.
+pub(crate) fn may_be_empty(visit: &Visit, body: &Body) -> bool {
+    let is_held = visit.headers.contains_key(header::EXPECT);
+    !body.is_end_stream() && body.size_hint().exact().is_none() && !is_held
+}
+
 /// Bytes of a body that are looked at before its head is sent: as many as a connection reads in one piece.
 const LOOKED_AT: u64 = 16 << 10;
 /// How long a head waits for the first of its body: the end of a connection follows what was sent on it within this time.
-const HELD: std::time::Duration = std::time::Duration::from_millis(5);
+pub(crate) const HELD: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// Whether the If-Range of a request does not identify the form that the client has.
 fn may_need_whole(visit: &Visit, headers: &HeaderMap, body: &Body) -> bool {

@@ -7,7 +7,7 @@ use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, 
 
 use crate::{
     answer::{answer, dress, tell},
-    asking::{Aim, begun},
+    asking::{Aim, HELD, begun, may_be_empty},
     confirm::Confirmed,
     core::Core,
     counts::Word,
@@ -67,6 +67,11 @@ impl Core {
         if !matches!(visit.method, Method::GET | Method::HEAD) {
             return self.pass(&visit, body, Forward::Method).await;
         }
+        let body = match may_be_empty(&visit, &body) {
+            true => Box::pin(body.look_ahead(1, HELD)).await,
+            false => Ok(body),
+        };
+        let Ok(body) = body else { return self.refuse(INCOMPLETE) };
         // Its response may depend on the content, which is in no key (RFC 9110 section 9.3.1).
         if !body.is_end_stream() {
             if visit.wishes.only_if_cached {

@@ -39,7 +39,7 @@ impl Core {
         answer: &HeaderMap,
         (sent, now): (&Sent, Time),
     ) -> Confirmed {
-        let mut object = Object { began: sent.epoch, ..Object::clone(stale) };
+        let mut object = Object { began: sent.epoch, asked: sent.number(), ..Object::clone(stale) };
         let stored = &mut object.stored;
         // The age of the stored response says nothing about this one.
         stored.headers.remove(header::AGE);
@@ -60,7 +60,7 @@ impl Core {
         let Judged { selection, .. } = match judged {
             Ok(judged) => judged,
             Err(reason) => {
-                if !matches!(reason, NotStored::Authorization | NotStored::Client | NotStored::Superseded) {
+                if counts(reason) {
                     self.end_use(visit, sent);
                 }
                 return Confirmed { object: Arc::new(object), personal, is_stored: false };
@@ -90,10 +90,10 @@ impl Core {
         object
     }
 
-    /// Ends the use of what is stored for a request: the origin has another answer now.
+    /// Ends the use of what is stored for a request: the origin has another answer now. The answers to later requests stay in memory.
     pub(crate) fn end_use(&self, visit: &Visit, sent: &Sent) {
         sent.is_answered(&visit.key, &visit.headers);
-        self.store.end_use(&visit.key, &visit.headers);
+        self.store.end_use(&visit.key, &visit.headers, sent.number());
         self.forget_on_disk(visit);
     }
 
@@ -103,4 +103,9 @@ impl Core {
             on_disk.forget(&visit.key, &visit.headers);
         }
     }
+}
+
+/// Whether an answer that is not stored for this reason says something about the stored response: not if the reason is in the request.
+pub(crate) fn counts(reason: NotStored) -> bool {
+    !matches!(reason, NotStored::Authorization | NotStored::Client)
 }

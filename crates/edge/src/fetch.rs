@@ -120,8 +120,10 @@ impl Core {
                 // A 206 or a 416 to a request for the whole is no failure either.
                 let status = response.status();
                 let is_answer = !status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS;
-                if is_answer && reason != NotStored::Superseded {
+                if is_answer {
                     self.end_use(visit, sent);
+                }
+                if is_answer && reason != NotStored::Superseded {
                     self.remember_hit_for_miss(visit, None);
                 }
                 flight.land(Landing::Alone);
@@ -255,6 +257,7 @@ impl Core {
             body: Arc::default(),
             parts: None,
             began: sent.epoch,
+            asked: sent.number(),
             serving: Serving::default(),
         };
         let before = self.store.whole(&visit.key, &visit.headers);

@@ -19,7 +19,7 @@ use http::{
 use crate::{
     centre::Edge,
     compact::compact,
-    confirm::Judged,
+    confirm::{Judged, counts},
     core::Core,
     fetch::{passed, subject},
     in_flight::Sent,
@@ -37,11 +37,18 @@ impl Core {
         response: Response<Body>,
         (sent, now): (&Sent, Time),
     ) -> (Response<Body>, bool) {
+        let headers = response.headers();
         let is_asked_for = visit.method == Method::GET && visit.headers.contains_key(header::RANGE);
-        let fragment = Fragment::read(response.status(), response.headers())
+        let judged = self.judge(visit, &visit.method, (StatusCode::OK, headers), (sent, now));
+        let is_one_part = is_asked_for && headers.contains_key(header::CONTENT_RANGE);
+        // What a part says of its storage is true of the parts before it too.
+        if is_one_part && judged.as_ref().is_err_and(|reason| counts(*reason)) {
+            self.end_use(visit, sent);
+        }
+        let fragment = Fragment::read(response.status(), headers)
             .filter(|fragment| is_asked_for && fragment.is_announced());
-        let place = fragment.and_then(|fragment| {
-            let (object, parts) = self.place(visit, &fragment, response.headers(), (sent, now))?;
+        let place = fragment.zip(judged.ok()).and_then(|(fragment, judged)| {
+            let (object, parts) = self.place(visit, (&fragment, headers), judged, (sent, now))?;
             Some((object, parts, fragment.part))
         });
         let (response, is_kept) = (passed(visit, response), place.is_some());
@@ -58,12 +65,10 @@ impl Core {
     fn place(
         &self,
         visit: &Visit,
-        fragment: &Fragment<'_>,
-        headers: &HeaderMap,
+        (fragment, headers): (&Fragment<'_>, &HeaderMap),
+        Judged { terms, selection }: Judged,
         (sent, now): (&Sent, Time),
     ) -> Option<(Arc<Object>, Arc<Parts>)> {
-        let Judged { terms, selection } =
-            self.judge(visit, &visit.method, (StatusCode::OK, headers), (sent, now)).ok()?;
         // Whoever asks for another part does not have to find that out again.
         if fragment.length > self.largest(visit) {
             self.passing.note(&visit.key, now);
@@ -87,6 +92,7 @@ impl Core {
             body: Arc::default(),
             parts: Some(Arc::clone(&parts)),
             began: sent.epoch,
+            asked: sent.number(),
             serving: Serving::default(),
         };
         let object = self.add(visit, object, sent, now);

@@ -36,6 +36,8 @@ pub(crate) struct Object {
     pub(crate) parts: Option<Arc<Parts>>,
     /// The epoch at which its origin was asked.
     pub(crate) began: u64,
+    /// The place of that request in the order of requests; 0 if the object was read from the disk.
+    pub(crate) asked: u64,
     pub(crate) serving: Serving,
 }
 
@@ -297,11 +299,13 @@ impl Store {
         }
     }
 
-    /// Takes out what would answer a request with this header.
-    pub(crate) fn end_use(&self, key: &Key, request: &HeaderMap) {
+    /// Takes out what would answer a request with this header, unless it answers a request after that of this number.
+    pub(crate) fn end_use(&self, key: &Key, request: &HeaderMap, number: u64) {
         let mut inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return };
-        let ended = variants.iter().filter(|object| object.stored.selection.matches(request));
+        let is_ended =
+            |object: &&Arc<Object>| object.asked <= number && object.stored.selection.matches(request);
+        let ended = variants.iter().filter(is_ended);
         let numbers: Vec<_> = ended.map(|object| object.number()).collect();
         for number in numbers {
             inner.eviction.remove(number);

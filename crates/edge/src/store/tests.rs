@@ -28,6 +28,7 @@ fn object(path: &str, vary: Option<&str>, began: u64) -> (Object, HeaderMap) {
             body: Arc::new(Fill::of(Bytes::from_static(&[0; 1000]))),
             parts: None,
             began,
+            asked: 0,
             serving: Serving::default(),
         },
         request,

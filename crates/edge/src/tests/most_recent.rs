@@ -199,6 +199,43 @@ async fn an_answer_to_an_earlier_request_is_not_stored_after_one_to_a_later() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_superseded_ends_the_use_of_the_object_before_it() {
+    let release = Arc::new(Notify::new());
+    let held = Arc::clone(&release);
+    let stage = Stage::new("requests_decide = true\n", move |_, number| {
+        let held = Arc::clone(&held);
+        async move {
+            if number == 1 {
+                held.notified().await;
+            }
+            let mut response = Response::new(Body::whole(format!("{number}")));
+            let lifetime = if number == 0 { "max-age=0, stale-while-revalidate=600" } else { "max-age=600" };
+            response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
+            response.headers_mut().insert("etag", format!("\"{number}\"").parse().unwrap());
+            // The second response is for all devices: the third one supersedes it, which is for another device than the first.
+            if number != 1 {
+                response.headers_mut().insert("vary", "x-device".parse().unwrap());
+            }
+            response
+        }
+    });
+    let phone = [("x-device", "phone")];
+    for _ in 0..2 {
+        assert_eq!(stage.get("/", &phone).await.body, "0");
+    }
+    while stage.asked() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.get("/", &[("cache-control", "no-cache")]).await.body, "2");
+    release.notify_one();
+    while !matches!(stage.edge.flights.join(&key()), Part::Leads(_)) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.get("/", &phone).await.body, "3");
+    assert_eq!(stage.get("/", &[]).await.body, "2");
+}
+
+#[tokio::test]
 async fn a_failure_of_a_later_request_does_not_keep_an_answer_from_the_store() {
     let (stage, release) = slow_first(&[(503, "no-store")]);
     let slow = tokio::spawn({
@@ -322,6 +359,20 @@ async fn a_request_with_content_leaves_the_store_alone() {
             assert_eq!(stage.get(path, &[]).await.body, Bytes::from("echo:"), "{method} {path}");
         }
     }
+}
+
+#[tokio::test]
+async fn content_without_bytes_is_no_content() {
+    let stage = Stage::new("", async |_, number| super::with("max-age=600", format!("{number}")));
+    assert_eq!(stage.get("/", &[]).await.body, "0");
+    for method in [Method::GET, Method::HEAD] {
+        let (sender, body) = Body::channel(1);
+        tokio::spawn(sender.finish());
+        let mut chunked = request(method.clone(), "/", &[]);
+        *chunked.body_mut() = body;
+        assert_eq!(stage.send(chunked).await.told, "lhr; hit", "{method}");
+    }
+    assert_eq!(stage.asked(), 1);
 }
 
 #[tokio::test]

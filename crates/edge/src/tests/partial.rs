@@ -97,6 +97,26 @@ const A: &str = "\"a\"";
 const B: &str = "\"b\"";
 
 #[tokio::test]
+async fn a_part_that_may_not_be_stored_ends_the_use_of_those_before_it() {
+    for about in [
+        |number| (if number < 2 { FRESH } else { "private, max-age=60" }, A),
+        |number| (if number < 2 { FRESH } else { "no-store" }, A),
+        // Of another representation, and of one without a strong tag.
+        |number| if number < 2 { (FRESH, A) } else { ("private", B) },
+        |number| if number < 2 { (FRESH, A) } else { ("private", "W/\"a\"") },
+    ] as [About; 4]
+    {
+        let (stage, origin) = stage(LARGE, about);
+        let get = async |range: &str| stage.get("/", &[("range", range)]).await;
+        get("bytes=2000-2099").await;
+        get("bytes=0-99").await;
+        asked(&origin);
+        get("bytes=2000-2099").await;
+        assert_eq!(asked(&origin).last().map(String::as_str), Some("bytes=2000-2099"));
+    }
+}
+
+#[tokio::test]
 async fn a_part_of_what_is_too_large_is_asked_for_by_itself_and_kept() {
     let (stage, origin) = stage(LARGE, |_| (FRESH, A));
     let get = async |range: &str| stage.get("/", &[("range", range)]).await;

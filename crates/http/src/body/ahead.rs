@@ -44,7 +44,10 @@ impl Ahead {
                 let frame = frame?;
                 self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
                 self.has_trailers |= frame.is_trailers();
-                self.frames.push_back(frame);
+                // The end of a stream may come in an empty frame.
+                if frame.data_ref().is_none_or(|data| !data.is_empty()) {
+                    self.frames.push_back(frame);
+                }
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(None) => {
