@@ -88,6 +88,19 @@ impl Stage {
     where
         F: Future<Output = Response<Body>> + Send,
     {
+        Self::with_memory(MEMORY, disk, zone, respond)
+    }
+
+    /// The same with so many bytes of memory.
+    fn with_memory<F>(
+        memory: u64,
+        disk: Option<&Disk>,
+        zone: &str,
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let origin = server.addresses().unwrap()[0];
         let (asked, stop) = (Arc::new(AtomicUsize::new(0)), Stop::new());
@@ -103,7 +116,7 @@ impl Stage {
              [[zone]]\nname = \"z\"\nhosts = [\"shop.example\"]\norigin = [\"http://{origin}\"]\n{zone}"
         );
         let network = Network::read(&Document::new("n.toml", text)).unwrap();
-        let edge = edge(network, disk.map(|disk| OnDisk::open(disk).unwrap()));
+        let edge = edge(network, memory, disk.map(|disk| OnDisk::open(disk).unwrap()));
         let edge = core(edge);
         Self { edge, asked, stop }
     }
@@ -112,7 +125,7 @@ impl Stage {
     async fn restart(&mut self, disk: &Disk) {
         self.edge.on_disk.as_ref().unwrap().close();
         let network = Network::clone(&self.edge.network());
-        self.edge = core(edge(network.clone(), None));
+        self.edge = core(edge(network.clone(), MEMORY, None));
         let opened = loop {
             match OnDisk::open(disk) {
                 // The directory is the old one's until what it still had to do is done.
@@ -122,7 +135,7 @@ impl Stage {
                 opened => break opened.unwrap(),
             }
         };
-        self.edge = core(edge(network, Some(opened)));
+        self.edge = core(edge(network, MEMORY, Some(opened)));
     }
 
     async fn get(&self, path: &str, fields: &[(&'static str, &str)]) -> Came {
@@ -138,9 +151,9 @@ impl Stage {
     }
 }
 
-fn edge(network: Network, opened: Option<(OnDisk, Before)>) -> Arc<Edge> {
+fn edge(network: Network, memory: u64, opened: Option<(OnDisk, Before)>) -> Arc<Edge> {
     let (on_disk, before) = opened.unzip();
-    let edge = Edge::new("lhr".into(), network, MEMORY, on_disk, None, 1);
+    let edge = Edge::new("lhr".into(), network, memory, on_disk, None, 1);
     edge.resume(before.unwrap_or_default());
     Arc::new(edge)
 }

@@ -14,6 +14,7 @@ mod random;
 mod rfc9111;
 mod run;
 mod table;
+mod theme;
 
 use self::{
     arm::{Arm, Kind},

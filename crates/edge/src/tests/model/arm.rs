@@ -60,8 +60,8 @@ impl Arm {
             Kind::Disk => {
                 let directory = TempDir::new().unwrap();
                 let disk = Disk { path: directory.path().join("cache"), bytes: 256 << 20 };
-                let zone = format!("{ZONE}requests_decide = true\nlargest = \"1MB\"\n");
-                let stage = Stage::with_disk(Some(&disk), &zone, respond);
+                let zone = format!("{ZONE}requests_decide = true\nlargest = \"64KB\"\n");
+                let stage = Stage::with_memory(SMALL, Some(&disk), &zone, respond);
                 (vec![Arc::clone(&stage.edge)], Edge::One { _stage: stage, _disk: Some(directory) })
             }
         };
@@ -116,5 +116,7 @@ fn door(core: &Arc<Core>, stop: &Stop) -> SocketAddr {
     address
 }
 
+/// Memory above a disk: objects are evicted to it, and the longest go to it while they come.
+const SMALL: u64 = 512 << 10;
 /// An origin that is slow does not fail.
 const ZONE: &str = "stale_after = \"60s\"\n";

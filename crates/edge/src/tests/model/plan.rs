@@ -1,7 +1,7 @@
 //! What a sequence consists of: requests of clients, the responses that the origin has for them, and purges; made at random, and made
 //! simpler to find the shortest sequence that fails.
 
-use super::random::Random;
+use super::{random::Random, theme::Theme};
 
 /// One step of a sequence.
 #[derive(Debug, Clone)]
@@ -263,15 +263,22 @@ impl Plan {
 }
 
 impl Step {
-    fn random(random: &mut Random, centres: usize, wide: usize) -> Self {
+    fn random(random: &mut Random, theme: Theme, centres: usize, wide: usize) -> Self {
         let url = random.below(URLS);
         if random.one_in(20) {
             let (centre, is_hard) = (random.below(centres), random.one_in(2));
             return Self::Purge { url, centre, is_hard, by: random.of(&[By::Url, By::Tag, By::Prefix]) };
         }
         let count = random.of(&[1, 1, 1, 2, 3]);
-        let clients = (0..count).map(|_| Client::random(random, centres)).collect();
-        Self::Requests { url, plan: Plan::random(random, wide), clients }
+        let clients = (0..count).map(|_| {
+            let mut client = Client::random(random, centres);
+            theme.client(random, &mut client);
+            client
+        });
+        let clients = clients.collect();
+        let mut plan = Plan::random(random, wide);
+        theme.plan(random, &mut plan);
+        Self::Requests { url, plan, clients }
     }
 
     /// How many requests or purges it is.
@@ -309,7 +316,8 @@ pub(super) type Sequence = Vec<Vec<Step>>;
 /// The sequence of a seed.
 pub(super) fn sequence(seed: u64, centres: usize, wide: usize) -> Sequence {
     let mut random = Random::new(seed);
-    let mut phase = || (0..STEPS).map(|_| Step::random(&mut random, centres, wide)).collect();
+    let theme = Theme::random(&mut random);
+    let mut phase = || (0..STEPS).map(|_| Step::random(&mut random, theme, centres, wide)).collect();
     (0..PHASES).map(|_| phase()).collect()
 }
 

@@ -157,7 +157,13 @@ impl History {
         }
         let is_new = !matches!(response.status, 206 | 304) && response.method == "GET";
         stored.retain(|stored| self.may_store(&response, stored, is_new));
-        self.stored.extend(stored);
+        // Updates of updates are many, and mostly the same.
+        for new in stored {
+            match self.stored.iter_mut().find(|other| other.is_alike(&new)) {
+                Some(other) => other.join(new),
+                None => self.stored.push(new),
+            }
+        }
         self.responses.insert(response.serial, response);
     }
 
@@ -448,6 +454,27 @@ impl History {
     /// The tiers that there are.
     fn tiers(&self) -> u8 {
         self.responses.values().fold(0, |all, response| all | response.passed)
+    }
+}
+
+impl Stored {
+    /// Whether two are one but for the responses before the last one.
+    fn is_alike(&self, other: &Self) -> bool {
+        self.last == other.last
+            && self.representation == other.representation
+            && self.status == other.status
+            && self.fields == other.fields
+    }
+
+    /// What either of two that are alike permits.
+    fn join(&mut self, other: Self) {
+        self.serials.extend(other.serials);
+        self.blocks |= other.blocks;
+        for asked in other.selected_by {
+            if !self.selected_by.contains(&asked) {
+                self.selected_by.push(asked);
+            }
+        }
     }
 }
 

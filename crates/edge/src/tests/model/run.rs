@@ -1,8 +1,16 @@
 //! Runs sequences, many at the same time, and shortens those after which a client has received something that the model forbids.
 
-use std::{collections::BTreeMap, env, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    env,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
-use tokio::time::sleep;
+use tokio::{task::JoinHandle, time::sleep};
 
 use super::{
     arm::{Arm, path},
@@ -56,13 +64,17 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
     let all = number("MODEL_STEPS").unwrap_or(STEPS);
     let wanted = usize::try_from(if fault == Fault::None { all / 3 } else { 3000 }).unwrap();
     let (alone, is_long) = (number("MODEL_SEED"), number("MODEL_STEPS").is_some());
-    let (mut total, mut seed) = (Outcome::default(), alone.unwrap_or(FIRST_SEED));
+    let (mut total, mut seed, mut discarded) = (Outcome::default(), alone.unwrap_or(FIRST_SEED), 0);
     let mut classes: BTreeMap<String, (usize, u64, String, String)> = BTreeMap::new();
     while total.requests + total.purges < wanted {
         let seeds: Vec<_> = (seed..seed + alone.map_or(SEQUENCES, |_| 1)).collect();
         seed += SEQUENCES;
         let made = |&seed: &u64| plan::sequence(seed, arm.doors.len(), arm.wide());
-        let (outcomes, lines) = batch(&arm, seeds.iter().map(made).collect(), fault).await;
+        let Some((outcomes, lines)) = batch(&arm, seeds.iter().map(made).collect(), fault).await else {
+            discarded += seeds.len();
+            assert!(discarded < MOST_DISCARDED, "the machine has no time for the edge");
+            continue;
+        };
         for ((outcome, seed), lines) in outcomes.into_iter().zip(&seeds).zip(lines) {
             total.requests += outcome.requests;
             total.purges += outcome.purges;
@@ -79,13 +91,17 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
                 classes.entry(class(&violation)).or_insert((0, *seed, violation, lines.clone())).0 += 1;
             }
         }
+        if is_long {
+            let found = classes.values().map(|(count, ..)| count).sum::<usize>();
+            println!("up to seed {seed}: {} steps, {found} violations", total.requests + total.purges);
+        }
         if alone.is_some() || classes.values().map(|(count, ..)| count).sum::<usize>() > ENOUGH {
             break;
         }
     }
     let Outcome { requests, purges, reused, planted, found, .. } = total;
     println!(
-        "{:?} {fault:?}: {requests} requests, {purges} purges, {reused} responses from the cache",
+        "{:?} {fault:?}: {requests} requests, {purges} purges, {reused} responses from the cache; {discarded} sequences discarded",
         arm.kind
     );
     if fault != Fault::None {
@@ -120,8 +136,14 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
     assert!(alone.is_some() || reused * 20 > requests, "{reused} of {requests} responses are from the cache");
 }
 
-/// Runs sequences at the same time; returns what happened in each, line by line, as well.
-async fn batch(arm: &Arc<Arm>, sequences: Vec<Sequence>, fault: Fault) -> (Vec<Outcome>, Vec<String>) {
+/// Runs sequences at the same time; returns what happened in each, line by line, as well. `None` if the process stood still for so long
+/// that requests may have run into the edge's limits of time: the model knows only how long responses are fresh.
+async fn batch(
+    arm: &Arc<Arm>,
+    sequences: Vec<Sequence>,
+    fault: Fault,
+) -> Option<(Vec<Outcome>, Vec<String>)> {
+    let longest = Pulse::begin();
     let phases = sequences.iter().map(Vec::len).max().unwrap_or(0);
     let begin = |sequence: Sequence| {
         let number = usize::try_from(arm.origin.next()).unwrap();
@@ -163,7 +185,35 @@ async fn batch(arm: &Arc<Arm>, sequences: Vec<Sequence>, fault: Fault) -> (Vec<O
             .map(|(number, url)| format!("  URL {number}:\n{}\n", lock(url).lines.join("\n")));
         (run.outcome, lines.collect())
     };
-    runs.into_iter().map(end).unzip()
+    let ended = runs.into_iter().map(end).unzip();
+    (longest.pause() < STANDSTILL).then_some(ended)
+}
+
+/// A task that wants to run every few milliseconds.
+struct Pulse {
+    longest: Arc<AtomicU64>,
+    task: JoinHandle<()>,
+}
+
+impl Pulse {
+    fn begin() -> Self {
+        let longest = Arc::<AtomicU64>::default();
+        let noted = Arc::clone(&longest);
+        let task = tokio::spawn(async move {
+            loop {
+                let before = now();
+                sleep(BEAT).await;
+                noted.fetch_max(now().saturating_sub(before), Relaxed);
+            }
+        });
+        Self { longest, task }
+    }
+
+    /// The longest time that it did not run.
+    fn pause(self) -> Duration {
+        self.task.abort();
+        Duration::from_nanos(self.longest.load(Relaxed))
+    }
 }
 
 /// The shortest sequence that still fails in the same way, and what happens in it.
@@ -171,7 +221,7 @@ async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str, lines: Str
     let mut report = format!("  it did not happen again\n{lines}");
     let mut candidates = vec![sequence.clone()];
     for _ in 0..ROUNDS {
-        let (outcomes, lines) = batch(arm, candidates.clone(), Fault::None).await;
+        let Some((outcomes, lines)) = batch(arm, candidates.clone(), Fault::None).await else { continue };
         let failing = outcomes.iter().zip(lines).zip(candidates).filter(|((outcome, _), _)| {
             outcome.violations.iter().any(|violation| self::class(violation) == class)
         });
@@ -331,6 +381,11 @@ const FIRST_SEED: u64 = 1;
 const SEQUENCES: u64 = 100;
 /// Background work is done within this time after a second has passed.
 const SETTLING: Duration = Duration::from_millis(100);
+/// Far less than the limits of time that the edge has for origins and other data centres.
+const STANDSTILL: Duration = Duration::from_secs(3);
+const BEAT: Duration = Duration::from_millis(20);
+/// Sequences that may be discarded.
+const MOST_DISCARDED: usize = 100_000;
 /// After so many violations, there is enough to report.
 const ENOUGH: usize = 1000;
 const ROUNDS: usize = 30;
