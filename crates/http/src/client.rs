@@ -37,6 +37,7 @@ mod relay;
 mod reply;
 mod resolve;
 mod shared;
+mod socket;
 mod stamps;
 mod step;
 mod tls;

@@ -22,6 +22,10 @@ pub enum Failure {
     NoAddress(Family),
     /// Nobody listens at the address.
     Refused,
+    /// There is no Unix socket of that name.
+    NoSocket,
+    /// The listener at a Unix socket has as many connections waiting as it allows.
+    QueueFull,
     /// The other end, or something between, ended the connection without notice.
     Reset,
     /// No way leads to the address.
@@ -138,6 +142,8 @@ impl fmt::Display for Failure {
             Self::NoAddress(Family::V6) => f.write_str("dns: no IPv6 address"),
             Self::NoAddress(Family::Any) => f.write_str("dns: no address"),
             Self::Refused => f.write_str("connection refused"),
+            Self::NoSocket => f.write_str("no such socket"),
+            Self::QueueFull => f.write_str("the listener's queue is full"),
             Self::Reset => f.write_str("connection reset"),
             Self::Unreachable => f.write_str("unreachable"),
             Self::KernelTimeout => f.write_str("connection timed out"),

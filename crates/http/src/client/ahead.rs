@@ -14,18 +14,17 @@ use std::{
 use rustls::{ClientConnection, HandshakeKind, ProtocolVersion};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     runtime::Handle,
 };
 
-use super::wire::Counted;
+use super::{socket::Socket, wire::Counted};
 use crate::{clock::Clock, tunnel::Bytestream};
 
 /// The stream. Dropped, it stays open until the server has sent what the next session is resumed with, but not for long.
 pub(crate) struct Ahead(Option<Box<Inner>>);
 
 struct Inner {
-    tcp: Counted<TcpStream>,
+    tcp: Counted<Socket>,
     session: ClientConnection,
     /// What went ahead, until it is known whether it was taken.
     ahead: Vec<u8>,
@@ -69,7 +68,7 @@ impl Bytestream for Ahead {
 impl Ahead {
     /// Begins a handshake; nothing is sent yet. What goes ahead is in the version of HTTP `speaks`, in ALPN's words.
     pub(crate) fn new(
-        tcp: Counted<TcpStream>,
+        tcp: Counted<Socket>,
         mut session: ClientConnection,
         speaks: Option<Vec<u8>>,
         clock: Clock,
@@ -269,7 +268,7 @@ impl AsyncWrite for Ahead {
 }
 
 /// A socket as rustls sees one: it reads and writes at once or not at all.
-struct Blocking<'s, 'cx>(&'s mut Counted<TcpStream>, &'s mut Context<'cx>);
+struct Blocking<'s, 'cx>(&'s mut Counted<Socket>, &'s mut Context<'cx>);
 
 impl Blocking<'_, '_> {
     fn now<T>(polled: Poll<io::Result<T>>) -> io::Result<T> {

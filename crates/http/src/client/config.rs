@@ -37,6 +37,8 @@ pub struct Config {
     pub dns: Vec<SocketAddr>,
     /// Where to connect, whatever the URL's host resolves to; no name is resolved then.
     pub connect_to: Option<SocketAddr>,
+    /// A Unix socket to connect to, whatever the URL's host; no name is resolved then, and HTTP/3 is not spoken.
+    pub unix_socket: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -53,6 +55,7 @@ impl Default for Config {
             known: Vec::new(),
             dns: Vec::new(),
             connect_to: None,
+            unix_socket: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From an origin to a connection that speaks HTTP: dns, connect and tls, or dns and quic, each timed.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use rustls::ProtocolVersion;
 use tokio::net::TcpStream;
@@ -18,6 +18,7 @@ use super::{
     race::{Winner, first_to_answer},
     resolve::{Addresses, Resolver},
     shared::Shared,
+    socket::Socket,
     step::Step,
     tls::Tls,
     trace::Trace,
@@ -30,6 +31,7 @@ use crate::{Error, Failure, HeaderMap, Origin, Scheme, clock::Clock};
 pub(crate) struct Connector {
     protocol: Protocol,
     connect_to: Option<SocketAddr>,
+    unix_socket: Option<PathBuf>,
     resolver: Resolver,
     tls: Arc<Tls>,
     quic: Arc<Quic>,
@@ -51,6 +53,7 @@ impl Connector {
         Ok(Self {
             protocol: config.protocol,
             connect_to: config.connect_to,
+            unix_socket: config.unix_socket.clone(),
             resolver: Resolver::new(config, clock),
             tls: Arc::new(Tls::new(config, clock)?),
             quic: Arc::new(Quic::new(config.windows, clock)),
@@ -84,6 +87,14 @@ impl Connector {
     ) -> Result<Fresh, Failure> {
         if self.protocol == Protocol::Http3 && origin.scheme == Scheme::Http {
             return Err(Failure::Quic("HTTP/3 is for https only"));
+        }
+        if let Some(path) = &self.unix_socket {
+            if self.protocol == Protocol::Http3 {
+                return Err(Failure::Quic("HTTP/3 does not go over a Unix socket"));
+            }
+            trace.opening = Step::Connect;
+            let socket = Socket::unix(path).await?;
+            return self.over(socket, None, origin, early, trace).await;
         }
         match (self.protocol, self.alternatives.of(origin)) {
             (Protocol::Http3, _) => {
@@ -191,17 +202,29 @@ impl Connector {
         (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
         trace.local = tcp.local_addr().ok();
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
+        self.over(Socket::Tcp(tcp), Some(remote), origin, early, trace).await
+    }
+
+    /// A connection that speaks HTTP/1.1 or HTTP/2 over a socket, after TLS's handshake if the origin has one.
+    async fn over(
+        &self,
+        socket: Socket,
+        remote: Option<SocketAddr>,
+        origin: &Origin,
+        early: EarlyData,
+        trace: &mut Trace,
+    ) -> Result<Fresh, Failure> {
         let wire = Arc::<Wire>::default();
-        let tcp = Counted::new(tcp, Arc::clone(&wire), self.clock);
+        let socket = Counted::new(socket, Arc::clone(&wire), self.clock);
         let (stream, speaks_http2): (Box<dyn Connection>, bool) = match (origin.scheme, early) {
-            (Scheme::Http, _) => (Box::new(tcp), self.protocol == Protocol::Http2),
+            (Scheme::Http, _) => (Box::new(socket), self.protocol == Protocol::Http2),
             (Scheme::Https, EarlyData::Forbidden) => {
-                let stream = self.tls.handshake(&origin.host, tcp, trace).await?;
+                let stream = self.tls.handshake(&origin.host, socket, trace).await?;
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 (Box::new(stream), is_http2)
             }
             (Scheme::Https, EarlyData::Allowed) => {
-                let (stream, speaks) = self.tls.ahead(&origin.host, tcp, trace).await?;
+                let (stream, speaks) = self.tls.ahead(&origin.host, socket, trace).await?;
                 (Box::new(stream), speaks.as_deref() == Some(b"h2"))
             }
         };

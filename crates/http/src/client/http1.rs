@@ -56,7 +56,7 @@ pub(crate) struct Http1 {
     stamps: Arc<Stamps>,
     life: Life,
     recorder: Arc<Recorder>,
-    remote: SocketAddr,
+    remote: Option<SocketAddr>,
     is_used: bool,
     /// With a server that owes the answer to a relayed request.
     patience: Option<Patience>,
@@ -73,11 +73,11 @@ enum Life {
 }
 
 impl Http1 {
-    /// Speaks HTTP/1.1 over a connection to `remote`; nothing is sent yet.
+    /// Speaks HTTP/1.1 over a connection to `remote`, if that has an address; nothing is sent yet.
     pub(crate) fn start(
         stream: Box<dyn Connection>,
         wire: Arc<Wire>,
-        remote: SocketAddr,
+        remote: Option<SocketAddr>,
         clock: Clock,
     ) -> Box<Self> {
         let recorder = Arc::new(Recorder::new(wire, clock));
@@ -137,7 +137,7 @@ impl Http1 {
     fn introduce(&mut self, trace: &mut Trace) -> bool {
         trace.protocol = Some("http/1.1");
         trace.reused = Some(self.is_used);
-        trace.remote = Some(self.remote);
+        trace.remote = self.remote;
         if self.life != Life::Idle {
             return false;
         }

@@ -44,11 +44,11 @@ pub(crate) struct Http2 {
 }
 
 impl Http2 {
-    /// Speaks HTTP/2 over a connection to `remote`: sends the preface and settings, and waits for no answer to them.
+    /// Speaks HTTP/2 over a connection to `remote`, if that has an address: sends the preface and settings, and waits for no answer to them.
     pub(crate) async fn start(
         stream: Box<dyn Connection>,
         wire: Arc<Wire>,
-        remote: SocketAddr,
+        remote: Option<SocketAddr>,
         windows: Windows,
         clock: Clock,
     ) -> Result<Self, Failure> {

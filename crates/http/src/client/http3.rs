@@ -117,7 +117,7 @@ impl Http3 {
             .build(Connection::new(connection))
             .await
             .map_err(|error| Failure::from_h3_connection(&error, Stage::Head))?;
-        let life = Life::new(recorder, remote, clock);
+        let life = Life::new(recorder, Some(remote), clock);
         let driver = Driver { driver, life: Arc::clone(&life) };
         Ok((Self { sender, life, waiting: Arc::default() }, driver))
     }

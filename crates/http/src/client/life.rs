@@ -17,7 +17,7 @@ use crate::clock::Clock;
 /// The life of a connection that requests share.
 pub(crate) struct Life {
     recorder: Arc<Recorder>,
-    remote: SocketAddr,
+    remote: Option<SocketAddr>,
     clock: Clock,
     is_used: AtomicBool,
     is_closed: AtomicBool,
@@ -29,7 +29,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    pub(crate) fn new(recorder: Arc<Recorder>, remote: SocketAddr, clock: Clock) -> Arc<Self> {
+    pub(crate) fn new(recorder: Arc<Recorder>, remote: Option<SocketAddr>, clock: Clock) -> Arc<Self> {
         Arc::new(Self {
             recorder,
             remote,
@@ -42,7 +42,8 @@ impl Life {
         })
     }
 
-    pub(crate) fn remote(&self) -> SocketAddr {
+    /// Where it leads, if that has an address.
+    pub(crate) fn remote(&self) -> Option<SocketAddr> {
         self.remote
     }
 
@@ -91,7 +92,7 @@ impl Life {
     /// Puts down where a request goes.
     pub(crate) fn introduce(&self, trace: &mut Trace) {
         trace.reused = Some(self.is_used.swap(true, Relaxed));
-        trace.remote = Some(self.remote);
+        trace.remote = self.remote;
     }
 
     /// Counts one more request, and returns how many there were before.

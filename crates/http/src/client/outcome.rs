@@ -1,7 +1,5 @@
 //! An exchange on one connection as a test sees it: the trace as lengths of time, and how it ended.
 
-use std::net::SocketAddr;
-
 use hyper::{Request, Response};
 
 use super::{Loss, Trace, http1::Http1, http2::Http2, on_lease, on_shared, pool::Lease, shared::Shared};
@@ -31,11 +29,6 @@ pub(crate) fn request(method: &str, body: impl Into<crate::Bytes>) -> Request<Bo
 
 pub(crate) fn origin() -> Origin {
     "http://origin".parse().unwrap()
-}
-
-/// Where the other end of a pipe would be.
-pub(crate) fn nowhere() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 80))
 }
 
 pub(crate) async fn on_http1(connection: Box<Http1>, request: Request<Body>, clock: Clock) -> Outcome {

@@ -20,7 +20,7 @@ pub async fn over(
     request: Request<Body>,
     trace: &mut Trace,
 ) -> Result<Response<Body>, Failure> {
-    let (stream, wire, nowhere) = (Box::new(stream), Default::default(), ([127, 0, 0, 1], 80).into());
+    let (stream, wire, nowhere) = (Box::new(stream), Default::default(), None);
     let fresh = if protocol == Protocol::Http2 {
         Fresh::Shared(Shared::Http2(
             Http2::start(stream, wire, nowhere, super::Windows::default(), clock).await?,

@@ -13,12 +13,12 @@ use rustls::{
     pki_types::ServerName,
     version::TLS13,
 };
-use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use super::{
     ahead::{Ahead, version_name},
     config::{Config, Connections, Protocol, Trust},
+    socket::Socket,
     step::Step,
     trace::Trace,
     trust::{self, Witness},
@@ -103,9 +103,9 @@ impl Tls {
     pub(crate) async fn handshake(
         &self,
         host: &str,
-        stream: Counted<TcpStream>,
+        stream: Counted<Socket>,
         trace: &mut Trace,
-    ) -> Result<TlsStream<Counted<TcpStream>>, Failure> {
+    ) -> Result<TlsStream<Counted<Socket>>, Failure> {
         trace.opening = Step::Tls;
         let connector = match &self.member {
             Some(member) => member,
@@ -130,7 +130,7 @@ impl Tls {
     pub(crate) async fn ahead(
         &self,
         host: &str,
-        stream: Counted<TcpStream>,
+        stream: Counted<Socket>,
         trace: &mut Trace,
     ) -> Result<(Ahead, Option<Vec<u8>>), Failure> {
         trace.opening = Step::Tls;

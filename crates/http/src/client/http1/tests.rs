@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use super::*;
-use crate::client::outcome::{Outcome, nowhere, on_http1, request};
+use crate::client::outcome::{Outcome, on_http1, request};
 
 const PIPE: usize = 64;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -26,7 +26,7 @@ fn fetch<F: Future<Output = ()> + Send + 'static>(
     runtime.block_on(async move {
         tokio::spawn(serving);
         let clock = Clock::start();
-        let connection = Http1::start(Box::new(near), Arc::default(), nowhere(), clock);
+        let connection = Http1::start(Box::new(near), Arc::default(), None, clock);
         on_http1(connection, request, clock).await
     })
 }

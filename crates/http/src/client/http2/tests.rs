@@ -6,7 +6,7 @@ use h2::server::{self, SendResponse};
 use tokio::io::DuplexStream;
 
 use super::*;
-use crate::client::outcome::{Outcome, nowhere, on_http2, request};
+use crate::client::outcome::{Outcome, on_http2, request};
 
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_NS: u64 = 20_000_000;
@@ -39,7 +39,7 @@ fn fetch(
         tokio::task::spawn_local(serve(far, answer));
         let clock = Clock::start();
         let connection =
-            Http2::start(Box::new(near), Arc::default(), nowhere(), Windows::default(), clock).await.unwrap();
+            Http2::start(Box::new(near), Arc::default(), None, Windows::default(), clock).await.unwrap();
         let mut seen = Vec::new();
         for request in requests {
             seen.push(on_http2(&connection, request, clock).await);
@@ -60,7 +60,7 @@ fn a_request_beyond_the_limit_of_streams_is_labelled() {
         }));
         let clock = Clock::start();
         let connection =
-            Http2::start(Box::new(near), Arc::default(), nowhere(), Windows::default(), clock).await.unwrap();
+            Http2::start(Box::new(near), Arc::default(), None, Windows::default(), clock).await.unwrap();
         let once = async || {
             let seen = on_http2(&connection, get(), clock).await;
             assert_eq!((seen.status, seen.failure), (Some(204), None));
