@@ -4,6 +4,7 @@ mod live;
 mod measure;
 mod remedy;
 mod show;
+mod unix_socket;
 pub(crate) mod words;
 
 use std::{
@@ -104,6 +105,9 @@ pub(crate) struct Probe {
     /// A server of DNS to ask, such as 192.0.2.53 or [2001:db8::53]:5353, instead of those of the system; may be given several times
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = words::dns)]
     dns: Vec<SocketAddr>,
+    /// Connect to this Unix socket, whatever the URL's host; the URL gives the Host field, the path and the name for TLS
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["resolve", "dns", "ipv4", "ipv6"])]
+    unix_socket: Option<PathBuf>,
     /// Only IPv4
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
@@ -162,6 +166,7 @@ impl Probe {
             bail!("--listen and --otlp are for --watch, which goes on until it is interrupted");
         }
         self.check_page(is_run)?;
+        self.check_unix_socket()?;
         if is_run { self.measure(&targets, &stop) } else { self.look(&targets, &stop) }
     }
 
@@ -311,6 +316,7 @@ impl Probe {
         client.http.family = self.family();
         client.http.known.clone_from(&self.resolve);
         client.http.dns.clone_from(&self.dns);
+        client.http.unix_socket.clone_from(&self.unix_socket);
         client.http.trust = match &self.ca {
             Some(path) => Trust::File(path.clone()),
             None if self.insecure => Trust::Anyone,

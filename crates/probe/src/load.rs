@@ -286,6 +286,8 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
         conditions.push(("dns servers", servers.join(", ")));
     }
     conditions.extend(client.http.connect_to.map(|address| ("connect to", address.to_string())));
+    let socket = client.http.unix_socket.as_ref();
+    conditions.extend(socket.map(|path| ("unix socket", path.display().to_string())));
     // Only their names: a value may be a secret.
     let record: Vec<_> = client.record.iter().map(ToString::to_string).collect();
     if !record.is_empty() {

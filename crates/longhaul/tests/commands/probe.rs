@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    os::unix::net::UnixListener,
     process::{Command, Stdio},
 };
 
@@ -118,6 +119,49 @@ fn a_server_of_dns_can_be_named() {
     assert!(ended.stdout.contains("dns: "), "{ended:?}");
     let said = longhaul(&["probe", "http://shop.example/", "--dns", "resolver.example"]).refused();
     assert!(said.contains("expected an address"), "{said}");
+}
+
+#[test]
+fn a_server_at_a_unix_socket() {
+    let folder = Folder::new();
+    let path = folder.path("app.sock").display().to_string();
+    let listener = UnixListener::bind(&path).unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let read = client.read(&mut request).unwrap();
+        client.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").unwrap();
+        String::from_utf8_lossy(&request[..read]).into_owned()
+    });
+    let file = folder.path("run.jsonl").display().to_string();
+    let summary =
+        longhaul(&["probe", "http://shop.example/a?b", "--unix-socket", &path, "--json", "-o", &file])
+            .measured();
+    assert_eq!((number(&summary, "/n"), number(&summary, "/errors")), (1.0, 0.0), "{summary}");
+    let phases: Vec<_> = summary["phases"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert!(
+        phases.contains(&"wait") && !phases.contains(&"dns") && !phases.contains(&"connect"),
+        "{phases:?}"
+    );
+    let asked = server.join().unwrap();
+    assert!(asked.starts_with("GET /a?b HTTP/1.1\r\n"), "{asked}");
+    assert!(asked.to_ascii_lowercase().contains("\r\nhost: shop.example\r\n"), "{asked}");
+    let recorded = std::fs::read_to_string(&file).unwrap();
+    assert!(recorded.contains(&format!("\"unix socket\":\"{path}\"")), "{recorded}");
+
+    // The server is gone, and its socket is still there.
+    let ended = longhaul(&["probe", "http://shop.example/", "--unix-socket", &path]);
+    assert_eq!((ended.code, ended.stdout.contains("connection refused")), (Some(1), true), "{ended:?}");
+    let refused = |path: &str, more: &[&str]| {
+        longhaul(&[&["probe", "http://shop.example/", "--unix-socket", path], more].concat()).refused()
+    };
+    assert!(refused(&file, &[]).contains("this is not a socket"));
+    assert!(refused("/nowhere.sock", &[]).contains("there is no such socket"));
+    assert!(refused(&"/x".repeat(60), &[]).contains("up to 107 bytes"));
+    assert!(refused(&path, &["--protocol", "http3"]).contains("HTTP/3 needs UDP"));
+    for other in [&["-4"][..], &["-6"], &["--dns", "192.0.2.53"], &["--resolve", "a:80:192.0.2.1"]] {
+        assert!(refused(&path, other).contains("cannot be used with"), "{other:?}");
+    }
 }
 
 #[test]

@@ -14,3 +14,5 @@ mod origin;
 mod responder;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod unix_socket;

@@ -1,0 +1,38 @@
+//! `--unix-socket`: what can be known to be wrong with it before a request is made.
+
+use std::{fs, io, os::unix::fs::FileTypeExt};
+
+use anyhow::{Context, bail};
+use probe::client::Protocol;
+
+use super::Probe;
+
+impl Probe {
+    /// That requests can go over the socket. With --watch its server may come and go, and a socket that is not there is a failure of a
+    /// request.
+    pub(super) fn check_unix_socket(&self) -> anyhow::Result<()> {
+        let Some(path) = &self.unix_socket else { return Ok(()) };
+        let name = path.display();
+        if self.protocol == Protocol::Http3 {
+            bail!("--unix-socket {name}: HTTP/3 needs UDP; choose another --protocol");
+        }
+        std::os::unix::net::SocketAddr::from_pathname(path).with_context(|| {
+            format!(
+                "--unix-socket {name}: this cannot be the name of a socket; give a path of up to 107 bytes"
+            )
+        })?;
+        match fs::metadata(path) {
+            Ok(found) if found.file_type().is_socket() => Ok(()),
+            Ok(_) => {
+                bail!("--unix-socket {name}: this is not a socket; give the one that the server listens at")
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.watch => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                bail!(
+                    "--unix-socket {name}: there is no such socket; start the server that listens at it, or give another path"
+                )
+            }
+            Err(error) => Err(error).with_context(|| format!("--unix-socket {name}: cannot be reached")),
+        }
+    }
+}
