@@ -946,7 +946,8 @@ export interface PhaseShare {
   second_ms: number;
 }
 /**
- * One side of a comparison.
+ * One side of a comparison. Its figures of latency, `expected_request_ms` and all that are beside it in the schema with `_ms` or `thin` in their
+ * names, are absent if none of its requests was answered.
  */
 export interface Side {
   /**
@@ -968,7 +969,7 @@ export interface Side {
   /**
    * The mean of the slowest of `effective_requests` independent requests.
    */
-  expected_experienced_ms: number;
+  expected_experienced_ms?: number;
   /**
    * Its confidence interval.
    *
@@ -979,11 +980,11 @@ export interface Side {
   /**
    * The mean.
    */
-  expected_request_ms: number;
+  expected_request_ms?: number;
   /**
    * Their confidence intervals. Empty if there are none.
    */
-  experienced_percentiles_ci_ms: {
+  experienced_percentiles_ci_ms?: {
     /**
      * @minItems 2
      * @maxItems 2
@@ -993,13 +994,13 @@ export interface Side {
   /**
    * Percentiles of what a person on the page experiences.
    */
-  experienced_percentiles_ms: {
+  experienced_percentiles_ms?: {
     [k: string]: number;
   };
   /**
    * The same for experienced percentiles. 0 if even the lowest is thin.
    */
-  experienced_thin_above: number;
+  experienced_thin_above?: number;
   /**
    * Samples that failed and so have no latency.
    */
@@ -1020,11 +1021,11 @@ export interface Side {
   /**
    * The slowest sample.
    */
-  max_ms: number;
+  max_ms?: number;
   /**
    * The fastest sample.
    */
-  min_ms: number;
+  min_ms?: number;
   /**
    * Samples used for the numbers.
    */
@@ -1049,7 +1050,7 @@ export interface Side {
   /**
    * Their confidence intervals. Empty if there are none.
    */
-  request_percentiles_ci_ms: {
+  request_percentiles_ci_ms?: {
     /**
      * @minItems 2
      * @maxItems 2
@@ -1059,7 +1060,7 @@ export interface Side {
   /**
    * Percentiles of one request.
    */
-  request_percentiles_ms: {
+  request_percentiles_ms?: {
     [k: string]: number;
   };
   /**
@@ -1069,11 +1070,11 @@ export interface Side {
   /**
    * Standard deviation of the samples: the root of the mean squared deviation, which is numpy's default.
    */
-  standard_deviation_ms: number;
+  standard_deviation_ms?: number;
   /**
    * Request percentiles at or above this one (in percent) have fewer than 10 samples beyond them.
    */
-  thin_above: number;
+  thin_above?: number;
   /**
    * Samples without this metric.
    */
@@ -1230,21 +1231,21 @@ export interface Verdicts {
    * How sure that is, for how many people, and how many page views were complete. Absent if none of that is known.
    */
   certainty?: string | null;
-  experienced: Verdict;
+  experienced?: Verdict;
   /**
    * Which side fails more. Absent if nothing failed.
    */
   failures?: FailureVerdict | null;
   /**
-   * The answer: which side is faster, and by how much; or that it is undecided.
+   * The answer: which side is faster, and by how much; that it is undecided; or that all requests of a side failed.
    */
   headline: string;
-  median_request: Verdict;
+  median_request?: Verdict;
   /**
    * The verdict of the model of independent requests for the requested page, if real page views decide.
    */
   model?: Verdict | null;
-  request: Verdict;
+  request?: Verdict;
   /**
    * Both together.
    */

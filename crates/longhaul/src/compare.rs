@@ -11,7 +11,7 @@ use claim::{Doubt, Threshold};
 use clap::Args;
 use experience::{Page, Settings};
 use recording::{AccessLog, ColumnMapping, Metric, Unit};
-use report::{Analysis, Blocks, Question, SideInput, terminal::Detail};
+use report::{Analysis, Blocks, Comparison, Question, SideInput, Unanswered, terminal::Detail};
 use units::Probability;
 
 use crate::{
@@ -24,8 +24,8 @@ mod progress;
 mod sides;
 mod values;
 
-use failing::AllFailed;
 use progress::Progress;
+use sides::Sides;
 pub(crate) use values::metric;
 use values::{Period, block, is_backwards, level, moment, period, phase};
 
@@ -126,15 +126,16 @@ impl Compare {
         }
         self.spare_recordings()?;
         let progress = Progress::start("reading");
-        let (metric, sides, mut doubts) = match self.sides() {
-            Err(error) if error.is::<AllFailed>() => {
-                progress.finish();
-                say(&format!("{}: {error}", output::paint("FAILED", output::RED)));
-                return Ok(ExitCode::FAILURE);
-            }
-            sides => sides?,
-        };
-        if sides.len() < 2 && self.fail_if.iter().any(Threshold::is_relative) {
+        let Sides { metric, answered: sides, unanswered, mut doubts } = self.sides()?;
+        let all = sides.len() + unanswered.len();
+        let has_period =
+            self.from.is_some() || self.to.is_some() || !self.exclude.is_empty() || self.mark.is_some();
+        if has_period && !unanswered.is_empty() {
+            let all_count =
+                "Of recordings of which every request failed, all requests count, whatever the period is.";
+            doubts.push(Doubt::Noticed(all_count.to_owned()));
+        }
+        if all < 2 && self.fail_if.iter().any(Threshold::is_relative) {
             bail!("--fail-if 'worse' holds one recording against another, and there is only one");
         }
         let question = self.question(metric, page, &sides)?;
@@ -142,23 +143,26 @@ impl Compare {
         let mut analysis = report::compare(&question, &sides)?;
         if let Some(by) = self.by.as_ref().filter(|_| analysis.comparison.breakdown.is_none()) {
             doubts.push(Doubt::Noticed(match sides.len() {
-                1 => "--by compares two recordings, and there is only one.".to_owned(),
+                0 | 1 if all > 1 => "--by compares two recordings with answered requests.".to_owned(),
+                0 | 1 => "--by compares two recordings, and there is only one.".to_owned(),
                 _ => format!("No sample has the label \"{by}\": there is no breakdown."),
             }));
         }
         analysis.comparison.doubt(&doubts);
         progress.finish();
-        let comparison = &analysis.comparison;
+        let comparison = analysis.with_unanswered(&question, &unanswered);
         if self.json {
-            output::print_json(comparison)?;
+            output::print_json(&comparison)?;
         } else {
             let detail = if self.wide { Detail::Wide } else { Detail::Short };
-            output::print(&report::terminal::comparison(comparison, detail))?;
+            output::print(&report::terminal::comparison(&comparison, detail))?;
         }
+        doubts.extend(unanswered.iter().map(Unanswered::doubt));
         // The answer first: a file that cannot be written must not take it away.
-        self.write(&analysis, &doubts)?;
+        self.write(&comparison, &analysis, &doubts)?;
         let all_hold = comparison.thresholds.iter().all(|threshold| threshold.holds);
-        Ok(if comparison.valid && all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let is_good = comparison.valid && all_hold && unanswered.is_empty();
+        Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Fails if an output would take the place of what is compared.
@@ -204,12 +208,21 @@ impl Compare {
     }
 
     /// All files that were asked for.
-    fn write(&self, analysis: &Analysis<'_>, doubts: &[Doubt]) -> anyhow::Result<()> {
+    fn write(
+        &self,
+        comparison: &Comparison,
+        analysis: &Analysis<'_>,
+        doubts: &[Doubt],
+    ) -> anyhow::Result<()> {
         if let Some(path) = &self.markdown {
-            write(path, &report::markdown::summary(&analysis.comparison))?;
+            write(path, &report::markdown::summary(comparison))?;
             say(&format!("summary: {}", path.display()));
         }
         if self.html.is_none() && self.svg.is_none() {
+            return Ok(());
+        }
+        if analysis.comparison.sides.is_empty() {
+            say("no request was answered: there is nothing to draw");
             return Ok(());
         }
         let labels: Vec<_> = analysis.comparison.sides.iter().map(|side| side.label.as_str()).collect();

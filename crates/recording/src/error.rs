@@ -165,6 +165,10 @@ pub enum Error {
         failed: u64,
         /// The metrics that were asked for.
         wanted: String,
+        /// The recording's own label, or the file's name without its extension.
+        label: String,
+        /// The format of the file.
+        format: &'static str,
     },
     /// The requested metric is not in the file, or it is unclear which one is meant.
     #[error("{place}: found {found}; expected {expected}")]

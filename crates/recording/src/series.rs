@@ -183,6 +183,12 @@ pub fn decode_series(input: impl Read, path: &Path, wanted: &Wanted) -> Result<S
 }
 
 impl Series {
+    /// Adds requests of another recording of the same side, all of which failed.
+    pub fn add_failed(&mut self, failed: u64) {
+        self.read += failed;
+        self.failed += failed;
+    }
+
     /// Adds another recording of the same side, from another place or another time. Times stay relative to each one's
     /// own start; label, format, header and end stay this one's.
     ///

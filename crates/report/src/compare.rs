@@ -9,7 +9,9 @@ use experience::{
 };
 use recording::Metric;
 
-use crate::model::{Band, Comparison, Crossover, Failures, Intervals, Page as PageModel, Quantiles, Side};
+use crate::model::{
+    Band, Comparison, Crossover, Failures, Intervals, Page as PageModel, Quantiles, Side, SideFigures,
+};
 
 mod breakdown;
 mod certainty;
@@ -26,6 +28,7 @@ mod phases;
 mod side;
 mod step;
 mod threshold;
+mod unanswered;
 mod verdict;
 mod warnings;
 
@@ -34,6 +37,7 @@ pub use inference::{Blocks, fitting_resamples};
 use observed::{Observed, ObservedSide};
 pub use side::{Columns, SideInput};
 use threshold::Evidence;
+pub use unanswered::Unanswered;
 use verdict::Judge;
 
 /// The question put to recordings.
@@ -190,17 +194,7 @@ fn described(
         };
         resampled.map(of).unwrap_or_default()
     };
-    Ok(Side {
-        label: label.to_owned(),
-        format: side.format.clone(),
-        read: side.read,
-        n: samples.n() as u64,
-        failed: side.failed,
-        without_metric: side.without_metric,
-        excluded: side.excluded,
-        relative_error: samples.relative_error(),
-        invalid: side.invalid.clone(),
-        own_error_ms: own_error::described(side, page),
+    let figures = SideFigures {
         expected_request_ms: samples.mean(),
         expected_request_ci_ms: resampled.map(|side| inference::ci(side.mean())),
         standard_deviation_ms: samples.standard_deviation(),
@@ -216,6 +210,19 @@ fn described(
         experienced_percentiles_ci_ms: intervals(&|visitors| page.percentile_to_watch(visitors)),
         thin_above: thin_above(samples.n()) * 100.0,
         experienced_thin_above: experienced_thin_above(samples.n(), requests) * 100.0,
+    };
+    Ok(Side {
+        label: label.to_owned(),
+        format: side.format.clone(),
+        read: side.read,
+        n: samples.n() as u64,
+        failed: side.failed,
+        without_metric: side.without_metric,
+        excluded: side.excluded,
+        relative_error: samples.relative_error(),
+        invalid: side.invalid.clone(),
+        own_error_ms: own_error::described(side, page),
+        figures: Some(figures),
         failures: Failures::default(),
         pages: None,
         block_length: block_length.map(|length| length as u64),

@@ -17,6 +17,6 @@ pub mod terminal;
 mod text;
 
 pub use assemble::of_comparison;
-pub use compare::{Analysis, Blocks, Columns, Question, SideInput, compare, fitting_resamples};
+pub use compare::{Analysis, Blocks, Columns, Question, SideInput, Unanswered, compare, fitting_resamples};
 pub use html::{figures_html, html};
 pub use model::*;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write};
 use claim::Judgement;
 
 use crate::{
-    model::{Basis, Comparison, Crossover, Differences, Side},
+    model::{Basis, Comparison, Crossover, Differences, Side, SideFigures},
     text::{
         self, count, difference, interval, label, latency, percent, plain, plural, signed_relative,
         with_interval,
@@ -95,7 +95,7 @@ fn sides(comparison: &Comparison) -> String {
     };
     row("samples", &|side| count(side.n));
     row("expected request", &|side| {
-        with_interval(side.expected_request_ms, side.expected_request_ci_ms.as_ref())
+        figure(side, &|it| with_interval(it.expected_request_ms, it.expected_request_ci_ms.as_ref()))
     });
     row("failed requests", &|side| {
         let failures = &side.failures;
@@ -128,11 +128,11 @@ fn sides(comparison: &Comparison) -> String {
     }
     let requests = comparison.page.effective_requests;
     row(&format!("expected experienced ({})", plural(requests.into(), "request")), &|side| {
-        with_interval(side.expected_experienced_ms, side.expected_experienced_ci_ms.as_ref())
+        figure(side, &|it| with_interval(it.expected_experienced_ms, it.expected_experienced_ci_ms.as_ref()))
     });
     for name in SHOWN {
         row(&format!("request p{name}"), &|side| {
-            percentile(&side.request_percentiles_ms, name, side.thin_above)
+            figure(side, &|it| percentile(&it.request_percentiles_ms, name, it.thin_above))
         });
     }
     if sides.iter().any(|side| side.own_error_ms.is_some()) {
@@ -150,13 +150,18 @@ fn sides(comparison: &Comparison) -> String {
     }
     for name in SHOWN {
         row(&format!("experienced p{name}"), &|side| {
-            percentile(&side.experienced_percentiles_ms, name, side.experienced_thin_above)
+            figure(side, &|it| percentile(&it.experienced_percentiles_ms, name, it.experienced_thin_above))
         });
     }
     if text.contains('~') {
         text += "\n~ fewer than 10 samples beyond\n";
     }
     text
+}
+
+/// A figure of a side; nothing if none of its requests was answered.
+fn figure(side: &Side, cell: &dyn Fn(&SideFigures) -> String) -> String {
+    side.figures.as_ref().map_or_else(String::new, cell)
 }
 
 /// "4.0 % [2.9, 5.4]".

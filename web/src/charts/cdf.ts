@@ -34,7 +34,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
   const seen = (share: number): boolean => inNines || (share > 0.015 && share < 0.985);
   const open = bands.some((band) => band?.ci_ms.some((ci, i) => ci.includes(null) && seen(band.share[i] ?? 0)));
   const level = bands.some((band) => band !== undefined) ? report.comparison.intervals?.level : undefined;
-  const thin = report.comparison.sides.map((side) => thinIndex(shares, side.thin_above));
+  const thin = report.comparison.sides.map((side) => thinIndex(shares, side.thin_above ?? 100));
   const thinNote = thin.some((from) => from < shares.length) ? THIN_NOTE : "";
   say(box, cdfSentence(report) + (inNines ? beyond(report) : "") + thinNote + bandNote(level, open) + (own.some((band) => band !== undefined) ? OWN_ERROR_NOTE : ""));
   draw(box, {

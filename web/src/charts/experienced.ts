@@ -31,7 +31,7 @@ export function experiencedChart(box: Frame, report: Report, state: State): void
   const ends = [...cis.flatMap((ci) => ci ?? []), ...observed.flatMap(({ value, ci }) => [value, ...(ci ?? [])])];
   const known = ends.filter((end) => typeof end === "number");
   const y = fixed(limits([...lines.flat(), ...known], "linear"), "linear");
-  const thin = report.comparison.sides.map((side) => thinPages(side.thin_above));
+  const thin = report.comparison.sides.map((side) => thinPages(side.thin_above ?? 100));
   const names = report.charts.map((chart) => short(chart.label, LETTERS));
   say(box, experiencedSentence(report, page, thin.some((from) => from <= page.held)));
   draw(box, {

@@ -83,7 +83,7 @@ export function winner(report: Report, page: ChosenPage): Winner | undefined {
     return { side, by, honest: `certainty unknown: ${intervals ? only : none}`, firm: false };
   }
   // Where real pages decide the verdict, the curve of this control is still the model's.
-  const real = verdict?.experienced.basis === "observed pages" ? verdict.experienced : undefined;
+  const real = verdict?.experienced?.basis === "observed pages" ? verdict.experienced : undefined;
   const ofPage = real ? verdict?.model : verdict?.experienced;
   const sure = ofPage && sureness(ofPage, intervals);
   const honest = sure ? `${sure.words} (${sure.figure})` : "certainty unknown: this report contains no intervals";

@@ -22,7 +22,7 @@ export function expectations(element: HTMLElement, report: Report, state: State)
   const sides = report.comparison.sides;
   const ownPage = isOwnPage(report, page);
   const verdicts = report.comparison.verdict;
-  const byPages = verdicts?.experienced.basis === "observed pages";
+  const byPages = verdicts?.experienced?.basis === "observed pages";
   const figures: Figure[] = [
     {
       title: "expected request (ms)",
@@ -50,16 +50,16 @@ export function expectations(element: HTMLElement, report: Report, state: State)
       : []),
     {
       title: "median (ms)",
-      value: (side) => side.request_percentiles_ms["50"],
-      ci: (side) => side.request_percentiles_ci_ms["50"],
+      value: (side) => side.request_percentiles_ms?.["50"],
+      ci: (side) => side.request_percentiles_ci_ms?.["50"],
       verdict: verdicts?.median_request,
-      thin: (side) => isThin(50, side.thin_above),
+      thin: (side) => isThin(50, side.thin_above ?? 100),
     },
     {
       title: "p99 (ms)",
-      value: (side) => side.request_percentiles_ms["99"],
-      ci: (side) => side.request_percentiles_ci_ms["99"],
-      thin: (side) => isThin(99, side.thin_above),
+      value: (side) => side.request_percentiles_ms?.["99"],
+      ci: (side) => side.request_percentiles_ci_ms?.["99"],
+      thin: (side) => isThin(99, side.thin_above ?? 100),
     },
     { title: "max (ms)", value: (side) => side.max_ms },
     ...(sides.some((side) => side.own_error_ms) ? OWN_ERROR : []),

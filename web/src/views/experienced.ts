@@ -33,8 +33,8 @@ export function experienced(element: HTMLElement, report: Report, state: State):
     { text: sideName(side.label, i) },
     ...PEOPLE_PERCENTILES.map((people, column): Cell => {
       const marks: Cell["marks"] = best[column]?.has(i) ? ["best"] : [];
-      if (isThin(people, experiencedThinAbove(side.thin_above, page.effective))) marks.push("thin");
-      const ci = ownPage ? side.experienced_percentiles_ci_ms[String(people)] : undefined;
+      if (isThin(people, experiencedThinAbove(side.thin_above ?? 100, page.effective))) marks.push("thin");
+      const ci = ownPage ? side.experienced_percentiles_ci_ms?.[String(people)] : undefined;
       return { text: latency(value(i, column)), ci, marks };
     }),
   ]);

@@ -22,7 +22,7 @@ export function phaseDifferences(element: HTMLElement, report: Report): void {
     ...names.map((name): Column => ({ title: `${name} (ms)`, align: "number" })),
     { title: "together (ms)", align: "number" },
   ];
-  const thinAbove = Math.min(...sides.slice(0, 2).map((side) => side.thin_above));
+  const thinAbove = Math.min(...sides.slice(0, 2).map((side) => side.thin_above ?? 100));
   const rows = phases.map((at): Cell[] => {
     const thin: Cell["marks"] = isThin(Number(at.percentile), thinAbove) ? ["thin"] : [];
     const total = at.phases.reduce((sum, one) => sum + one.second_ms - one.first_ms, 0);

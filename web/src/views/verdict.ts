@@ -7,7 +7,7 @@ import type { Report, Verdict } from "../types";
 export function verdict(report: Report): HTMLElement[] {
   const { verdict: verdicts, intervals } = report.comparison;
   if (!verdicts) return [];
-  const sure = sureness(verdicts.experienced, intervals);
+  const sure = verdicts.experienced && sureness(verdicts.experienced, intervals);
   const open = sure?.firm === false;
   return [
     ...(open ? [el("p", { class: "badge doubt unsure" }, `? ${sure.words}: ${sure.figure}`)] : []),
@@ -20,7 +20,7 @@ export function verdict(report: Report): HTMLElement[] {
 /** What the verdict rests on: by the median request, by the mean, and by the page. */
 export function tiles(element: HTMLElement, report: Report): void {
   const { verdict: verdicts, page, intervals } = report.comparison;
-  if (!verdicts) return;
+  if (!verdicts?.median_request || !verdicts.request || !verdicts.experienced) return;
   element.replaceChildren(
     el(
       "dl",

@@ -1,71 +1,42 @@
-//! A side of which every request failed: it has no latency, and the verdict is about failures.
+//! Recordings of which every request failed: they have no latency, and are compared by their failures.
 
-use std::{fmt, path::Path};
+use recording::{Error, Series};
+use report::Unanswered;
 
-use experience::Failing;
-use recording::Series;
-use units::show::{count, share};
-
-/// A side without an answered request.
-pub(super) struct FailedSide {
-    label: String,
-    failed: u64,
-}
-
-/// The verdict on sides of which at least one has no answered request.
-#[derive(Debug)]
-pub(super) struct AllFailed(String);
-
-impl std::error::Error for AllFailed {}
-
-impl fmt::Display for AllFailed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// The side of a recording that could not be read, if all its requests failed; or else the error.
-pub(super) fn failed_side(
+/// The recording that could not be read, if all its requests failed; or else the error. `number` is that of the recording on the
+/// command line.
+pub(super) fn unanswered(
+    number: usize,
     label: Option<&str>,
-    path: &Path,
     error: anyhow::Error,
-) -> anyhow::Result<FailedSide> {
+) -> anyhow::Result<Unanswered> {
     match error.downcast_ref() {
-        Some(&recording::Error::AllFailed { failed, .. }) => {
-            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            let label = label.map(str::to_owned).or(stem).unwrap_or_default();
-            Ok(FailedSide { label, failed })
-        }
+        Some(Error::AllFailed { failed, label: own, format, .. }) => Ok(Unanswered {
+            place: number,
+            label: label.unwrap_or(own).to_owned(),
+            format: (*format).to_owned(),
+            failed: *failed,
+        }),
         _ => Err(error),
     }
 }
 
-impl AllFailed {
-    pub(super) fn new(failed: &[FailedSide], answered: &[Series]) -> Self {
-        let mut sentences: Vec<String> = Vec::new();
-        for side in failed {
-            sentences.push(match side.failed {
-                1 => format!("the only request of {} failed", side.label),
-                all => format!("all {} requests of {} failed", count(all), side.label),
-            });
+/// Puts those of one label together, with the side of that label if it has answers, and gives each its place among all sides. Labels
+/// that nobody gave are names of files, which may be equal by chance. `answered` has the number of each side's first recording.
+pub(super) fn together(failed: Vec<(bool, Unanswered)>, answered: &mut [(usize, Series)]) -> Vec<Unanswered> {
+    let mut all: Vec<Unanswered> = Vec::new();
+    for (is_given, mut one) in failed {
+        let with_answers = answered.iter_mut().find(|(_, side)| is_given && side.label == one.label);
+        let without = all.iter_mut().find(|side| is_given && side.label == one.label);
+        match (with_answers, without) {
+            (Some((_, side)), _) => side.add_failed(one.failed),
+            (None, Some(side)) => side.failed += one.failed,
+            (None, None) => {
+                let before = answered.iter().filter(|(number, _)| *number < one.place).count();
+                one.place = before + all.len();
+                all.push(one);
+            }
         }
-        for other in answered {
-            let (other_failed, all) = (other.failed, other.values.count() + other.failed);
-            let verdicts = failed.iter().map(|side| {
-                let mine = Failing::independent(side.failed, side.failed);
-                let sure = 1.0 - mine.chance_of_more(&Failing::independent(other_failed, all));
-                format!("{} fails more often: {} sure", side.label, share(sure))
-            });
-            let verdicts: Vec<String> = verdicts.collect();
-            sentences.push(format!(
-                "of {} {} of {} failed ({})",
-                other.label,
-                count(other_failed),
-                count(all),
-                verdicts.join(", ")
-            ));
-        }
-        sentences.push("latency is not compared".to_owned());
-        Self(sentences.join("; "))
     }
+    all
 }

@@ -8,44 +8,56 @@ use std::{
 use anyhow::{Context, bail};
 use claim::Doubt;
 use recording::{Metric, Series, Wanted, is_standard, read_series};
-use report::SideInput;
+use report::{SideInput, Unanswered};
 
-use super::{
-    Compare,
-    failing::{self, AllFailed},
-};
+use super::{Compare, failing};
+
+/// What is compared.
+pub(super) struct Sides {
+    /// The metric that all sides have.
+    pub(super) metric: Metric,
+    /// Sides with answered requests.
+    pub(super) answered: Vec<SideInput>,
+    pub(super) unanswered: Vec<Unanswered>,
+    /// What a reader must know of them.
+    pub(super) doubts: Vec<Doubt>,
+}
 
 impl Compare {
-    /// The metric that all sides have, the sides, and what a reader must know of them.
-    pub(super) fn sides(&self) -> anyhow::Result<(Metric, Vec<SideInput>, Vec<Doubt>)> {
-        let series = self.read()?;
+    /// Reads the recordings.
+    pub(super) fn sides(&self) -> anyhow::Result<Sides> {
+        let (series, unanswered) = self.read()?;
         if self.mark.is_some() && series.len() > 2 {
             bail!("--mark divides one recording into two sides; give one, or several with one label");
         }
         if let Some(empty) = series.iter().find(|side| side.values.count() == 0) {
             bail!("{}: all {} samples lie outside of the period", empty.label, empty.excluded);
         }
-        let metric = series[0].metric;
-        if let Some(other) = series.iter().find(|side| side.metric != metric) {
+        let metric = series.first().map(|side| side.metric);
+        if let [first, others @ ..] = &series[..]
+            && let Some(other) = others.iter().find(|side| side.metric != first.metric)
+        {
             bail!(
-                "{} has {metric} and {} has {}: they cannot be compared; choose with --metric",
-                series[0].label,
+                "{} has {} and {} has {}: they cannot be compared; choose with --metric",
+                first.label,
+                first.metric,
                 other.label,
                 other.metric
             );
         }
+        let metric = metric.or(self.metric).unwrap_or(Metric::CANDIDATES[0]);
         self.check_phases(&series)?;
         let mut doubts = Vec::new();
         for side in &series {
             let weak = side.doubts.iter().filter(|doubt| !doubt.invalidates()).cloned();
             doubts.extend(weak.map(|doubt| doubt.of(side.label.as_str())));
         }
-        let sides = in_parallel(series, SideInput::try_from).into_iter().collect::<Result<_, _>>()?;
-        Ok((metric, sides, doubts))
+        let answered = in_parallel(series, SideInput::try_from).into_iter().collect::<Result<_, _>>()?;
+        Ok(Sides { metric, answered, unanswered, doubts })
     }
 
-    /// Reads all files and puts those of one label together.
-    fn read(&self) -> anyhow::Result<Vec<Series>> {
+    /// Reads all files and puts those of one label together: sides with answered requests, and others.
+    fn read(&self) -> anyhow::Result<(Vec<Series>, Vec<Unanswered>)> {
         let wanted = Wanted {
             metric: self.metric,
             excluded_phases: self.excluded_phases(),
@@ -70,26 +82,27 @@ impl Compare {
             bail!("- is standard input, which can be read once: give the other recordings as files");
         }
         let all: Vec<anyhow::Result<Vec<Series>>> = in_parallel(inputs.iter().collect(), read);
-        let mut sides: Vec<Series> = Vec::new();
+        let mut sides: Vec<(usize, Series)> = Vec::new();
         let mut failed = Vec::new();
-        for ((label, path), parts) in inputs.iter().zip(all) {
+        for (number, ((label, path), parts)) in inputs.iter().zip(all).enumerate() {
             let parts = match parts {
                 Err(error) => {
-                    failed.push(failing::failed_side(label.as_deref(), path, error)?);
+                    failed.push((label.is_some(), failing::unanswered(number, label.as_deref(), error)?));
                     continue;
                 }
                 Ok(parts) => parts,
             };
             for part in parts {
-                match sides.iter_mut().find(|side| label.is_some() && side.label == part.label) {
-                    Some(side) => {
+                match sides.iter_mut().find(|(_, side)| label.is_some() && side.label == part.label) {
+                    Some((_, side)) => {
                         side.append(part).with_context(|| format!("{}: not of one kind", path.display()))?;
                     }
-                    None => sides.push(part),
+                    None => sides.push((number, part)),
                 }
             }
         }
-        if failed.is_empty() { Ok(sides) } else { Err(AllFailed::new(&failed, &sides).into()) }
+        let unanswered = failing::together(failed, &mut sides);
+        Ok((sides.into_iter().map(|(_, side)| side).collect(), unanswered))
     }
 
     /// Sides of which only one was without a phase would not hold the same.

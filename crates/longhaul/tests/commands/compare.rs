@@ -96,10 +96,29 @@ fn a_side_without_answers_is_compared_by_its_failures() {
     let ended = longhaul(&["compare", &swift, &dead]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     for part in
-        ["all 20 requests of dead failed", "of swift 0 of 100 failed", "dead fails more often: 100 % sure"]
+        ["All 20 requests of dead failed", "of swift 0 of 100 failed", "dead fails more often: 100 % sure"]
     {
-        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+        assert!(ended.stdout.replace("\n", " ").contains(part), "{part}: {ended:?}");
     }
+    let summary = folder.path("summary.md").display().to_string();
+    let ended =
+        longhaul(&["compare", &dead, &swift, "--json", "--markdown", &summary, "--fail-if", "p99 above 1s"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let json = ended.measured();
+    assert_eq!((json["sides"][0]["label"].as_str(), number(&json, "/sides/0/failed")), (Some("dead"), 20.0));
+    assert_eq!((json["sides"][0].get("max_ms"), number(&json, "/sides/1/n")), (None, 100.0));
+    assert_eq!(
+        (json["verdict"].get("request"), &json["verdict"]["failures"]["more"]),
+        (None, &"dead".into())
+    );
+    assert_eq!(json["thresholds"][0]["holds"], false);
+    assert!(std::fs::read_to_string(&summary).unwrap().starts_with("### All 20 requests of dead failed"));
+    // Several recordings of one side: the answers of one are those of the side.
+    let json = longhaul(&["compare", &format!("a={dead}"), &format!("a={swift}"), "--json"]).json();
+    assert_eq!((number(&json, "/sides/0/failed"), number(&json, "/sides/0/n")), (20.0, 100.0));
+    // No answer at all.
+    let ended = longhaul(&["compare", &dead, "--json"]);
+    assert_eq!((ended.code, ended.measured()["verdict"].is_null()), (Some(1), true));
 }
 
 #[test]

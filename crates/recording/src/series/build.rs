@@ -172,8 +172,9 @@ impl<'w> Builder<'w> {
 
     pub(super) fn finish(mut self, origin: Origin) -> Result<Series, Error> {
         let Some(metric) = self.metric.filter(|_| self.without + self.failed < self.read) else {
-            return Err(self.no_values());
+            return Err(self.no_values(&origin));
         };
+        let label = label(&origin, &self.path);
         let mut warnings = origin.warnings;
         let (started_s, earliest_s) = self.times(&mut warnings);
         let start = origin.header.as_ref().and_then(|header| header.start.as_deref());
@@ -198,9 +199,8 @@ impl<'w> Builder<'w> {
         let (pages, groups, phases) = beside.into_columns();
         let count = values.exact().map(<[f64]>::len);
         let own_errors_ms = Some(self.own_errors_ms).filter(|errors| count == Some(errors.len()));
-        let label = origin.header.as_ref().and_then(|header| header.label.clone());
         Ok(Series {
-            label: label.unwrap_or_else(|| stem(&self.path)),
+            label,
             format: origin.format,
             metric,
             started_s,
@@ -293,14 +293,15 @@ impl<'w> Builder<'w> {
     }
 
     /// None of the samples has the metric; `last` shows what they have.
-    fn no_values(&self) -> Error {
+    fn no_values(&self, origin: &Origin) -> Error {
         let (line, present) = &self.last;
         let place = Place { path: self.path.clone(), line: *line, column: 1 };
         let wanted = self
             .metric
             .map_or_else(|| "latency, ttfb or total".to_owned(), |metric| metric.name().to_owned());
         if self.read > 0 && self.failed == self.read {
-            return Error::AllFailed { place, failed: self.failed, wanted };
+            let (label, format) = (label(origin, &self.path), origin.format.name());
+            return Error::AllFailed { place, failed: self.failed, wanted, label, format };
         }
         let read = counted(self.read, "sample");
         let present: Vec<&str> = present.iter().map(|metric| metric.name()).collect();
@@ -319,10 +320,17 @@ fn recorded(end: Option<&End>) -> impl Iterator<Item = Doubt> {
     reasons.into_iter().map(Doubt::Recorded)
 }
 
+/// The recording's own label, or the file's name without its extension.
+fn label(origin: &Origin, path: &Path) -> String {
+    let own = origin.header.as_ref().and_then(|header| header.label.clone());
+    own.unwrap_or_else(|| stem(path))
+}
+
 fn stem(path: &Path) -> String {
     // The extensions of packed files hide another.
     let name = path.file_name().map_or_else(|| "recording".into(), std::ffi::OsStr::to_string_lossy);
-    let unpacked = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let packed = [".gz", ".zst", ".bz2", ".xz"].into_iter().find_map(|end| name.strip_suffix(end));
+    let unpacked = packed.unwrap_or(&name);
     let stem = Path::new(unpacked).file_stem();
     stem.map_or_else(|| "recording".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }

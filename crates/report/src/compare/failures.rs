@@ -28,6 +28,11 @@ impl SideFailures {
         Self { requests: requests(side), pages }
     }
 
+    /// Those of a side of which no more is known than its requests.
+    pub(super) fn of_requests_alone(requests: Failing) -> Self {
+        Self { requests, pages: None }
+    }
+
     /// Failed requests, all requests, and the share.
     pub(crate) fn of_requests(&self) -> (u64, u64, f64) {
         (self.requests.failed, self.requests.all, self.requests.share())

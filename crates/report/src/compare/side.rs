@@ -187,11 +187,16 @@ impl Columns {
 
 /// The labels, with " (2)", " (3)", ... for repeated ones.
 pub(super) fn distinct_labels(sides: &[SideInput]) -> Vec<String> {
+    distinct(sides.iter().map(|side| side.label.as_str()))
+}
+
+/// The same of labels.
+pub(super) fn distinct<'l>(labels: impl Iterator<Item = &'l str>) -> Vec<String> {
     let mut used = BTreeSet::new();
-    let mut distinct = |label: &str| {
+    let distinct = |label: &str| {
         let numbered = (2_u64..).map(|number| format!("{label} ({number})"));
         let mut candidates = std::iter::once(label.to_owned()).chain(numbered);
         candidates.find(|candidate| used.insert(candidate.clone())).unwrap_or_default()
     };
-    sides.iter().map(|side| distinct(&side.label)).collect()
+    labels.map(distinct).collect()
 }

@@ -1,7 +1,7 @@
 //! Comparisons whose numbers can be derived on paper.
 
 use super::{side::distinct_labels, *};
-use crate::{Breakdown, Columns};
+use crate::{Breakdown, Columns, SpeedVerdicts, Verdicts};
 
 mod doubt;
 mod failing;
@@ -14,6 +14,11 @@ fn side(label: &str, samples: &[f64]) -> SideInput {
 /// Without intervals, which have separate tests.
 fn question(metric: Metric, page: Page) -> Question {
     Question { intervals: None, ..Question::new(metric, page) }
+}
+
+/// Of sides with answered requests.
+fn speed(verdicts: &Verdicts) -> &SpeedVerdicts {
+    verdicts.speed.as_ref().unwrap()
 }
 
 fn compared(metric: Metric, sides: &[SideInput], page: Page) -> Comparison {
@@ -45,18 +50,18 @@ fn the_verdict_flips() {
     assert_eq!((comparison.schema.as_str(), comparison.metric.as_str()), ("longhaul.compare/1", "ttfb"));
     assert_eq!(comparison.page.effective_requests, 90);
     let verdict = comparison.verdict.unwrap();
-    assert_eq!(verdict.median_request.better.as_deref(), Some("swift"));
-    assert_eq!(verdict.median_request.difference_ms, 10.0);
+    assert_eq!(speed(&verdict).median_request.better.as_deref(), Some("swift"));
+    assert_eq!(speed(&verdict).median_request.difference_ms, 10.0);
     // Of independent requests, swift's is faster unless it is the slow one.
-    assert!((verdict.request.share_better.unwrap() - 0.99).abs() < 1e-12);
+    assert!((speed(&verdict).request.share_better.unwrap() - 0.99).abs() < 1e-12);
     // Of independent page views, steady's is faster if swift's has the slow request: 1 - 0.99^90.
-    assert!((verdict.experienced.share_better.unwrap() - (1.0 - 0.99_f64.powi(90))).abs() < 1e-12);
+    assert!((speed(&verdict).experienced.share_better.unwrap() - (1.0 - 0.99_f64.powi(90))).abs() < 1e-12);
     // (99 x 10 + 500)/100 = 14.9.
-    assert_eq!(verdict.request.better.as_deref(), Some("swift"));
-    assert!((verdict.request.difference_ms - 5.1).abs() < 1e-12);
+    assert_eq!(speed(&verdict).request.better.as_deref(), Some("swift"));
+    assert!((speed(&verdict).request.difference_ms - 5.1).abs() < 1e-12);
     // 10 + 490 (1 - 0.99^90) = 301.68.
-    assert_eq!(verdict.experienced.better.as_deref(), Some("steady"));
-    assert!((verdict.experienced.difference_ms - 281.68).abs() < 0.01);
+    assert_eq!(speed(&verdict).experienced.better.as_deref(), Some("steady"));
+    assert!((speed(&verdict).experienced.difference_ms - 281.68).abs() < 0.01);
     assert_eq!(
         verdict.sentence,
         "swift is 10.0 ms (50.0 %) faster at the median request, but steady is 281.7 ms (93.4 %) faster for the expected \
@@ -95,13 +100,14 @@ fn one_side_is_described_without_a_verdict() {
     let comparison = compared(Metric::Latency, &[swift()], page());
     assert_eq!((comparison.verdict, comparison.crossovers), (None, Vec::new()));
     let side = &comparison.sides[0];
-    assert_eq!((side.n, side.min_ms, side.max_ms), (100, 10.0, 500.0));
-    assert_eq!(side.request_percentiles_ms["50"], 10.0);
+    let figures = side.figures.as_ref().unwrap();
+    assert_eq!((side.n, figures.min_ms, figures.max_ms), (100, 10.0, 500.0));
+    assert_eq!(figures.request_percentiles_ms["50"], 10.0);
     // Position 99 x 0.999 = 98.901: 10 + 0.901 x 490.
-    assert!((side.request_percentiles_ms["99.9"] - 451.49).abs() < 1e-9);
+    assert!((figures.request_percentiles_ms["99.9"] - 451.49).abs() < 1e-9);
     // (100 - 10)/(100 - 1), and its 90th power: 0.000187 of visitors.
-    assert!((side.thin_above - 9000.0 / 99.0).abs() < 1e-12);
-    assert!((side.experienced_thin_above - 0.0188).abs() < 1e-4);
+    assert!((figures.thin_above - 9000.0 / 99.0).abs() < 1e-12);
+    assert!((figures.experienced_thin_above - 0.0188).abs() < 1e-4);
     // 0.5^(1/90).
     assert!((comparison.percentile_to_watch["50"] - 99.232_795).abs() < 1e-6);
     assert_eq!(compared(Metric::Latency, &[], page()).sides, []);
@@ -231,14 +237,14 @@ fn intervals_hold_what_they_are_about() {
     let analysis = compare(&Question::new(Metric::Latency, page()), &sides).unwrap();
     let comparison = &analysis.comparison;
     let holds = |ci: crate::Ci, value: f64| ci[0].unwrap() < value && value < ci[1].unwrap();
-    for side in &comparison.sides {
+    for side in comparison.sides.iter().map(|side| side.figures.as_ref().unwrap()) {
         assert!(holds(side.expected_request_ci_ms.unwrap(), 150.0), "{side:?}");
         assert!(holds(side.expected_experienced_ci_ms.unwrap(), side.expected_experienced_ms), "{side:?}");
         assert!(holds(side.request_percentiles_ci_ms["95"], side.request_percentiles_ms["95"]), "{side:?}");
     }
     let verdicts = comparison.verdict.as_ref().unwrap();
-    assert_eq!(verdicts.request.better, None);
-    let experienced = &verdicts.experienced;
+    assert_eq!(speed(verdicts).request.better, None);
+    let experienced = &speed(verdicts).experienced;
     // U^90 has mean 90/91 of the width above the minimum: 198.9 and 247.8.
     assert_eq!(experienced.better.as_deref(), Some("narrow"));
     assert!(holds(experienced.ci_ms.unwrap(), (50.0 + 200.0 * 90.0 / 91.0) - (100.0 + 100.0 * 90.0 / 91.0)));

@@ -14,7 +14,7 @@ use super::{
     inference,
     observed::Observed,
 };
-use crate::model::{Basis, Pair, Verdict, Verdicts};
+use crate::model::{Basis, Pair, SpeedVerdicts, Verdict, Verdicts};
 
 /// The number that decides a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,8 @@ pub(super) fn verdicts(
     };
     let Phrases { headline, certainty } = answer.phrases();
     let sentence = certainty.as_ref().map_or_else(|| headline.clone(), |more| format!("{headline} {more}"));
-    Some(Verdicts { median_request, request, experienced, model, failures, headline, certainty, sentence })
+    let speed = Some(SpeedVerdicts { median_request, request, experienced, model });
+    Some(Verdicts { speed, failures, headline, certainty, sentence })
 }
 
 /// Every side against every other, if there are more than two.

@@ -84,7 +84,8 @@ pub struct Page {
     pub effective_requests: u32,
 }
 
-/// One side of a comparison.
+/// One side of a comparison. Its figures of latency, `expected_request_ms` and all that are beside it in the schema with `_ms` or `thin` in their
+/// names, are absent if none of its requests was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// The side's name.
@@ -110,6 +111,26 @@ pub struct Side {
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_error_ms: Option<OwnError>,
+    /// The figures of its samples. Absent if none of its requests was answered.
+    #[serde(flatten)]
+    pub figures: Option<SideFigures>,
+    /// How many of its requests and page views failed.
+    #[serde(default)]
+    pub failures: Failures,
+    /// The waits of its real page views. Absent unless samples carry page ids of at least two pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<ObservedPages>,
+    /// How many neighbours in time were resampled together, because they depend on each other. Absent if samples were
+    /// treated as independent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_length: Option<u64>,
+    /// Moments at which the latency changed for a longer time.
+    pub shifts: Vec<Shift>,
+}
+
+/// The figures of a side's samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SideFigures {
     /// The mean.
     pub expected_request_ms: f64,
     /// Its confidence interval.
@@ -138,18 +159,6 @@ pub struct Side {
     pub thin_above: f64,
     /// The same for experienced percentiles. 0 if even the lowest is thin.
     pub experienced_thin_above: f64,
-    /// How many of its requests and page views failed.
-    #[serde(default)]
-    pub failures: Failures,
-    /// The waits of its real page views. Absent unless samples carry page ids of at least two pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pages: Option<ObservedPages>,
-    /// How many neighbours in time were resampled together, because they depend on each other. Absent if samples were
-    /// treated as independent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_length: Option<u64>,
-    /// Moments at which the latency changed for a longer time.
-    pub shifts: Vec<Shift>,
 }
 
 /// How much of each figure of a side may be the emulator's own doing, at most: the truth lies between the figure and the

@@ -8,6 +8,24 @@ use super::Ci;
 /// Which side is better, by several numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdicts {
+    /// Which side is faster. Absent unless at least two sides have answered requests.
+    #[serde(flatten)]
+    pub speed: Option<SpeedVerdicts>,
+    /// Which side fails more. Absent if nothing failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<FailureVerdict>,
+    /// The answer: which side is faster, and by how much; that it is undecided; or that all requests of a side failed.
+    pub headline: String,
+    /// How sure that is, for how many people, and how many page views were complete. Absent if none of that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<String>,
+    /// Both together.
+    pub sentence: String,
+}
+
+/// Which of the sides with answered requests is faster, by several numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SpeedVerdicts {
     /// By the median request.
     pub median_request: Verdict,
     /// By the expected request latency.
@@ -18,16 +36,6 @@ pub struct Verdicts {
     /// The verdict of the model of independent requests for the requested page, if real page views decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Verdict>,
-    /// Which side fails more. Absent if nothing failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failures: Option<FailureVerdict>,
-    /// The answer: which side is faster, and by how much; or that it is undecided.
-    pub headline: String,
-    /// How sure that is, for how many people, and how many page views were complete. Absent if none of that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub certainty: Option<String>,
-    /// Both together.
-    pub sentence: String,
 }
 
 /// The best side by one number.

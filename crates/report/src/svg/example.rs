@@ -169,23 +169,25 @@ impl Samples {
             relative_error: None,
             invalid: Vec::new(),
             own_error_ms: None,
-            expected_request_ms: self.mean(),
-            expected_request_ci_ms: around(self.mean(), 1.1),
-            standard_deviation_ms: 50.0,
-            expected_experienced_ms: experienced[89].expected_ms,
-            expected_experienced_ci_ms: around(
-                experienced[89].expected_ms,
-                experienced[89].expected_ms * 0.04,
-            ),
-            min_ms: self.sorted[0],
-            max_ms: self.sorted[N - 1],
-            request_percentiles_ms: by(&|share| self.quantile(share)),
-            request_percentiles_ci_ms: ci(1.0),
-            experienced_percentiles_ms: by(&|share| self.quantile(share.powf(1.0 / 90.0))),
-            experienced_percentiles_ci_ms: ci(90.0),
-            thin_above: 99.95,
-            // 0.9995^90.
-            experienced_thin_above: 95.6,
+            figures: Some(SideFigures {
+                expected_request_ms: self.mean(),
+                expected_request_ci_ms: around(self.mean(), 1.1),
+                standard_deviation_ms: 50.0,
+                expected_experienced_ms: experienced[89].expected_ms,
+                expected_experienced_ci_ms: around(
+                    experienced[89].expected_ms,
+                    experienced[89].expected_ms * 0.04,
+                ),
+                min_ms: self.sorted[0],
+                max_ms: self.sorted[N - 1],
+                request_percentiles_ms: by(&|share| self.quantile(share)),
+                request_percentiles_ci_ms: ci(1.0),
+                experienced_percentiles_ms: by(&|share| self.quantile(share.powf(1.0 / 90.0))),
+                experienced_percentiles_ci_ms: ci(90.0),
+                thin_above: 99.95,
+                // 0.9995^90.
+                experienced_thin_above: 95.6,
+            }),
             block_length: (self.label == "swift").then_some(38),
             shifts: Vec::new(),
             failures: Failures::default(),
@@ -231,7 +233,8 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
         basis: None,
     };
     let described = sides.each_ref().map(Samples::side);
-    let lead = described[0].expected_experienced_ms - described[1].expected_experienced_ms;
+    let expected = |side: &Side| side.figures.as_ref().map_or(0.0, |figures| figures.expected_experienced_ms);
+    let lead = expected(&described[0]) - expected(&described[1]);
     let of_phases = |share: f64| PhaseDifference {
         percentile: (share * 100.0).to_string(),
         phases: swift
@@ -256,10 +259,12 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
         percentile_to_watch: PEOPLE.iter().map(|&p| (p.to_string(), 100.0 * (p / 100.0_f64).powf(1.0 / 90.0))).collect(),
         intervals: Some(Intervals { level: 0.95, resamples: 1000, seed: 1 }),
         verdict: Some(Verdicts {
-            median_request: verdict("swift", 40.0),
-            request: verdict("swift", 11.0),
-            experienced: verdict("steady", lead),
-            model: None,
+            speed: Some(SpeedVerdicts {
+                median_request: verdict("swift", 40.0),
+                request: verdict("swift", 11.0),
+                experienced: verdict("steady", lead),
+                model: None,
+            }),
             failures: None,
             headline: "swift is 40.0 ms faster at the median request, but steady is faster for the expected page of 180 \
                        requests (90 required)."

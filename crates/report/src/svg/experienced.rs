@@ -21,14 +21,15 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     let most = report.charts.iter().map(|chart| chart.experienced.len()).min().filter(|&most| most > 1)?;
     let leads = leads(report, most);
     let observed = observed(report, most);
-    let verdict = report.comparison.verdict.as_ref().map(|verdicts| &verdicts.experienced);
+    let verdicts = report.comparison.verdict.as_ref().and_then(|verdicts| verdicts.speed.as_ref());
+    let verdict = verdicts.map(|verdicts| &verdicts.experienced);
     let title = contradiction(report, &observed)
         .unwrap_or_else(|| hedged(report, verdict, statement(report, &leads, most)));
     let mut canvas = headed(report, &title, "bars");
     let values =
         || report.charts.iter().flat_map(|chart| chart.experienced[..most].iter().map(|one| one.expected_ms));
-    let intervals =
-        report.comparison.sides.iter().filter_map(|side| side.expected_experienced_ci_ms).flatten().flatten();
+    let described = report.comparison.sides.iter().filter_map(|side| side.figures.as_ref());
+    let intervals = described.filter_map(|figures| figures.expected_experienced_ci_ms).flatten().flatten();
     let seen = observed.iter().flat_map(|one| [Some(one.ms), one.ci[0], one.ci[1]]).flatten();
     let x = Scale::Log { low: 1.0, high: most as f64 };
     let y = Scale::linear(values().chain(intervals).chain(seen));
@@ -171,7 +172,8 @@ fn mark_page(canvas: &mut Canvas, frame: &Frame, report: &Report, most: usize) {
     let Scale::Linear { low, high } = frame.y else { return };
     frame.line(canvas, [(x, low), (x, high)], Stroke { dashes: "6 4", ..Stroke::new(MUTED, 1.2) });
     for (index, one) in report.comparison.sides.iter().enumerate() {
-        let Some(ci) = one.expected_experienced_ci_ms else { continue };
+        let figures = one.figures.as_ref();
+        let Some(ci) = figures.and_then(|figures| figures.expected_experienced_ci_ms) else { continue };
         let (from, to) = (ci[0].unwrap_or(low).max(low), ci[1].unwrap_or(high).min(high));
         frame.line(canvas, [(x, from), (x, to)], Stroke { opacity: 0.45, ..Stroke::new(side(index), 9.0) });
     }

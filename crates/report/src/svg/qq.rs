@@ -35,7 +35,7 @@ pub(super) fn draw(report: &Report, of: Of) -> Option<String> {
         Of::Requests => "requests",
         Of::Visitors => "visitors",
     };
-    let verdicts = report.comparison.verdict.as_ref();
+    let verdicts = report.comparison.verdict.as_ref().and_then(|verdicts| verdicts.speed.as_ref());
     let pair = report.comparison.pairs.first();
     let verdict = match of {
         Of::Requests => pair.map(|pair| &pair.request).or(verdicts.map(|one| &one.request)),
@@ -214,10 +214,10 @@ fn table(canvas: &mut Canvas, pairs: &Pairs, whose: &str, thin_above: f64) -> St
 }
 
 fn thin_above(report: &Report, of: Of) -> f64 {
-    let sides = report.comparison.sides.iter().take(2);
-    let thin = sides.map(|side| match of {
-        Of::Requests => side.thin_above,
-        Of::Visitors => side.experienced_thin_above,
+    let sides = report.comparison.sides.iter().take(2).filter_map(|side| side.figures.as_ref());
+    let thin = sides.map(|figures| match of {
+        Of::Requests => figures.thin_above,
+        Of::Visitors => figures.experienced_thin_above,
     });
     thin.fold(100.0, f64::min)
 }

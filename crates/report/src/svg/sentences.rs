@@ -41,7 +41,7 @@ pub(super) fn latencies(report: &Report, share: f64) -> String {
 /// The share of requests from which on fewer than 10 samples of one of these sides lie beyond; 1 if there are always
 /// enough.
 pub(super) fn thin_from(report: &Report, sides: &[usize]) -> f64 {
-    let of = |&side: &usize| Some(report.comparison.sides.get(side)?.thin_above / 100.0);
+    let of = |&side: &usize| Some(report.comparison.sides.get(side)?.figures.as_ref()?.thin_above / 100.0);
     sides.iter().filter_map(of).fold(1.0, f64::min)
 }
 
@@ -124,8 +124,11 @@ fn no_crossover(report: &Report, first: &SideCharts, second: &SideCharts, reques
     if median == 0.0 && tail == 0.0 {
         return format!("{} and {} are level", name(&first.label), name(&second.label));
     }
-    let thin = |side: &Side| if requests > 1 { side.experienced_thin_above } else { side.thin_above };
-    let thin = report.comparison.sides.iter().take(2).map(thin).fold(100.0, f64::min);
+    let thin = |side: &Side| {
+        let figures = side.figures.as_ref()?;
+        Some(if requests > 1 { figures.experienced_thin_above } else { figures.thin_above })
+    };
+    let thin = report.comparison.sides.iter().take(2).filter_map(thin).fold(100.0, f64::min);
     let p99 = if thin <= 99.0 { "p99~" } else { "p99" };
     let who = |lead: f64| name(if lead > 0.0 { &first.label } else { &second.label });
     let by = |lead: f64| format!("{} ms", latency(lead.abs()));
@@ -174,7 +177,7 @@ mod tests {
     #[test]
     fn a_figure_with_few_samples_beyond_is_marked() {
         let mut report = example::report();
-        report.comparison.sides[1].thin_above = 98.0;
+        report.comparison.sides[1].figures.as_mut().unwrap().thin_above = 98.0;
         let said = latencies(&report, 0.99);
         assert!(said.contains(" ms with swift, ") && said.ends_with("~ ms with steady"), "{said}");
     }

@@ -11,6 +11,7 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
     let sides = &comparison.sides;
     let with_ends = comparison.intervals.is_none() || detail == Detail::Wide;
     let verdicts = comparison.verdict.as_ref();
+    let verdicts = verdicts.and_then(|verdicts| verdicts.speed.as_ref());
     let request = verdicts.map(|verdicts| &verdicts.request);
     let experienced = verdicts.and_then(|verdicts| match verdicts.experienced.basis {
         Some(Basis::ObservedPages) => verdicts.model.as_ref(),
@@ -22,17 +23,16 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
     };
     let is_page = comparison.page.effective_requests > 1;
     let row = |side: &Side| {
-        let mut row = vec![
-            label(&side.label, LABEL),
-            count(side.n),
-            mark(side.expected_request_ms, side.expected_request_ci_ms.as_ref(), &side.label, request),
-        ];
+        let mut row = vec![label(&side.label, LABEL), count(side.n)];
+        let Some(figures) = &side.figures else { return row };
+        let ci = figures.expected_request_ci_ms.as_ref();
+        row.push(mark(figures.expected_request_ms, ci, &side.label, request));
         if is_page {
-            let ci = side.expected_experienced_ci_ms.as_ref();
-            row.push(mark(side.expected_experienced_ms, ci, &side.label, experienced));
+            let ci = figures.expected_experienced_ci_ms.as_ref();
+            row.push(mark(figures.expected_experienced_ms, ci, &side.label, experienced));
         }
         if with_ends {
-            row.extend([latency(side.min_ms), latency(side.max_ms)]);
+            row.extend([latency(figures.min_ms), latency(figures.max_ms)]);
         }
         row
     };

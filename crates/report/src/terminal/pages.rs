@@ -14,7 +14,8 @@ pub(super) fn pages(comparison: &Comparison) -> String {
         return String::new();
     }
     let some_failed = with_pages().any(|(_, pages)| pages.whole < pages.views);
-    let verdict = comparison.verdict.as_ref().map(|verdict| &verdict.experienced);
+    let verdicts = comparison.verdict.as_ref().and_then(|verdict| verdict.speed.as_ref());
+    let verdict = verdicts.map(|verdicts| &verdicts.experienced);
     let row = |(side, pages): (&Side, &ObservedPages)| {
         let mut row = vec![label(&side.label, LABEL), count(pages.views)];
         if some_failed {

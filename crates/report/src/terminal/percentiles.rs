@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::{Detail, table::table};
 use crate::{
-    model::{Ci, Comparison, Side},
+    model::{Ci, Comparison, Side, SideFigures},
     text::{interval, label, latency, percent},
 };
 
 /// Percentiles, and the request percentiles that decide for people on the page. One row per side; with intervals one
 /// row per percentile.
 pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
-    if comparison.sides.is_empty() {
+    if comparison.sides.iter().all(|side| side.figures.is_none()) {
         return String::new();
     }
     let mut text = match detail {
@@ -27,9 +27,9 @@ pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
 /// The subject of the percentiles.
 struct Kind {
     name: &'static str,
-    values: fn(&Side) -> &BTreeMap<String, f64>,
-    intervals: fn(&Side) -> &BTreeMap<String, Ci>,
-    thin_above: fn(&Side) -> f64,
+    values: fn(&SideFigures) -> &BTreeMap<String, f64>,
+    intervals: fn(&SideFigures) -> &BTreeMap<String, Ci>,
+    thin_above: fn(&SideFigures) -> f64,
 }
 
 const KINDS: [Kind; 2] = [
@@ -54,12 +54,14 @@ fn kinds(comparison: &Comparison) -> &'static [Kind] {
 
 impl Kind {
     /// A percentile, marked if few samples decide it.
-    fn value(&self, side: &Side, name: &str, value: f64) -> String {
-        format!("{}{}", latency(value), if self.is_thin(side, name) { THIN } else { ' ' })
+    fn value(&self, side: &Side, name: &str) -> Option<String> {
+        let figures = side.figures.as_ref()?;
+        let value = *(self.values)(figures).get(name)?;
+        Some(format!("{}{}", latency(value), if self.is_thin(figures, name) { THIN } else { ' ' }))
     }
 
-    fn is_thin(&self, side: &Side, name: &str) -> bool {
-        name.parse::<f64>().is_ok_and(|percentile| percentile >= (self.thin_above)(side))
+    fn is_thin(&self, figures: &SideFigures, name: &str) -> bool {
+        name.parse::<f64>().is_ok_and(|percentile| percentile >= (self.thin_above)(figures))
     }
 }
 
@@ -67,9 +69,11 @@ impl Kind {
 fn any_thin(comparison: &Comparison) -> bool {
     kinds(comparison).iter().any(|kind| {
         let names = names(comparison, kind);
-        let is_marked =
-            |side: &Side, name: &String| (kind.values)(side).contains_key(name) && kind.is_thin(side, name);
-        comparison.sides.iter().any(|side| names.iter().any(|name| is_marked(side, name)))
+        let is_marked = |figures: &SideFigures, name: &String| {
+            (kind.values)(figures).contains_key(name) && kind.is_thin(figures, name)
+        };
+        let mut all = comparison.sides.iter().filter_map(|side| side.figures.as_ref());
+        all.any(|figures| names.iter().any(|name| is_marked(figures, name)))
     })
 }
 
@@ -82,10 +86,7 @@ fn by_side(comparison: &Comparison) -> String {
             rows.push(vec![kind.name.to_owned()]);
         }
         for side in &comparison.sides {
-            let values = (kind.values)(side);
-            let cell = |name: &String| {
-                values.get(name).map_or_else(String::new, |&value| kind.value(side, name, value))
-            };
+            let cell = |name: &String| kind.value(side, name).unwrap_or_default();
             rows.push(std::iter::once(label(&side.label, LABEL)).chain(names.iter().map(cell)).collect());
         }
     }
@@ -97,10 +98,9 @@ fn by_side(comparison: &Comparison) -> String {
 /// One row per percentile with its interval, one column per side.
 fn by_percentile(comparison: &Comparison, kind: &Kind) -> String {
     let cell = |side: &Side, name: &str| {
-        let value =
-            (kind.values)(side).get(name).map_or_else(String::new, |&value| kind.value(side, name, value));
-        let ci = (kind.intervals)(side).get(name).map_or_else(String::new, |ci| format!(" {}", interval(ci)));
-        value + &ci
+        let ci = side.figures.as_ref().and_then(|figures| (kind.intervals)(figures).get(name));
+        let ci = ci.map_or_else(String::new, |ci| format!(" {}", interval(ci)));
+        kind.value(side, name).unwrap_or_default() + &ci
     };
     let rows = names(comparison, kind).into_iter().map(|name| {
         let cells = comparison.sides.iter().map(|side| cell(side, &name));
@@ -110,9 +110,10 @@ fn by_percentile(comparison: &Comparison, kind: &Kind) -> String {
     table(std::iter::once(kind.name.to_owned()).chain(labels), rows)
 }
 
-/// The percentiles of the first side, ordered by number and not by text.
+/// The percentiles of the first side that has any, ordered by number and not by text.
 fn names(comparison: &Comparison, kind: &Kind) -> Vec<String> {
-    let Some(first) = comparison.sides.first() else { return Vec::new() };
+    let first = comparison.sides.iter().find_map(|side| side.figures.as_ref());
+    let Some(first) = first else { return Vec::new() };
     let mut names: Vec<String> = (kind.values)(first).keys().cloned().collect();
     names.sort_by(|a, b| a.parse().unwrap_or(f64::NAN).total_cmp(&b.parse().unwrap_or(f64::NAN)));
     names

@@ -25,7 +25,8 @@ pub(super) fn phases(comparison: &Comparison) -> String {
         let cells = comparison.phases.iter().map(|column| cell(column, &one.phase));
         std::iter::once(one.phase.clone()).chain(cells).collect::<Vec<_>>()
     });
-    let thin_above = first.thin_above.min(second.thin_above);
+    let thin = [first, second].into_iter().filter_map(|side| side.figures.as_ref());
+    let thin_above = thin.map(|figures| figures.thin_above).fold(100.0, f64::min);
     let is_thin = |column: &PhaseDifference| {
         column.percentile.parse::<f64>().is_ok_and(|percent| percent >= thin_above)
     };
@@ -52,7 +53,7 @@ mod tests {
         let mut comparison = example::report().comparison;
         let of_many = phases(&comparison);
         assert!(of_many.contains("p99") && !of_many.contains('~'), "{of_many}");
-        comparison.sides[1].thin_above = 95.0;
+        comparison.sides[1].figures.as_mut().unwrap().thin_above = 95.0;
         let of_few = phases(&comparison);
         assert!(!of_few.contains("p90~") && of_few.contains("p99~"), "{of_few}");
         assert!(of_few.lines().next().is_some_and(|line| line.ends_with("; ~ fewer than 10 samples beyond")));

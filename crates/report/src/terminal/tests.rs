@@ -19,28 +19,31 @@ fn side(label: &str, request_ms: f64, experienced_ms: f64) -> Side {
         relative_error: None,
         invalid: Vec::new(),
         own_error_ms: None,
-        expected_request_ms: request_ms,
-        expected_request_ci_ms: Some(around(request_ms)),
-        standard_deviation_ms: 10.0,
-        expected_experienced_ms: experienced_ms,
-        expected_experienced_ci_ms: Some([Some(experienced_ms - 1.0), None]),
-        min_ms: 80.0,
-        max_ms: 900.0,
-        request_percentiles_ms: by([request_ms, 2.0 * request_ms, 3.0 * request_ms]),
-        request_percentiles_ci_ms: std::collections::BTreeMap::new(),
-        experienced_percentiles_ms: by([experienced_ms, 2.0 * experienced_ms, 3.0 * experienced_ms]),
-        experienced_percentiles_ci_ms: std::collections::BTreeMap::new(),
-        thin_above: 99.1,
-        experienced_thin_above: 95.0,
+        figures: Some(SideFigures {
+            expected_request_ms: request_ms,
+            expected_request_ci_ms: Some(around(request_ms)),
+            standard_deviation_ms: 10.0,
+            expected_experienced_ms: experienced_ms,
+            expected_experienced_ci_ms: Some([Some(experienced_ms - 1.0), None]),
+            min_ms: 80.0,
+            max_ms: 900.0,
+            request_percentiles_ms: by([request_ms, 2.0 * request_ms, 3.0 * request_ms]),
+            request_percentiles_ci_ms: std::collections::BTreeMap::new(),
+            experienced_percentiles_ms: by([experienced_ms, 2.0 * experienced_ms, 3.0 * experienced_ms]),
+            experienced_percentiles_ci_ms: std::collections::BTreeMap::new(),
+            thin_above: 99.1,
+            experienced_thin_above: 95.0,
+        }),
         block_length: None,
         shifts: Vec::new(),
         failures: Failures::default(),
         pages: None,
     };
-    side.request_percentiles_ci_ms =
-        side.request_percentiles_ms.iter().map(|(p, &ms)| (p.clone(), around(ms))).collect();
-    side.experienced_percentiles_ci_ms =
-        side.experienced_percentiles_ms.iter().map(|(p, &ms)| (p.clone(), around(ms))).collect();
+    let figures = side.figures.as_mut().unwrap();
+    figures.request_percentiles_ci_ms =
+        figures.request_percentiles_ms.iter().map(|(p, &ms)| (p.clone(), around(ms))).collect();
+    figures.experienced_percentiles_ci_ms =
+        figures.experienced_percentiles_ms.iter().map(|(p, &ms)| (p.clone(), around(ms))).collect();
     side
 }
 
@@ -75,10 +78,12 @@ fn example() -> Comparison {
         intervals: Some(Intervals { level: 0.95, resamples: 1000, seed: 1 }),
         sides: vec![swift, side("steady", 141.9, 207.9)],
         verdict: Some(Verdicts {
-            median_request: verdict("swift", 12.0),
-            request: verdict("swift", 12.0),
-            experienced: verdict("steady", 73.9),
-            model: None,
+            speed: Some(SpeedVerdicts {
+                median_request: verdict("swift", 12.0),
+                request: verdict("swift", 12.0),
+                experienced: verdict("steady", 73.9),
+                model: None,
+            }),
             failures: None,
             headline: "swift is faster at the median request, but steady for the page.".to_owned(),
             certainty: None,
@@ -164,7 +169,8 @@ fn without_intervals_the_ends_have_room() {
     let mut plain = example();
     plain.intervals = None;
     for side in &mut plain.sides {
-        (side.expected_request_ci_ms, side.expected_experienced_ci_ms) = (None, None);
+        let figures = side.figures.as_mut().unwrap();
+        (figures.expected_request_ci_ms, figures.expected_experienced_ci_ms) = (None, None);
     }
     plain.crossovers[0].ci = None;
     let text = unstyled(&comparison(&plain, Detail::Short));
@@ -344,7 +350,8 @@ fn a_legend_explains_marks_and_not_what_looks_like_one() {
         Some(Breakdown { label: "city".to_owned(), groups: vec![group], omitted: 0, unlabelled: 0 });
     for (side, label) in named.sides.iter_mut().zip(["swift~", "steady?!"]) {
         label.clone_into(&mut side.label);
-        (side.thin_above, side.experienced_thin_above) = (100.0, 100.0);
+        let figures = side.figures.as_mut().unwrap();
+        (figures.thin_above, figures.experienced_thin_above) = (100.0, 100.0);
     }
     let text = unstyled(&comparison(&named, Detail::Short));
     assert!(text.contains("what?! ~") && text.contains("swift~"), "{text}");

@@ -18,7 +18,7 @@ fn of(sides: &[SideInput], page: Page) -> Comparison {
 fn an_undecided_comparison_reads_undecided_everywhere() {
     let comparison = of(&[drawn("one", 40, 1), drawn("two", 40, 2)], page());
     let verdict = comparison.verdict.as_ref().unwrap();
-    assert_eq!(verdict.experienced.certainty, Some(Certainty::Undecided));
+    assert_eq!(speed(verdict).experienced.certainty, Some(Certainty::Undecided));
     assert!(verdict.headline.starts_with("Undecided"), "{}", verdict.headline);
     assert!(verdict.certainty.as_ref().unwrap().contains("In these samples "), "{}", verdict.sentence);
     assert!(markdown::summary(&comparison).starts_with("### Undecided"));
@@ -50,7 +50,8 @@ fn the_word_and_the_percentage_come_from_one_rule() {
         .unwrap()
         .into();
         let verdict = of(&[drawn("one", 120, 7), other], Page::new(1, 1.0).unwrap()).verdict.unwrap();
-        let (sure, word) = (verdict.request.sure.unwrap(), verdict.request.certainty.unwrap());
+        let (sure, word) =
+            (speed(&verdict).request.sure.unwrap(), speed(&verdict).request.certainty.unwrap());
         match word {
             Certainty::Sure => assert!(sure > 0.975, "{sure}"),
             Certainty::Borderline => assert!((0.95..1.0).contains(&sure), "{sure}"),
@@ -79,7 +80,16 @@ fn neither_seed_nor_order_turns_sure_into_unsure() {
         let word = |sides: &[SideInput], seed| {
             let settings = Some(Settings { seed, ..Settings::default() });
             let question = Question { intervals: settings, ..Question::new(Metric::Latency, one) };
-            compare(&question, sides).unwrap().comparison.verdict.unwrap().request.certainty.unwrap()
+            compare(&question, sides)
+                .unwrap()
+                .comparison
+                .verdict
+                .unwrap()
+                .speed
+                .unwrap()
+                .request
+                .certainty
+                .unwrap()
         };
         let (ahead, back) = ([first.clone(), second.clone()], [second, first]);
         let words: Vec<Certainty> =

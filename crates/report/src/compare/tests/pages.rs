@@ -49,11 +49,11 @@ fn real_pages_outrank_the_model() {
     let analysis = compare(&question, &sides).unwrap();
     let comparison = &analysis.comparison;
     let verdict = comparison.verdict.as_ref().unwrap();
-    assert_eq!(verdict.experienced.better.as_deref(), Some("together"));
-    assert_eq!(verdict.experienced.basis, Some(Basis::ObservedPages));
-    assert_eq!(verdict.experienced.certainty, Some(Certainty::Sure));
-    assert!((verdict.experienced.difference_ms - 25.0).abs() < 2.0, "{verdict:?}");
-    let model = verdict.model.as_ref().unwrap();
+    assert_eq!(speed(verdict).experienced.better.as_deref(), Some("together"));
+    assert_eq!(speed(verdict).experienced.basis, Some(Basis::ObservedPages));
+    assert_eq!(speed(verdict).experienced.certainty, Some(Certainty::Sure));
+    assert!((speed(verdict).experienced.difference_ms - 25.0).abs() < 2.0, "{verdict:?}");
+    let model = speed(verdict).model.as_ref().unwrap();
     assert_eq!((model.better.as_deref(), model.basis), (Some("even"), Some(Basis::Model)));
     assert!(
         verdict.headline.starts_with("Real page views and the model disagree: together is ")
@@ -65,7 +65,7 @@ fn real_pages_outrank_the_model() {
         verdict.headline
     );
     // 19 pages in 20.
-    assert!((verdict.experienced.share_better.unwrap() - 0.95).abs() < 0.001);
+    assert!((speed(verdict).experienced.share_better.unwrap() - 0.95).abs() < 0.001);
     // The gate goes by pages: the second is worse, by the model it would be better.
     assert!(comparison.thresholds.iter().all(|one| !one.holds), "{:?}", comparison.thresholds);
     let pages = comparison.sides[0].pages.as_ref().unwrap();
@@ -84,7 +84,7 @@ fn independent_pages_and_the_model_agree() {
     let comparison =
         compare(&Question::new(Metric::Latency, ten()), &[scattered, even()]).unwrap().comparison;
     let verdict = comparison.verdict.unwrap();
-    let (real, model) = (&verdict.experienced, verdict.model.as_ref().unwrap());
+    let (real, model) = (&speed(&verdict).experienced, speed(&verdict).model.as_ref().unwrap());
     assert_eq!((real.better.as_deref(), model.better.as_deref()), (Some("even"), Some("even")));
     // 300 (1 - 0.95^10) = 120 ms more than 21, against 69; each page is slow or not, so 400 of them give that to
     // within 7 ms.
@@ -110,7 +110,7 @@ fn half_of_a_page_is_any_half() {
         // H_5 = 2.2833 means; 400 pages give it to within 100 x 1.21/20 = 6.
         assert!((pages.expected_ms.unwrap() - 228.3).abs() < 18.0, "{pages:?}");
         let [low, high] = pages.percentiles_ci_ms["90"];
-        let model = side.experienced_percentiles_ms["90"];
+        let model = side.figures.as_ref().unwrap().experienced_percentiles_ms["90"];
         assert!(low.unwrap() < model && model < high.unwrap(), "{pages:?} {model}");
     }
 }
@@ -121,8 +121,11 @@ fn without_page_ids_on_all_sides_the_model_decides() {
     bare.columns.as_mut().unwrap().pages = None;
     let comparison = compare(&Question::new(Metric::Latency, ten()), &[together(), bare]).unwrap().comparison;
     let verdict = comparison.verdict.unwrap();
-    assert_eq!(verdict.experienced.basis, Some(Basis::Model));
-    assert_eq!((verdict.experienced.better.as_deref(), &verdict.model), (Some("even"), &None));
+    assert_eq!(speed(&verdict).experienced.basis, Some(Basis::Model));
+    assert_eq!(
+        (speed(&verdict).experienced.better.as_deref(), &speed(&verdict).model),
+        (Some("even"), &None)
+    );
     assert!(!verdict.sentence.contains("real page views"), "{}", verdict.sentence);
     // A side with pages is described by them anyway.
     let pages: Vec<bool> = comparison.sides.iter().map(|side| side.pages.is_some()).collect();
@@ -134,7 +137,10 @@ fn without_page_ids_on_all_sides_the_model_decides() {
 fn without_a_page_of_the_model_real_pages_decide_alone() {
     let one = Page::new(1, 1.0).unwrap();
     let verdict = compared(Metric::Latency, &[together(), even()], one).verdict.unwrap();
-    assert_eq!((verdict.experienced.basis, &verdict.model), (Some(Basis::ObservedPages), &None));
+    assert_eq!(
+        (speed(&verdict).experienced.basis, &speed(&verdict).model),
+        (Some(Basis::ObservedPages), &None)
+    );
     assert!(verdict.headline.ends_with(" faster for real page views (10 requests)."), "{}", verdict.headline);
     assert!(!verdict.sentence.contains("model"), "{}", verdict.sentence);
 }
