@@ -34,6 +34,7 @@
 //! itself invalid contains the reasons in `invalid`.
 
 mod error;
+pub mod formats;
 mod header;
 mod histogram;
 mod merge;

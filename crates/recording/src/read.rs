@@ -15,7 +15,6 @@ mod artillery;
 mod atlas;
 mod autocannon;
 mod bombardier;
-mod caddy;
 mod column_mapping;
 mod container_log;
 mod csv;
@@ -24,6 +23,7 @@ mod curl;
 mod damaged_files;
 mod detect;
 pub(crate) mod file;
+mod format;
 mod fortio;
 mod fping;
 mod gatling;
@@ -39,6 +39,8 @@ mod lighthouse;
 mod line_ends;
 mod lines;
 mod locust;
+mod locust_history;
+mod locust_json;
 mod mtr;
 pub(crate) mod native;
 mod nighthawk;
@@ -48,6 +50,7 @@ mod otlp;
 mod ping;
 mod prometheus;
 mod seconds;
+mod smokeping;
 mod summary;
 mod table;
 mod time;
@@ -55,12 +58,13 @@ mod timing;
 pub(crate) mod unpack;
 mod utf16;
 mod vegeta;
+mod windows_ping;
 mod wrk;
 
 pub use access::{AccessFormat, AccessLog};
 pub use column_mapping::ColumnMapping;
 pub(crate) use detect::EXPECTED;
-pub use detect::Format;
+pub use format::Format;
 pub(crate) use lines::LONGEST_LINE;
 pub(crate) use time::rfc3339;
 pub use time::unix_seconds;
@@ -173,10 +177,14 @@ pub fn decode(
         Format::Autocannon => autocannon::read,
         Format::Bombardier => bombardier::read,
         Format::Locust => locust::read,
+        Format::LocustHistory => locust_history::read,
+        Format::LocustJson => locust_json::read,
         Format::Gatling => gatling::read,
         Format::Prometheus => prometheus::read,
         Format::Otlp => otlp::read,
         Format::Ping => ping::read,
+        Format::WindowsPing => windows_ping::read,
+        Format::Smokeping => smokeping::read,
         Format::Fping => fping::read,
         Format::Atlas => atlas::read,
         Format::Mtr => mtr::read,
@@ -186,7 +194,6 @@ pub fn decode(
         Format::Nighthawk => nighthawk::read,
         Format::Artillery => artillery::read,
         Format::Lighthouse => lighthouse::read,
-        Format::Caddy => caddy::read,
         Format::Access(log) => {
             return Ok(origin(format, options, access::read(log, input, options, sink)?));
         }
@@ -195,11 +202,15 @@ pub fn decode(
 }
 
 fn origin(format: Format, options: &Options, mut frame: Frame) -> Origin {
-    if !options.columns.is_empty() && !matches!(format, Format::Csv | Format::Prometheus | Format::Access(_))
-    {
+    let takes_columns = match format {
+        Format::Csv | Format::Prometheus => true,
+        Format::Access(log) => log.has_names(),
+        _ => false,
+    };
+    if !options.columns.is_empty() && !takes_columns {
         let name = format.name();
         frame.warnings.push(format!(
-            "Columns can be named in CSV files and access logs only; the format of this file is {name}."
+            "Only columns of CSV files and named variables of access logs can be given a meaning; the format of this file is {name}."
         ));
     }
     Origin { format, header: frame.header, end: frame.end, warnings: frame.warnings }

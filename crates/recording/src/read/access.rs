@@ -4,11 +4,12 @@
 //! has read and ends when the last are handed to its kernel, so it has no part of the handshakes and little of the
 //! network to the client.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{Frame, Input, Options};
 use crate::{Error, Sink, error::Unknown};
 
+mod caddy;
 mod clock;
 mod cloudflare;
 mod detect;
@@ -65,9 +66,16 @@ pub enum AccessFormat {
     Cloudflare,
     /// Fastly's real-time logs as JSON.
     Fastly,
+    /// Caddy's JSON.
+    Caddy,
 }
 
 impl AccessFormat {
+    /// Whether its variables have names, to which a user may give a meaning.
+    pub(super) fn has_names(self) -> bool {
+        !matches!(self, Self::EnvoyDefault | Self::Traefik | Self::Haproxy | Self::Elb | Self::Caddy)
+    }
+
     /// The name in messages and results.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -87,6 +95,7 @@ impl AccessFormat {
             Self::Iis => "IIS access log",
             Self::Cloudflare => "Cloudflare Logpush",
             Self::Fastly => "Fastly log",
+            Self::Caddy => "Caddy access log",
         }
     }
 }
@@ -181,6 +190,7 @@ pub(super) fn read(
         AccessFormat::Fastly => Box::new(object::Objects::new(&fastly::KEYS, columns)),
         AccessFormat::Haproxy => Box::new(haproxy::Haproxy::new()),
         AccessFormat::Elb => Box::new(elb::Elb),
+        AccessFormat::Caddy => Box::new(caddy::Caddy),
         AccessFormat::CloudFront | AccessFormat::Iis => Box::new(w3c::Columns::new(format, columns)),
         AccessFormat::Traefik => Box::new(Cow::<Parsed>::Owned(traefik::common())),
         AccessFormat::EnvoyDefault => Box::new(envoy::Defaults::new()),
@@ -203,6 +213,11 @@ fn without_format(input: &Input<'_>) -> Error {
 trait Parser {
     /// Puts the content of a line into empty fields.
     fn take(&mut self, line: &[u8], found: &mut Fields<'_>) -> Result<Taken, Problem>;
+
+    /// The names that variables had so far. `None` if they have no names.
+    fn names(&self) -> Option<BTreeSet<String>> {
+        None
+    }
 
     /// Notes on the values of the whole file.
     fn warnings(&self, found: &Fields<'_>) -> Vec<String> {

@@ -18,18 +18,24 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     let (run, place): (Run, _) = whole(input, "what autocannon --json writes")?;
     latency_only(options.metric, SOURCE, place.clone())?;
     let figure = |name: &str| run.latency.get(&Text(name.to_owned()))?.text()?.parse::<f64>().ok();
-    let percentiles = run.latency.iter().filter_map(|(Text(name), value)| {
-        // "p97_5".
-        let percent = name.strip_prefix('p')?.replace('_', ".").parse().ok()?;
-        Some((percent, value.text()?.parse().ok()?))
-    });
+    let percentiles: Vec<(f64, f64)> = run
+        .latency
+        .iter()
+        .filter_map(|(Text(name), value)| {
+            // "p97_5".
+            let percent = name.strip_prefix('p')?.replace('_', ".").parse().ok()?;
+            Some((percent, value.text()?.parse().ok()?))
+        })
+        .collect();
+    // `min` leaves out what took less than a millisecond, which is 0 among the percentiles.
+    let lowest = percentiles.iter().map(|&(_, ms)| ms).fold(f64::INFINITY, f64::min);
     let count = run.latency.get(&Text("totalCount".to_owned())).and_then(|count| count.text()?.parse().ok());
     let points = PercentileSummary {
         events: count.unwrap_or(run.requests.total),
-        fastest_ms: figure("min"),
+        fastest_ms: figure("min").map(|min| min.min(lowest)),
         slowest_ms: figure("max"),
         mean_ms: figure("average"),
-        percentiles: percentiles.collect(),
+        percentiles,
     };
     let mut warnings = Vec::new();
     points.hand_over(SOURCE, place, sink, &mut warnings)?;
@@ -76,6 +82,9 @@ mod tests {
         // Older versions count requests only.
         let older = RUN.replace(",\"totalCount\":175", "");
         assert_eq!(read(older).unwrap().counts, kept.counts);
+        // Less than a millisecond is 0 among the percentiles, and is left out of the minimum.
+        let below = read(RUN.replace("\"p0_001\":8", "\"p0_001\":0")).unwrap();
+        assert_eq!(below.points()[..2], [(0.0, 2), (10.0, 1)]);
         assert!(read(RUN.replace("\"p50\":44", "\"p50\":4")).unwrap_err().contains("percentiles that fall"));
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::json::testing::{damaged, read};
 use crate::Format;
 
-const FILES: [(Format, &str); 19] = [
+const FILES: [(Format, &str); 23] = [
     (Format::Ab, include_str!("../../../../fuzz/seeds/recording_tools/ab.tsv")),
     (Format::Artillery, include_str!("../../../../fuzz/seeds/recording_tools/artillery.json")),
     (Format::Atlas, include_str!("../../../../fuzz/seeds/recording_tools/atlas.json")),
@@ -19,11 +19,15 @@ const FILES: [(Format, &str); 19] = [
     (Format::K6Summary, include_str!("../../../../fuzz/seeds/recording_tools/k6-summary.json")),
     (Format::Lighthouse, include_str!("../../../../fuzz/seeds/recording_tools/lighthouse.json")),
     (Format::Locust, include_str!("../../../../fuzz/seeds/recording_tools/locust.csv")),
+    (Format::LocustHistory, include_str!("../../../../fuzz/seeds/recording_tools/locust-history.csv")),
+    (Format::LocustJson, include_str!("../../../../fuzz/seeds/recording_tools/locust.json")),
     (Format::Mtr, include_str!("../../../../fuzz/seeds/recording_tools/mtr.txt")),
     (Format::Nighthawk, include_str!("../../../../fuzz/seeds/recording_tools/nighthawk.json")),
     (Format::Otlp, include_str!("../../../../fuzz/seeds/recording_tools/otlp.json")),
     (Format::Ping, include_str!("../../../../fuzz/seeds/recording_tools/ping.txt")),
     (Format::Prometheus, include_str!("../../../../fuzz/seeds/recording_tools/prometheus.txt")),
+    (Format::Smokeping, include_str!("../../../../fuzz/seeds/recording_tools/smokeping.txt")),
+    (Format::WindowsPing, include_str!("../../../../fuzz/seeds/recording_tools/windows-ping.txt")),
     (Format::Wrk, include_str!("../../../../fuzz/seeds/recording_tools/wrk.txt")),
 ];
 

@@ -3,130 +3,10 @@
 use std::path::Path;
 
 use super::{
-    AccessFormat, Options, ab, access, fping, gatling, hey, jmeter, locust, mtr, ping, prometheus, wrk,
+    AccessFormat, Format, Options, ab, access, fping, gatling, hey, jmeter, locust, locust_history, mtr,
+    ping, prometheus, smokeping, windows_ping, wrk,
 };
 use crate::{Error, Place};
-
-/// A format that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// JSON lines with a header: ours.
-    Native,
-    /// Rows of columns.
-    Csv,
-    /// HTTP Archive 1.2, what browsers export.
-    Har,
-    /// HdrHistogram interval log.
-    Hlog,
-    /// HdrHistogram percentile text.
-    Hgrm,
-    /// Lines of `curl -w '%{json}'`.
-    Curl,
-    /// `oha --output-format csv`.
-    OhaCsv,
-    /// `oha --output-format json`.
-    OhaJson,
-    /// `k6 run --out json=...`.
-    K6,
-    /// The same as CSV.
-    K6Csv,
-    /// JMeter's results (JTL) as CSV.
-    JmeterCsv,
-    /// The same as XML.
-    JmeterXml,
-    /// `vegeta encode --to json`.
-    Vegeta,
-    /// `vegeta encode --to csv`.
-    VegetaCsv,
-    /// Entries of the W3C Resource or Navigation Timing interface.
-    Timing,
-    /// `hey -o csv`.
-    Hey,
-    /// `ab -g`.
-    Ab,
-    /// What `wrk --latency` prints.
-    Wrk,
-    /// `autocannon --json`.
-    Autocannon,
-    /// `bombardier -l -p r -o json`.
-    Bombardier,
-    /// `locust --csv NAME`: `NAME_stats.csv`.
-    Locust,
-    /// Gatling's `simulation.log` as text.
-    Gatling,
-    /// A histogram in Prometheus' text format.
-    Prometheus,
-    /// Traces of OpenTelemetry as JSON.
-    Otlp,
-    /// What ping prints.
-    Ping,
-    /// What fping prints.
-    Fping,
-    /// Results of pings of RIPE Atlas.
-    Atlas,
-    /// `mtr --raw`.
-    Mtr,
-    /// `k6 run --summary-export`, or of `handleSummary`.
-    K6Summary,
-    /// `fortio load -json`.
-    Fortio,
-    /// `ghz -O json`.
-    Ghz,
-    /// `nighthawk_client --output-format json`.
-    Nighthawk,
-    /// `artillery run --output`.
-    Artillery,
-    /// `lighthouse --output json`.
-    Lighthouse,
-    /// Caddy's access log, JSON lines.
-    Caddy,
-    /// Another access log.
-    Access(AccessFormat),
-}
-
-impl Format {
-    /// What a person calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native recording",
-            Self::Csv => "CSV",
-            Self::Har => "HAR",
-            Self::Hlog => "HdrHistogram log",
-            Self::Hgrm => "HdrHistogram percentiles",
-            Self::Curl => "curl",
-            Self::OhaCsv => "oha CSV",
-            Self::OhaJson => "oha JSON",
-            Self::K6 => "k6",
-            Self::K6Csv => "k6 CSV",
-            Self::JmeterCsv => "JMeter CSV",
-            Self::JmeterXml => "JMeter XML",
-            Self::Vegeta => "vegeta",
-            Self::VegetaCsv => "vegeta CSV",
-            Self::Timing => "Resource Timing",
-            Self::Hey => "hey CSV",
-            Self::Ab => "ApacheBench",
-            Self::Wrk => "wrk",
-            Self::Autocannon => "autocannon JSON",
-            Self::Bombardier => "bombardier JSON",
-            Self::Locust => "Locust CSV",
-            Self::Gatling => "Gatling log",
-            Self::Prometheus => "Prometheus histogram",
-            Self::Otlp => "OpenTelemetry traces",
-            Self::Ping => "ping",
-            Self::Fping => "fping",
-            Self::Atlas => "RIPE Atlas",
-            Self::Mtr => "mtr",
-            Self::K6Summary => "k6 summary",
-            Self::Fortio => "fortio JSON",
-            Self::Ghz => "ghz JSON",
-            Self::Nighthawk => "nighthawk JSON",
-            Self::Artillery => "artillery JSON",
-            Self::Lighthouse => "Lighthouse JSON",
-            Self::Caddy => "Caddy access log",
-            Self::Access(format) => format.name(),
-        }
-    }
-}
 
 /// The format of a file that begins with these bytes, 64 KiB of it or all.
 pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Format, Error> {
@@ -142,14 +22,11 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     if head.starts_with(b"PK\x03\x04") {
         return refuse("this is a zip file or a spreadsheet (export it as CSV)");
     }
-    if head.starts_with(b"BZh") {
-        return refuse("this is packed with bzip2 (unpack it: bzip2 -dk FILE)");
-    }
-    if head.starts_with(b"\xFD7zXZ\0") {
-        return refuse("this is packed with xz (unpack it: xz -dk FILE)");
-    }
     if is_vegeta_gob(head) {
         return refuse("this is vegeta's binary format (turn it into JSON: vegeta encode --to json)");
+    }
+    if head.starts_with(b"RRD\0") {
+        return refuse(ROUND_ROBIN);
     }
     if gatling::is_binary(head) {
         return refuse(
@@ -176,12 +53,15 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         Some(b'[') if ping::is_header(first_line(text)) => Ok(Format::Ping),
         Some(b'{' | b'[') => match json(text) {
             Some(format) => Ok(format),
-            None if first_key(text) == Some(b"report") => {
-                refuse("this is mtr's report, which has no samples (run mtr --raw)")
+            None if first_key(text) == Some(b"report") => refuse(A_REPORT_OF_MTR),
+            // Of its API, and of its tables in BigQuery.
+            None if first_key(text) == Some(b"record")
+                || memchr::memmem::find(text, b"\"density\"").is_some() =>
+            {
+                refuse(
+                    "this is CrUX, which has shares of an unknown number of page loads (measure with Resource Timing or Lighthouse)",
+                )
             }
-            None if first_key(text) == Some(b"record") => refuse(
-                "this is CrUX, which has shares of an unknown number of page loads (measure with Resource Timing or Lighthouse)",
-            ),
             None if first_key(text)
                 .is_some_and(|key| matches!(key, b"resourceMetrics" | b"resourceLogs")) =>
             {
@@ -193,6 +73,7 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
             None => refuse("this is JSON of nothing known"),
         },
         Some(b'<') if memchr::memmem::find(text, b"<testResults").is_some() => Ok(Format::JmeterXml),
+        Some(b'<') if memchr::memmem::find(text, b"<rrd>").is_some() => refuse(ROUND_ROBIN),
         Some(b'<') => refuse("this is HTML or XML"),
         _ if has_line(head, is_hgrm_header) => Ok(Format::Hgrm),
         _ if has_line(head, is_hlog_line) => Ok(Format::Hlog),
@@ -207,15 +88,25 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         ),
         _ if has_line(head, wrk::is_header) => Ok(Format::Wrk),
         _ if locust::is_header(first_line(head)) => Ok(Format::Locust),
+        _ if locust_history::is_header(first_line(head)) => Ok(Format::LocustHistory),
         _ if has_line(head, gatling::is_header) => Ok(Format::Gatling),
         _ if has_line(head, prometheus::is_header) => Ok(Format::Prometheus),
         _ if has_line(head, ping::is_header) => Ok(Format::Ping),
+        _ if has_line(head, windows_ping::is_header) => Ok(Format::WindowsPing),
+        _ if smokeping::is_header(first_line(head)) => Ok(Format::Smokeping),
+        _ if smokeping::is_other(head) => refuse(
+            "this is what rrdtool fetch prints of another database than smokeping's, whose averages are no samples (give what was measured)",
+        ),
         _ if has_line(head, fping::is_line) => Ok(Format::Fping),
         _ if mtr::is_header(first_line(head)) => Ok(Format::Mtr),
-        _ if looks_like_access_log(head) => refuse(
-            "this looks like an access log (give the format of its lines, such as --log-format 'combined %D')",
-        ),
-        _ => Ok(Format::Csv),
+        _ if has_line(head, mtr::is_head_of_report) => refuse(A_REPORT_OF_MTR),
+        _ => match later_log(head) {
+            Some(log) => Ok(Format::Access(log)),
+            None if looks_like_access_log(head) => refuse(
+                "this looks like an access log (give the format of its lines, such as --log-format 'combined %D')",
+            ),
+            None => Ok(Format::Csv),
+        },
     }
 }
 
@@ -238,6 +129,7 @@ fn json(text: &[u8]) -> Option<Format> {
     let formats = [
         (is_native, Format::Native),
         (all(&["type", "prb_id", "result", "timestamp"]), Format::Atlas),
+        (text.starts_with(b"[") && all(&["response_times", "num_requests"]), Format::LocustJson),
         (text.starts_with(b"{") && all(&["DurationHistogram", "RetCodes"]), Format::Fortio),
         (
             text.starts_with(b"{") && all(&["count", "fastest", "slowest", "statusCodeDistribution"]),
@@ -265,13 +157,17 @@ fn json(text: &[u8]) -> Option<Format> {
     ];
     let log =
         || access::detect_json(|key| has(text, key)).filter(|_| text.starts_with(b"{")).map(Format::Access);
-    // Its first lines may be about something else.
-    let is_caddy = text.starts_with(b"{") && all(&["duration", "request", "status"]);
-    formats
-        .into_iter()
-        .find_map(|(is, format)| is.then_some(format))
-        .or_else(log)
-        .or_else(|| is_caddy.then_some(Format::Caddy))
+    formats.into_iter().find_map(|(is, format)| is.then_some(format)).or_else(log)
+}
+
+/// Which log in JSON a file is whose first line is the rest of one.
+fn later_log(head: &[u8]) -> Option<AccessFormat> {
+    let (_, rest) = head.split_at(memchr::memchr(b'\n', head)? + 1);
+    let objects = Some(rest.trim_ascii_start()).filter(|rest| rest.starts_with(b"{"))?;
+    match json(objects)? {
+        Format::Access(log) => Some(log),
+        _ => None,
+    }
 }
 
 /// The first key of an object, as it stands between its quotes.
@@ -341,6 +237,10 @@ fn looks_like_access_log(head: &[u8]) -> bool {
     line.contains(&b'[') && methods.into_iter().any(is_request)
 }
 
+const A_REPORT_OF_MTR: &str = "this is mtr's report, which has no samples (run mtr --raw)";
+
+const ROUND_ROBIN: &str = "this is a round-robin database (of smokeping's, read what this prints: rrdtool fetch FILE AVERAGE -s -1d)";
+
 /// What [`detect`] finds acceptable, for messages.
 pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"schema\":\"longhaul.recording/1\"}, CSV with \
                                    a column such as latency_ms, HAR, an HdrHistogram log, Resource Timing, an access log, or \
@@ -379,10 +279,18 @@ mod tests {
             ),
             ("{\n \"summary\": {},\n \"latencyPercentiles\": {}}", Format::OhaJson),
             ("[\n {\"name\": \"x\", \"entryType\" : \"resource\", \"startTime\": 1}]", Format::Timing),
-            ("{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n", Format::Caddy),
+            (
+                "{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n",
+                Format::Access(AccessFormat::Caddy),
+            ),
+            // The end of a line.
+            (
+                "0.1,\"status\":200}\n{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n",
+                Format::Access(AccessFormat::Caddy),
+            ),
             (
                 "{\"logger\":\"tls\"}\n{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n",
-                Format::Caddy,
+                Format::Access(AccessFormat::Caddy),
             ),
             ("[[{\"name\":\"x\",\"entryType\":\"resource\",\"startTime\":1}]]", Format::Timing),
             ("request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n", Format::OhaCsv),
@@ -415,12 +323,20 @@ mod tests {
         for (text, expected) in [
             ("[1, 2]", "JSON array"),
             ("{\"a\":1}", "JSON of nothing known"),
+            (
+                "Start: 2025-03-14T09:26:53+0000\nHOST: a     Loss%   Snt   Last   Avg  Best  Wrst StDev\n",
+                "mtr --raw",
+            ),
             ("<html>", "HTML or XML"),
+            ("{\"record\":{\"key\":{},\"metrics\":{}}}", "this is CrUX"),
+            (
+                "[{\"origin\":\"https://a.example\",\"fcp\":{\"histogram\":{\"bin\":[{\"start\":0,\"end\":100,\"density\":0.1}]}}}]",
+                "this is CrUX",
+            ),
             // A message of 127 bytes, of the type -65, as Go's documentation takes one apart.
             ("\x7f\u{3}\x01\x01\x06Result\x01", "vegeta encode --to json"),
             ("", "the file is empty"),
             ("PK\x03\x04", "zip file"),
-            ("BZh91AY", "bzip2 -dk"),
             ("<testResult", "HTML or XML"),
             ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n", "--log-format"),
             ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET http://a/ HTTP/1.1\" 200 5\n", "--log-format"),

@@ -1,7 +1,7 @@
 //! Reads fortio's JSON: a histogram with the limits of its buckets, in seconds.
 //!
 //! The first bucket begins at the fastest value and the last ends at the slowest. Calls without a response, under the code -1,
-//! are in the histogram with the time until they failed.
+//! are in the histogram with the time until they failed: as large a share of each bucket is left out as failed of all.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use serde::Deserialize;
 use super::{
     Frame, Input, Options,
     json::{Text, whole},
-    summary::{Bin, failures, latency_only, mean, of_bins},
+    summary::{Bin, failures, latency_only, mean, of_bins, thinned},
 };
-use crate::{Error, Metric, Sink, error::counted};
+use crate::{Counts, Error, Metric, Sink, error::counted};
 
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let (run, place): (Run, _) = whole(input, "what fortio load -json writes")?;
@@ -38,9 +38,12 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
             counted(bins.len() as u64, "bucket"),
             mean(&counts.buckets, Some(ms(run.histogram.avg)))
         ));
-        sink.counts(&counts)?;
     }
     let failed = run.codes.get(&Text("-1".to_owned())).copied().unwrap_or(0);
+    let counts = Counts { buckets: thinned(counts.buckets, failed), ..counts };
+    if !counts.buckets.is_empty() {
+        sink.counts(&counts)?;
+    }
     if failed > 0 {
         warnings.push(format!(
             "The histogram of fortio has the times of {} until failure too.",
@@ -88,8 +91,10 @@ mod tests {
     fn buckets_have_their_limits() {
         let kept = read(RUN).unwrap();
         assert_eq!(kept.format, Some(Format::Fortio));
-        let buckets = [(2.0, 2), (2.75, 1), (5.0, 1)];
-        assert_eq!(kept.points(), buckets);
+        // Of 4, 1 failed: 1.5, 2.25 and 3 of the 3 others are up to each limit, rounded.
+        assert_eq!(kept.points(), [(2.0, 2), (5.0, 1)]);
+        let answered = read(RUN.replace("\"200\":3,\"-1\":1", "\"200\":4")).unwrap();
+        assert_eq!(answered.points(), [(2.0, 2), (2.75, 1), (5.0, 1)]);
         assert!((kept.counts[0].relative_error - 0.4).abs() < 1e-12);
         assert_eq!(kept.samples[0].error.as_deref(), Some("no response"));
         assert!(kept.warnings[1].contains("1 failed call until failure"), "{:?}", kept.warnings);

@@ -24,8 +24,16 @@ use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::MOST_MS};
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut document = Document::new(input, EXPECTED)?;
     let (labels, sample) = (&options.labels, Sample::default());
-    let mut reader =
-        Reader { labels, sink, sample, pages: HashMap::new(), is_playwright: false, read: 0, left_out: None };
+    let mut reader = Reader {
+        labels,
+        sink,
+        sample,
+        pages: HashMap::new(),
+        is_playwright: false,
+        read: 0,
+        blocked: 0,
+        left_out: None,
+    };
     let mut taker = Taker::new(|part| reader.take(part));
     if let Err(error) = document.next(File(&mut taker)) {
         return Err(taker.stopped(error, &document));
@@ -40,7 +48,14 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let found = "there is no request in log.entries".to_owned();
         return Err(Error::Empty { place: document.start(), found, expected: EXPECTED });
     }
-    Ok(Frame { warnings: left_out.map(LeftOut::warning).into_iter().collect(), ..Frame::default() })
+    let mut warnings: Vec<String> = left_out.map(LeftOut::warning).into_iter().collect();
+    if reader.blocked > 0 {
+        warnings.push(format!(
+            "{} in the browser's queue below 0, as Chrome writes it where its clocks differ: it counts as absent.",
+            if reader.blocked == 1 { "1 entry has a time".to_owned() } else { format!("{} entries have a time", reader.blocked) }
+        ));
+    }
+    Ok(Frame { warnings, ..Frame::default() })
 }
 
 /// Entries that are left out: how many, and what is wrong with the first.
@@ -108,7 +123,7 @@ struct Entry {
     error: Loose,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 struct Timings {
     blocked: Took,
@@ -165,6 +180,9 @@ struct Response {
     content: Option<Content>,
     #[serde(default, rename = "_error")]
     error: Loose,
+    /// The same of Playwright, also where a response broke off.
+    #[serde(default, rename = "_failureText")]
+    failure_text: Loose,
 }
 
 #[derive(Deserialize, Default)]
@@ -183,6 +201,8 @@ struct Reader<'r> {
     pages: HashMap<String, u64>,
     is_playwright: bool,
     read: u64,
+    /// Entries whose `blocked` is below 0.
+    blocked: u64,
     left_out: Option<LeftOut>,
 }
 
@@ -220,6 +240,7 @@ impl Reader<'_> {
         let request = entry.request.as_ref().unwrap_or(&missing.0);
         let response = entry.response.as_ref().unwrap_or(&missing.1);
         let timings = entry.timings.as_ref().unwrap_or(&missing.2);
+        self.blocked += u64::from(timings.blocked.0.is_some_and(|ms| ms < 0.0 && ms != ABSENT));
         let page = entry.pageref.text().map(|id| match self.pages.get(id) {
             Some(&page) => page,
             None => self.page(id.to_owned()),
@@ -231,6 +252,9 @@ impl Reader<'_> {
         let time = if self.is_playwright { Took::default() } else { entry.time };
         let protocol = response.http_version.text().or(request.http_version.text());
         let is_http3 = protocol.is_some_and(is_http3);
+        // Playwright writes a time of TLS where there was none.
+        let is_clear = request.url.text().is_some_and(|url| url.starts_with("http://"));
+        let timings = &if is_clear { timings.without_tls() } else { *timings };
         let total = timings.fill(sample, time, self.is_playwright, is_http3);
         sample.last_byte_ns = total.and_then(milliseconds);
         sample.reused = match (sample.connect_ns.or(sample.tls_ns).or(sample.quic_ns), sample.wait_ns) {
@@ -242,8 +266,8 @@ impl Reader<'_> {
         sample.status = status(response.status);
         sample.body_bytes = response.body_size.and_then(bytes);
         sample.page = page;
-        sample.error =
-            [response.error.text(), entry.error.text()].into_iter().flatten().next().map(str::to_owned);
+        let errors = [&response.error, &response.failure_text, &entry.error];
+        sample.error = errors.into_iter().find_map(Loose::text).map(str::to_owned);
         if sample.error.is_none() && sample.status.is_none() {
             sample.error = Some("no response".to_owned());
         }
@@ -294,6 +318,10 @@ impl Timings {
             ("receive", receive),
             ("ssl", ssl),
         ]
+    }
+
+    fn without_tls(self) -> Self {
+        Self { ssl: Took::default(), ..self }
     }
 
     /// Sets the phases. Returns the total: `time` if the file contains it, or else the sum of its parts.

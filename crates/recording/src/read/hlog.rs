@@ -270,8 +270,12 @@ fn number(text: &[u8]) -> Option<f64> {
 fn buckets(histogram: &Decoded, unit: Unit) -> Option<Vec<Bucket>> {
     let bucket = |&(range, count): &(Range, u64)| {
         let ms = |value: f64| unit.milliseconds(value * histogram.ratio);
-        let [low_ms, high_ms] = [ms(range.low as f64)?, ms(range.high() as f64)?];
-        Some(Bucket { value_ms: ms(range.middle())?, low_ms, high_ms, count })
+        let low_ms = ms(range.low as f64)?;
+        if histogram.is_double {
+            // Decimals lie anywhere in a bucket, and not on its whole numbers.
+            return Some(Bucket::between(low_ms, ms((range.low + range.width) as f64)?, count));
+        }
+        Some(Bucket { value_ms: ms(range.middle())?, low_ms, high_ms: ms(range.high() as f64)?, count })
     };
     histogram.counts.iter().map(bucket).collect()
 }

@@ -19,11 +19,7 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 
 /// Which file of Locust has this header row, if it is one without percentiles of a known number of requests.
 pub(super) fn other_file(line: &[u8]) -> Option<&'static str> {
-    let headers: [(&[u8], &str); 3] = [
-        (
-            b"Timestamp,User Count,Type,Name,Requests/s,",
-            "Locust's history, whose percentiles are of sliding windows",
-        ),
+    let headers: [(&[u8], &str); 2] = [
         (b"Method,Name,Error,Occurrences", "Locust's list of failures"),
         (b"Count,Message,Traceback,Nodes", "Locust's list of exceptions"),
     ];
@@ -56,15 +52,20 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         latency_only(options.metric, SOURCE, table.place(row, NAME))?;
         failed = failed.saturating_add(hand_over(&table, row, rows.len() > 1, sink, &mut warnings)?);
     }
-    if failed > 0 {
-        warnings.push(format!(
-            "Locust counts responses with a status of 400 or more as failures, and all failures among its percentiles: {}.",
-            counted(failed, "request")
-        ));
-    }
+    warnings.extend(failed_among(failed));
     failures([("failed", failed)], sink, &mut warnings)?;
     warnings.append(&mut table.warnings);
     Ok(Frame { warnings, ..Frame::default() })
+}
+
+/// The sentence about failures.
+pub(super) fn failed_among(failed: u64) -> Option<String> {
+    (failed > 0).then(|| {
+        format!(
+            "Locust counts responses with a status of 400 or more as failures, and all failures among its percentiles: {}.",
+            counted(failed, "request")
+        )
+    })
 }
 
 /// Hands the responses of a row over; how many requests failed.
@@ -197,7 +198,7 @@ GET,\"b, all\",75,0,46,48.2,42.2,61.8,700.0,25.3,0.0,46,49,50,51,53,57,57,62,62,
             refused.starts_with("x:2:15: found \"slow\"; expected a number of milliseconds"),
             "{refused}"
         );
-        let refused = read("Timestamp,User Count,Type,Name,Requests/s,Failures/s,50%\n").unwrap_err();
-        assert!(refused.contains("Locust's history") && refused.contains("_stats.csv"), "{refused}");
+        let refused = read("Method,Name,Error,Occurrences\n").unwrap_err();
+        assert!(refused.contains("Locust's list of failures") && refused.contains("_stats.csv"), "{refused}");
     }
 }

@@ -18,6 +18,11 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     matches!(Line::of(&String::from_utf8_lossy(line)), Some(Line::Sent { hop: 0, .. }))
 }
 
+/// Whether a line is the head of the table that `mtr --report` prints.
+pub(super) fn is_head_of_report(line: &[u8]) -> bool {
+    line.starts_with(b"HOST: ") && memchr::memmem::find(line, b"Loss%").is_some()
+}
+
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
     let (mut hops, mut kept, mut warnings) = (BTreeMap::<u64, Hop>::new(), 0, Vec::new());

@@ -178,6 +178,22 @@ pub(super) fn failures<'r>(
     Ok(())
 }
 
+/// The counts without so many events, of each bucket as large a share as of all: for files that have failed events among their times. What is
+/// up to a bucket is rounded, so that percentiles stay where they are.
+pub(super) fn thinned(mut buckets: Vec<Bucket>, without: u64) -> Vec<Bucket> {
+    let all: u64 = buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
+    let kept = u128::from(all.saturating_sub(without));
+    let (mut upto, mut given) = (0_u128, 0);
+    for bucket in &mut buckets {
+        upto += u128::from(bucket.count);
+        let rounded = (upto * kept + u128::from(all) / 2) / u128::from(all.max(1));
+        let rounded = u64::try_from(rounded).unwrap_or(u64::MAX);
+        (bucket.count, given) = (rounded - given, rounded);
+    }
+    buckets.retain(|bucket| bucket.count > 0);
+    buckets
+}
+
 /// An error for a metric that a summary does not have.
 pub(super) fn latency_only(wanted: Option<Metric>, source: &str, place: Place) -> Result<(), Error> {
     match wanted {
@@ -255,6 +271,18 @@ mod tests {
                 .counts("A file")
                 .is_none()
         );
+    }
+
+    #[test]
+    fn what_failed_is_taken_from_all_buckets() {
+        let of = |counts: &[u64], without| -> Vec<u64> {
+            let buckets = (1..).zip(counts).map(|(ms, &count)| Bucket::exact(f64::from(ms), count)).collect();
+            thinned(buckets, without).iter().map(|bucket| bucket.count).collect()
+        };
+        assert_eq!(of(&[10, 20, 70], 50), [5, 10, 35]);
+        // 1.5, 3 and 4.5 of 9, rounded up from the half: 2, 3 and 5.
+        assert_eq!(of(&[3, 3, 3], 4), [2, 1, 2]);
+        assert_eq!((of(&[1, 2], 0), of(&[1, 2], 3), of(&[1, 2], 9)), (vec![1, 2], vec![], vec![]));
     }
 
     #[test]

@@ -96,6 +96,11 @@ impl<'i, const N: usize> Table<'i, N> {
         })
     }
 
+    /// Where the file begins.
+    pub fn begin(&self) -> Place {
+        self.lines.place(1, 1)
+    }
+
     /// Where a cell begins.
     pub fn place(&self, row: &Row, column: usize) -> Place {
         let at = self.columns[column].and_then(|index| row.cells.places.get(index));

@@ -1,4 +1,6 @@
-//! Unpacks .gz and .zst, recognised by their first bytes, without trusting how much comes out of them.
+//! Unpacks .gz, .zst, .bz2 and .xz, recognised by their first bytes, without trusting how much comes out of them.
+
+mod xz;
 
 use std::{
     cell::Cell,
@@ -16,19 +18,21 @@ pub(crate) fn unpack<'i>(
 ) -> Result<(Vec<u8>, Box<dyn Read + 'i>), Error> {
     let failed = |source| Error::Read { place: Place { path: path.to_owned(), line: 1, column: 1 }, source };
     let head = head(&mut input).map_err(failed)?;
-    if !head.starts_with(GZIP) && !head.starts_with(ZSTD) {
+    let packings = [(GZIP, "gzip"), (ZSTD, "zstd"), (BZIP2, "bzip2"), (xz::MAGIC, "xz")];
+    let Some((magic, format)) = packings.into_iter().find(|(magic, _)| head.starts_with(magic)) else {
         return Ok((head, Box::new(input)));
-    }
-    let is_gzip = head.starts_with(GZIP);
+    };
     let taken = Rc::new(Taken::default());
     let packed = BufReader::new(Counted { input: Cursor::new(head).chain(input), taken: Rc::clone(&taken) });
-    let inner: Box<dyn Read + 'i> = if is_gzip {
-        Box::new(flate2::bufread::MultiGzDecoder::new(packed))
-    } else {
-        let frame = next_frame(packed).map_err(|error| failed(taken.explain("zstd", error)))?;
-        Box::new(Zstd { frame: Some(frame) })
+    let inner: Box<dyn Read + 'i> = match magic {
+        GZIP => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
+        BZIP2 => Box::new(bzip2::bufread::MultiBzDecoder::new(packed)),
+        ZSTD => {
+            let frame = next_frame(packed).map_err(|error| failed(taken.explain("zstd", error)))?;
+            Box::new(Zstd { frame: Some(frame) })
+        }
+        _ => Box::new(xz::Xz::new(packed)),
     };
-    let format = if is_gzip { "gzip" } else { "zstd" };
     let mut unpacked = Bounded { inner, format, taken, given: 0 };
     let head = self::head(&mut unpacked).map_err(failed)?;
     Ok((head, Box::new(unpacked)))
@@ -54,7 +58,7 @@ struct Taken {
 impl Taken {
     /// The error in the packed data, if it could not be unpacked.
     fn explain(&self, format: &str, error: io::Error) -> io::Error {
-        if self.has_failed.get() {
+        if self.has_failed.get() || error.kind() == io::ErrorKind::Unsupported {
             return error;
         }
         let bytes = self.bytes.get();
@@ -147,6 +151,7 @@ fn next_frame<R: io::BufRead>(rest: R) -> io::Result<Frame<R>> {
 
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+const BZIP2: &[u8] = b"BZh";
 
 /// Enough to see a HAR's first entries, or a page of text before a table.
 const HEAD: usize = 64 << 10;
@@ -173,6 +178,15 @@ mod tests {
         packer.finish().unwrap()
     }
 
+    fn bzip2(text: &[u8]) -> Vec<u8> {
+        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    }
+
+    /// [`rows`] of 100 as `xz` packs them.
+    const XZ: &[u8] = include_bytes!("unpack/rows.csv.xz");
+
     /// Numbers that do not pack to nothing.
     fn rows(count: u32) -> Vec<u8> {
         let row = |i: u32| {
@@ -193,9 +207,15 @@ mod tests {
     fn what_is_cut_off_or_damaged_is_named_so() {
         for count in [100_u32, 60_000] {
             let text = rows(count);
-            for (name, packed) in
-                [("gzip", gzip(&text)), ("zstd", compress_to_vec(text.as_slice(), CompressionLevel::Fastest))]
-            {
+            let mut all = vec![
+                ("gzip", gzip(&text)),
+                ("zstd", compress_to_vec(text.as_slice(), CompressionLevel::Fastest)),
+                ("bzip2", bzip2(&text)),
+            ];
+            if count == 100 {
+                all.push(("xz", XZ.to_vec()));
+            }
+            for (name, packed) in all {
                 assert_eq!(read(&packed), Ok(u64::from(count)), "{name}");
                 for length in [12, packed.len() / 2, packed.len() - 9, packed.len() - 1] {
                     let said = read(&packed[..length]).unwrap_err();
@@ -219,9 +239,23 @@ mod tests {
     }
 
     #[test]
+    fn a_dictionary_beyond_that_of_presets_is_refused() {
+        // Three rows, packed with a dictionary of 128 MiB.
+        let said = read(include_bytes!("unpack/large-dictionary.csv.xz")).unwrap_err();
+        assert!(
+            said.contains("cannot read on: unpacking it takes 128 MiB of memory, more than `xz -9` makes"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn members_one_after_the_other_are_one_text() {
         let packed = [gzip(&rows(10)), gzip(b"1\n2\n")].concat();
         assert_eq!(read(&packed), Ok(12));
+        assert_eq!(read(&[bzip2(&rows(10)), bzip2(b"1\n2\n")].concat()), Ok(12));
+        // Between streams of xz there may be zeros, four at a time.
+        let twice = [XZ, &[0; 8], XZ, &[0; 4]].concat();
+        assert!(read(&twice).unwrap_err().contains("found \"latency_ms\""), "{:?}", read(&twice));
         // The rest is not a member.
         let said = read(&[gzip(&rows(10)), b"garbage".to_vec()].concat());
         assert!(

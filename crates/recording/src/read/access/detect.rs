@@ -40,6 +40,8 @@ pub(in crate::read) fn detect_json(has: impl Fn(&str) -> bool) -> Option<AccessF
         (all(&["response_code", "duration"]), AccessFormat::EnvoyJson),
         (has("EdgeStartTimestamp"), AccessFormat::Cloudflare),
         (is_fastly, AccessFormat::Fastly),
+        // Its first lines may be about something else.
+        (all(&["duration", "request", "status"]), AccessFormat::Caddy),
     ]
     .into_iter()
     .find_map(|(is, format)| is.then_some(format))

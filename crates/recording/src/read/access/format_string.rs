@@ -1,6 +1,6 @@
 //! Reads lines by a format string.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{
     Parser, Problem, Taken,
@@ -20,6 +20,10 @@ impl Parsed {
 }
 
 impl Parser for Cow<'_, Parsed> {
+    fn names(&self) -> Option<BTreeSet<String>> {
+        (self.dialect != Dialect::Traefik).then(|| Parsed::names(self))
+    }
+
     fn warnings(&self, _: &Fields<'_>) -> Vec<String> {
         let doubt = "%D is read as microseconds, as Apache and Tomcat 10 write it. Up to version 9, Tomcat writes milliseconds: \
                      then give tomcat9:FORMAT, or --unit ms.";

@@ -1,7 +1,9 @@
 //! Reads the lines of any access log. A line that departs from the format is left out and counted: logs contain messages of their
 //! server, lines of an older format, and lines that two processes wrote into each other.
 
-use super::{Parser, Problem, Taken, fields::Fields};
+use std::collections::BTreeSet;
+
+use super::{Parser, Problem, Taken, fields::Fields, mapping};
 use crate::{
     Error, Event, Sink,
     error::counted,
@@ -20,6 +22,10 @@ pub(super) fn read(
     expected: &'static str,
 ) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
+    // Some formats have the names of their variables before the first line, and others show them line by line.
+    if let Some(names) = parser.names().filter(|names| !names.is_empty()) {
+        check_columns(options, &names, &lines)?;
+    }
     let mut found = Fields::new(options);
     let (mut events, mut others) = (0_u64, 0_u64);
     let (mut wrong, mut cut) = (Wrong::default(), None);
@@ -58,6 +64,9 @@ pub(super) fn read(
     if wrong.count > events {
         return Err(wrong.into_error(&lines));
     }
+    if let Some(names) = parser.names() {
+        check_columns(options, &names, &lines)?;
+    }
     if events == 0 {
         let found = if others > 0 { "no line is about a request" } else { "there is no line" };
         return Err(Error::Empty { place: lines.place(1, 1), found: found.to_owned(), expected });
@@ -80,6 +89,20 @@ pub(super) fn read(
         warnings.push(format!("{} without a request left out.", counted(others, "line")));
     }
     Ok(Frame { warnings, ..Frame::default() })
+}
+
+/// Fails if the user gives a meaning to a variable that is not there.
+fn check_columns<R: std::io::Read>(
+    options: &Options,
+    names: &BTreeSet<String>,
+    lines: &Lines<R>,
+) -> Result<(), Error> {
+    match mapping::refused(&options.columns, names) {
+        Some(Problem { offset, found, expected }) => {
+            Err(Error::Metric { place: lines.place(1, offset + 1), found, expected })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Lines that depart from the format.

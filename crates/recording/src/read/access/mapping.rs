@@ -1,20 +1,63 @@
 //! Meanings that the user gives to variables of a log: `ttfb=upstream_header_time:ms`.
 
-use super::format::{Kind, Parsed, Piece, Scale};
+use std::collections::BTreeSet;
+
+use super::{
+    Problem,
+    format::{Kind, Parsed, Piece, Scale},
+};
 use crate::{ColumnMapping, Metric, read::column_mapping::Field};
+
+/// What is wrong with the first mapping that is for none of these variables, that is one of several for one variable or field, or
+/// whose field no variable of a log can be.
+pub(super) fn refused(columns: &[ColumnMapping], names: &BTreeSet<String>) -> Option<Problem> {
+    let found = || {
+        let shown: Vec<_> =
+            names.iter().take(SHOWN).map(|name| format!("{:?}", name.trim_start_matches('$'))).collect();
+        let more = if names.len() > SHOWN { ", ..." } else { "" };
+        format!("the variables {}{more}", shown.join(", "))
+    };
+    let is_there = |column: &ColumnMapping| names.iter().any(|name| is_for(column, name));
+    columns.iter().enumerate().find_map(|(index, column)| {
+        let before = &columns[..index];
+        let (field, header) = (column.field.name(), &column.header);
+        let expected = match column.field {
+            _ if before.iter().any(|other| other.header == *header) => {
+                format!("one --column for \"{header}\", not several")
+            }
+            _ if before.iter().any(|other| other.field == column.field) => {
+                format!("one --column for the field {field}, not several")
+            }
+            Field::Metric(_) | Field::Status if is_there(column) => return None,
+            Field::Metric(_) | Field::Status => format!("one with the name \"{header}\""),
+            _ => format!("--column with a metric or status for an access log, not {field}"),
+        };
+        Some(Problem { offset: 0, found: found(), expected })
+    })
+}
+
+/// Whether a mapping is for the variable with this name, with or without the signs that mark it as one.
+fn is_for(column: &ColumnMapping, name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    column.matches(&name) || column.matches(bare(&name))
+}
+
+fn bare(name: &str) -> &str {
+    name.trim_matches(['$', '%', '@', '{', '}'])
+}
 
 /// The kind of a variable with this name and this usual kind.
 pub(super) fn mapped(columns: &[ColumnMapping], name: &str, kind: Kind) -> Kind {
     if columns.is_empty() {
         return kind;
     }
-    let name = name.to_ascii_lowercase();
-    let bare = name.trim_matches(['$', '%', '@', '{', '}']);
-    let Some(column) = columns.iter().find(|column| column.matches(&name) || column.matches(bare)) else {
+    let Some(column) = columns.iter().find(|column| is_for(column, name)) else {
         // Another variable is the user's choice for its metric.
         let is_replaced = |metric| columns.iter().any(|column| column.field == Field::Metric(metric));
         return match metric(&kind) {
-            Some((metric, _)) if is_replaced(metric) => Kind::Label(bare.to_owned()),
+            Some((metric, _)) if is_replaced(metric) => {
+                Kind::Label(bare(&name.to_ascii_lowercase()).to_owned())
+            }
             _ => kind,
         };
     };
@@ -36,6 +79,15 @@ fn metric(kind: &Kind) -> Option<(Metric, Scale)> {
 }
 
 impl Parsed {
+    /// The names of its variables.
+    pub fn names(&self) -> BTreeSet<String> {
+        let fields = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Field(field) => Some(field.name.clone()),
+            Piece::Text(_) => None,
+        });
+        fields.collect()
+    }
+
     /// The same with the user's meanings.
     pub fn mapped(mut self, columns: &[ColumnMapping]) -> Self {
         for piece in &mut self.pieces {
@@ -47,3 +99,6 @@ impl Parsed {
         self
     }
 }
+
+/// How many names a message shows.
+const SHOWN: usize = 20;

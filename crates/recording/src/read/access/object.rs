@@ -1,6 +1,6 @@
 //! Access logs in JSON, an object a line. Each format has a table of its keys; keys of other meanings become labels.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::{
     Deserialize,
@@ -47,6 +47,8 @@ pub(super) enum Meaning {
 pub(super) struct Objects<'o> {
     keys: &'static Keys,
     columns: &'o [ColumnMapping],
+    /// The keys of the objects so far, where the user gives them meanings.
+    seen: BTreeSet<String>,
     clock: Clock,
 }
 
@@ -54,7 +56,7 @@ impl<'o> Objects<'o> {
     pub fn new(keys: &'static Keys, columns: &'o [ColumnMapping]) -> Self {
         let clock =
             Clock::new("%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700").expect("the pattern is known");
-        Self { keys, columns, clock }
+        Self { keys, columns, seen: BTreeSet::new(), clock }
     }
 
     /// Takes the value of a key. An error is the expected form.
@@ -88,6 +90,10 @@ impl<'o> Objects<'o> {
 }
 
 impl Parser for Objects<'_> {
+    fn names(&self) -> Option<BTreeSet<String>> {
+        Some(self.seen.clone())
+    }
+
     fn take(&mut self, line: &[u8], found: &mut Fields<'_>) -> Result<Taken, Problem> {
         found.escapes = Escapes::None;
         let object: Object = serde_json::from_slice(line).map_err(|error| Problem {
@@ -99,6 +105,9 @@ impl Parser for Objects<'_> {
             return Ok(Taken::Other);
         }
         for (key, value) in &object.0 {
+            if !self.columns.is_empty() && self.seen.len() < MOST_KEYS && !self.seen.contains(key) {
+                self.seen.insert(key.clone());
+            }
             found.at = place_of(line, key);
             self.value(key, value, found).map_err(|expected| departs(line, key, value, &expected))?;
         }
@@ -232,3 +241,6 @@ fn nginx_meaning(key: &str) -> Meaning {
 
 /// How much of a value a message shows.
 const SHOWN: usize = 40;
+
+/// Keys that are remembered: more than any format has.
+const MOST_KEYS: usize = 1000;

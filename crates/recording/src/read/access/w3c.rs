@@ -4,6 +4,8 @@
 //! was acknowledged, or sent (docs: "Field descriptions" of http.sys). CloudFront writes seconds with three decimals. Both write the
 //! time when the request ended, in UTC.
 
+use std::collections::BTreeSet;
+
 use super::{
     AccessFormat, Parser, Problem, Taken,
     clock::Clock,
@@ -19,6 +21,8 @@ pub(super) struct Columns<'o> {
     mappings: &'o [ColumnMapping],
     clock: Clock,
     columns: Vec<(Column, Field)>,
+    /// The names of the columns so far.
+    seen: BTreeSet<String>,
     separator: u8,
 }
 
@@ -33,12 +37,13 @@ enum Column {
 impl<'o> Columns<'o> {
     pub fn new(format: AccessFormat, mappings: &'o [ColumnMapping]) -> Self {
         let clock = Clock::new("%Y-%m-%dT%H:%M:%S", "2025-03-14 09:26:53").expect("the pattern is known");
-        Self { format, mappings, clock, columns: Vec::new(), separator: b' ' }
+        Self { format, mappings, clock, columns: Vec::new(), seen: BTreeSet::new(), separator: b' ' }
     }
 
     fn header(&mut self, names: &str) {
         let meaning = if self.format == AccessFormat::CloudFront { cloudfront } else { iis };
         self.separator = if self.format == AccessFormat::CloudFront { b'\t' } else { b' ' };
+        self.seen.extend(names.split_ascii_whitespace().take(MOST_NAMES).map(str::to_owned));
         self.columns = names
             .split_ascii_whitespace()
             .map(|name| {
@@ -59,6 +64,10 @@ impl<'o> Columns<'o> {
 }
 
 impl Parser for Columns<'_> {
+    fn names(&self) -> Option<BTreeSet<String>> {
+        Some(self.seen.clone())
+    }
+
     fn take(&mut self, line: &[u8], found: &mut Fields<'_>) -> Result<Taken, Problem> {
         if line.starts_with(b"#") {
             if let Some(names) = line.strip_prefix(b"#Fields:") {
@@ -120,6 +129,9 @@ impl Parser for Columns<'_> {
         Ok(Taken::Request)
     }
 }
+
+/// Names of columns that are remembered of a header: more than there are.
+const MOST_NAMES: usize = 1000;
 
 /// The meaning of a field of IIS.
 fn iis(name: &str) -> Kind {

@@ -280,9 +280,9 @@ fn columns_that_are_named_wrongly_are_refused() {
     let series = read_columns(caddy, &["latency=duration:s"]).unwrap();
     let warnings = warnings(&series);
     assert!(
-        warnings
-            .iter()
-            .any(|warning| warning.starts_with("Columns can be named in CSV files and access logs only")),
+        warnings.iter().any(
+            |warning| warning.starts_with("Only columns of CSV files and named variables of access logs")
+        ),
         "{warnings:?}"
     );
 }

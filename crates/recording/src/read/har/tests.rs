@@ -77,8 +77,45 @@ fn only_minus_one_is_absent() {
     assert!(read(timed("-1", "\"wait\":30")).is_ok());
     assert!(read(timed("-3", "\"wait\":30")).unwrap_err().contains("the time -3,"));
     // Chrome writes it where its clocks differ, and it is in no phase.
-    let blocked = one(timed("50", "\"blocked\":-0.197,\"wait\":30"));
-    assert_eq!(blocked.last_byte_ns, Some(50_000_000));
+    let blocked = read(timed("50", "\"blocked\":-0.197,\"wait\":30")).unwrap();
+    assert_eq!(blocked.samples[0].last_byte_ns, Some(50_000_000));
+    assert!(
+        blocked.warnings[0].starts_with("1 entry has a time in the browser's queue below 0"),
+        "{blocked:?}"
+    );
+}
+
+#[test]
+fn a_response_of_playwright_that_broke_off_failed() {
+    let entry = |failure: &str| {
+        format!(
+            "{{\"log\":{{\"creator\":{{\"name\":\"Playwright\"}},\"entries\":[{{\"startedDateTime\":\"2025-03-14T09:26:53Z\",\
+             \"response\":{{\"status\":200{failure}}},\"timings\":{{\"send\":0,\"wait\":12,\"receive\":-1}}}}]}}}}"
+        )
+    };
+    assert_eq!(
+        one(entry(",\"_failureText\":\"net::ERR_ABORTED\"")).error.as_deref(),
+        Some("net::ERR_ABORTED")
+    );
+    assert_eq!(one(entry("")).error, None);
+}
+
+/// connectEnd less a start of TLS that is -1: a millisecond more than there was.
+#[test]
+fn there_is_no_tls_in_clear_text() {
+    let timings = "\"dns\":0.5,\"connect\":13,\"ssl\":14.5,\"send\":0,\"wait\":5,\"receive\":2";
+    let entry = |url: &str| {
+        one(format!(
+            "{{\"log\":{{\"creator\":{{\"name\":\"Playwright\"}},\"entries\":[{{\"startedDateTime\":\"2025-03-14T09:26:53Z\",\"time\":35,\
+             \"request\":{{\"url\":\"{url}\"}},\"response\":{{\"status\":200}},\"timings\":{{{timings}}}}}]}}}}"
+        ))
+    };
+    let clear = entry("http://a.example/");
+    assert_eq!(
+        (clear.connect_ns, clear.tls_ns, clear.last_byte_ns),
+        (Some(13_000_000), None, Some(20_500_000))
+    );
+    assert_eq!(entry("https://a.example/").tls_ns, Some(14_500_000));
 }
 
 #[test]

@@ -165,11 +165,11 @@ fn meanings_of_the_user() {
         let columns = columns.iter().map(|column| column.parse().unwrap()).collect();
         let access_log = Some(format.parse().unwrap());
         let options = Options { access_log, columns, labels: Labels::All, ..Options::default() };
-        read_with(text, &options).unwrap()
+        read_with(text, &options)
     };
     let format = "$status $request_time $upstream_response_time $upstream_header_time $app";
     let columns = ["latency=upstream_response_time", "ttfb=$upstream_header_time:us", "wait=app:ms"];
-    let kept = read(format, &columns, "200 0.250 0.100, 0.150 7000 12\n");
+    let kept = read(format, &columns, "200 0.250 0.100, 0.150 7000 12\n").unwrap();
     let sample = &kept.samples[0];
     assert_eq!(
         (sample.latency_ns, sample.ttfb_ns, sample.wait_ns),
@@ -177,7 +177,47 @@ fn meanings_of_the_user() {
     );
     // The variable that was replaced is a label.
     assert_eq!(sample.label("request_time").as_deref(), Some("0.250"));
-    let apache = read("%>s %D", &["latency=%D:ms"], "200 7\n");
+    let apache = read("%>s %D", &["latency=%D:ms"], "200 7\n").unwrap();
     assert_eq!(apache.samples[0].latency_ns, Some(7_000_000));
     assert!(apache.warnings.iter().all(|warning| !warning.contains("Columns")), "{:?}", apache.warnings);
+
+    let said = |columns: &[&str]| read(format, columns, "200 0.250 0.1 0.1 12\n").unwrap_err();
+    assert_eq!(
+        said(&["latency=upstream_time:ms"]),
+        "x:1:1: found the variables \"app\", \"request_time\", \"status\", \"upstream_header_time\", \"upstream_response_time\"; expected \
+         one with the name \"upstream_time\""
+    );
+    assert!(
+        said(&["latency=app:ms", "latency=request_time"]).ends_with("for the field latency, not several")
+    );
+    assert!(said(&["latency=app:ms", "wait=app:s"]).ends_with("one --column for \"app\", not several"));
+    assert!(said(&["started=app"]).ends_with("a metric or status for an access log, not started"));
+}
+
+/// Names that only the lines show.
+#[test]
+fn a_meaning_for_a_variable_that_no_line_has() {
+    let read = |column: &str, text: &str| {
+        read_with(text, &Options { columns: vec![column.parse().unwrap()], ..Options::default() })
+    };
+    let json = "{\"status\":200,\"request_time\":0.1}\n{\"request_time\":0.2,\"app\":7}\n";
+    let app = read("wait=app:ms", json).unwrap();
+    assert_eq!((app.samples[0].wait_ns, app.samples[1].wait_ns), (None, Some(7_000_000)));
+    let said = read("wait=apps:ms", json).unwrap_err();
+    assert_eq!(
+        said,
+        "x:1:1: found the variables \"app\", \"request_time\", \"status\"; expected one with the name \"apps\""
+    );
+    let iis = "#Fields: date time sc-status sc-win32-status time-taken\n2025-03-14 09:26:53 200 0 152\n";
+    assert!(read("latency=time-taken:us", iis).is_ok());
+    let said = read("latency=duration:us", iis).unwrap_err();
+    assert!(said.contains("\"time-taken\"; expected one with the name \"duration\""), "{said}");
+    // Columns that have no names.
+    let text = "192.0.2.7 - - [14/Mar/2025:09:26:53 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"-\" 1 \"r@file\" \"http://b/\" 12ms\n";
+    let kept = read("latency=Duration:us", text).unwrap();
+    assert!(
+        kept.warnings.iter().any(|warning| warning.starts_with("Only columns of CSV")),
+        "{:?}",
+        kept.warnings
+    );
 }

@@ -9,53 +9,43 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{
-    Frame, Input, Options,
-    json::{self, Loose, label, length, status},
-    lines::Line,
-    rfc3339,
-    seconds::{FRACTION, Seconds},
+    Parser, Problem, Taken,
+    fields::{Escapes, Fields, instant},
+    format::Stamped,
 };
-use crate::{Error, Event, Metric, Place, Sample, Sink, Unit, error::counted};
+use crate::{
+    Metric, Unit,
+    read::{
+        json::{Loose, length, problem, status},
+        rfc3339,
+        seconds::FRACTION,
+    },
+};
 
 mod duration;
 
-pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
-    sink.metric(Metric::Latency);
-    let path = input.path.clone();
-    let mut sample = Sample::default();
-    let (mut taken, mut others) = (0, 0);
-    let mut seconds = Seconds::new(options.unit);
-    let cut = json::each_line(input, EXPECTED, |line| {
-        let Some(entry) = parse(line)? else {
-            others += 1;
-            return Ok(());
+/// Takes the lines of the log.
+pub(super) struct Caddy;
+
+impl Parser for Caddy {
+    fn take(&mut self, line: &[u8], found: &mut Fields<'_>) -> Result<Taken, Problem> {
+        found.escapes = Escapes::None;
+        let Some(entry) = parse(line).map_err(|error| Problem {
+            offset: error.column().saturating_sub(1),
+            found: format!("no line of a request ({})", problem(&error)),
+            expected: "one JSON object, as Caddy writes it".to_owned(),
+        })?
+        else {
+            return Ok(Taken::Other);
         };
-        taken += 1;
-        let place = |key| Place { path: path.clone(), line: line.number, column: column(line.text, key) };
-        let wrong = |(key, found, expected)| Error::Number { place: place(key), found, expected };
-        if let Some(number) = entry.duration.as_ref().and_then(Time::number) {
-            seconds.look(&number, || place("duration"));
-        }
-        entry.fill(&mut sample, seconds.unit(), options.unit.is_some()).map_err(wrong)?;
-        entry.label(&mut sample, options);
-        Ok(sink.event(&Event { number: line.number, sample: &sample, exact: &[] })?)
-    })?;
-    let mut warnings = Vec::from_iter(seconds.finish()?);
-    if taken > 0 {
-        warnings.push(
-            "An access log has the server's own times: without the network between it and the client."
-                .to_owned(),
-        );
+        entry.fill(line, found)?;
+        entry.label(found);
+        Ok(Taken::Request)
     }
-    if others > 0 {
-        warnings.push(format!("{} of other loggers left out.", counted(others, "line")));
-    }
-    warnings.extend(cut);
-    Ok(Frame { warnings, ..Frame::default() })
 }
 
 /// `None` for a line that is not a request's.
-fn parse(line: Line<'_>) -> Result<Option<Entry<'_>>, serde_json::Error> {
+fn parse(line: &[u8]) -> Result<Option<Entry<'_>>, serde_json::Error> {
     /// What every line has.
     #[derive(Deserialize)]
     struct Any {
@@ -64,12 +54,12 @@ fn parse(line: Line<'_>) -> Result<Option<Entry<'_>>, serde_json::Error> {
     }
     let is_access =
         |logger: &Loose| logger.text().is_some_and(|logger| logger.starts_with("http.log.access"));
-    match serde_json::from_slice::<Entry<'_>>(line.text) {
+    match serde_json::from_slice::<Entry<'_>>(line) {
         Ok(entry) if is_access(&entry.logger) => Ok(Some(entry)),
         // A log may be configured without the logger's name.
         Ok(entry) => Ok(Some(entry).filter(|entry| entry.logger.text().is_none() && entry.is_request())),
         // The lines of other loggers have fields of the same names.
-        Err(error) if error.is_data() => match serde_json::from_slice::<Any>(line.text) {
+        Err(error) if error.is_data() => match serde_json::from_slice::<Any>(line) {
             Ok(any) if !is_access(&any.logger) => Ok(None),
             _ => Err(error),
         },
@@ -116,26 +106,35 @@ struct Request {
     uri: Loose,
 }
 
-/// The wrong field, its content, and the expected form.
-type Wrong = (&'static str, String, &'static str);
-
 impl Entry<'_> {
     fn is_request(&self) -> bool {
         self.request.is_some() && self.duration.is_some() && self.status.is_some()
     }
 
-    fn fill(&self, sample: &mut Sample, unit: Unit, is_given: bool) -> Result<(), Wrong> {
-        let duration = self.duration.as_ref().map(|time| time.duration(unit, is_given));
-        sample.latency_ns = duration.transpose()?;
-        let ended = self.ts.as_ref().and_then(Time::instant);
-        sample.started_ns = json::between(sample.latency_ns, ended);
-        sample.status = status(self.status);
-        sample.body_bytes = self.size;
-        sample.error = (self.status == Some(0)).then(|| "no response".to_owned());
+    fn fill(&self, line: &[u8], found: &mut Fields<'_>) -> Result<(), Problem> {
+        if let Some(duration) = &self.duration {
+            let offset = offset(line, "duration");
+            // Each is looked at for whether it proves the unit.
+            found.plain.extend(duration.number().map(|number| (offset, number)));
+            let departs =
+                |(text, expected): Wrong| Problem { offset, found: text, expected: expected.to_owned() };
+            let unit = found.seconds.unit();
+            let latency = duration.duration(unit, found.is_unit_given()).map_err(departs)?;
+            found.duration(Metric::Latency, latency as f64 / 1e6);
+            let ended = self.ts.as_ref().and_then(Time::instant);
+            if let Some((ns, resolution_ns)) = ended.filter(|&(ns, _)| ns >= latency) {
+                found.moment(ns, resolution_ns, Stamped::End);
+            }
+        }
+        found.sample.status = status(self.status);
+        found.sample.body_bytes = self.size;
+        if self.status == Some(0) {
+            found.fail("no response");
+        }
         Ok(())
     }
 
-    fn label(&self, sample: &mut Sample, options: &Options) {
+    fn label(&self, found: &mut Fields<'_>) {
         let Some(request) = &self.request else { return };
         for (name, value) in [
             ("host", &request.host),
@@ -146,10 +145,13 @@ impl Entry<'_> {
             ("client_ip", &request.client_ip),
             ("logger", &self.logger),
         ] {
-            label(sample, &options.labels, name, value.text());
+            found.label(name, value.text().unwrap_or_default().as_bytes());
         }
     }
 }
+
+/// A wrong value, and the expected form.
+type Wrong = (String, &'static str);
 
 impl Time<'_> {
     /// A plain number as it is written, as far as it matters: with a point or without.
@@ -166,35 +168,28 @@ impl Time<'_> {
         let (found, nanos) = match self {
             // So large a whole number must be `duration_format nano` or `ms`, whatever the others are.
             Self::Whole(whole) if !is_given && *whole >= LONGEST_S => {
-                return Err(("duration", whole.to_string(), FRACTION));
+                return Err((whole.to_string(), FRACTION));
             }
             #[expect(clippy::cast_precision_loss, reason = "a duration of 2^53 ns is a hundred days")]
             Self::Whole(whole) => (whole.to_string(), length(unit, *whole as f64)),
             Self::Number(number) => (number.to_string(), length(unit, *number)),
             Self::Text(text) => (format!("{text:?}"), duration::parse(text)),
         };
-        nanos.ok_or(("duration", found, DURATION))
+        nanos.ok_or((found, DURATION))
     }
 
-    /// Nanoseconds since 1970; `None` for a date without its year or zone, as some formats write it. Numbers are seconds,
-    /// milliseconds or nanoseconds by their size.
-    fn instant(&self) -> Option<u64> {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "an f64 has a quarter of a microsecond of today's seconds"
-        )]
-        let number = match self {
-            Self::Whole(nanos) if *nanos >= FIRST_NS => return u64::try_from(*nanos).ok(),
-            Self::Whole(whole) => *whole as f64,
-            Self::Number(number) => *number,
-            Self::Text(text) => return rfc3339(text).or_else(|| rfc3339(&with_colon(text)?)),
-        };
-        let unit = match number {
-            _ if number < 1e11 => Unit::S,
-            _ if number < 1e14 => Unit::Ms,
-            _ => Unit::Ns,
-        };
-        length(unit, number)
+    /// Nanoseconds since 1970, and their resolution; `None` for a date without its year or zone, as some formats write it. Numbers are
+    /// seconds, milliseconds or nanoseconds by their size.
+    fn instant(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Whole(whole) => instant(&whole.to_string()),
+            // Seconds with a fraction, or milliseconds: 1741944413000.0 has no finer part.
+            Self::Number(number) => instant(&format!("{number:?}")),
+            Self::Text(text) => {
+                let ns = rfc3339(text).or_else(|| rfc3339(&with_colon(text)?))?;
+                Some((ns, if text.contains('.') { FINE } else { SECOND }))
+            }
+        }
     }
 }
 
@@ -204,19 +199,19 @@ fn with_colon(text: &str) -> Option<String> {
     Some(format!("{}:{}", text.get(..at)?, text.get(at..)?))
 }
 
-/// Where the value of a key begins, from 1.
-fn column(text: &[u8], key: &str) -> u64 {
+/// Where the value of a key begins.
+fn offset(text: &[u8], key: &str) -> usize {
     let key = format!("\"{key}\":");
-    memchr::memmem::find(text, key.as_bytes()).map_or(1, |at| (at + key.len() + 1) as u64)
+    memchr::memmem::find(text, key.as_bytes()).map_or(0, |at| at + key.len())
 }
 
 /// A whole number of seconds above this is not a duration of a request but a smaller unit.
 const LONGEST_S: i64 = 1000;
 
-/// From here on a number is nanoseconds since 1970, not milliseconds: the year 5138 in those.
-const FIRST_NS: i64 = 100_000_000_000_000;
+/// Resolutions of times, ns.
+const SECOND: u64 = 1_000_000_000;
+const FINE: u64 = 1_000_000;
 
-const EXPECTED: &str = "a line of Caddy's log, one JSON object";
 const DURATION: &str = "a duration, in seconds or such as \"1.2ms\"";
 
 #[cfg(test)]

@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 
 use crate::{
-    Metric, Options, Unit,
-    read::json::testing::{Kept, damaged, one, read, read_with, refused_by_sink},
+    Options, Unit,
+    read::{
+        access::log::SERVERS_OWN,
+        json::testing::{Kept, damaged, one, read, read_with, refused_by_sink},
+    },
 };
 
 const LOG: &str = r#"{"level":"info","ts":1741944413.0001,"logger":"tls","msg":"storage cleaning","duration":"often","status":[],"request":"none"}
@@ -19,15 +22,9 @@ fn line(fields: &str) -> String {
 
 #[test]
 fn the_log() {
-    let Kept { samples, warnings, numbers, metric, .. } = read(LOG).unwrap();
-    assert_eq!((numbers, metric), (vec![2, 4], Some(Metric::Latency)));
-    assert_eq!(
-        warnings,
-        [
-            "An access log has the server's own times: without the network between it and the client.",
-            "2 lines of other loggers left out.",
-        ]
-    );
+    let Kept { samples, warnings, numbers, .. } = read(LOG).unwrap();
+    assert_eq!(numbers, [2, 4]);
+    assert_eq!(warnings, [SERVERS_OWN, "2 lines without a request left out.",]);
     let sample = &samples[0];
     assert_eq!((sample.latency_ns, sample.last_byte_ns), (Some(207_820), None));
     // The line was written at the end: 0.5 s - 207.82 us.
@@ -86,12 +83,15 @@ fn durations_in_every_format() {
 #[test]
 fn whole_durations_need_a_unit_or_a_proof() {
     let durations = |durations: &[&str]| -> String {
-        durations.iter().map(|duration| line(&format!("\"ts\":1741944413,\"duration\":{duration}"))).collect()
+        durations
+            .iter()
+            .map(|duration| line(&format!("\"ts\":1741944413.5,\"duration\":{duration}")))
+            .collect()
     };
     let milliseconds = durations(&["12", "40", "0"]);
     let said = read(&milliseconds).unwrap_err();
     assert!(
-        said.starts_with("x:1:82: found 12; expected a fraction of seconds somewhere in the file"),
+        said.starts_with("x:1:84: found 12; expected a fraction of seconds somewhere in the file"),
         "{said}"
     );
     assert!(said.contains("--unit ms"), "{said}");
@@ -121,7 +121,7 @@ fn a_log_without_the_loggers_name() {
     let text = line("\"ts\":1,\"duration\":0.5").replace("\"logger\":\"http.log.access\",", "");
     assert_eq!(read(&text).unwrap().samples.len(), 1);
     let kept = read(format!("{text}{{\"msg\":\"server running\"}}\n")).unwrap();
-    assert_eq!(kept.warnings[1], "1 line of other loggers left out.");
+    assert_eq!(kept.warnings[1], "1 line without a request left out.");
 }
 
 #[test]
@@ -142,10 +142,24 @@ fn what_is_broken_is_named() {
             .unwrap_err()
             .contains("expected i64")
     );
-    assert!(read(format!("{LOG}oops\n")).unwrap_err().starts_with("x:5:1: expected value"));
     let kept = read(&LOG[..LOG.len() - 9]).unwrap();
     assert_eq!((kept.samples.len(), kept.warnings.len()), (1, 3));
     assert_eq!(refused_by_sink(LOG), "cannot write line 2 of the recording");
+}
+
+#[test]
+fn lines_that_are_no_objects_are_left_out_and_counted() {
+    let kept = read(format!("{LOG}oops\n\0\0\n{LOG}")).unwrap();
+    assert_eq!(kept.numbers, [2, 4, 8, 10]);
+    assert_eq!(
+        kept.warnings[0],
+        "2 lines are left out; the first is line 5, column 1: found no line of a request (expected value); expected one JSON \
+         object, as Caddy writes it."
+    );
+    // A log may begin in the middle of a line.
+    let kept = read(&LOG[40..]).unwrap();
+    assert_eq!(kept.numbers, [2, 4]);
+    assert!(kept.warnings[0].starts_with("1 line is left out; it is line 1"), "{:?}", kept.warnings);
 }
 
 proptest! {
