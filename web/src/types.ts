@@ -946,8 +946,8 @@ export interface PhaseShare {
   second_ms: number;
 }
 /**
- * One side of a comparison. Its figures of latency, `expected_request_ms` and all that are beside it in the schema with `_ms` or `thin` in their
- * names, are absent if none of its requests was answered.
+ * One side of a comparison. If all of its requests failed, it has no figures of latency: `expected_request_ms`, percentiles and so on are
+ * absent.
  */
 export interface Side {
   /**

@@ -21,8 +21,8 @@ pub(super) fn unanswered(
     }
 }
 
-/// Puts those of one label together, with the side of that label if it has answers, and gives each its place among all sides. Labels
-/// that nobody gave are names of files, which may be equal by chance. `answered` has the number of each side's first recording.
+/// Merges recordings of one label, also with a side of that label that has responses, and gives each side its place among all. Labels
+/// from the names of files may be equal by chance, and are not merged. `answered` has the number of each side's first recording.
 pub(super) fn together(failed: Vec<(bool, Unanswered)>, answered: &mut [(usize, Series)]) -> Vec<Unanswered> {
     let mut all: Vec<Unanswered> = Vec::new();
     for (is_given, mut one) in failed {

@@ -8,8 +8,7 @@ use probe::client::Protocol;
 use super::Probe;
 
 impl Probe {
-    /// That requests can go over the socket. With --watch its server may come and go, and a socket that is not there is a failure of a
-    /// request.
+    /// That requests can go over the socket. With --watch the server may start later, and an absent socket is a failed request.
     pub(super) fn check_unix_socket(&self) -> anyhow::Result<()> {
         let Some(path) = &self.unix_socket else { return Ok(()) };
         let name = path.display();

@@ -16,7 +16,7 @@ use crate::{
 /// A side without an answered request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
-    /// Where it stands among all sides, from 0.
+    /// Its position among all sides, from 0.
     pub place: usize,
     /// The side's name.
     pub label: String,
@@ -27,7 +27,7 @@ pub struct Unanswered {
 }
 
 impl Unanswered {
-    /// What a reader must know of it.
+    /// The warning about it.
     pub fn doubt(&self) -> Doubt {
         let noticed = format!("{}, so that it has no latency.", all_failed(self.failed));
         Doubt::Noticed(noticed).of(self.label.as_str())
@@ -116,7 +116,7 @@ impl<'s> Sides<'s> {
         })
     }
 
-    /// Which side fails more; and after that which of the others is faster, if there are two.
+    /// Which side fails more; then which side with responses is faster, if there are two.
     fn verdict(&self, question: &Question, speed: Option<&Verdicts>) -> Verdicts {
         let level = question.intervals.unwrap_or_default().level;
         let failures = failures::verdict(&self.failing, &self.labels, question.page, None, level);
@@ -243,7 +243,7 @@ mod tests {
             "dead: All 20 requests failed, so that it has no latency."
         );
 
-        // The same as the baseline: nobody fails more than it, and nothing is slower or faster.
+        // The same as the baseline: no side fails more often, and no latency can be compared with it.
         let comparison = all(&question, &swift, &[dead(0, "dead", 20)]);
         let judged = |judged: &Judgement| (judged.holds, judged.decided);
         let judged: Vec<_> = comparison.thresholds.iter().map(judged).collect();

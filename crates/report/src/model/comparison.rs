@@ -84,8 +84,8 @@ pub struct Page {
     pub effective_requests: u32,
 }
 
-/// One side of a comparison. Its figures of latency, `expected_request_ms` and all that are beside it in the schema with `_ms` or `thin` in their
-/// names, are absent if none of its requests was answered.
+/// One side of a comparison. If all of its requests failed, it has no figures of latency: `expected_request_ms`, percentiles and so on are
+/// absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// The side's name.
@@ -111,7 +111,7 @@ pub struct Side {
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_error_ms: Option<OwnError>,
-    /// The figures of its samples. Absent if none of its requests was answered.
+    /// The figures of its samples. Absent if all of its requests failed.
     #[serde(flatten)]
     pub figures: Option<SideFigures>,
     /// How many of its requests and page views failed.
