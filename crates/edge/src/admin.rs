@@ -70,7 +70,31 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
             let text = body.collect(LARGEST_REQUEST).await.unwrap_or_default();
             setting(edge, zone, path, (*method == Method::PATCH).then_some(&text))
         }
+        (&Method::POST, ["kv", "accept"]) => {
+            if !is_allowed(edge, &parts.headers) {
+                return unauthorized();
+            }
+            let text = body.collect(LARGEST_REQUEST).await.unwrap_or_default();
+            accept_stream(edge, &text).await
+        }
         _ => failure(StatusCode::NOT_FOUND, PATHS),
+    }
+}
+
+/// Accepts the stream of the key-value store in the state that the request names; `null` is a missing stream.
+async fn accept_stream(edge: &Edge, text: &[u8]) -> Response<Body> {
+    let Some(kv) = &edge.kv else {
+        return failure(StatusCode::NOT_FOUND, "this data centre has no key-value store");
+    };
+    let Ok(found) = serde_json::from_slice(text) else {
+        return failure(StatusCode::BAD_REQUEST, "expected `found` of refused_stream in the status, or null");
+    };
+    match kv.accept_stream(found).await {
+        Ok(lost) => {
+            let (errors, messages, result) = (vec![], vec![], Some(lost));
+            respond(StatusCode::OK, &Envelope { success: true, errors, messages, result })
+        }
+        Err(problem) => failure(problem.status, &problem.message),
     }
 }
 
@@ -279,7 +303,7 @@ fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {
 }
 
 const NO_TOKEN: &str = "the request has no token, or one that [admin] tokens does not list";
-const PATHS: &str = "there is GET /status, GET /metrics, GET /explain?url=URL, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
+const PATHS: &str = "there is GET /status, GET /metrics, GET /explain?url=URL, POST /kv/accept, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
                      argo/tiered_caching, cache/tiered_cache_smart_topology_enable and cache/regional_tiered_cache";
 const LARGEST_REQUEST: usize = 1 << 20;
 /// Bytes of one that is named: other data centres are told it with its zone.

@@ -28,7 +28,8 @@ pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Op
     let place = kv.place_of(centre).cloned();
     let company = if kv.stores.len() > 1 { Company::Paired } else { Company::Alone };
     let disk = disk(network, kv, centre);
-    let config = Config { place, name, memory: kv.memory, disk, company, largest: kv.largest };
+    let streams = network.streams_directory(centre);
+    let config = Config { place, name, memory: kv.memory, disk, streams, company, largest: kv.largest };
     let service = Service::open(config, access(network))?;
     let is_alone = network.data_centres.len() < 2;
     Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(OverLinks(linked))) })))

@@ -126,6 +126,36 @@ impl Page<'_> {
                 self.value(name, &[], number);
             }
         }
+        if kv.keys.is_some() && kv.file_bytes.is_none() {
+            self.family(
+                "kv_stream_refused",
+                "gauge",
+                "Whether the stream of keys is refused because it lacks acknowledged messages.",
+            );
+            self.value("kv_stream_refused", &[], u64::from(kv.refused_stream.is_some()));
+        }
+        if let Some(integrity) = &kv.integrity {
+            let values::Integrity { damaged_blocks, damaged_keys, scrubs, scrubbed_bytes } = *integrity;
+            self.families(
+                &[],
+                &[
+                    (
+                        "kv_damaged_blocks",
+                        "gauge",
+                        "Damaged blocks of 4 KiB in the file of keys.",
+                        damaged_blocks,
+                    ),
+                    ("kv_damaged_keys", "gauge", "Keys that the scrub could not read.", damaged_keys),
+                    ("kv_scrubs_total", "counter", "Passes over the file of keys.", scrubs),
+                    (
+                        "kv_scrubbed_bytes_total",
+                        "counter",
+                        "Bytes of values read by the scrub.",
+                        scrubbed_bytes,
+                    ),
+                ],
+            );
+        }
         if let Some(disk) = &kv.disk {
             for (name, help, number) in [
                 ("kv_disk_values", "Values of keys on disk.", disk.values),
@@ -310,6 +340,12 @@ impl Page<'_> {
                 ),
                 ("bus_put_total", "counter", "Purges that were put into the bus's stream here.", bus.put),
                 ("bus_taken_total", "counter", "Purges that the bus brought first.", bus.taken),
+                (
+                    "bus_resets_total",
+                    "counter",
+                    "Times that the bus's stream was recreated or had gone back.",
+                    bus.resets,
+                ),
                 ("bus_unread_total", "counter", "Messages on the bus that are none of purges.", bus.unread),
                 (
                     "bus_namesake",
@@ -384,6 +420,13 @@ mod tests {
                 keys: Some(3),
                 bytes: Some(300),
                 file_bytes: Some(4096),
+                refused_stream: None,
+                integrity: Some(values::Integrity {
+                    damaged_blocks: 31,
+                    damaged_keys: 32,
+                    scrubs: 33,
+                    scrubbed_bytes: 34,
+                }),
                 memory_bytes: 0,
                 disk: Some(values::OnDisk { values: 21, bytes: 22_000, error: None }),
                 pair: Some(values::Pair {
@@ -453,6 +496,7 @@ mod tests {
                     waiting: 5,
                     put: 2,
                     taken: 4,
+                    resets: 6,
                     unread: 1,
                     namesake: None,
                 }),
@@ -487,6 +531,7 @@ mod tests {
             "longhaul_edge_bus_waiting{data_centre=\"lhr\"} 5",
             "longhaul_edge_bus_put_total{data_centre=\"lhr\"} 2",
             "longhaul_edge_bus_taken_total{data_centre=\"lhr\"} 4",
+            "longhaul_edge_bus_resets_total{data_centre=\"lhr\"} 6",
             "longhaul_edge_bus_namesake{data_centre=\"lhr\"} 0",
             "longhaul_edge_routes_failing{data_centre=\"lhr\",reason=\"connection_terminated\"} 0",
             "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"lower\"} 7",
@@ -506,6 +551,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 67, "{page}");
+        assert_eq!(names.len(), 72, "{page}");
     }
 }

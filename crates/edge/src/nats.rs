@@ -3,7 +3,7 @@
 //!
 //! A data centre puts into the stream what that lacks of its own log, and after a while what it lacks of others, whose data centres do not
 //! reach it. It does what it reads there as what others tell it over links: in any order, and once. What the stream does not have any more, and
-//! nobody tells over a link, is known to be lacking by the numbers of what follows; then everything is taken for stale. How far each
+//! nobody tells over a link, is known to be lacking by the numbers of what follows; then everything is taken for stale. The same happens when the stream was recreated or has gone back. How far each
 //! is goes from one to all beside the stream, and is not kept. Without NATS all of this waits, and the links go on.
 
 mod converse;
@@ -19,9 +19,11 @@ pub use self::entry::is_entry_read_as_written;
 use self::talk::{Talk, Underway};
 use crate::{Error, centre::Edge, network::Network, operator::BusStatus};
 
-/// The bus of a network, if it has one. Blocks.
-pub(crate) fn journal_of(network: &Network) -> Result<Option<Journal>, Error> {
-    let journal = |address: &jetstream::Address| Journal::new(address.clone(), &network.name);
+/// The bus of a network, if it has one, for a data centre. Blocks.
+pub(crate) fn journal_of(network: &Network, centre: &str) -> Result<Option<Journal>, Error> {
+    let streams = network.streams_directory(centre);
+    let journal =
+        |address: &jetstream::Address| Journal::new(address.clone(), &network.name, streams.as_deref());
     Ok(network.bus.as_ref().map(journal).transpose()?)
 }
 

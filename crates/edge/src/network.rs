@@ -207,6 +207,12 @@ pub struct CheckedZone {
 }
 
 impl Network {
+    /// The directory in which a data centre keeps the state of NATS streams, if it has a disk.
+    pub(crate) fn streams_directory(&self, centre: &str) -> Option<PathBuf> {
+        let centre = self.data_centres.iter().find(|one| one.name == centre)?;
+        Some(centre.disk.as_ref()?.path.join("nats"))
+    }
+
     /// What it says, in short.
     pub fn checked(&self) -> Checked {
         let zone = |zone: &Zone| CheckedZone {

@@ -86,6 +86,9 @@ pub struct BusStatus {
     pub put: u64,
     /// Purges that came through it since the start, and were not known before.
     pub taken: u64,
+    /// How often the stream was recreated or had gone back since the start, so that everything became stale here.
+    #[serde(default)]
+    pub resets: u64,
     /// Messages in it that are none of purges, and were passed over.
     pub unread: u64,
     /// That another process has the name of this data centre; absent if none was heard in the last 15 seconds.
@@ -421,6 +424,21 @@ impl Operator {
         let text = serde_json::to_vec(purges).unwrap_or_default();
         let path = format!("/client/v4/zones/{zone}/purge_cache");
         let envelope: Envelope<Purged> = self.ask(Method::POST, &path, Some(token), text)?;
+        envelope.result.ok_or_else(|| self.refused("it answered without a result"))
+    }
+
+    /// Accepts the stream of the key-value store in this state, although it lacks acknowledged messages. Returns the difference.
+    ///
+    /// # Errors
+    /// When it does not answer, or refuses: the token, a stream that is not refused, or has changed since.
+    pub fn accept_stream(
+        &self,
+        token: &str,
+        found: Option<&values::Seen>,
+    ) -> Result<values::RefusedStream, Error> {
+        let text = serde_json::to_vec(&found).unwrap_or_default();
+        let envelope: Envelope<values::RefusedStream> =
+            self.ask(Method::POST, "/kv/accept", Some(token), text)?;
         envelope.result.ok_or_else(|| self.refused("it answered without a result"))
     }
 

@@ -12,6 +12,7 @@ use std::{
 
 use document::Document;
 use http::server::Identity;
+use jetstream::{Address, Journal};
 use rustix::{
     fs::{Access, access},
     io::Errno,
@@ -21,7 +22,6 @@ use values::Place;
 
 use crate::{
     Error, Network,
-    nats::journal_of,
     network::{DataCentre, Places},
     others::Others,
 };
@@ -92,9 +92,10 @@ impl Found<'_> {
     }
 
     fn bus(&mut self, network: &Network) {
-        if let Err(error) = journal_of(network) {
+        let read = |address: &Address| Journal::new(address.clone(), &network.name, None);
+        if let Some(Err(error)) = network.bus.as_ref().map(read) {
             let place = self.places.of_network("bus");
-            self.obstacles.push(Obstacle { place, severity: Severity::Fatal, error });
+            self.obstacles.push(Obstacle { place, severity: Severity::Fatal, error: error.into() });
         }
     }
 
@@ -177,7 +178,7 @@ impl Found<'_> {
                 may_open(path).err().map(|source| Error::Store { path: path.clone(), source })
             }
             Some(Place::Nats(address)) => {
-                let read = jetstream::Journal::new(address.clone(), &network.name);
+                let read = Journal::new(address.clone(), &network.name, None);
                 read.err().map(|error| values::Error::from(error).into())
             }
             None => None,

@@ -122,6 +122,23 @@ impl Edge {
         Ok(news.entries.len())
     }
 
+    /// Makes everything stale, because purges may be lost. Blocks until the disk has noted that, if there is one; returns whether it has.
+    pub(crate) fn make_everything_stale(&self) -> Result<bool, Leaving> {
+        let is_leaving = self.is_leaving();
+        if *is_leaving {
+            return Err(Leaving);
+        }
+        let _order = self.bus.in_order();
+        let mut done = Vec::new();
+        for zone in &self.network().zones {
+            let everything = || vec![Purge::Everything];
+            let (epoch, _) = self.store.purge(&zone.name, everything(), Depth::Soft, self.now());
+            done.extend(noted(epoch, &zone.name, everything(), Depth::Soft));
+        }
+        self.flights.close(done.iter().map(|noted| &noted.purge));
+        Ok(self.on_disk.as_ref().is_none_or(|on_disk| on_disk.note_now(done)))
+    }
+
     /// Purges what a response makes invalid, here alone; as [`crate::store::Store::invalidate`] says.
     pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
         let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());

@@ -47,7 +47,8 @@ impl Reloader {
         if let (Some(identity), Some((certificate, key))) = (&self.identity, &own.identity) {
             identity.replace(certificate, key)?;
         }
-        let journal = if edge.is_on_bus_of(&network) { None } else { Some(journal_of(&network)?) };
+        let journal =
+            if edge.is_on_bus_of(&network) { None } else { Some(journal_of(&network, &edge.centre)?) };
         let not_taken = self.not_taken(&network, &own);
         edge.relink(&network)?;
         if let Some(journal) = journal {

@@ -215,7 +215,7 @@ impl Prepared {
         let centre = &config.data_centre;
         let clients = Clients::new(config.trust.clone())?;
         let others = Others::new(network, &centre.name, cores, None)?;
-        let journal = journal_of(network)?;
+        let journal = journal_of(network, &centre.name)?;
         let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
         let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
         let doors = Doors::open(centre, cores, &mut there)?;

@@ -3,8 +3,10 @@
 use std::{
     fmt,
     hash::{BuildHasher as _, RandomState},
+    path::Path,
     sync::Arc,
     thread,
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -13,15 +15,17 @@ use kv::{
     About, Company, Content, Expiration, Given, Listed, Metadata, Millis, Page, Record, StoreName, Sweep,
     Version,
 };
-use tokio::{runtime, sync::Mutex};
+use tokio::{runtime, sync::Mutex, task::spawn_blocking};
 
 use crate::{
     Address, Error,
+    acknowledged::Acknowledged,
     connection::Secrets,
     feed,
     index::Entry,
     layout::{joined, mark_subject, parts, record, subject},
     lines::Lines,
+    loss::{Loss, StreamState, lacks},
     mark::Course,
     publish::{Attempt, last, publish, read},
     shared::{Ears, Ready, Shared},
@@ -85,7 +89,8 @@ struct Change {
 }
 
 impl Bucket {
-    /// Begins to connect. No server need be there: until one is, what is asked fails with a sentence that says so. `now` is the time of day.
+    /// Begins to connect. No server need be there: until one is, what is asked fails with a sentence that says so. The stream's state is
+    /// kept in the directory `records` over restarts. `now` is the time of day. Blocks.
     ///
     /// # Errors
     /// When a file that the address names cannot be read, or there is no thread.
@@ -93,16 +98,18 @@ impl Bucket {
         address: Address,
         name: StoreName,
         company: Company,
+        records: Option<&Path>,
         now: fn() -> Millis,
     ) -> Result<Self, Error> {
         let mark = (company == Company::Paired).then(|| mark_subject(&address.stream, name.as_str()));
         let trouble = format!("NATS at {address} is being connected to");
-        let shared = Arc::new(Shared::new(name, mark, trouble));
+        let acknowledged = Acknowledged::open(records, &address.stream);
+        let shared = Arc::new(Shared::new(name, &address.stream, acknowledged, mark, trouble));
         let secrets = Secrets::read(&address)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| Error::Thread(why.kind()))?;
         let lines = Lines::new(address.clone(), secrets.clone());
-        let feeding = feed::run(Arc::clone(&shared), address.clone(), secrets);
+        let feeding = feed::run(Arc::clone(&shared), address.clone(), secrets, now);
         let started = thread::Builder::new().name("store".into()).spawn(move || runtime.block_on(feeding));
         started.map_err(|why| Error::Thread(why.kind()))?;
         let turns = (0..TURNS).map(|_| Mutex::default()).collect();
@@ -112,6 +119,27 @@ impl Bucket {
     /// Why it cannot be used now; `None` if it can.
     pub fn trouble(&self) -> Option<String> {
         self.shared.why_not()
+    }
+
+    /// Whether it can be used now.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn check(&self) -> Result<(), Error> {
+        self.shared.ready().map(drop)
+    }
+
+    /// Why the stream is refused, if it lacks acknowledged messages.
+    pub fn loss(&self) -> Option<Loss> {
+        self.shared.loss()
+    }
+
+    /// Accepts the stream in this state. Missing messages are lost.
+    ///
+    /// # Errors
+    /// When no stream is refused, or it has changed since: a sentence.
+    pub fn accept(&self, found: Option<StreamState>) -> Result<Loss, String> {
+        self.shared.accept(found)
     }
 
     /// Bytes that a message may have, as the server says.
@@ -136,9 +164,16 @@ impl Bucket {
         let message =
             self.lines.told(&line, read(&line, (&self.address.stream, &subject), known.sequence).await)?;
         let Some(message) = message else {
+            // In a box: this is rare.
+            let confirmed = Box::pin(self.shared.confirm(&line, &full, (self.now)())).await;
+            self.lines.told(&line, confirmed)?;
             self.shared.forget(&full, known.sequence);
             return Ok(None);
         };
+        if message.sequence < known.sequence {
+            self.shared.doubt();
+            return Err(Error::NotReady(lacks(&self.address.stream)));
+        }
         let record = record(&message.headers, Some(message.payload.len() as u64)).ok();
         if message.sequence != known.sequence {
             self.shared.read(&full, Entry { sequence: message.sequence, record: record.clone() }, false);
@@ -269,7 +304,7 @@ impl Bucket {
             let record = Record { version: version.clone(), content: content.clone() };
             let _writing = self.shared.writing(version.clone());
             let after = known.map_or(0, |known| known.sequence);
-            let published = publish(ready, &subject, &record, after, value.clone()).await;
+            let published = publish(&self.shared, ready, &subject, &record, after, value.clone()).await;
             match self.lines.told(ready, published)? {
                 Attempt::Done(sequence) => {
                     self.shared.wrote(full, Entry { sequence, record: Some(record) });
@@ -302,11 +337,18 @@ impl Bucket {
         known: u64,
     ) -> Result<(), Error> {
         match last(ready, subject).await? {
+            Some(message) if message.sequence < known => {
+                self.shared.doubt();
+                return Err(Error::NotReady(lacks(&self.address.stream)));
+            }
             Some(message) => {
                 let record = record(&message.headers, Some(message.payload.len() as u64)).ok();
                 self.shared.read(full, Entry { sequence: message.sequence, record }, false);
             }
-            None => self.shared.forget(full, known),
+            None => {
+                self.shared.confirm(ready, full, (self.now)()).await?;
+                self.shared.forget(full, known);
+            }
         }
         Ok(())
     }
@@ -320,6 +362,10 @@ impl Bucket {
         // There is nothing to be done while there is no server, and who asks for something is told.
         let Ok(ready) = self.shared.ready() else { return Ok((Vec::new(), false)) };
         let now = (self.now)();
+        let shared = Arc::clone(&self.shared);
+        if let Err(why) = spawn_blocking(move || shared.keep_record(BETWEEN_RECORDS)).await {
+            tracing::debug!(error = %why, "the stream's state was not written");
+        }
         if let Err(why) = self.shared.keep_mark(&ready, Course::Forward).await {
             tracing::debug!(error = %why, "what the other store has is not written down");
         }
@@ -334,7 +380,7 @@ impl Bucket {
                 Sweep::Bury(record) => {
                     let subject = subject(&self.address.stream, namespace, key);
                     let is_noted = self.shared.index().is_noted(&full);
-                    match publish(&ready, &subject, &record, sequence, Bytes::new()).await? {
+                    match publish(&self.shared, &ready, &subject, &record, sequence, Bytes::new()).await? {
                         Attempt::Done(sequence) => {
                             let version = record.version.clone();
                             self.shared.wrote(&full, Entry { sequence, record: Some(record) });
@@ -373,6 +419,9 @@ impl Bucket {
 
     /// Ends the connection. What is asked for later fails.
     pub fn close(&self) {
+        if !self.shared.is_closed() {
+            self.shared.keep_record(Duration::ZERO);
+        }
         self.shared.close();
         self.lines.close();
     }
@@ -402,3 +451,5 @@ pub(crate) const AT_ONCE: usize = 64;
 /// Of a write that others are faster than.
 pub(crate) const MOST_TRIES: usize = 32;
 const MOST_SWEPT: usize = 1000;
+/// After a restart, a loss of the messages of the last seconds may go unnoticed.
+const BETWEEN_RECORDS: Duration = Duration::from_secs(5);

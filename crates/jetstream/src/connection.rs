@@ -7,11 +7,12 @@ use async_nats::{
     jetstream::{
         self, Context,
         context::{CreateStreamError, CreateStreamErrorKind, PublishError, PublishErrorKind},
-        stream,
     },
 };
 
-use crate::{Address, Error, User};
+use tokio::time::Instant;
+
+use crate::{Address, Error, User, loss::StreamState, state_file::Before};
 
 /// Files that an address names, read.
 #[derive(Clone)]
@@ -22,10 +23,13 @@ pub(crate) struct Secrets {
 /// What has been read of a stream.
 #[derive(Debug, Default)]
 pub struct Place {
-    /// When the stream was made, which tells it from another one of its name.
-    made: Option<String>,
+    /// When the stream was created, which tells it from another one of its name.
+    pub(crate) created: Option<String>,
     /// The number of the last message.
     pub(crate) last: u64,
+    /// Since when the stream has less than that.
+    behind: Option<Instant>,
+    pub(crate) is_anew: bool,
 }
 
 /// What a place in a stream is to the stream that is there now.
@@ -35,8 +39,10 @@ pub(crate) enum Since {
     Start,
     /// It is the same, and goes on.
     Place,
-    /// Another one of this name, or one that has lost messages: what was read is worth nothing.
+    /// Another one of this name: what was read is worth nothing.
     Anew,
+    /// The stream, with fewer messages than acknowledged.
+    Less,
 }
 
 impl Secrets {
@@ -52,16 +58,27 @@ impl Secrets {
 }
 
 impl Place {
-    /// Goes on there, or begins anew.
-    pub(crate) fn meet(&mut self, info: &stream::Info) -> Since {
-        let made = Some(info.created.to_string());
-        let since = match &self.made {
-            None => Since::Start,
-            before if *before == made && info.state.last_sequence >= self.last => return Since::Place,
-            Some(_) => Since::Anew,
+    /// Compares a stream with this place, and at the start with the state that the process before knew. Returns false while a lower sequence number may be
+    /// due to a new leader that has not applied its log yet.
+    pub(crate) fn meet(&mut self, state: &StreamState, before: &Before) -> bool {
+        let since = match (&self.created, before) {
+            (Some(created), _) if *created != state.created => Since::Anew,
+            (Some(_), _) if state.last_sequence < self.last => Since::Less,
+            (Some(_), _) => Since::Place,
+            (None, Before::Unknown) => Since::Start,
+            (None, Before::Seen(seen)) if state.follows(seen) => Since::Start,
+            (None, Before::Seen(seen)) if state.created == seen.created => Since::Less,
+            (None, Before::Seen(_) | Before::Damaged(_)) => Since::Anew,
         };
-        *self = Self { made, last: 0 };
-        since
+        if since == Since::Less && self.behind.get_or_insert_with(Instant::now).elapsed() < LONGEST_ANSWER {
+            return false;
+        }
+        self.behind = None;
+        if since != Since::Place {
+            (self.created, self.last) = (Some(state.created.clone()), 0);
+        }
+        self.is_anew |= matches!(since, Since::Anew | Since::Less);
+        true
     }
 }
 
@@ -169,7 +186,7 @@ pub(crate) const NO_STREAM: &str =
 const NO_JETSTREAM: &str =
     "JetStream is not enabled there: start nats-server with -js, or give the user's account jetstream";
 /// Of a server that is there.
-const LONGEST_ANSWER: Duration = Duration::from_secs(5);
+pub(crate) const LONGEST_ANSWER: Duration = Duration::from_secs(5);
 pub(crate) const BETWEEN_BEATS: Duration = Duration::from_secs(5);
 /// After which a server forgets a consumer.
 pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(60);

@@ -4,12 +4,17 @@ use std::{io, path::PathBuf};
 
 use kv::Version;
 
+use crate::loss::Loss;
+
 /// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The store cannot be used now; the sentence says why.
     #[error("{0}")]
     NotReady(String),
+    /// The stream lacks acknowledged messages and is refused.
+    #[error("{0}")]
+    Incomplete(Box<Loss>),
     /// The server was asked for a write and has not said that it has it.
     #[error("NATS has not confirmed a write ({0}): it may have been done")]
     NotConfirmed(String),

@@ -5,38 +5,36 @@
 //! nobody else writes.
 
 use std::{
-    fmt,
     sync::{Arc, atomic::Ordering::SeqCst},
     time::Duration,
 };
 
-use async_nats::{
-    Client, ConnectOptions, HeaderMap,
-    connection::State,
-    jetstream::{
-        Context,
-        consumer::{AckPolicy, DeliverPolicy, push},
-        stream::{self, DiscardPolicy, StorageType, Stream},
-    },
-};
+use async_nats::{Client, ConnectOptions, HeaderMap, connection::State};
 use futures_util::StreamExt as _;
+use kv::Millis;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::{
     Address,
     alone::{BETWEEN_LOOKS, Gapless, Streak, Worth},
-    connection::{
-        BETWEEN_BEATS, LONGEST_SILENCE, LOST, Place, Secrets, Since, connect, context, failed, needs,
-        unavailable,
-    },
+    connection::{LOST, Secrets, Since, connect, context, failed},
+    guard::{At, Guard, Why},
     index::Entry,
     layout,
+    loss::lacks,
     shared::{Ready, Shared},
+    stream::{consumer, said},
 };
 
+/// How far the stream was read.
+struct Progress {
+    last: u64,
+    guard: Guard,
+}
+
 /// Connects and follows the stream until the store is closed.
-pub(crate) async fn run(shared: Arc<Shared>, address: Address, secrets: Secrets) {
-    let mut place = Place::default();
+pub(crate) async fn run(shared: Arc<Shared>, address: Address, secrets: Secrets, now: fn() -> Millis) {
+    let mut progress = Progress { last: 0, guard: Guard::new(now) };
     let mut client = None;
     while !shared.is_closed() {
         let connected = match client.take() {
@@ -48,64 +46,62 @@ pub(crate) async fn run(shared: Arc<Shared>, address: Address, secrets: Secrets)
         };
         let why = match connected {
             Ok(connected) => {
-                let why = follow(&shared, &address, &connected, &mut place).await;
+                let why = follow(&shared, &address, &connected, &mut progress).await;
                 client = Some(connected);
                 why
             }
-            Err(why) => why,
+            Err(why) => Why::Trouble(why),
         };
-        shared.trouble(why);
+        match why {
+            Why::Trouble(why) => shared.trouble(why),
+            Why::Refused(loss) => shared.refuse(loss),
+        }
         let _ = timeout(BEFORE_AGAIN, shared.turn.notified()).await;
     }
 }
 
 /// Follows the stream from where that ended, and goes on until something fails: why.
-async fn follow(shared: &Shared, address: &Address, client: &Client, place: &mut Place) -> String {
+async fn follow(shared: &Shared, address: &Address, client: &Client, progress: &mut Progress) -> Why {
+    progress.guard.be_careful();
     loop {
         let followed = async {
-            read(shared, address, client, place).await?;
-            go_alone(shared, client, place).await
+            read(shared, address, client, progress).await?;
+            Ok(go_alone(shared, address, client, &mut progress.last).await?)
         };
-        if let Err(why) = followed.await {
-            return failed(address, &why);
+        match followed.await {
+            Ok(()) => {}
+            Err(Why::Trouble(why)) => return Why::Trouble(failed(address, &why)),
+            Err(refused @ Why::Refused(_)) => return refused,
         }
     }
 }
 
 /// Reads the stream as long as others may write to it.
-async fn read(shared: &Shared, address: &Address, client: &Client, place: &mut Place) -> Result<(), String> {
+async fn read(
+    shared: &Shared,
+    address: &Address,
+    client: &Client,
+    Progress { last, guard }: &mut Progress,
+) -> Result<(), Why> {
     is_there(shared, client)?;
     shared.numbers.want(false);
     let context = context(client);
-    let stream = stream(&context, address).await?;
+    let (found, since) = guard.admit(shared, At { address, client, context: &context }).await?;
     // The last message of all is there, as each subject keeps its last one. How many are pending is not to be relied on alone: a server may
     // count messages that newer ones have replaced, and then never say that there are none.
-    let newest = stream.cached_info().state.last_sequence;
-    let handle = context.get_stream_no_info(&address.stream).await.map_err(said)?;
-    let ready = Arc::new(Ready { client: client.clone(), stream: handle });
-    if place.meet(stream.cached_info()) != Since::Place
-        && let Err(why) = shared.begin(&ready, newest == 0).await
-    {
-        *place = Place::default();
-        return Err(why.to_string());
+    let newest = found.info.state.last_sequence;
+    let stream = found.stream;
+    let ready = Arc::new(Ready { client: client.clone(), stream: stream.clone() });
+    if since != Since::Place {
+        *last = 0;
+        shared.begin(&ready, newest == 0, since).await.map_err(said)?;
     }
-    let is_first = place.last == 0;
-    let consumer = stream.create_consumer(push::Config {
-        deliver_subject: client.new_inbox(),
-        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: place.last + 1 },
-        ack_policy: AckPolicy::None,
-        max_deliver: 1,
-        headers_only: true,
-        flow_control: true,
-        idle_heartbeat: BETWEEN_BEATS,
-        inactive_threshold: LONGEST_SILENCE,
-        memory_storage: true,
-        num_replicas: 1,
-        ..push::Config::default()
-    });
+    guard.begun();
+    let is_first = *last == 0;
+    let consumer = stream.create_consumer(consumer(client, *last));
     let consumer = consumer.await.map_err(said)?;
     let mut messages = consumer.messages().await.map_err(said)?;
-    let mut is_current = consumer.cached_info().num_pending == 0 || place.last >= newest;
+    let mut is_current = consumer.cached_info().num_pending == 0 || *last >= newest;
     if is_current {
         shared.is_ready(&ready);
     }
@@ -115,14 +111,14 @@ async fn read(shared: &Shared, address: &Address, client: &Client, place: &mut P
         let message = tokio::select! {
             message = messages.next() => message,
             () = shared.turn.notified() => {
-                is_there(shared, client)?;
+                goes_on(shared, address, client)?;
                 continue;
             }
         };
         let message = message.ok_or("the connection has ended")?.map_err(said)?;
         let Ok(info) = message.info() else { continue };
         if info.consumer_sequence != expected {
-            return Err("messages were lost on the way, and are read again".to_owned());
+            return Err("messages were lost on the way, and are read again".into());
         }
         expected += 1;
         let (sequence, pending) = (info.stream_sequence, info.pending);
@@ -137,8 +133,9 @@ async fn read(shared: &Shared, address: &Address, client: &Client, place: &mut P
             }
             shared.read_upto.fetch_max(sequence, SeqCst);
         }
-        place.last = place.last.max(sequence);
-        if !is_current && (pending == 0 || place.last >= newest) {
+        shared.acknowledged.reach(sequence);
+        *last = sequence.max(*last);
+        if !is_current && (pending == 0 || *last >= newest) {
             is_current = true;
             shared.is_ready(&ready);
         }
@@ -154,70 +151,38 @@ async fn read(shared: &Shared, address: &Address, client: &Client, place: &mut P
 }
 
 /// Follows the stream by the numbers of what is written here alone, as long as that is all of it.
-async fn go_alone(shared: &Shared, client: &Client, place: &mut Place) -> Result<(), String> {
-    tracing::debug!(after = place.last, "nobody else writes to the stream");
-    let mut gapless = Gapless::behind(place.last);
+async fn go_alone(shared: &Shared, address: &Address, client: &Client, last: &mut u64) -> Result<(), String> {
+    tracing::debug!(after = *last, "nobody else writes to the stream");
+    let mut gapless = Gapless::behind(*last);
     let mut is_alone = true;
     while is_alone {
         tokio::select! {
             () = sleep(BETWEEN_LOOKS) => {}
             () = shared.turn.notified() => {
-                is_there(shared, client)?;
+                goes_on(shared, address, client)?;
                 continue;
             }
         }
         is_alone = gapless.look(shared.numbers.take());
-        place.last = gapless.last;
+        *last = gapless.last;
         shared.read_upto.fetch_max(gapless.last, SeqCst);
     }
-    tracing::debug!(after = place.last, "the stream is read again");
+    tracing::debug!(after = *last, "the stream is read again");
     Ok(())
+}
+
+/// Whether the stream can be followed.
+fn goes_on(shared: &Shared, address: &Address, client: &Client) -> Result<(), String> {
+    if shared.acknowledged.is_doubted() {
+        return Err(lacks(&address.stream));
+    }
+    is_there(shared, client)
 }
 
 /// Whether the store is open, and connected.
 fn is_there(shared: &Shared, client: &Client) -> Result<(), String> {
     let is_there = !shared.is_closed() && client.connection_state() == State::Connected;
     is_there.then_some(()).ok_or_else(|| LOST.to_owned())
-}
-
-fn said(why: impl fmt::Display) -> String {
-    why.to_string()
-}
-
-/// The stream, made if it is not there.
-async fn stream(context: &Context, address: &Address) -> Result<Stream, String> {
-    let name = &address.stream;
-    let wanted = stream::Config {
-        name: name.clone(),
-        subjects: vec![layout::all(name)],
-        description: Some("keys and values of Longhaul".to_owned()),
-        max_messages_per_subject: 1,
-        // A full stream refuses what is new: else it would give up keys that nobody deleted.
-        discard: DiscardPolicy::New,
-        storage: StorageType::File,
-        num_replicas: address.replicas,
-        allow_direct: true,
-        ..stream::Config::default()
-    };
-    let stream = context.get_or_create_stream(wanted.clone()).await.map_err(|why| unavailable(&why))?;
-    let config = &stream.cached_info().config;
-    let needs = |what: &str| needs(name, what);
-    if config.max_messages_per_subject != 1 {
-        return needs("max_msgs_per_subject 1");
-    }
-    if config.subjects != wanted.subjects {
-        return needs(&format!("the subjects {}", wanted.subjects[0]));
-    }
-    if config.discard != DiscardPolicy::New {
-        return needs("discard new");
-    }
-    if config.max_age != Duration::ZERO {
-        return needs("no max_age");
-    }
-    if !config.allow_direct {
-        return needs("allow_direct");
-    }
-    Ok(stream)
 }
 
 const BEFORE_AGAIN: Duration = Duration::from_secs(1);

@@ -1,6 +1,7 @@
 //! What is known of each key without asking a server: all records in the order of lists, and what time will make of them.
 
 mod paired;
+mod short;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,6 +12,7 @@ use std::{
 
 use kv::{About, Content, Cursor, Listed, ListedKey, Millis, Page, Record, Version};
 
+pub(crate) use self::short::Short;
 use crate::layout::joined;
 
 /// All keys of a stream.

@@ -4,7 +4,11 @@
 //! whoever was away for long finds out, by the numbers of what is there, that something is not; no clock has a say in that. A full stream
 //! refuses what is new, and who sent it knows that it is not there.
 
-use std::sync::Arc;
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use async_nats::{
     Client, ConnectOptions, HeaderMap, Message, Subscriber,
@@ -26,9 +30,11 @@ use tokio::{
 use crate::{
     Address, Error,
     connection::{
-        BETWEEN_BEATS, LONGEST_SILENCE, LOST, Place, Secrets, Since, connect, context, failed, needs,
-        refused, unavailable,
+        BETWEEN_BEATS, LONGEST_SILENCE, LOST, Place, Secrets, connect, context, failed, needs, refused,
+        unavailable,
     },
+    loss::{StreamState, lacks},
+    state_file::{Before, StateFile},
 };
 
 /// Where a journal is, and whose.
@@ -36,6 +42,10 @@ pub struct Journal {
     address: Address,
     secrets: Secrets,
     owner: String,
+    file: StateFile,
+    before: Before,
+    /// How far it was read.
+    reached: Mutex<Option<StreamState>>,
 }
 
 /// Writes to a journal that is open.
@@ -56,7 +66,6 @@ pub struct Reader {
     /// By the numbers of its consumer, the next message.
     expected: u64,
     behind: Behind,
-    is_anew: bool,
 }
 
 /// Messages that were in the stream when it was opened, and have not come yet.
@@ -111,13 +120,38 @@ pub enum Came {
 }
 
 impl Journal {
-    /// The journal of this owner, such as a network, at an address. Reads the files that it names. Blocks.
+    /// The journal of this owner, such as a network, at an address. Reads the files that it names. How far it was read is kept in the
+    /// directory `records` over restarts. Blocks.
     ///
     /// # Errors
     /// When one of them cannot be read.
-    pub fn new(address: Address, owner: &str) -> Result<Self, Error> {
+    pub fn new(address: Address, owner: &str, records: Option<&Path>) -> Result<Self, Error> {
         let secrets = Secrets::read(&address)?;
-        Ok(Self { address, secrets, owner: owner.to_owned() })
+        let (file, before) = StateFile::open(records, &address.stream);
+        if let Before::Damaged(why) = &before {
+            tracing::error!(error = why, "the file is ignored: the stream counts as recreated");
+        }
+        Ok(Self { address, secrets, owner: owner.to_owned(), file, before, reached: Mutex::default() })
+    }
+
+    /// Everything up to this place is done. Ignored until [`Place::begin`] if the stream was recreated.
+    pub fn reached(&self, place: &Place) {
+        if place.is_anew {
+            return;
+        }
+        let created = place.created.clone();
+        let state = created.map(|created| StreamState { created, last_sequence: place.last, keys: None });
+        *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+
+    /// Writes this to the file. Blocks.
+    pub fn keep(&self) {
+        let reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(state) = reached
+            && let Err(why) = self.file.write(&state, Duration::ZERO)
+        {
+            tracing::warn!(error = %why, "the stream's state cannot be written to the data centre's disk");
+        }
     }
 
     /// Where it is, without who connects.
@@ -143,7 +177,9 @@ impl Journal {
         }
         let context = context(&client);
         let stream = self.stream(&context).await.map_err(|why| failed(&why))?;
-        let is_anew = place.meet(stream.cached_info()) == Since::Anew;
+        if !place.meet(&StreamState::of(stream.cached_info()), &self.before) {
+            return Err(failed(&lacks(&self.address.stream)));
+        }
         let subject = self.subject();
         let [first, second] = ears.map(|ear| client.subscribe(format!("{subject}.{}.*", token(ear))));
         let said = [first.await.map_err(|why| failed(&why))?, second.await.map_err(|why| failed(&why))?];
@@ -164,7 +200,7 @@ impl Journal {
         let kept = kept.await.map_err(|why| failed(&why))?;
         let stream = context.get_stream_no_info(&self.address.stream).await.map_err(|why| failed(&why))?;
         let writer = Writer { client: client.clone(), context, stream, subject: subject.clone() };
-        Ok((writer, Reader { client, turn, kept, said, subject, expected: 1, behind, is_anew }))
+        Ok((writer, Reader { client, turn, kept, said, subject, expected: 1, behind }))
     }
 
     fn subject(&self) -> String {
@@ -236,11 +272,6 @@ impl Writer {
 }
 
 impl Reader {
-    /// Whether the stream is another one than before, or has lost messages, so that it is read from its start.
-    pub fn is_anew(&self) -> bool {
-        self.is_anew
-    }
-
     /// Whether all has come that was in the stream when it was opened.
     pub fn is_current(&self) -> bool {
         self.behind.left == 0
@@ -296,6 +327,16 @@ impl Reader {
 }
 
 impl Place {
+    /// Whether the stream was recreated or has gone back, so that messages may be lost. It is read from its start.
+    pub fn is_anew(&self) -> bool {
+        self.is_anew
+    }
+
+    /// The loss was handled.
+    pub fn begin(&mut self) {
+        self.is_anew = false;
+    }
+
     /// All has been done of what came, up to this number.
     pub fn reach(&mut self, sequence: u64) {
         self.last = self.last.max(sequence);

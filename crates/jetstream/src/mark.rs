@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::{
     Error,
+    connection::Since,
     layout::Mark,
     publish::{Attempt, last, send},
     shared::{Ready, Shared},
@@ -23,20 +24,21 @@ pub(crate) enum Course {
 }
 
 impl Shared {
-    /// Begins to read a stream, of which nothing is known yet: with its mark, or without one if there is no other store. One without any message may lack
-    /// what the other store has, and says so before it has any.
-    pub(crate) async fn begin(&self, ready: &Ready, is_empty: bool) -> Result<(), Error> {
+    /// Begins to read a stream, of which nothing is known yet: with its mark, or without one if there is no other store. An empty or incomplete stream
+    /// may lack what the other store has, and says so before it is used.
+    pub(crate) async fn begin(&self, ready: &Ready, is_empty: bool, since: Since) -> Result<(), Error> {
         let Some(subject) = &self.mark_subject else {
             self.start_anew(None);
             return Ok(());
         };
         let found = read(ready, subject).await?;
-        let mark = found.unwrap_or(Mark { is_filling: is_empty, ..Mark::default() });
+        let mark = found.unwrap_or_default();
         {
             let mut marked = self.marked.lock().await;
-            *marked = Mark { is_filling: found.is_some() && mark.is_filling, ..mark };
+            *marked = mark;
             self.read_upto.store(mark.given, SeqCst);
-            self.is_filling.store(mark.is_filling, SeqCst);
+            let is_new = found.is_none() && is_empty;
+            self.is_filling.store(mark.is_filling || is_new || since == Since::Less, SeqCst);
             self.start_anew(Some(mark.given));
         }
         self.keep_mark(ready, Course::Back).await
@@ -55,7 +57,7 @@ impl Shared {
             if mark == *marked {
                 return Ok(());
             }
-            match send(ready, subject, (mark.headers(), marked.sequence), bytes::Bytes::new()).await? {
+            match send(self, ready, subject, (mark.headers(), marked.sequence), bytes::Bytes::new()).await? {
                 Attempt::Done(sequence) => {
                     self.numbers.add(sequence);
                     *marked = Mark { sequence, ..mark };

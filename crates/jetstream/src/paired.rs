@@ -115,7 +115,7 @@ impl Bucket {
             }
             let _writing = self.shared.writing(record.version.clone());
             let after = known.map_or(0, |known| known.sequence);
-            let published = publish(ready, &subject, &record, after, value.clone()).await;
+            let published = publish(&self.shared, ready, &subject, &record, after, value.clone()).await;
             match self.lines.told(ready, published)? {
                 Attempt::Done(sequence) => {
                     let version = record.version.clone();

@@ -12,7 +12,8 @@ use crate::{
     Error,
     connection::{NO_STREAM, refusal},
     layout::{EXPECTED, headers, length},
-    shared::Ready,
+    loss::lacks,
+    shared::{Ready, Shared},
 };
 
 /// What an attempt to write came to.
@@ -25,17 +26,19 @@ pub(crate) enum Attempt {
 
 /// Writes what is known of a key behind the message that is known, and waits until the server says that it is stored.
 pub(crate) async fn publish(
+    shared: &Shared,
     ready: &Ready,
     subject: &str,
     record: &Record,
     after: u64,
     value: Bytes,
 ) -> Result<Attempt, Error> {
-    send(ready, subject, (headers(record), after), value).await
+    send(shared, ready, subject, (headers(record), after), value).await
 }
 
 /// The same with any headers.
 pub(crate) async fn send(
+    shared: &Shared,
     ready: &Ready,
     subject: &str,
     (mut headers, after): (HeaderMap, u64),
@@ -47,6 +50,7 @@ pub(crate) async fn send(
         return Err(Error::TooLarge { bytes, most });
     }
     let request = Request::new().headers(headers).payload(value);
+    let before = shared.acknowledged.highest();
     let answer = ready.client.send_request(subject.to_owned(), request).await;
     let answer = answer.map_err(|why| match why.kind() {
         RequestErrorKind::NoResponders => Error::NotReady(NO_STREAM.to_owned()),
@@ -57,7 +61,15 @@ pub(crate) async fn send(
             Ok(Attempt::Late)
         }
         Ok(Answer { error: Some(why), .. }) => Err(refusal(&why)),
-        Ok(Answer { seq: Some(sequence), .. }) => Ok(Attempt::Done(sequence)),
+        // Known messages have lower numbers in the same stream.
+        Ok(Answer { seq: Some(sequence), .. }) if sequence <= before => {
+            shared.doubt();
+            Err(Error::NotConfirmed(lacks(&shared.stream)))
+        }
+        Ok(Answer { seq: Some(sequence), .. }) => {
+            shared.acknowledged.reach(sequence);
+            Ok(Attempt::Done(sequence))
+        }
         Ok(Answer { seq: None, .. }) => Err(Error::NotConfirmed("its answer says neither".to_owned())),
         Err(why) => Err(Error::NotConfirmed(why.to_string())),
     }

@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
+    time::Duration,
 };
 
 use async_nats::{Client, jetstream::stream::Stream};
@@ -14,15 +15,20 @@ use tokio::sync::Notify;
 
 use crate::{
     Error,
+    acknowledged::Acknowledged,
     alone::Numbers,
     index::{Entry, Index},
     layout::{Mark, parts},
+    loss::{Loss, StreamState, lacks},
 };
 
 /// What the bucket and its feed have in common.
 pub(crate) struct Shared {
     /// In the versions that are made here.
     pub(crate) name: StoreName,
+    /// The stream's name.
+    pub(crate) stream: String,
+    pub(crate) acknowledged: Acknowledged,
     index: RwLock<Index>,
     /// Up to which message of a key the stream has been read, in the order of messages.
     pub(crate) read_upto: AtomicU64,
@@ -57,6 +63,8 @@ pub struct Heard {
 enum State {
     Ready(Arc<Ready>),
     Trouble(String),
+    /// The stream lacks acknowledged messages.
+    Refused(Box<Loss>),
 }
 
 /// A connection, and the stream.
@@ -66,9 +74,17 @@ pub(crate) struct Ready {
 }
 
 impl Shared {
-    pub(crate) fn new(name: StoreName, mark_subject: Option<String>, trouble: String) -> Self {
+    pub(crate) fn new(
+        name: StoreName,
+        stream: &str,
+        acknowledged: Acknowledged,
+        mark_subject: Option<String>,
+        trouble: String,
+    ) -> Self {
         Self {
             name: name.clone(),
+            stream: stream.to_owned(),
+            acknowledged,
             index: RwLock::default(),
             read_upto: AtomicU64::new(0),
             numbers: Numbers::default(),
@@ -90,6 +106,7 @@ impl Shared {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Ready(ready) => Ok(Arc::clone(ready)),
             State::Trouble(why) => Err(Error::NotReady(why.clone())),
+            State::Refused(loss) => Err(Error::Incomplete(loss.clone())),
         }
     }
 
@@ -98,17 +115,76 @@ impl Shared {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Ready(_) => None,
             State::Trouble(why) => Some(why.clone()),
+            State::Refused(loss) => Some(loss.to_string()),
         }
     }
 
+    /// The reason why the stream is refused, if it is.
+    pub(crate) fn loss(&self) -> Option<Loss> {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Refused(loss) => Some(Loss::clone(loss)),
+            State::Ready(_) | State::Trouble(_) => None,
+        }
+    }
+
+    /// The whole stream was read. It is used unless an answer did not fit meanwhile.
     pub(crate) fn is_ready(&self, ready: &Arc<Ready>) {
-        self.set(State::Ready(Arc::clone(ready)));
+        self.acknowledged.was_read(self.index().held().0);
+        if !self.acknowledged.is_doubted() {
+            self.set(State::Ready(Arc::clone(ready)));
+        }
+    }
+
+    /// An answer does not fit the stream: nothing is served until the feed has checked it.
+    pub(crate) fn doubt(&self) {
+        self.acknowledged.doubt();
+        self.trouble(lacks(&self.stream));
+        self.turn.notify_one();
+    }
+
+    /// Writes the stream's state to its file, at most once in this time. Blocks.
+    pub(crate) fn keep_record(&self, every: Duration) {
+        if matches!(&*self.state.read().unwrap_or_else(PoisonError::into_inner), State::Ready(_)) {
+            self.acknowledged.keep(self.index().held().0, every);
+        }
+    }
+
+    /// Whether the other store has everything that was acknowledged here.
+    pub(crate) fn has_given_all(&self) -> bool {
+        self.mark_subject.is_some() && self.acknowledged.is_read() && self.index().noted() == 0
+    }
+
+    /// Refuses the stream.
+    pub(crate) fn refuse(&self, loss: Loss) {
+        if self.is_closed() {
+            return;
+        }
+        if self.loss().as_ref() != Some(&loss) {
+            tracing::error!("the store in NATS is refused: {loss}");
+        }
+        self.set(State::Refused(Box::new(loss)));
+    }
+
+    /// The operator accepts the stream in the state in which it was refused.
+    ///
+    /// # Errors
+    /// When it is not refused, or in another state: a sentence.
+    pub(crate) fn accept(&self, found: Option<StreamState>) -> Result<Loss, String> {
+        let loss = self.loss().ok_or("no stream is refused")?;
+        if !loss.is_of(found.as_ref()) {
+            return Err(format!("the stream has changed meanwhile: {loss}"));
+        }
+        self.acknowledged.accept(found);
+        self.turn.notify_one();
+        Ok(loss)
     }
 
     /// Says in the log and to all who ask why the stream cannot be used.
     pub(crate) fn trouble(&self, why: String) {
-        let is_known = self.why_not().as_ref() == Some(&why);
-        if !is_known && !self.is_closed() {
+        if self.is_closed() {
+            return;
+        }
+        if self.why_not().as_ref() != Some(&why) {
             tracing::warn!(error = %why, "the store in NATS cannot be used");
         }
         self.set(State::Trouble(why));

@@ -66,7 +66,9 @@ pub(crate) async fn inside(
     let namespace = &namespace.id;
     let parameters = Parameters::of(parts.uri.query())?;
     let path = parts.uri.path().strip_prefix('/').unwrap_or_default();
-    if let Some(store) = service.far_store() {
+    let is_list = parts.method == Method::GET && path.is_empty();
+    let far_store = if is_list { service.far_store_for_list() } else { service.far_store() };
+    if let Some(store) = far_store {
         let keys = match (&parts.method, path) {
             (&Method::GET, "") => Some(Vec::new()),
             (&Method::PUT | &Method::DELETE, _) => Some(vec![key(path, &parameters)?]),

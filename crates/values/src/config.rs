@@ -27,6 +27,8 @@ pub struct Config {
     pub memory: u64,
     /// A directory for values of a store in another data centre.
     pub disk: Option<disk::Config>,
+    /// A directory for the state of a NATS stream, so that a restart notices lost messages.
+    pub streams: Option<PathBuf>,
     /// Whether another data centre has a second store of the same values.
     pub company: Company,
     /// Bytes that a value may have, at most [`Config::LARGEST`].

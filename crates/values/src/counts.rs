@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::refused::RefusedStream;
+
 /// A store at this moment, as one data centre has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
@@ -32,6 +34,9 @@ pub struct Status {
     /// Bytes of the store's file; absent where it is in NATS, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<u64>,
+    /// Damage to the store's file; absent where it is in NATS, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integrity: Option<Integrity>,
     /// Bytes of copies in memory.
     pub memory_bytes: u64,
     /// Copies on disk, if there is a directory for them.
@@ -43,9 +48,25 @@ pub struct Status {
     /// What other data centres have to do with it, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<InNetwork>,
+    /// Its stream of NATS, if that is refused because it lacks acknowledged messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_stream: Option<RefusedStream>,
     /// Why it does not answer; absent while it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// Damage to a store's file, found by reads and by the scrub, which reads all of it again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Integrity {
+    /// Blocks of 4 KiB that do not match their checksums, and were not written since.
+    pub damaged_blocks: u64,
+    /// Keys that the scrub could not read, in this pass or in the last.
+    pub damaged_keys: u64,
+    /// Passes of the scrub that are complete.
+    pub scrubs: u64,
+    /// Bytes of values that the scrub has read.
+    pub scrubbed_bytes: u64,
 }
 
 /// Copies of values on disk.
@@ -153,6 +174,10 @@ pub(crate) struct Counts {
     pub(crate) compared: Count,
     pub(crate) differed: Count,
     pub(crate) asked_both: Count,
+    pub(crate) scrubs: Count,
+    pub(crate) scrubbed_bytes: Count,
+    /// Keys that are damaged now, unlike the others.
+    pub(crate) damaged_keys: AtomicU64,
 }
 
 /// A number that only grows.

@@ -24,6 +24,7 @@
 //!
 //! What a key, a version and a page are says the engine, `kv`; what is on disk is the crate `vault`'s, what is in NATS `jetstream`'s.
 
+mod accept;
 mod access;
 mod binding;
 mod catalogue;
@@ -35,6 +36,7 @@ mod elsewhere;
 mod encoding;
 mod envelope;
 mod error;
+mod file_check;
 mod incoming;
 mod json;
 mod line;
@@ -46,8 +48,10 @@ pub mod pairs;
 mod parameters;
 mod pieces;
 mod problem;
+mod refused;
 mod remote;
 mod rest;
+mod scrub;
 mod service;
 mod several;
 mod shelf;
@@ -57,19 +61,21 @@ mod value;
 pub use self::{
     access::{Access, Namespace},
     config::{Config, Place},
-    counts::{FromOthers, InNetwork, OnDisk, Pair, Status},
+    counts::{FromOthers, InNetwork, Integrity, OnDisk, Pair, Status},
     door::Door,
     error::Error,
+    file_check::{FileCheck, Gap},
     line::{Line, LineError},
     linked::{Links, Sending, Unreached, Whereabouts, WouldAnswer, is_read_as_written},
     parameters::Parameters,
     problem::Problem,
+    refused::{RefusedStream, Seen},
     remote::{Came, Got, Listed, ListedKey, Moved, NamespaceLine, NamespaceList, Put, Remote, Written},
     service::Service,
 };
 
 pub use jetstream::{Address, NoAddress};
-pub use vault::Company;
+pub use vault::{Company, Inspection, inspect, repair, salvage};
 
 #[cfg(test)]
 mod tests;

@@ -39,7 +39,7 @@ use tokio::{
 };
 
 use self::{above::Came, flights::Flights, telling::Telling};
-pub(crate) use self::{above::Question, to_store::in_binding};
+pub(crate) use self::{above::Question, giving::filling, to_store::in_binding};
 pub use self::{
     whereabouts::{Whereabouts, WouldAnswer},
     wire::is_read_as_written,

@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::{
     copies::Name,
     incoming::Incoming,
-    linked::Question,
+    linked::{Question, filling},
     pieces::Pieces,
     problem::{Problem, ended},
     service::{Service, now},
@@ -49,7 +49,7 @@ impl Service {
         }
         let found = match self.store_elsewhere() {
             None => match self.read(namespace, key.as_str()).await {
-                Ok(found) => Ok(self.read_beside_other(namespace, key.as_str(), found).await),
+                Ok(found) => self.read_beside_other(namespace, key.as_str(), found).await,
                 Err(problem) => self.read_from_other(namespace, key.as_str()).await.ok_or(problem),
             },
             Some((linked, _)) => {
@@ -248,6 +248,9 @@ impl Service {
     /// A page of keys.
     pub(crate) async fn page(&self, namespace: &str, page: Page) -> Result<Listed, Problem> {
         let store = self.store()?;
+        if store.is_filling() && self.linked.as_ref().is_some_and(|linked| linked.other_store().is_some()) {
+            return Err(filling());
+        }
         self.counts.lists.add(1);
         store.list(namespace, page).await
     }

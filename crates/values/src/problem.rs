@@ -182,6 +182,9 @@ impl From<jetstream::Error> for Problem {
                     "the store's NATS cannot be used now, and nothing was done; its operator's log says why";
                 return Self::new(StatusCode::SERVICE_UNAVAILABLE, message);
             }
+            jetstream::Error::Incomplete(loss) => {
+                return Self::new(StatusCode::SERVICE_UNAVAILABLE, loss.to_string());
+            }
             jetstream::Error::Older { known } => return Self::older(known.clone()),
             jetstream::Error::Partly { written, of, why } => {
                 let mut problem = Self::from(jetstream::Error::clone(why));

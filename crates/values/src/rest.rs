@@ -85,7 +85,9 @@ async fn inside(
     (parts, parameters): (&Parts, &Parameters),
     (body, version): (Body, Option<Version>),
 ) -> Result<Response<Body>, Problem> {
-    if let Some(store) = service.far_store() {
+    let is_list = parts.method == Method::GET && below == (Some("keys"), None);
+    let far_store = if is_list { service.far_store_for_list() } else { service.far_store() };
+    if let Some(store) = far_store {
         let keys = match (&parts.method, below) {
             (&Method::GET, (Some("keys"), None)) => Some(Vec::new()),
             (&Method::PUT | &Method::DELETE, (Some("values"), Some(key))) => Some(vec![Key::from_path(key)?]),

@@ -165,7 +165,8 @@ impl Service {
             self.hear_store(),
             self.give_all(),
             self.compare_all(),
-            self.keep_namespaces()
+            self.keep_namespaces(),
+            self.scrub_store()
         );
     }
 
@@ -255,10 +256,12 @@ impl Service {
                 Some(Place::File(path)) => Some(fs::metadata(path).map_or(0, |file| file.len())),
                 Some(Place::Nats(_)) | None => None,
             },
+            integrity: usage.as_ref().and_then(|usage| self.integrity(usage)),
             memory_bytes: self.copies.bytes(),
             disk: self.shelf.as_ref().map(Shelf::report),
             pair: self.report_pair(usage.as_ref()),
             network: self.linked.as_ref().map(|linked| self.report_network(linked)),
+            refused_stream: store.as_ref().and_then(Store::refused),
             error: if self.is_here() { store.and_then(|store| store.trouble()) } else { Some(closed()) },
         }
     }
@@ -330,7 +333,7 @@ impl Service {
     }
 
     /// The store, if it is here and can be used.
-    fn opened(&self) -> Option<Store> {
+    pub(crate) fn opened(&self) -> Option<Store> {
         self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use jetstream::{Bucket, Ears};
 use kv::{Expiration, Listed, Metadata, Millis, Page, Record, Version};
 use tokio::task::spawn_blocking;
-use vault::{Put, Reading, Vault};
+use vault::{Origin, Put, Reading, Scrub, Vault};
 
 use crate::{
     Error,
     config::{Config, Place},
     problem::{Problem, ended},
+    refused::RefusedStream,
 };
 
 /// A store that is open.
@@ -36,6 +37,8 @@ pub(crate) struct Usage {
     pub(crate) noted: u64,
     /// Whether the other store may have keys that this one has never had.
     pub(crate) is_filling: bool,
+    /// Blocks of the file that are damaged.
+    pub(crate) damaged_blocks: Option<u64>,
 }
 
 /// A value that is not whole yet.
@@ -53,11 +56,23 @@ impl Store {
             Place::File(path) => {
                 let memory = usize::try_from(config.memory / 2).unwrap_or(usize::MAX);
                 let config = vault::Config { path: path.clone(), name, memory, company: config.company };
-                Self::File(Arc::new(Vault::open(&config, now)?))
+                let vault = Vault::open(&config, now)?;
+                match vault.origin() {
+                    Origin::New => tracing::info!(file = %path.display(), "a new store was made"),
+                    Origin::Upgraded => {
+                        tracing::info!(file = %path.display(), "the store was rewritten with checksums");
+                    }
+                    Origin::Known => {}
+                }
+                Self::File(Arc::new(vault))
             }
-            Place::Nats(address) => {
-                Self::Nats(Arc::new(Bucket::open(address.clone(), name, config.company, now)?))
-            }
+            Place::Nats(address) => Self::Nats(Arc::new(Bucket::open(
+                address.clone(),
+                name,
+                config.company,
+                config.streams.as_deref(),
+                now,
+            )?)),
         })
     }
 
@@ -136,15 +151,23 @@ impl Store {
         }
     }
 
+    /// A pass over its file, if it is one.
+    pub(crate) fn scrub(&self) -> Option<Scrub> {
+        match self {
+            Self::File(vault) => Some(vault.scrub()),
+            Self::Nats(_) => None,
+        }
+    }
+
     pub(crate) fn usage(&self) -> Usage {
         match self {
             Self::File(vault) => {
-                let vault::Usage { keys, bytes, noted, is_filling, .. } = vault.usage();
-                Usage { keys, bytes, noted, is_filling }
+                let vault::Usage { keys, bytes, noted, is_filling, damaged_blocks, .. } = vault.usage();
+                Usage { keys, bytes, noted, is_filling, damaged_blocks: Some(damaged_blocks) }
             }
             Self::Nats(bucket) => {
                 let jetstream::Usage { keys, bytes, noted } = bucket.usage();
-                Usage { keys, bytes, noted, is_filling: bucket.is_filling() }
+                Usage { keys, bytes, noted, is_filling: bucket.is_filling(), damaged_blocks: None }
             }
         }
     }
@@ -154,6 +177,22 @@ impl Store {
         match self {
             Self::File(_) => None,
             Self::Nats(bucket) => bucket.trouble(),
+        }
+    }
+
+    /// Its stream, if that is refused.
+    pub(crate) fn refused(&self) -> Option<RefusedStream> {
+        match self {
+            Self::File(_) => None,
+            Self::Nats(bucket) => bucket.loss().map(RefusedStream::from),
+        }
+    }
+
+    /// Fails while the store cannot be used.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        match self {
+            Self::File(_) => Ok(()),
+            Self::Nats(bucket) => Ok(bucket.check()?),
         }
     }
 

@@ -82,6 +82,7 @@ impl Store {
             name: StoreName::new(name).unwrap(),
             memory: 4 << 20,
             disk: None,
+            streams: None,
             company: Company::Alone,
             largest,
         };

@@ -6,7 +6,7 @@ use redb::{ReadableTable as _, ReadableTableMetadata as _, StorageError, Table, 
 
 use crate::layout::{
     BYTES, CLOCK, DUE, FILLING, FullKey, HEADS, Head, KEYS, NEXT_VALUE, NOTES, NUMBERS, PIECE, UPLOADS,
-    VALUES, pieces,
+    VALUES, pieces, with_checksum,
 };
 
 /// One write.
@@ -28,6 +28,18 @@ pub(crate) enum Change {
     Filled,
     /// A value that will not be whole.
     Discard { value: u64 },
+}
+
+impl Change {
+    /// Bytes of values in it.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Piece { bytes, .. } | Self::Put { rest: bytes, .. } | Self::Take { rest: bytes, .. } => {
+                bytes.len()
+            }
+            _ => 0,
+        }
+    }
 }
 
 /// What a change has made.
@@ -107,7 +119,7 @@ impl<'w> Tables<'w> {
                 if *number == 0 {
                     self.uploads.insert(*value, ())?;
                 }
-                self.values.insert((*value, *number), &bytes[..])?;
+                self.values.insert((*value, *number), &with_checksum(*value, *number, bytes)[..])?;
                 Ok(None)
             }
             Change::Put { key, value, rest, about, version } => {
@@ -184,16 +196,16 @@ impl<'w> Tables<'w> {
 
     /// Sets what is known of a key, with the pieces of its value that are not stored yet.
     fn store(&mut self, key: &[u8], (value, rest): (u64, &Bytes), record: Record) -> Result<(), Wrong> {
-        let Content::Value(about) = &record.content else { return self.set(key, &Head { value: 0, record }) };
+        let Content::Value(about) = &record.content else { return self.set(key, &Head::new(0, record)) };
         let all = pieces(about.bytes);
         let stored = all - pieces(rest.len() as u64).min(all);
         if stored > 0 {
             self.uploads.remove(value)?;
         }
         for (number, piece) in (stored..).zip(rest.chunks(PIECE)) {
-            self.values.insert((value, number), piece)?;
+            self.values.insert((value, number), &with_checksum(value, number, piece)[..])?;
         }
-        self.set(key, &Head { value, record })
+        self.set(key, &Head::new(value, record))
     }
 
     fn discard(&mut self, value: u64) -> Result<(), Wrong> {
@@ -205,7 +217,7 @@ impl<'w> Tables<'w> {
     }
 
     fn record(&self, key: &[u8]) -> Result<Option<Record>, Wrong> {
-        let head = self.heads.get(key)?.map(|bytes| Head::decode(bytes.value()));
+        let head = self.heads.get(key)?.map(|bytes| Head::decode(key, bytes.value()));
         Ok(head.transpose().map_err(Wrong::Content)?.map(|head| head.record))
     }
 
@@ -235,12 +247,12 @@ impl<'w> Tables<'w> {
         }
         let mut ended = Vec::new();
         for key in &due {
-            let head = self.heads.get(&key[..])?.map(|bytes| Head::decode(bytes.value())).transpose();
+            let head = self.heads.get(&key[..])?.map(|bytes| Head::decode(key, bytes.value())).transpose();
             let Some(head) = head.map_err(Wrong::Content)? else { continue };
             match head.record.sweep(now) {
                 Sweep::Keep => {}
                 Sweep::Bury(record) => {
-                    self.set(key, &Head { value: 0, record })?;
+                    self.set(key, &Head::new(0, record))?;
                     ended.push(key.clone());
                 }
                 // What the other store has not got is due again when it has.
@@ -281,7 +293,8 @@ impl<'w> Tables<'w> {
 
     /// Sets a key's head, and removes what belonged to the one before.
     fn set(&mut self, key: &[u8], head: &Head) -> Result<(), Wrong> {
-        let before = self.heads.insert(key, &head.encode()[..])?.map(|bytes| Head::decode(bytes.value()));
+        let before =
+            self.heads.insert(key, &head.encode(key)[..])?.map(|bytes| Head::decode(key, bytes.value()));
         if let Some(before) = before.transpose().map_err(Wrong::Content)? {
             self.not_due(key, &before.record)?;
             self.count(&before.record, -1);

@@ -38,9 +38,27 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The file has no bytes.
+    #[error("the store {} is empty, and a store never is: put the right file there, or remove it to begin a new store", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that was to be made is there.
+    #[error("{} is there already: name a file that is not", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An earlier version wrote the file, and it was not upgraded.
+    #[error("the store {} is from an earlier version: `longhaul edge run` upgrades it when it starts", path.display())]
+    Plain {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file was changed by something else than this program, or the disk lost a part of it.
     #[error(
-        "the store {} is damaged ({why}): move it away, and take what was in it from a copy or an export",
+        "the store {} is damaged: {why}; {remedy}",
         path.display()
     )]
     Damaged {
@@ -48,6 +66,8 @@ pub enum Error {
         path: PathBuf,
         /// What was found.
         why: String,
+        /// What its operator does.
+        remedy: &'static str,
     },
     /// A newer program wrote the file.
     #[error(
@@ -71,4 +91,16 @@ pub enum Error {
     /// The file was left to another process.
     #[error("the store was closed: another process takes this one's place")]
     Released,
+}
+
+impl Error {
+    /// The same, with the key that it is about if that is all that is known to be damaged.
+    pub(crate) fn of_key(mut self, full_key: &[u8]) -> Self {
+        if let Self::Damaged { why, .. } = &mut self {
+            let text = String::from_utf8_lossy(full_key);
+            let (namespace, key) = text.split_once('\0').unwrap_or(("", &text));
+            *why = format!("key {key:?} of namespace {namespace}: {why}");
+        }
+        self
+    }
 }

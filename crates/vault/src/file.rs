@@ -2,44 +2,83 @@
 
 use std::{
     fmt::Display,
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     io::{self, ErrorKind},
     mem,
-    os::unix::fs::OpenOptionsExt as _,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::{PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use redb::{
-    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase as _, ReadableTable as _,
-    StorageError, TableDefinition, WriteTransaction,
+    Builder, ConcurrencyMode, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction,
+    ReadableDatabase as _, ReadableTable as _, StorageError, TableDefinition, TransactionError,
+    WriteTransaction, backends::FileBackend,
 };
 
-use crate::Error;
+use crate::{
+    Error,
+    blocks::{Blocks, NotBlocks, Storage},
+    damage::{Damage, DamagedPage, Unwound, catch},
+    made::{make, upgrade},
+    overlay::Overlay,
+    unrecovered::Unrecovered,
+};
 
-/// How a database is opened.
-pub type Opening = Box<dyn Fn() -> Result<Database, DatabaseError> + Send + Sync>;
+/// How a database's storage is opened.
+pub type Opening = Box<dyn Fn() -> io::Result<Storage> + Send + Sync>;
 
-/// A file of tables: the store's, or somebody else's whose tables are others.
+/// How a file is used.
+pub struct Setup {
+    /// How its storage is opened.
+    pub opening: Opening,
+    /// Bytes of memory for what was read from it.
+    pub memory: usize,
+    /// What its operator does if it is damaged: the end of a sentence.
+    pub remedy: &'static str,
+}
+
+/// A file of tables.
 pub struct File {
     path: PathBuf,
-    opening: Opening,
+    setup: Setup,
+    origin: Origin,
+    damage: Arc<Damage>,
     state: RwLock<State>,
 }
 
+/// Where a file comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// There was none.
+    New,
+    /// An earlier version had written it; it has been rewritten with checksums.
+    Upgraded,
+    /// It was there.
+    Known,
+}
+
 enum State {
-    Open(Database),
+    Open(Database, Blocks),
+    /// Opened by [`File::read_only`].
+    ReadOnly(Reader, Blocks),
     /// It could not be opened again after a failure: why.
     Failed(String),
     /// It was left to another process.
     Closed,
 }
 
+/// A file that is only read.
+enum Reader {
+    /// The database has recovered it, in memory.
+    Recovered(Database),
+    /// The database would refuse it. The lock keeps other processes away.
+    Unrecovered { database: ReadOnlyDatabase, _lock: fs::File },
+}
+
 impl State {
     fn close(&mut self) {
-        if let Self::Open(database) = mem::replace(self, Self::Closed) {
-            let _ = database.close();
+        if let Self::Open(database, _) = mem::replace(self, Self::Closed) {
+            let _ = catch(|| database.close());
         }
     }
 }
@@ -51,17 +90,88 @@ impl File {
     /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
     pub fn open<T>(
         path: &Path,
-        opening: Opening,
+        setup: Setup,
         prepare: impl FnOnce(&Self, &WriteTransaction) -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
-        let file = Self { path: path.to_owned(), opening, state: RwLock::new(State::Closed) };
-        // redb may panic over a file that something else has written to.
-        let opened = catch_unwind(AssertUnwindSafe(|| {
-            file.reopen()?;
-            file.transaction(|work| prepare(&file, work))
-        }));
-        let prepared = opened.unwrap_or_else(|_| Err(file.damaged(CONTRADICTORY)))?;
+        let mut file = Self {
+            path: path.to_owned(),
+            setup,
+            origin: Origin::Known,
+            damage: Arc::default(),
+            state: RwLock::new(State::Closed),
+        };
+        if !path.try_exists().map_err(|error| file.io("look for", error))? {
+            make(path).map_err(|error| file.not_opened(error))?;
+            file.origin = Origin::New;
+        }
+        match file.reopen() {
+            Err(Error::Plain { .. }) => {
+                upgrade(path, file.setup.memory).map_err(|error| file.not_opened(error))?;
+                file.origin = Origin::Upgraded;
+                file.reopen()?;
+            }
+            opened => opened?,
+        }
+        let prepared = file.transaction(|work| prepare(&file, work))?;
         Ok((file, prepared))
+    }
+
+    /// Opens a file to read what can be read of it, damaged or not. Nothing in it is changed, and no other process can open it.
+    pub(crate) fn read_only(path: &Path, remedy: &'static str) -> Result<Self, Error> {
+        let opening = opening(path);
+        let overlaid = move || -> io::Result<Storage> { Ok(Box::new(Overlay::new(opening()?))) };
+        let file = Self {
+            path: path.to_owned(),
+            setup: Setup { opening: Box::new(overlaid), memory: READER_MEMORY, remedy },
+            origin: Origin::Known,
+            damage: Arc::default(),
+            state: RwLock::new(State::Closed),
+        };
+        let reader = match file.load(false) {
+            Ok((database, blocks)) => State::ReadOnly(Reader::Recovered(database), blocks),
+            Err(Error::Damaged { .. }) => {
+                let blocks = file.open_blocks()?;
+                blocks.end_recovery().map_err(|error| file.io("open", error))?;
+                let mut builder = Builder::new();
+                builder.set_cache_size(READER_MEMORY).set_concurrency_mode(ConcurrencyMode::SingleWriter);
+                let lock = fs::File::open(path).map_err(|error| file.io("open", error))?;
+                lock.try_lock().map_err(|_| Error::Locked { path: path.to_owned() })?;
+                let database = file.catch(|| {
+                    let opened = builder.open_read_only_with_backend(Unrecovered(blocks.clone()));
+                    opened.map_err(|error| file.not_opened(error))
+                })?;
+                State::ReadOnly(Reader::Unrecovered { database, _lock: lock }, blocks)
+            }
+            Err(error) => return Err(error),
+        };
+        *file.state.write().unwrap_or_else(PoisonError::into_inner) = reader;
+        Ok(file)
+    }
+
+    /// Its blocks while it is open.
+    pub(crate) fn blocks(&self) -> Result<Blocks, Error> {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Open(_, blocks) | State::ReadOnly(_, blocks) => Ok(blocks.clone()),
+            State::Failed(_) | State::Closed => Err(Error::Released),
+        }
+    }
+
+    /// Whether the database opens it, unlike one that only [`File::read_only`] opens.
+    pub(crate) fn is_recoverable(&self) -> bool {
+        !matches!(
+            *self.state.read().unwrap_or_else(PoisonError::into_inner),
+            State::ReadOnly(Reader::Unrecovered { .. }, _)
+        )
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Blocks of 4 KiB that were found damaged since it was opened, and not written since.
+    pub fn damaged_blocks(&self) -> u64 {
+        self.damage.count()
     }
 
     /// Does something to the tables and makes it durable. After a failure nothing of it has happened, unless it was the last of all that
@@ -73,21 +183,47 @@ impl File {
         if !self.is_open() {
             self.reopen()?;
         }
-        self.transaction(work).inspect_err(|_| {
-            // If this fails as well, the next write tries again, and says why it cannot be.
-            let _ = self.reopen();
+        self.transaction(work).inspect_err(|error| {
+            // A write that met a damaged page has changed nothing, and its pages are free again after the next commit.
+            let is_usable = matches!(error, Error::Damaged { .. }) && self.transaction(|_| Ok(())).is_ok();
+            if !is_usable {
+                // If this fails as well, the next write tries again, and says why it cannot be.
+                let _ = self.reopen();
+            }
         })
     }
 
     fn transaction<T>(&self, work: impl FnOnce(&WriteTransaction) -> Result<T, Error>) -> Result<T, Error> {
-        // redb may panic over a file that something else has written to.
-        let done = catch_unwind(AssertUnwindSafe(|| {
+        self.catch(|| {
             let transaction = self.begin_write()?;
             let made = work(&transaction)?;
             transaction.commit().map_err(|error| self.failed("write to", error))?;
             Ok(made)
-        }));
-        done.unwrap_or_else(|_| Err(self.damaged(CONTRADICTORY)))
+        })
+    }
+
+    /// Reads from the tables as they are now.
+    ///
+    /// # Errors
+    /// When the file is closed, damaged, or cannot be read, or `work` fails.
+    pub fn read<T>(&self, work: impl FnOnce(&ReadTransaction) -> Result<T, Error>) -> Result<T, Error> {
+        self.catch(|| work(&self.begin_read()?))
+    }
+
+    /// Does something that may meet a damaged page.
+    pub(crate) fn catch<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        catch(work).unwrap_or_else(|unwound| Err(self.unwound(&unwound)))
+    }
+
+    pub(crate) fn unwound(&self, unwound: &Unwound) -> Error {
+        match unwound {
+            Unwound::Page(page) => self.damaged_page(page),
+            Unwound::Contradiction => self.damaged("its pages contradict each other"),
+        }
+    }
+
+    fn damaged_page(&self, page: &DamagedPage) -> Error {
+        self.damaged(format_args!("the page at byte {} does not match its checksum", page.offset))
     }
 
     /// Notes the version of the format in a new file, and checks that of an old one. It is in this table, which every file of a kind has.
@@ -117,10 +253,30 @@ impl File {
     pub(crate) fn reopen(&self) -> Result<(), Error> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.close();
-        let opened = (self.opening)().map_err(|error| self.not_opened(error));
-        let opened = opened.inspect_err(|error| *state = State::Failed(error.to_string()))?;
-        *state = State::Open(opened);
+        let opened = self.load(false);
+        let opened = match opened {
+            // Only the notes about free pages may be damaged: they are made again from all the others.
+            Err(Error::Damaged { .. }) => self.load(true),
+            opened => opened,
+        };
+        let (opened, blocks) = opened.inspect_err(|error| *state = State::Failed(error.to_string()))?;
+        *state = State::Open(opened, blocks);
         Ok(())
+    }
+
+    fn open_blocks(&self) -> Result<Blocks, Error> {
+        let storage = (self.setup.opening)().map_err(|error| self.io("open", error))?;
+        Blocks::open(storage, Arc::clone(&self.damage)).map_err(|error| self.not_blocks(error))
+    }
+
+    fn load(&self, verify_all: bool) -> Result<(Database, Blocks), Error> {
+        let blocks = self.open_blocks()?;
+        let mut builder = Builder::new();
+        builder.set_cache_size(self.setup.memory).set_check_integrity_on_open(verify_all);
+        let opened = self
+            .catch(|| builder.create_with_backend(blocks.clone()).map_err(|error| self.not_opened(error)))?;
+        blocks.end_recovery().map_err(|error| self.io("open", error))?;
+        Ok((opened, blocks))
     }
 
     /// Closes it. What is being read from it breaks off.
@@ -129,11 +285,15 @@ impl File {
     }
 
     /// A view of it as it is now.
-    ///
-    /// # Errors
-    /// When the file is closed, or cannot be read.
-    pub fn begin_read(&self) -> Result<ReadTransaction, Error> {
-        self.open_database(|database| database.begin_read().map_err(|error| self.failed("read", error)))
+    pub(crate) fn begin_read(&self) -> Result<ReadTransaction, Error> {
+        let failed = |error: TransactionError| self.failed("read", error);
+        if let State::ReadOnly(reader, _) = &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            return match reader {
+                Reader::Recovered(database) => database.begin_read().map_err(failed),
+                Reader::Unrecovered { database, .. } => database.begin_read().map_err(failed),
+            };
+        }
+        self.open_database(|database| database.begin_read().map_err(failed))
     }
 
     fn begin_write(&self) -> Result<WriteTransaction, Error> {
@@ -147,13 +307,31 @@ impl File {
 
     fn open_database<T>(&self, use_it: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, Error> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Open(database) => use_it(database),
+            State::Open(database, _) => use_it(database),
             State::Failed(why) => Err(Error::Io {
                 operation: "use",
                 path: self.path.clone(),
                 source: io::Error::other(why.clone()),
             }),
-            State::Closed => Err(Error::Released),
+            State::ReadOnly(..) | State::Closed => Err(Error::Released),
+        }
+    }
+
+    fn io(&self, operation: &'static str, error: io::Error) -> Error {
+        self.failed(operation, redb::Error::Io(error))
+    }
+
+    fn not_blocks(&self, why: NotBlocks) -> Error {
+        let path = self.path.clone();
+        match why {
+            NotBlocks::Io(error) => self.io("open", error),
+            NotBlocks::Empty => Error::Empty { path },
+            NotBlocks::CutOff => self.damaged("a part of it is cut off"),
+            NotBlocks::Plain => Error::Plain { path },
+            NotBlocks::Newer(found) => {
+                Error::Newer { path, found: found.into(), known: crate::blocks::VERSION.into() }
+            }
+            NotBlocks::Foreign => Error::Foreign { path },
         }
     }
 
@@ -182,27 +360,31 @@ impl File {
         }
     }
 
+    /// That its disk has no room.
+    pub(crate) fn full(&self) -> Error {
+        Error::Full { path: self.path.clone() }
+    }
+
     /// That something in it cannot be.
     pub fn damaged(&self, why: impl Display) -> Error {
-        Error::Damaged { path: self.path.clone(), why: why.to_string() }
+        Error::Damaged { path: self.path.clone(), why: why.to_string(), remedy: self.setup.remedy }
     }
 }
 
-/// Opens a database, or makes one, with so many bytes of memory for what was read from it. A new one is for its owner alone: what is in it may
-/// be secret.
-pub fn opening(path: &Path, memory: usize) -> Opening {
+/// Opens the storage of a file that is there.
+pub fn opening(path: &Path) -> Opening {
     let path = path.to_owned();
     Box::new(move || {
-        // Why it cannot be made is said by what opens it.
-        let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        Builder::new().set_cache_size(memory).create(&path)
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        Ok(Box::new(FileBackend::new(file).map_err(io::Error::other)?))
     })
 }
 
+/// Bytes of memory for what was read from a file that is only read.
+const READER_MEMORY: usize = 16 << 20;
+
 /// In the table of numbers of each kind of file: the version of its format.
 pub(crate) const FORMAT: &str = "format";
-
-const CONTRADICTORY: &str = "its pages contradict each other";
 
 /// Whether there is no room, on the disk or in what its user may have.
 fn is_full(error: &io::Error) -> bool {

@@ -2,6 +2,7 @@
 
 use kv::{Damaged, Record};
 use redb::TableDefinition;
+use twox_hash::XxHash3_64;
 
 /// A namespace and a key, in the order of lists.
 pub(crate) type FullKey<'k> = &'k [u8];
@@ -41,7 +42,7 @@ pub(crate) const NAME: &str = "name";
 /// The version of this layout.
 pub(crate) const VERSION: u64 = 1;
 
-/// Bytes of a piece. With its key and what redb puts around both it fills a page of 256 KiB, and no page of 512.
+/// Bytes of a piece. With its checksum, its key and what redb puts around both it fills a page of 256 KiB, and no page of 512.
 pub(crate) const PIECE: usize = (256 << 10) - 1024;
 
 /// A key with its namespace in front.
@@ -56,17 +57,59 @@ pub(crate) struct Head {
     /// Which value is its; of no use if it has none.
     pub(crate) value: u64,
     pub(crate) record: Record,
+    /// Whether it and the pieces of its value have checksums; those of earlier versions have none.
+    pub(crate) has_checksums: bool,
 }
 
 impl Head {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        [&self.value.to_be_bytes()[..], &self.record.encode()].concat()
+    pub(crate) fn new(value: u64, record: Record) -> Self {
+        Self { value, record, has_checksums: true }
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Damaged> {
-        let (value, record) = bytes.split_first_chunk().ok_or(Damaged)?;
-        Ok(Self { value: u64::from_be_bytes(*value), record: Record::decode(record)? })
+    pub(crate) fn encode(&self, key: FullKey<'_>) -> Vec<u8> {
+        let mut bytes = [&(self.value | CHECKED).to_be_bytes()[..], &self.record.encode()].concat();
+        bytes.extend(head_checksum(key, &bytes));
+        bytes
     }
+
+    pub(crate) fn decode(key: FullKey<'_>, bytes: &[u8]) -> Result<Self, Damaged> {
+        let number = u64::from_be_bytes(*bytes.first_chunk().ok_or(Damaged)?);
+        let has_checksums = number & CHECKED > 0;
+        let bytes = if has_checksums {
+            let (bytes, checksum) = bytes.split_last_chunk().ok_or(Damaged)?;
+            if head_checksum(key, bytes) != *checksum {
+                return Err(Damaged);
+            }
+            bytes
+        } else {
+            bytes
+        };
+        let record = bytes.get(size_of::<u64>()..).ok_or(Damaged)?;
+        Ok(Self { value: number & !CHECKED, record: Record::decode(record)?, has_checksums })
+    }
+}
+
+/// In the number of a head's value: there are checksums.
+const CHECKED: u64 = 1 << 63;
+
+fn head_checksum(key: FullKey<'_>, bytes: &[u8]) -> [u8; 8] {
+    XxHash3_64::oneshot_with_seed(XxHash3_64::oneshot(key), bytes).to_le_bytes()
+}
+
+fn piece_checksum(value: u64, number: u32, bytes: &[u8]) -> [u8; 8] {
+    let seed = XxHash3_64::oneshot_with_seed(value, &number.to_le_bytes());
+    XxHash3_64::oneshot_with_seed(seed, bytes).to_le_bytes()
+}
+
+/// A piece of a value as it is stored.
+pub(crate) fn with_checksum(value: u64, number: u32, bytes: &[u8]) -> Vec<u8> {
+    [bytes, &piece_checksum(value, number, bytes)].concat()
+}
+
+/// A piece without its checksum, if that matches.
+pub(crate) fn intact_piece(value: u64, number: u32, stored: &[u8]) -> Option<&[u8]> {
+    let (bytes, checksum) = stored.split_last_chunk()?;
+    (piece_checksum(value, number, bytes) == *checksum).then_some(bytes)
 }
 
 /// How many pieces a value of so many bytes has.

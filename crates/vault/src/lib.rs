@@ -15,22 +15,36 @@
 //! The file is redb's: B-trees that are never written over, so that a crash leaves the last state that was made durable. What a
 //! version is, when a value is over and what a page holds says the engine, `kv`.
 
+mod blocks;
 mod change;
+mod damage;
 mod error;
 mod file;
+mod inspect;
 mod layout;
+mod leaf;
 mod listed;
+mod made;
+mod overlay;
 mod paired;
 mod prepared;
 mod reading;
+mod repair;
+mod reserve;
+mod scrub;
+mod unrecovered;
 mod upload;
 mod vault;
 mod writer;
 
 pub use self::{
+    blocks::Storage,
     error::Error,
-    file::{File, Opening, opening},
+    file::{File, Opening, Origin, Setup, opening},
+    inspect::{Inspection, inspect},
     reading::{Found, Reading},
+    repair::{repair, salvage},
+    scrub::{Scrub, Step},
     upload::Upload,
     vault::{Config, Put, Usage, Vault},
 };

@@ -4,6 +4,8 @@ use std::ops::Bound;
 
 use kv::{Cursor, Listed, ListedKey, Millis, Page};
 
+use redb::ReadTransaction;
+
 use crate::{
     Error,
     file::File,
@@ -12,8 +14,18 @@ use crate::{
 
 /// Reads a page.
 pub(crate) fn list(file: &File, namespace: &str, page: &Page, now: Millis) -> Result<Listed, Error> {
+    file.read(|view| list_from(file, view, namespace, page, now))
+}
+
+fn list_from(
+    file: &File,
+    view: &ReadTransaction,
+    namespace: &str,
+    page: &Page,
+    now: Millis,
+) -> Result<Listed, Error> {
     let failed = |error: redb::Error| file.failed("read", error);
-    let heads = file.begin_read()?.open_table(HEADS).map_err(|error| failed(error.into()))?;
+    let heads = view.open_table(HEADS).map_err(|error| failed(error.into()))?;
     let first = full_key(namespace, &page.prefix);
     let after = page.after.as_ref().map(|after| full_key(namespace, after));
     let start = match &after {
@@ -34,7 +46,8 @@ pub(crate) fn list(file: &File, namespace: &str, page: &Page, now: Millis) -> Re
         looked += 1;
         let name = &key.value()[namespace.len() + 1..];
         let name = std::str::from_utf8(name).map_err(|_| file.damaged("a key is not UTF-8"))?;
-        let Head { record, .. } = Head::decode(head.value()).map_err(|damaged| file.damaged(damaged))?;
+        let Head { record, .. } = Head::decode(key.value(), head.value())
+            .map_err(|damaged| file.damaged(damaged).of_key(key.value()))?;
         last = Some(name.to_owned());
         if let Some(about) = record.value(now) {
             keys.push(ListedKey::new(name.to_owned(), about));

@@ -5,10 +5,12 @@ use std::ops::Bound;
 use bytes::Bytes;
 use kv::{Content, Given, Known, Record, Span};
 
+use redb::{AccessGuard, ReadTransaction, StorageError};
+
 use crate::{
     Error, Found, Vault,
     change::{Change, Made},
-    layout::{HEADS, Head, NOTES},
+    layout::{FullKey, HEADS, Head, NOTES},
     reading::look,
 };
 
@@ -19,15 +21,18 @@ impl Vault {
     /// When they cannot be read.
     pub fn notes(&self, after: &str, most: usize) -> Result<Vec<String>, Error> {
         let failed = |error: redb::Error| self.file.failed("read", error);
-        let notes = self.file.begin_read()?.open_table(NOTES).map_err(|error| failed(error.into()))?;
-        let start = Bound::Excluded(after.as_bytes());
-        let range = notes.range::<&[u8]>((start, Bound::Unbounded)).map_err(|error| failed(error.into()))?;
-        let mut keys = Vec::new();
-        for entry in range.take(most) {
-            let (key, _) = entry.map_err(|error| failed(error.into()))?;
-            keys.push(self.text(key.value())?);
-        }
-        Ok(keys)
+        self.file.read(|view| {
+            let notes = view.open_table(NOTES).map_err(|error| failed(error.into()))?;
+            let start = Bound::Excluded(after.as_bytes());
+            let range =
+                notes.range::<&[u8]>((start, Bound::Unbounded)).map_err(|error| failed(error.into()))?;
+            let key = |entry: Result<_, StorageError>| {
+                let (key, _): (AccessGuard<'_, FullKey<'_>>, _) =
+                    entry.map_err(|error| failed(error.into()))?;
+                self.text(key.value())
+            };
+            range.take(most).map(key).collect()
+        })
     }
 
     /// The same as [`Self::look`], by a key with its namespace. Blocks.
@@ -43,8 +48,17 @@ impl Vault {
     /// # Errors
     /// When it cannot be read.
     pub fn known(&self, span: &Span, most: (usize, usize)) -> Result<(Vec<Known>, Option<String>), Error> {
+        self.file.read(|view| self.known_from(view, span, most))
+    }
+
+    fn known_from(
+        &self,
+        view: &ReadTransaction,
+        span: &Span,
+        most: (usize, usize),
+    ) -> Result<(Vec<Known>, Option<String>), Error> {
         let failed = |error: redb::Error| self.file.failed("read", error);
-        let heads = self.file.begin_read()?.open_table(HEADS).map_err(|error| failed(error.into()))?;
+        let heads = view.open_table(HEADS).map_err(|error| failed(error.into()))?;
         let start = Bound::Excluded(span.after.as_bytes());
         let end = span.upto.as_ref().map_or(Bound::Unbounded, |upto| Bound::Included(upto.as_bytes()));
         let range = heads.range::<&[u8]>((start, end)).map_err(|error| failed(error.into()))?;
@@ -57,7 +71,7 @@ impl Vault {
             looked += 1;
             let name = self.text(key.value())?;
             let Head { record, .. } =
-                Head::decode(head.value()).map_err(|damaged| self.file.damaged(damaged))?;
+                Head::decode(key.value(), head.value()).map_err(|damaged| self.file.damaged(damaged))?;
             bytes += name.len();
             last = Some(name.clone());
             if record.is_compared((self.now)()) {

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kv::{Content, Record};
-use redb::ReadOnlyTable;
+use redb::{ReadOnlyTable, ReadTransaction};
 
 use crate::{
     Error,
+    damage::{Unwound, catch},
     file::File,
-    layout::{FullKey, HEADS, Head, PIECE, VALUES, pieces},
+    layout::{FullKey, HEADS, Head, PIECE, VALUES, intact_piece, pieces},
+    leaf,
 };
 
 /// What is known of a key.
@@ -22,6 +24,7 @@ pub struct Found {
 }
 
 /// A value as it was when somebody began to read it, whatever is written meanwhile.
+#[derive(Clone)]
 pub struct Reading {
     /// The first piece, until it was taken.
     first: Option<Bytes>,
@@ -29,12 +32,14 @@ pub struct Reading {
     bytes: u64,
 }
 
+#[derive(Clone)]
 struct Rest {
     file: Arc<File>,
-    values: ReadOnlyTable<(u64, u32), &'static [u8]>,
+    values: Arc<ReadOnlyTable<(u64, u32), &'static [u8]>>,
     value: u64,
     next: u32,
     count: u32,
+    has_checksums: bool,
 }
 
 impl Reading {
@@ -57,9 +62,7 @@ impl Reading {
             return Ok(Some(first).filter(|first| !first.is_empty()));
         }
         let Some(rest) = self.rest.as_mut().filter(|rest| rest.next < rest.count) else { return Ok(None) };
-        let piece = piece(&rest.file, &rest.values, rest.value, rest.next)?;
-        rest.next += 1;
-        Ok(Some(piece))
+        rest.piece().map(Some)
     }
 }
 
@@ -71,11 +74,32 @@ impl std::fmt::Debug for Reading {
 
 /// What is known of a key, and the first piece of its value.
 pub(crate) fn look(file: &Arc<File>, key: FullKey<'_>) -> Result<Option<Found>, Error> {
+    let view = file.catch(|| file.begin_read())?;
+    let Some(head) = head(file, &view, key)? else { return Ok(None) };
+    found(file, &view, head).map(Some).map_err(|error| error.of_key(key))
+}
+
+/// The head of a key. In a damaged page it is found if it is intact itself; that it is not there can only be known from an intact one.
+pub(crate) fn head(file: &File, view: &ReadTransaction, key: FullKey<'_>) -> Result<Option<Head>, Error> {
     let failed = |error: redb::Error| file.failed("read", error);
-    let view = file.begin_read()?;
-    let heads = view.open_table(HEADS).map_err(|error| failed(error.into()))?;
-    let Some(head) = heads.get(key).map_err(|error| failed(error.into()))? else { return Ok(None) };
-    let Head { value, record } = Head::decode(head.value()).map_err(|damaged| file.damaged(damaged))?;
+    let heads = file.catch(|| view.open_table(HEADS).map_err(|error| failed(error.into())))?;
+    let read = catch(|| {
+        let Some(bytes) = heads.get(key).map_err(|error| failed(error.into()))? else { return Ok(None) };
+        Head::decode(key, bytes.value()).map(Some).map_err(|damaged| file.damaged(damaged))
+    });
+    let read = read.or_else(|unwound| match &unwound {
+        Unwound::Page(page) => match leaf::head(&page.bytes, key) {
+            Some(head) => Ok(Ok(Some(head))),
+            None => Err(file.unwound(&unwound)),
+        },
+        Unwound::Contradiction => Err(file.unwound(&unwound)),
+    });
+    read.and_then(|read| read).map_err(|error| error.of_key(key))
+}
+
+/// The first piece of the value that a head belongs to.
+pub(crate) fn found(file: &Arc<File>, view: &ReadTransaction, head: Head) -> Result<Found, Error> {
+    let Head { value, record, has_checksums } = head;
     let bytes = match &record.content {
         Content::Value(about) => about.bytes,
         Content::Deleted { .. } => 0,
@@ -83,25 +107,43 @@ pub(crate) fn look(file: &Arc<File>, key: FullKey<'_>) -> Result<Option<Found>, 
     let count = pieces(bytes);
     if count == 0 {
         let value = Reading { first: Some(Bytes::new()), rest: None, bytes };
-        return Ok(Some(Found { record, value }));
+        return Ok(Found { record, value });
     }
-    let values = view.open_table(VALUES).map_err(|error| failed(error.into()))?;
-    let first = piece(file, &values, value, 0)?;
+    let failed = |error: redb::Error| file.failed("read", error);
+    let values = file.catch(|| view.open_table(VALUES).map_err(|error| failed(error.into())))?;
+    let mut rest =
+        Rest { file: Arc::clone(file), values: Arc::new(values), value, next: 0, count, has_checksums };
+    let first = rest.piece()?;
     let expected = bytes.min(PIECE as u64);
     if first.len() as u64 != expected {
         return Err(file.damaged("a value is not as long as its head says"));
     }
-    let rest = (count > 1).then(|| Rest { file: Arc::clone(file), values, value, next: 1, count });
-    Ok(Some(Found { record, value: Reading { first: Some(first), rest, bytes } }))
+    let rest = (count > 1).then_some(rest);
+    Ok(Found { record, value: Reading { first: Some(first), rest, bytes } })
 }
 
-fn piece(
-    file: &File,
-    values: &ReadOnlyTable<(u64, u32), &'static [u8]>,
-    value: u64,
-    number: u32,
-) -> Result<Bytes, Error> {
-    let found = values.get((value, number)).map_err(|error| file.failed("read", error))?;
-    let found = found.ok_or_else(|| file.damaged("a part of a value is not there"))?;
-    Ok(Bytes::copy_from_slice(found.value()))
+impl Rest {
+    fn piece(&mut self) -> Result<Bytes, Error> {
+        let (file, value, number) = (&self.file, self.value, self.next);
+        let read = catch(|| {
+            let found = self.values.get((value, number)).map_err(|error| file.failed("read", error))?;
+            let found = found.ok_or_else(|| file.damaged("a part of a value is not there"))?;
+            let bytes = if self.has_checksums {
+                intact_piece(value, number, found.value())
+                    .ok_or_else(|| file.damaged("a value does not match its checksum"))?
+            } else {
+                found.value()
+            };
+            Ok(Bytes::copy_from_slice(bytes))
+        });
+        let piece = match read {
+            Ok(read) => read?,
+            Err(Unwound::Page(page)) if self.has_checksums => leaf::piece(&page.bytes, value, number)
+                .map(Bytes::copy_from_slice)
+                .ok_or_else(|| file.unwound(&Unwound::Page(page)))?,
+            Err(unwound) => return Err(file.unwound(&unwound)),
+        };
+        self.next += 1;
+        Ok(piece)
+    }
 }

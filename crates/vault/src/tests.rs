@@ -1,6 +1,8 @@
 //! A store on a real file, or on one that is full or fails.
 
+mod damage;
 mod paired;
+mod torn;
 mod trouble;
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};

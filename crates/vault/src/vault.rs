@@ -18,11 +18,12 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     Error, Found, Upload,
     change::{Change, Made},
-    file::{File, Opening, opening},
+    file::{File, Opening, Origin, Setup, opening},
     layout::{DUE, full_key},
     listed::list,
     prepared::prepare,
     reading::look,
+    reserve::Reserve,
     writer::{Done, Order, Swept, Writer},
 };
 
@@ -65,6 +66,8 @@ pub struct Usage {
     pub noted: u64,
     /// Whether that one may have keys that this one has never had.
     pub is_filling: bool,
+    /// Blocks of 4 KiB that were found damaged, and not written since.
+    pub damaged_blocks: u64,
 }
 
 /// One of several values that are written at once.
@@ -88,16 +91,19 @@ impl Vault {
     /// # Errors
     /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
     pub fn open(config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
-        Self::open_by(&config.path, opening(&config.path, config.memory), (&config.name, config.company), now)
+        let opening = opening(&config.path);
+        Self::open_by(&config.path, (opening, config.memory), (&config.name, config.company), now)
     }
 
     pub(crate) fn open_by(
         path: &Path,
-        opening: Opening,
+        (opening, memory): (Opening, usize),
         (name, company): (&StoreName, Company),
         now: fn() -> Millis,
     ) -> Result<Self, Error> {
-        let (file, said) = File::open(path, opening, |file, work| prepare(file, work, name, company))?;
+        let (file, said) = File::open(path, Setup { opening, memory, remedy: REMEDY }, |file, work| {
+            prepare(file, work, name, company)
+        })?;
         let file = Arc::new(file);
         let next_value = Arc::new(AtomicU64::new(said.next_value));
         let done = Arc::new(Done {
@@ -117,6 +123,7 @@ impl Vault {
             orders: receiver,
             done: Arc::clone(&done),
             company,
+            reserve: Reserve::of(path),
         };
         let started = thread::Builder::new().name("store".into()).spawn(move || writer.work());
         started.map_err(|source| Error::Io {
@@ -130,6 +137,11 @@ impl Vault {
     /// The store's name, which its versions have.
     pub fn name(&self) -> &StoreName {
         &self.name
+    }
+
+    /// Where its file comes from.
+    pub fn origin(&self) -> Origin {
+        self.file.origin()
     }
 
     /// What is known of a key; `None` if nothing is. Blocks while it is read from the disk.
@@ -211,6 +223,7 @@ impl Vault {
             bytes: self.done.bytes.load(Relaxed),
             noted: self.done.noted.load(Relaxed),
             is_filling: self.done.filling.load(Relaxed) > 0,
+            damaged_blocks: self.file.damaged_blocks(),
         }
     }
 
@@ -265,10 +278,16 @@ impl fmt::Debug for Vault {
 /// Whether time asks for anything.
 fn is_due(file: &File, now: Millis) -> Result<bool, Error> {
     let failed = |error: redb::Error| file.failed("read", error);
-    let due = file.begin_read()?.open_table(DUE).map_err(|error| failed(error.into()))?;
-    let first = due.first().map_err(|error| failed(error.into()))?;
-    Ok(first.is_some_and(|(key, _)| key.value().0 <= now.seconds()))
+    file.read(|view| {
+        let due = view.open_table(DUE).map_err(|error| failed(error.into()))?;
+        let first = due.first().map_err(|error| failed(error.into()))?;
+        Ok(first.is_some_and(|(key, _)| key.value().0 <= now.seconds()))
+    })
 }
+
+/// What the operator of a damaged store does.
+pub(crate) const REMEDY: &str =
+    "`longhaul edge kv check` names what is lost, and `longhaul edge kv repair` keeps the rest";
 
 /// Writes that wait for the one before them to become durable.
 const QUEUE: usize = 1024;

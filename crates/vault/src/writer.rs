@@ -12,6 +12,7 @@ use crate::{
     Error,
     change::{Change, Made, Tables, Wrong},
     file::File,
+    reserve::Reserve,
 };
 
 /// What the thread is asked for.
@@ -41,6 +42,7 @@ pub(crate) struct Writer {
     pub(crate) orders: mpsc::Receiver<Order>,
     pub(crate) done: Arc<Done>,
     pub(crate) company: Company,
+    pub(crate) reserve: Reserve,
 }
 
 /// What the thread has done, and what there is now.
@@ -95,8 +97,13 @@ impl Writer {
         self.file.close();
     }
 
-    /// Makes them durable and says so. If that fails for several, each one is tried alone, so that one that is too large fails without the others.
+    /// Makes them durable and says so, but for those that are too large for a full disk. If that fails for several, each one is tried alone, so that one that is too large fails without the others.
     fn write(&mut self, writes: Writes) {
+        let (writes, refused): (Writes, Writes) =
+            writes.into_iter().partition(|(changes, _)| self.reserve.has_room_for(changes));
+        for (_, done) in refused {
+            let _ = done.send(Err(self.file.full()));
+        }
         let all: Vec<_> = writes.iter().map(|(changes, _)| &changes[..]).collect();
         match self.commit(&all) {
             Ok(made) => {
@@ -105,15 +112,26 @@ impl Writer {
                 }
             }
             Err(error) => match <[_; 1]>::try_from(writes) {
-                Ok([(_, done)]) => drop(done.send(Err(error))),
+                Ok([(changes, done)]) => drop(done.send(self.write_again(error, &changes))),
                 Err(writes) => {
                     for (changes, done) in writes {
                         let alone = self.commit(&[&changes[..]]);
+                        let alone = alone
+                            .or_else(|error| self.write_again(error, &changes).map(|made| vec![Ok(made)]));
                         let _ = done.send(alone.and_then(|mut made| made.pop().unwrap_or(Ok(Vec::new()))));
                     }
                 }
             },
         }
+    }
+
+    /// Makes durable what failed, if the reserve has room for it: a delete on a full disk.
+    fn write_again(&mut self, error: Error, changes: &[Change]) -> Result<Vec<Made>, Error> {
+        let is_delete = changes.iter().all(|change| matches!(change, Change::Delete { .. }));
+        if !(is_delete && matches!(error, Error::Full { .. }) && self.reserve.spend()) {
+            return Err(error);
+        }
+        self.commit(&[changes])?.pop().unwrap_or(Ok(Vec::new()))
     }
 
     /// Makes them durable, but for those that would write something older than what is known.
@@ -140,7 +158,11 @@ impl Writer {
 
     fn sweep(&mut self) -> Result<Swept, Error> {
         let now = (self.now)();
-        let (ended, is_more) = self.durably(|tables, _| tables.sweep(now, MOST_WRITES))?;
+        let mut swept = self.durably(|tables, _| tables.sweep(now, MOST_WRITES));
+        if matches!(swept, Err(Error::Full { .. })) && self.reserve.spend() {
+            swept = self.durably(|tables, _| tables.sweep(now, MOST_WRITES));
+        }
+        let (ended, is_more) = swept?;
         Ok(Swept { ended, is_more })
     }
 
@@ -161,22 +183,12 @@ impl Writer {
             Ok((made, held))
         })?;
         self.clock = clock;
+        self.reserve.written(self.done.bytes.load(Relaxed), bytes);
         self.done.keys.store(keys, Relaxed);
         self.done.bytes.store(bytes, Relaxed);
         self.done.noted.store(noted, Relaxed);
         self.done.commits.fetch_add(1, Relaxed);
         Ok(made)
-    }
-}
-
-impl Change {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Piece { bytes, .. } | Self::Put { rest: bytes, .. } | Self::Take { rest: bytes, .. } => {
-                bytes.len()
-            }
-            _ => 0,
-        }
     }
 }
 

@@ -40,17 +40,31 @@ pub(super) async fn run(edge: Weak<Edge>, talk: Arc<Talk>) {
 }
 
 /// Reads the stream from where that ended, and puts into it what it lacks, until something fails: why.
-async fn converse(edge: &Weak<Edge>, talk: &Talk, place: &mut Place) -> Result<Infallible, String> {
+async fn converse(edge: &Weak<Edge>, talk: &Arc<Talk>, place: &mut Place) -> Result<Infallible, String> {
     let own = digits(there(edge)?.bus.last_own().0);
     let (writer, mut reader) = talk.journal.open(place, [ALL, &own]).await?;
-    if reader.is_anew() {
-        there(edge)?.bus.stream_is_anew();
+    if place.is_anew() && begin_anew(&there(edge)?, talk).await? {
+        place.begin();
     }
+    talk.journal.reached(place);
     let is_current = watch::channel(false).0;
     tokio::select! {
         failed = listen(edge, talk, (&mut reader, &writer), place, &is_current) => failed,
         failed = tell(edge, talk, &writer, is_current.subscribe()) => failed,
     }
+}
+
+/// The stream was recreated or has gone back, so that purges may be lost: everything becomes stale. Returns whether the disk has noted that, if there is
+/// one.
+async fn begin_anew(edge: &Arc<Edge>, talk: &Talk) -> Result<bool, String> {
+    edge.bus.stream_is_anew();
+    let here = Arc::clone(edge);
+    let taken = spawn_blocking(move || here.make_everything_stale()).await.unwrap_or(Err(Leaving));
+    let is_noted = taken.map_err(|Leaving| LEAVING.to_owned())?;
+    talk.resets.fetch_add(1, Relaxed);
+    let stream = talk.journal.address();
+    tracing::warn!(stream, "the bus's stream was recreated or has gone back: everything is stale");
+    Ok(is_noted)
 }
 
 /// Does what comes.
@@ -74,6 +88,7 @@ async fn listen(
             Came::Kept { part, text, sequence } => {
                 let log = take(&edge, talk, &part, &text).await?;
                 place.reach(sequence);
+                talk.journal.reached(place);
                 // Who waits for it to be done here hears it at once; what is read again was waited for before.
                 if let Some(log) = log.filter(|_| reader.is_current()) {
                     say(&edge, writer, &digits(log)).await.map_err(|why| failed(talk, &why))?;
@@ -132,7 +147,7 @@ async fn hear(edge: &Arc<Edge>, talk: &Talk, by: &str, text: &Bytes) -> Result<(
 /// Puts into the stream what it lacks, and says every few seconds how far this data centre is.
 async fn tell(
     edge: &Weak<Edge>,
-    talk: &Talk,
+    talk: &Arc<Talk>,
     writer: &Writer,
     mut is_current: watch::Receiver<bool>,
 ) -> Result<Infallible, String> {
@@ -154,6 +169,8 @@ async fn tell(
                 }
             }
             say(&now, writer, ALL).await.map_err(|why| failed(talk, &why))?;
+            let kept = Arc::clone(talk);
+            let _ = spawn_blocking(move || kept.journal.keep()).await;
             next = Instant::now() + between_exchanges(now.network().data_centres.len());
         }
         talk.takes(told.err().map(|why| failed(talk, &why)));

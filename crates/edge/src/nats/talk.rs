@@ -51,6 +51,8 @@ pub(crate) struct Talk {
     pub(super) put: AtomicU64,
     /// Purges that came through it, and were not known before.
     pub(super) taken: AtomicU64,
+    /// How often the stream was recreated or had gone back, so that everything became stale.
+    pub(super) resets: AtomicU64,
     /// Messages that are none of a network's purges.
     unread: AtomicU64,
 }
@@ -77,8 +79,14 @@ struct Namesake {
 
 impl Talk {
     pub(super) fn new(journal: Journal) -> Self {
-        let (put, taken, unread) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        Self { journal, state: Mutex::default(), put, taken, unread }
+        Self {
+            journal,
+            state: Mutex::default(),
+            put: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            resets: AtomicU64::new(0),
+            unread: AtomicU64::new(0),
+        }
     }
 
     pub(super) fn is_working(&self) -> bool {
@@ -99,6 +107,7 @@ impl Talk {
             waiting,
             put: self.put.load(Relaxed),
             taken: self.taken.load(Relaxed),
+            resets: self.resets.load(Relaxed),
             unread: self.unread.load(Relaxed),
             namesake: state.namesake.filter(is_there).map(|_| namesake(own)),
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cache::purge::Depth;
 use http::{Body, Request};
+use jetstream::Journal;
 use tempfile::TempDir;
 use tokio::time::sleep;
 
@@ -118,6 +119,8 @@ async fn what_was_purged_while_the_server_was_dead_arrives_when_it_is_back() {
     even(&world, SYD, LHR).await;
     even(&world, FRA, LHR).await;
     assert_eq!(version(&world, SYD, "/a").await, 1);
+    // It has all that it had.
+    assert_eq!(status(&world, SYD).resets, 0);
 }
 
 #[tokio::test]
@@ -189,6 +192,73 @@ async fn who_was_away_for_longer_than_the_stream_remembers_takes_everything_for_
     world.restart(SYD, Some(OnDisk::open(&disk(&folder)).unwrap()));
     even(&world, SYD, LHR).await;
     assert_eq!(version(&world, SYD, "/a").await, 1);
+}
+
+/// Deletes the stream. The data centres make it again.
+fn delete_stream(nats: &Nats) {
+    let deleted = nats.ask("$JS.API.STREAM.DELETE.LONGHAUL_PURGES", "");
+    assert!(deleted.contains("\"success\":true"), "{deleted}");
+}
+
+#[tokio::test]
+async fn a_stream_that_was_made_anew_may_have_lost_purges() {
+    let (nats, shelf) = (Nats::start().await, Shelf::default());
+    let world = world(&shelf, &nats.line(""));
+    all_work(&world).await;
+    purge(&world, LHR, "a", Depth::Soft).await;
+    cut_all(&world);
+    for centre in [LHR, FRA, SYD] {
+        assert_eq!((version(&world, centre, "/b").await, status(&world, centre).resets), (0, 0));
+    }
+    // As one does that was purged by somebody who is gone.
+    shelf.change("/b");
+    delete_stream(&nats);
+    for centre in [LHR, FRA, SYD] {
+        until(&world, centre, |status| status.resets == 1).await;
+    }
+    for centre in [LHR, FRA, SYD] {
+        assert_eq!(version(&world, centre, "/b").await, 1);
+    }
+    all_work(&world).await;
+    until(&world, LHR, |status| status.waiting == 0).await;
+    shelf.change("/a");
+    let told = purge(&world, LHR, "a", Depth::Soft).await;
+    assert!(told.iter().all(|there| there.applied_ms.is_some()), "{told:?}");
+    assert_eq!(status(&world, SYD).resets, 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_was_made_anew_while_a_data_centre_was_away_is_noticed() {
+    let (nats, shelf) = (Nats::start().await, Shelf::default());
+    let world = world(&shelf, &nats.line(""));
+    all_work(&world).await;
+    let streams = TempDir::new().unwrap();
+    let edge = &world.centres[SYD].core.edge;
+    let begin = || {
+        let address = edge.network().bus.clone().unwrap();
+        edge.take_part(Some(Journal::new(address, "n", Some(streams.path())).unwrap()));
+    };
+    purge(&world, LHR, "a", Depth::Soft).await;
+    begin();
+    until(&world, SYD, works).await;
+    let file = streams.path().join("LONGHAUL_PURGES.json");
+    while !std::fs::read_to_string(&file).is_ok_and(|text| text.contains("\"last_sequence\":1")) {
+        sleep(Duration::from_millis(10)).await;
+    }
+    version(&world, SYD, "/b").await;
+    edge.take_part(None);
+    begin();
+    until(&world, SYD, works).await;
+    assert_eq!(status(&world, SYD).resets, 0, "it is the same");
+    edge.take_part(None);
+    shelf.change("/b");
+    delete_stream(&nats);
+    for centre in [LHR, FRA] {
+        until(&world, centre, |status| status.resets == 1).await;
+    }
+    begin();
+    until(&world, SYD, |status| status.resets == 1).await;
+    assert_eq!(version(&world, SYD, "/b").await, 1);
 }
 
 #[tokio::test]

@@ -245,7 +245,7 @@ impl Centre {
         let edge = Arc::new(edge.with_kv(kv));
         edge.resume(before.unwrap_or_default());
         edge.link(Some(others));
-        edge.take_part(nats::journal_of(&edge.network()).unwrap());
+        edge.take_part(nats::journal_of(&edge.network(), name).unwrap());
         let core = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
         let (stop, at_once) = (Stop::new(), Arc::default());
         let for_others =

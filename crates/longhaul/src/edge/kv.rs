@@ -1,12 +1,17 @@
 //! `longhaul edge kv`: the keys and values of a data centre's store, from the command line.
 
+mod accept;
+mod check;
 mod delete;
 mod export;
+mod file;
 mod get;
 mod import;
 mod list;
 mod namespace;
 mod put;
+mod repair;
+mod salvage;
 mod watch;
 
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
@@ -16,7 +21,7 @@ use clap::{Args, Subcommand};
 use http::{Origin, Scheme, client::Trust};
 use values::Remote;
 
-/// Read and write the key-value store of a network, list, export and import its keys, and see how old they are where
+/// Read and write the key-value store of a network, list, export and import its keys, see how old they are where, and check its file
 ///
 /// The store is asked where `listen` of [kv], or `kv_listen` of a data centre, in the network's file says. The token is read from the environment: LONGHAUL_TOKEN.
 #[derive(Debug, Subcommand)]
@@ -28,6 +33,10 @@ pub(crate) enum Kv {
     Export(export::Export),
     Import(import::Import),
     Watch(watch::Watch),
+    Accept(accept::Accept),
+    Check(check::Check),
+    Repair(repair::Repair),
+    Salvage(salvage::Salvage),
     #[command(subcommand)]
     Namespace(namespace::Namespace),
 }
@@ -42,6 +51,10 @@ impl Kv {
             Self::Export(export) => export.run(),
             Self::Import(import) => import.run(),
             Self::Watch(watch) => watch.run(),
+            Self::Accept(accept) => accept.run(),
+            Self::Check(check) => check.run(),
+            Self::Repair(repair) => repair.run(),
+            Self::Salvage(salvage) => salvage.run(),
             Self::Namespace(namespace) => namespace.run(),
         }
     }

@@ -136,7 +136,7 @@ fn purges_lines(purges: &PurgesStatus) -> String {
 
 /// How the stream fares through which purges travel as well.
 fn bus_line(bus: &BusStatus) -> String {
-    let BusStatus { stream, error, waiting, put, taken, unread, namesake } = bus;
+    let BusStatus { stream, error, waiting, put, taken, resets, unread, namesake } = bus;
     let state = match error {
         None => format!("{} put into it, {} came through it first", plural(*put, "purge"), count(*taken)),
         Some(why) => format!("not used, purges go over links alone: {why}"),
@@ -149,8 +149,14 @@ fn bus_line(bus: &BusStatus) -> String {
         0 => String::new(),
         some => format!(", {} passed over that are none of purges", plural(*some, "message")),
     };
+    let resets = match resets {
+        0 => String::new(),
+        some => {
+            format!(", recreated or gone back {}: everything became stale", plural(*some, "time"))
+        }
+    };
     let namesake = namesake.as_ref().map(|why| format!("{why}\n")).unwrap_or_default();
-    format!("bus {stream}: {state}{waiting}{unread}\n{namesake}")
+    format!("bus {stream}: {state}{waiting}{resets}{unread}\n{namesake}")
 }
 
 const LINKS: [&str; 7] = ["link", "state", "rtt ms", "sent again", "rate", "requests", "failed"];
@@ -205,6 +211,7 @@ fn kv_line(kv: &values::Status) -> String {
         keys,
         bytes: held,
         file_bytes,
+        integrity,
         disk,
         pair,
         network,
@@ -247,12 +254,26 @@ fn kv_line(kv: &values::Status) -> String {
         let state = disk.error.as_ref().map(|why| format!(", not stored there: {why}")).unwrap_or_default();
         format!("values on disk: {}, {}{state}\n", count(disk.values), bytes(disk.bytes))
     });
+    let damage = integrity.as_ref().map_or_else(String::new, damage_line);
     format!(
-        "keys: {place}, {} ({} from copies{others}), {}{state}\n{kept}{}{told}",
+        "keys: {place}, {} ({} from copies{others}), {}{state}\n{damage}{kept}{}{told}",
         plural(*reads, "read"),
         count(*hits),
         plural(*writes, "write"),
         pair.as_ref().map(pair_line).unwrap_or_default(),
+    )
+}
+
+/// A line about damage to the store's file, if there is any.
+fn damage_line(integrity: &values::Integrity) -> String {
+    let values::Integrity { damaged_blocks, damaged_keys, .. } = integrity;
+    if *damaged_blocks == 0 && *damaged_keys == 0 {
+        return String::new();
+    }
+    format!(
+        "store damaged: {}, {}; stop this data centre and run `longhaul edge kv repair`\n",
+        plural(*damaged_keys, "key"),
+        plural(*damaged_blocks, "block")
     )
 }
 

@@ -447,3 +447,61 @@ fn nobody_who_writes_notices_that_one_process_takes_the_place_of_another() {
         assert_eq!(store.kv(&["get", &key]).ok(), key);
     }
 }
+
+/// Replaces bytes of a file, wherever they are.
+fn damage(file: &std::path::Path, pattern: &[u8], with: &[u8]) {
+    let mut bytes = std::fs::read(file).unwrap();
+    let places: Vec<_> =
+        (0..bytes.len() - pattern.len()).filter(|at| bytes[*at..].starts_with(pattern)).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + with.len()].copy_from_slice(with);
+    }
+    std::fs::write(file, bytes).unwrap();
+}
+
+/// Ends the data centre, as its operator does.
+fn stop(store: &mut Store) {
+    let running = store.running.take().unwrap();
+    running.signal(Signal::SIGTERM);
+    assert_eq!(running.wait(), Some(0));
+}
+
+#[test]
+fn a_damaged_file_costs_the_damaged_key_and_is_repaired() {
+    let mut store = Store::start();
+    for number in 0..50 {
+        let value = format!("VAL{number:04}-").repeat(40);
+        store.kv(&["put", &format!("k{number:03}"), &value]).ok();
+    }
+    let path = store.folder.path("kv.redb");
+    let file = path.display().to_string();
+    let check = |words: &[&str]| longhaul(&[&["edge", "kv"], words].concat());
+    assert!(check(&["check", &file]).refused().contains("is in use by another process"));
+    stop(&mut store);
+    assert_eq!(check(&["check", &file, "--json"]).json()["is_intact"], true);
+    damage(&path, b"VAL0021-VAL", b"XXXX");
+
+    store.running = Some(run(&store.file, &[]));
+    let damaged = store.kv(&["get", "k021"]);
+    assert!(damaged.code != Some(0) && damaged.stdout.is_empty(), "{damaged:?}");
+    assert!(store.kv(&["get", "k020"]).ok().starts_with("VAL0020-"));
+    assert!(number(&store.status(), "/kv/integrity/damaged_blocks") > 0.0);
+    assert!(longhaul(&["edge", "status", "--admin", &store.admin]).ok().contains("store damaged: "));
+    stop(&mut store);
+
+    let found = check(&["check", &file]);
+    assert_eq!(found.code, Some(1));
+    assert!(found.stdout.contains("/k021\n") && found.stdout.ends_with("damaged\n"), "{found:?}");
+    let copy = store.folder.path("copy.redb").display().to_string();
+    let salvaged = check(&["salvage", &file, &copy, "--json"]).json();
+    assert_eq!((&salvaged["schema"], &salvaged["keys"]), (&"longhaul.edge.kv.file/1".into(), &49.into()));
+    assert!(check(&["salvage", &file, &copy]).refused().contains("is there already"));
+    assert!(check(&["repair", &file]).ok().contains("kv.redb.damaged"));
+    assert!(check(&["check", &file]).ok().ends_with("intact\n"));
+
+    store.running = Some(run(&store.file, &[]));
+    assert!(store.kv(&["get", "k020"]).ok().starts_with("VAL0020-"));
+    assert_eq!(store.kv(&["get", "k021"]).stderr, "there is no value of \"k021\"\n");
+    assert_eq!(store.kv(&["list", "--json"]).json()["keys"].as_array().unwrap().len(), 49);
+}

@@ -13,6 +13,7 @@ mod edge;
 mod edge_bus;
 mod edge_handover;
 mod edge_kv;
+mod edge_kv_accept;
 mod edge_simulate;
 mod edge_simulated;
 mod edge_three;

@@ -12,8 +12,10 @@ use std::{
     time::Duration,
 };
 
-use redb::{ReadableTable as _, ReadableTableMetadata as _, TableDefinition, WriteTransaction};
-use vault::{Error, File, opening};
+use redb::{
+    ReadTransaction, ReadableTable as _, ReadableTableMetadata as _, TableDefinition, WriteTransaction,
+};
+use vault::{Error, File, Setup, opening};
 
 use self::seen::Seen;
 use super::Row;
@@ -91,8 +93,8 @@ impl Store {
     }
 
     pub(crate) fn with_most(config: &Config, now: Moment, most: Most) -> Result<Self, Error> {
-        let opening = opening(&config.path, MEMORY);
-        let (file, then_s) = File::open(&config.path, opening, |file, work| {
+        let setup = Setup { opening: opening(&config.path), memory: MEMORY, remedy: REMEDY };
+        let (file, then_s) = File::open(&config.path, setup, |file, work| {
             file.check_format(work, NUMBERS, VERSION)?;
             tables(work).map_err(|error| file.failed("write to", error))?;
             let numbers = work.open_table(NUMBERS).map_err(|error| file.failed("write to", error))?;
@@ -158,8 +160,7 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn outcome(&self, now: Moment, id: Token) -> Result<Option<Vec<u8>>, Error> {
-        let work = self.file.begin_read()?;
-        let read = || -> Result<Option<Vec<u8>>, redb::Error> {
+        let read = |work: &ReadTransaction| -> Result<Option<Vec<u8>>, redb::Error> {
             let Some(number) = work.open_table(IDS)?.get(u128::from_be_bytes(id.0))? else { return Ok(None) };
             let rows = work.open_table(ROWS)?;
             let Some(row) = rows.get(number.value())? else { return Ok(None) };
@@ -169,7 +170,7 @@ impl Store {
             let outcome = work.open_table(OUTCOMES)?.get(number.value())?.map(|found| found.value().to_vec());
             Ok(outcome)
         };
-        read().map_err(|error| self.file.failed("read", error))
+        self.file.read(|work| read(work).map_err(|error| self.file.failed("read", error)))
     }
 
     /// All results that are not over, in short, the oldest first.
@@ -178,23 +179,24 @@ impl Store {
     /// When they cannot be read.
     pub fn rows(&self, now: Moment, mut each: impl FnMut(Row)) -> Result<(), Error> {
         let failed = |error: redb::Error| self.file.failed("read", error);
-        let work = self.file.begin_read()?;
-        let rows = work.open_table(ROWS).map_err(|error| failed(error.into()))?;
         let age = self.age.now(now);
-        for row in rows.iter().map_err(|error| failed(error.into()))? {
-            let (_, row) = row.map_err(|error| failed(error.into()))?;
-            let (kept_at, encoded) = row.value();
-            if !self.is_over(kept_at, age) {
-                each(Row::decode(encoded).ok_or_else(|| self.file.damaged("a row of a result"))?);
+        self.file.read(|work| {
+            let rows = work.open_table(ROWS).map_err(|error| failed(error.into()))?;
+            for row in rows.iter().map_err(|error| failed(error.into()))? {
+                let (_, row) = row.map_err(|error| failed(error.into()))?;
+                let (kept_at, encoded) = row.value();
+                if !self.is_over(kept_at, age) {
+                    each(Row::decode(encoded).ok_or_else(|| self.file.damaged("a row of a result"))?);
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// How many results there are.
     #[cfg(test)]
     pub(crate) fn held(&self) -> u64 {
-        self.file.begin_read().unwrap().open_table(OUTCOMES).unwrap().len().unwrap()
+        self.file.read(|work| Ok(work.open_table(OUTCOMES).unwrap().len().unwrap())).unwrap()
     }
 
     /// Removes what is over, and the oldest as long as there is too much: so many at most, and how many that were.
@@ -279,3 +281,6 @@ const VERSION: u64 = 1;
 const MOST: Most = Most { results: 100_000, bytes: 1_000_000_000, at_once: 1000 };
 /// What is read often: the upper pages of the trees.
 const MEMORY: usize = 4 << 20;
+
+/// What the operator of a damaged file does.
+const REMEDY: &str = "move it away to begin a new one, or put a copy in its place";

@@ -7,6 +7,7 @@ use kv::{Key, Tier, Use, Version, Wanted};
 
 use super::{
     LEFT, Linked, Question,
+    giving::filling,
     shelved::is_over,
     wire::{self, Said, Told},
 };
@@ -65,6 +66,10 @@ impl Service {
                 return Err(no_store());
             }
             self.check_store()?;
+            if parts.method == Method::GET && self.is_filling() {
+                // A list would be short, and is not sent back.
+                return Err(filling());
+            }
             let version = wire::read_proposed(&parts.headers);
             let version = version.ok_or_else(|| Problem::bad("the version is not as agreed on"))?;
             self.counts.of_others.add(1);
@@ -119,7 +124,7 @@ impl Service {
 
     /// Whether the store here can be used: who asks for it is not sent on to the other one, which might send it back.
     fn check_store(&self) -> Result<(), Problem> {
-        self.trouble_here().map_or(Ok(()), |why| Err(jetstream::Error::NotReady(why).into()))
+        self.store().map_or(Ok(()), |store| store.check())
     }
 
     /// A key where the store is. All writes go by here, so that a copy is as new as the store.

@@ -195,6 +195,12 @@ async fn batch(store: &Store, after: Reached) -> Result<Batch, Problem> {
     Ok(batch)
 }
 
+/// A store that may lack keys cannot say alone that there is no value, or which keys there are.
+pub(crate) fn filling() -> Problem {
+    let message = "this store is being filled from the other one, which does not answer: ask again";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
+}
+
 /// Who is asked as one of two stores without being one.
 pub(super) fn no_pair() -> Problem {
     let message =

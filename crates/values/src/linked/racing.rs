@@ -7,9 +7,16 @@ use kv::{Answer, Heard, Race, Repair, Side, Tier, Version};
 use tiers::CentreId;
 use tokio::{sync::oneshot, task::JoinSet, time::sleep};
 
-use super::{Linked, Question, above::Carried, giving::have_given, shelved::given, wire::Said};
+use super::{
+    Linked, Question,
+    above::Carried,
+    giving::{filling, have_given},
+    shelved::given,
+    wire::Said,
+};
 use crate::{
     copies::Name,
+    problem::Problem,
     service::Service,
     value::{Absent, Found},
 };
@@ -160,35 +167,37 @@ impl Service {
     }
 
     /// What was read from the store here for somebody, and asked of the other store too: beside the answer, or before it if this store
-    /// knows nothing of the key and may lack it, or lacks what the other one was heard to know.
+    /// knows nothing of the key and may lack it, or lacks what the other one was heard to know. Fails if this store may lack the key and the other one does
+    /// not answer.
     pub(crate) async fn read_beside_other(
         self: &Arc<Self>,
         namespace: &str,
         key: &str,
         found: Result<Found, Absent>,
-    ) -> Result<Found, Absent> {
+    ) -> Result<Result<Found, Absent>, Problem> {
         let Some((linked, other)) =
             self.linked.as_ref().and_then(|linked| Some((linked, linked.other_store()?)))
         else {
-            return found;
+            return Ok(found);
         };
+        let version: Option<Version> = version_of(&found).and_then(|version| version.parse().ok());
+        let alone = |found| if version.is_none() && self.is_filling() { Err(filling()) } else { Ok(found) };
         if !linked.links.answers(other) {
-            return found;
+            return alone(found);
         }
         let question = of_store(namespace, key);
-        let version: Option<Version> = version_of(&found).and_then(|version| version.parse().ok());
         let name = Name::of(namespace, key);
         let heard_of = self.copies.version(&name);
         let lacks = heard_of.is_some_and(|heard_of| Some(&*heard_of) > version_of(&found));
         if lacks || (version.is_none() && self.is_filling()) {
             // In a box, so that a read takes no room for what it seldom asks.
             let asking = Box::pin(self.ask_other(linked, other, &question));
-            let Some(given) = asking.await else { return found };
+            let Some(given) = asking.await else { return alone(found) };
             if version_of(&given) <= version_of(&found) {
-                return found;
+                return Ok(found);
             }
             self.heard_of(&name, &given);
-            return given;
+            return Ok(given);
         }
         if let Ok(place) = Arc::clone(&linked.checks).try_acquire_owned() {
             let (service, linked) = (Arc::clone(self), Arc::clone(linked));
@@ -197,7 +206,7 @@ impl Service {
                 service.check(&linked, other, &question, version).await;
             });
         }
-        found
+        Ok(found)
     }
 
     /// What the other store knows of a key, if there is one that answers: for when the one here cannot be used.

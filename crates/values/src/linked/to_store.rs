@@ -32,10 +32,20 @@ impl Service {
     pub(crate) fn far_store(&self) -> Option<(&Arc<Linked>, CentreId)> {
         self.store_elsewhere().or_else(|| {
             self.trouble_here()?;
-            let linked = self.linked.as_ref()?;
-            let other = linked.other_store().filter(|&other| linked.links.answers(other))?;
-            Some((linked, other))
+            self.other_that_answers()
         })
+    }
+
+    /// The same for a list, which is short in a store that is being filled.
+    pub(crate) fn far_store_for_list(&self) -> Option<(&Arc<Linked>, CentreId)> {
+        self.far_store().or_else(|| self.other_that_answers().filter(|_| self.is_filling()))
+    }
+
+    /// The other one of two stores, if it answers.
+    fn other_that_answers(&self) -> Option<(&Arc<Linked>, CentreId)> {
+        let linked = self.linked.as_ref()?;
+        let other = linked.other_store().filter(|&other| linked.links.answers(other))?;
+        Some((linked, other))
     }
 
     /// Why the store here cannot be used, if there is one that cannot.

@@ -19,6 +19,7 @@ async fn what_is_left_is_neither_read_nor_written_and_can_be_taken_back() {
         name: StoreName::new("fra").unwrap(),
         memory: 1 << 20,
         disk: None,
+        streams: None,
         company: Company::Alone,
         largest: 100,
     };
@@ -65,6 +66,7 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
         name: StoreName::new("lhr").unwrap(),
         memory: 1 << 20,
         disk: None,
+        streams: None,
         company: Company::Alone,
         largest: 100,
     };
@@ -94,6 +96,7 @@ async fn what_the_file_says_is_told_when_it_cannot_be_the_store() {
         name: StoreName::new("lhr").unwrap(),
         memory: 1 << 20,
         disk: None,
+        streams: None,
         company: Company::Alone,
         largest: 100,
     };

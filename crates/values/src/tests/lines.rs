@@ -77,7 +77,8 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
     let between = Between::before(nats.port).await;
     let address = format!("nats://127.0.0.1:{}", between.port).parse().unwrap();
     let name = StoreName::new("lhr").unwrap();
-    let open = move || jetstream::Bucket::open(address, name, Company::Alone, crate::service::now).unwrap();
+    let open =
+        move || jetstream::Bucket::open(address, name, Company::Alone, None, crate::service::now).unwrap();
     let bucket = spawn_blocking(open).await.unwrap();
     while bucket.trouble().is_some() {
         sleep(Duration::from_millis(10)).await;

@@ -12,6 +12,8 @@ use tokio::time::sleep;
 
 use super::*;
 
+mod lost;
+
 /// A server on a port of its own. It is killed when it is dropped.
 pub(super) struct Nats {
     folder: TempDir,
@@ -289,7 +291,7 @@ async fn paired_at(nats: &Nats, now: fn() -> Millis) -> jetstream::Bucket {
 async fn opened(nats: &Nats, name: &str, company: Company, now: fn() -> Millis) -> jetstream::Bucket {
     let Place::Nats(address) = nats.place() else { panic!("it is in NATS") };
     let name = StoreName::new(name).unwrap();
-    let open = move || jetstream::Bucket::open(address, name, company, now).unwrap();
+    let open = move || jetstream::Bucket::open(address, name, company, None, now).unwrap();
     let bucket = spawn_blocking(open).await.unwrap();
     while bucket.trouble().is_some() {
         sleep(Duration::from_millis(10)).await;

@@ -215,6 +215,7 @@ impl World {
                 memory: 4 << 20,
                 disk: have_disks
                     .then(|| disk::Config::new(folder.path().join(format!("values-{name}")), 64 << 20)),
+                streams: None,
                 company: if stores.len() > 1 { Company::Paired } else { Company::Alone },
                 largest: Config::LARGEST,
             };

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{self, ErrorKind},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
@@ -15,13 +16,22 @@ use redb::{
 
 use super::*;
 use crate::{
+    blocks::Blocks,
     file::FORMAT,
     layout::{NUMBERS, VALUES},
+    made::make,
 };
 
 /// How many pieces of values are stored.
 pub(super) fn pieces(vault: &Vault) -> u64 {
     vault.view().open_table(VALUES).unwrap().len().unwrap()
+}
+
+/// The tables of a file that is not open.
+fn tables_of(path: &std::path::Path) -> Database {
+    let storage = opening(path)().unwrap();
+    let blocks = Blocks::open(storage, Arc::default()).unwrap();
+    Builder::new().create_with_backend(blocks).unwrap()
 }
 
 fn refused(directory: &TempDir) -> String {
@@ -40,7 +50,7 @@ async fn a_file_that_cannot_be_the_store_is_refused_in_a_sentence() {
     );
     put(&vault, "k", b"v").await;
     close(vault).await;
-    let database = Database::open(&path).unwrap();
+    let database = tables_of(&path);
     let work = database.begin_write().unwrap();
     work.open_table(NUMBERS).unwrap().insert(FORMAT, 2).unwrap();
     work.commit().unwrap();
@@ -50,13 +60,19 @@ async fn a_file_that_cannot_be_the_store_is_refused_in_a_sentence() {
         "the store DIR/kv.redb has version 2 of the format, and this program knows only 1; use the program that wrote it"
     );
     fs::remove_file(&path).unwrap();
-    let database = Database::create(&path).unwrap();
+    make(&path).unwrap();
+    let database = tables_of(&path);
     let work = database.begin_write().unwrap();
     work.open_table(redb::TableDefinition::<u64, u64>::new("other")).unwrap();
     work.commit().unwrap();
     drop(database);
     let foreign = "DIR/kv.redb is not a store; move it away, or name another file";
     assert_eq!(refused(&directory), foreign);
+    fs::write(&path, "").unwrap();
+    assert_eq!(
+        refused(&directory),
+        "the store DIR/kv.redb is empty, and a store never is: put the right file there, or remove it to begin a new store"
+    );
     fs::write(&path, "[network]\nname = \"n\"\n".repeat(1000)).unwrap();
     assert_eq!(refused(&directory), foreign);
     fs::remove_file(&path).unwrap();
@@ -95,6 +111,7 @@ async fn a_damaged_file_is_refused_or_what_was_acknowledged() {
 struct Small {
     file: FileBackend,
     room: Arc<AtomicU64>,
+    reserve: PathBuf,
 }
 
 impl StorageBackend for Small {
@@ -116,7 +133,8 @@ impl StorageBackend for Small {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         // A file that is made longer takes no room until it is written to.
-        if offset + data.len() as u64 > self.room.load(SeqCst) {
+        let room = self.room.load(SeqCst).saturating_add(if self.reserve.exists() { 0 } else { 4 << 20 });
+        if offset + data.len() as u64 > room {
             return Err(ErrorKind::StorageFull.into());
         }
         self.file.write(offset, data)
@@ -149,12 +167,12 @@ async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() 
     let Config { path, name, memory, .. } = config(&directory);
     let room = Arc::new(AtomicU64::new(2 << 20));
     let (at, left) = (path.clone(), Arc::clone(&room));
-    let opening = move || {
-        let file = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&at)?;
-        let small = Small { file: FileBackend::new(file)?, room: Arc::clone(&left) };
-        Builder::new().set_cache_size(memory).create_with_backend(small)
+    let opening = move || -> io::Result<Storage> {
+        let file = fs::OpenOptions::new().read(true).write(true).open(&at)?;
+        let file = FileBackend::new(file).map_err(io::Error::other)?;
+        Ok(Box::new(Small { file, room: Arc::clone(&left), reserve: at.with_extension("redb.reserve") }))
     };
-    let vault = Vault::open_by(&path, Box::new(opening), (&name, Company::Alone), day).unwrap();
+    let vault = Vault::open_by(&path, (Box::new(opening), memory), (&name, Company::Alone), day).unwrap();
     let mut acknowledged = 0;
     let full = loop {
         let mut upload = vault.upload();
@@ -174,7 +192,15 @@ async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() 
         assert_eq!(value(&vault, &format!("{number}")).unwrap().0, vec![1; PIECE]);
     }
     assert_eq!(value(&vault, &format!("{acknowledged}")), None);
+    let key = |number: u32| format!("{number}");
+    for number in 0..acknowledged {
+        vault.delete("ns", &[(&key(number), None)]).await.unwrap();
+    }
     room.store(u64::MAX, SeqCst);
+    for number in 0..acknowledged {
+        assert_eq!(value(&vault, &key(number)), None);
+        put(&vault, &key(number), &vec![1; PIECE]).await;
+    }
     put(&vault, "later", &vec![2; 4 * PIECE]).await;
     close(vault).await;
     let vault = open(&directory, day);

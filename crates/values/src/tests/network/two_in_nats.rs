@@ -204,6 +204,9 @@ async fn a_stream_that_lost_all_is_filled_again_and_nobody_is_told_meanwhile_tha
         // What is not there yet is asked of the other one.
         let read = world.get(NYC, "k299").await;
         assert_eq!((read.status, read.text()), (200, "299"));
+        let list = world.ask(NYC, Method::GET, "/", "").await;
+        let names = list.text().matches("\"name\"").count();
+        assert!(list.status == 503 || names == 299, "{} with {names} keys", list.status);
         sleep(Duration::from_millis(10)).await;
     }
     for number in [0, 7, 299] {
@@ -214,6 +217,25 @@ async fn a_stream_that_lost_all_is_filled_again_and_nobody_is_told_meanwhile_tha
     while world.services[NYC].report().pair.unwrap().is_filling {
         sleep(Duration::from_millis(10)).await;
     }
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_filled_yet_says_so_while_the_other_one_is_away() {
+    let in_nats = InNats::idle().await;
+    let world = in_nats.world();
+    world.put(LHR, "a", "1").await;
+    assert_eq!(world.get(NYC, "a").await.text(), "1");
+    world.services[NYC].copies.forget_all();
+    world.cut(NYC, LHR);
+    for target in ["/a", "/b", "/"] {
+        let came = world.ask(NYC, Method::GET, target, "").await;
+        assert_eq!(came.status, 503, "{target}");
+        assert!(came.text().starts_with("this store is being filled from the other one"), "{}", came.text());
+    }
+    // What it has it may say.
+    world.put(NYC, "c", "2").await;
+    world.services[NYC].copies.forget_all();
+    assert_eq!(world.get(NYC, "c").await.text(), "2");
 }
 
 #[tokio::test]

@@ -1,0 +1,35 @@
+//! `longhaul edge kv salvage`: a new file with what can be read of a damaged one.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+
+use values::FileCheck;
+
+use super::file::print;
+
+/// Copy all readable keys of a damaged store file to a new file
+///
+/// Nothing in the damaged file is changed, and no process may have it open.
+///
+/// Example: longhaul edge kv salvage kv.redb salvaged.redb
+#[derive(Debug, Args)]
+pub(crate) struct Salvage {
+    /// The damaged file
+    file: PathBuf,
+    /// The new file, which must not be there
+    to: PathBuf,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Salvage {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let inspection = values::salvage(&self.file, &self.to)?;
+        let done = format!("what can be read is in {}", self.to.display());
+        let check = FileCheck { salvaged_to: Some(self.to), ..FileCheck::new(&self.file, inspection) };
+        print(&check, self.json, Some(&done))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,40 @@
+//! A store's stream that is refused because it lacks acknowledged messages.
+
+use jetstream::{Loss, StreamState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A stream of NATS that is refused because it lacks acknowledged messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedStream {
+    /// Its name.
+    pub stream: String,
+    /// Its last known state.
+    pub expected: Seen,
+    /// Its state now; absent if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<Seen>,
+    /// Keys that are missing or older than acknowledged; absent after a restart, when the keys are unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_keys: Option<u64>,
+}
+
+/// The state of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Seen {
+    /// When it was created.
+    pub created: String,
+    /// The sequence number of its last message.
+    pub last_sequence: u64,
+    /// Keys with a value; absent if they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<u64>,
+}
+
+impl From<Loss> for RefusedStream {
+    fn from(Loss { stream, expected, found, missing_keys }: Loss) -> Self {
+        let seen =
+            |StreamState { created, last_sequence, keys }: StreamState| Seen { created, last_sequence, keys };
+        Self { stream, expected: seen(expected), found: found.map(seen), missing_keys }
+    }
+}

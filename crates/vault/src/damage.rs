@@ -1,0 +1,72 @@
+//! Damaged pages: passed to the reader, and counted.
+
+use std::{
+    any::Any,
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+/// A page that does not match its checksums. What reads it unwinds with this.
+#[derive(Debug)]
+pub(crate) struct DamagedPage {
+    /// Where it begins, as the database counts.
+    pub(crate) offset: u64,
+    /// Its bytes; empty if it is beyond the end.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Why reading failed in a way that the database does not know.
+#[derive(Debug)]
+pub(crate) enum Unwound {
+    Page(DamagedPage),
+    /// The database panicked over what it read.
+    Contradiction,
+}
+
+/// Reads from the database, which may panic over what something else has written.
+pub(crate) fn catch<T>(read: impl FnOnce() -> T) -> Result<T, Unwound> {
+    catch_unwind(AssertUnwindSafe(read)).map_err(|payload: Box<dyn Any + Send>| {
+        match payload.downcast::<DamagedPage>() {
+            Ok(page) => Unwound::Page(*page),
+            Err(_) => Unwound::Contradiction,
+        }
+    })
+}
+
+/// Blocks that were found damaged since the file was opened, and not written since.
+#[derive(Debug, Default)]
+pub(crate) struct Damage {
+    any: AtomicBool,
+    blocks: Mutex<BTreeSet<u64>>,
+}
+
+impl Damage {
+    pub(crate) fn found(&self, offset: u64) {
+        let mut blocks = self.blocks();
+        if blocks.len() < MOST {
+            blocks.insert(offset);
+        }
+        self.any.store(true, Relaxed);
+    }
+
+    pub(crate) fn overwritten(&self, offset: u64) {
+        if self.any.load(Relaxed) {
+            self.blocks().remove(&offset);
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.blocks().len() as u64
+    }
+
+    fn blocks(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Of more damage than this nothing more is counted.
+const MOST: usize = 100_000;

@@ -1,0 +1,95 @@
+//! A file that is made: empty, or from one of an earlier version. It gets its name when it is whole, so that nothing else ever has it.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind},
+    os::unix::fs::{FileExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+    process,
+    sync::Arc,
+};
+
+use redb::{Builder, DatabaseError, StorageBackend as _, backends::FileBackend};
+
+use crate::{
+    blocks::{BLOCK_BYTES, Blocks},
+    damage::catch,
+};
+
+/// Makes an empty file. If there is one by now, that stays.
+pub(crate) fn make(path: &Path) -> Result<(), DatabaseError> {
+    let draft = Draft::new(path)?;
+    let blocks = draft.blocks()?;
+    Builder::new().set_cache_size(MEMORY).create_with_backend(blocks)?.close()?;
+    match fs::hard_link(&draft.path, path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        // Some file systems have one name for a file.
+        Err(_) => fs::rename(&draft.path, path)?,
+    }
+    Ok(sync_directory(path)?)
+}
+
+/// Rewrites a file of an earlier version, which has no checksums of blocks. The database verifies its own before.
+pub(crate) fn upgrade(path: &Path, memory: usize) -> Result<(), DatabaseError> {
+    let verified = catch(|| {
+        Builder::new().set_cache_size(memory).set_check_integrity_on_open(true).open(path)?.close()?;
+        Ok(())
+    });
+    verified.unwrap_or_else(|_| Err(corrupted()))?;
+    let plain = File::open(path)?;
+    plain.try_lock().map_err(|_| DatabaseError::DatabaseAlreadyOpen)?;
+    let draft = Draft::new(path)?;
+    let blocks = draft.blocks()?;
+    let length = plain.metadata()?.len();
+    blocks.set_len(length)?;
+    let mut piece = vec![0; PIECE];
+    for offset in (0..length).step_by(PIECE) {
+        let piece = &mut piece[..usize::try_from(length - offset).unwrap_or(PIECE).min(PIECE)];
+        plain.read_exact_at(piece, offset)?;
+        blocks.write(offset, piece)?;
+    }
+    blocks.sync_data()?;
+    fs::rename(&draft.path, path)?;
+    Ok(sync_directory(path)?)
+}
+
+fn corrupted() -> DatabaseError {
+    DatabaseError::Storage(redb::StorageError::Corrupted("its pages contradict each other".into()))
+}
+
+/// A file under another name in the same directory, which is removed when it is not needed. Only its owner may read it: values may be
+/// secret.
+struct Draft {
+    path: PathBuf,
+}
+
+impl Draft {
+    fn new(path: &Path) -> io::Result<Self> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.new", process::id()));
+        Ok(Self { path: path.with_file_name(name) })
+    }
+
+    fn blocks(&self) -> Result<Blocks, DatabaseError> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(&self.path)?;
+        Ok(Blocks::format(Box::new(FileBackend::new(file)?), Arc::default())?)
+    }
+}
+
+/// Makes the names in the directory of a file durable.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+const MEMORY: usize = 1 << 20;
+/// Bytes of a copy step: whole blocks.
+const PIECE: usize = 256 * BLOCK_BYTES;

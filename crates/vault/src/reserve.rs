@@ -1,0 +1,125 @@
+//! Disk space for deletes on a full disk.
+//!
+//! A delete frees pages inside the file; the file does not shrink. After the reserve is spent, writes therefore get as much space as deletes
+//! have freed, until the disk has space for the reserve again.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use crate::change::Change;
+
+pub(crate) struct Reserve {
+    path: PathBuf,
+    is_held: bool,
+    /// Bytes that deletes have freed since it was spent, and writes have not taken.
+    freed: u64,
+}
+
+impl Reserve {
+    /// The reserve of a store's file. Without room for it the store is full from the beginning.
+    pub(crate) fn of(path: &Path) -> Self {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".reserve");
+        let mut reserve = Self { path: path.with_file_name(name), is_held: false, freed: 0 };
+        reserve.hold();
+        reserve
+    }
+
+    fn hold(&mut self) {
+        if fs::metadata(&self.path).is_ok_and(|file| file.len() == BYTES as u64) {
+            self.is_held = true;
+            return;
+        }
+        let mut options = OpenOptions::new();
+        let made = options.write(true).create(true).truncate(true).mode(0o600).open(&self.path);
+        self.is_held = made.and_then(|mut file| file.write_all(&vec![0; BYTES])).is_ok();
+        if self.is_held {
+            self.freed = 0;
+        } else {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
+    /// Removes the reserve. Returns whether that freed space.
+    pub(crate) fn spend(&mut self) -> bool {
+        let made_room = self.is_held && fs::remove_file(&self.path).is_ok();
+        self.is_held = false;
+        made_room
+    }
+
+    /// Whether these changes may use disk space.
+    pub(crate) fn has_room_for(&mut self, changes: &[Change]) -> bool {
+        let needed = needed(changes);
+        if needed > 0 && !self.is_held {
+            self.hold();
+        }
+        self.is_held || needed <= self.freed
+    }
+
+    /// Notes how many bytes all values had before and have after a write.
+    pub(crate) fn written(&mut self, before: u64, after: u64) {
+        if !self.is_held {
+            self.freed = (self.freed + before).saturating_sub(after);
+        }
+    }
+}
+
+/// Bytes that changes need; 0 if they add no value.
+fn needed(changes: &[Change]) -> u64 {
+    let one = |change: &Change| match change {
+        Change::Put { .. } | Change::Piece { .. } | Change::Take { .. } => (change.bytes() + PAGES) as u64,
+        _ => 0,
+    };
+    changes.iter().map(one).sum()
+}
+
+/// What many deletes need, one after the other, before the database uses the pages that they have freed.
+const BYTES: usize = 4 << 20;
+/// Pages that a write takes for other things than the value.
+const PAGES: usize = 16 << 10;
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use kv::About;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn put(bytes: usize) -> [Change; 1] {
+        let about = About { bytes: bytes as u64, expiration: None, metadata: None };
+        [Change::Put {
+            key: b"k".to_vec(),
+            value: 1,
+            rest: Bytes::from(vec![0; bytes]),
+            about,
+            version: None,
+        }]
+    }
+
+    #[test]
+    fn a_spent_reserve_leaves_room_for_as_much_as_was_freed() {
+        let directory = TempDir::new().unwrap();
+        let store = directory.path().join("kv.redb");
+        let mut reserve = Reserve::of(&store);
+        let file = directory.path().join("kv.redb.reserve");
+        assert_eq!(fs::metadata(&file).unwrap().len(), BYTES as u64);
+        assert!(reserve.has_room_for(&put(1 << 20)));
+        assert!(reserve.spend() && !file.exists());
+        assert!(!reserve.spend(), "it is spent");
+        // There is no room for it again: a directory is in its place.
+        fs::create_dir(&file).unwrap();
+        let delete = [Change::Delete { key: b"k".to_vec(), version: None }];
+        assert!(reserve.has_room_for(&delete) && !reserve.has_room_for(&put(10)));
+        reserve.written(200_000, 100_000);
+        assert!(reserve.has_room_for(&put(50_000)));
+        reserve.written(100_000, 150_000);
+        assert!(!reserve.has_room_for(&put(50_000)) && reserve.has_room_for(&put(10_000)));
+        fs::remove_dir(&file).unwrap();
+        assert!(reserve.has_room_for(&put(1 << 20)) && file.exists());
+    }
+}
