@@ -1,4 +1,4 @@
-//! What is generated from the code and kept in the tree: JSON schemas of all outputs, and the page's types.
+//! What is generated from the code and kept in the tree: JSON schemas of all outputs, the page's types, and tables of the docs.
 
 use std::fs;
 
@@ -11,20 +11,37 @@ use crate::{root, run};
 
 /// Writes everything that is generated.
 pub(crate) fn generate() -> anyhow::Result<()> {
-    for (path, text) in schemas()? {
+    for (path, text) in schemas()?.into_iter().chain(pages()?) {
         fs::write(root().join(&path), text).with_context(|| format!("cannot write {path}"))?;
     }
     run("web", "npm", &["run", "--silent", "generate"])
 }
 
-/// Fails if a schema in the tree is not what the code says.
+/// Fails if a schema or a table in the tree is not what the code says.
 pub(crate) fn is_fresh() -> anyhow::Result<()> {
-    for (path, text) in schemas()? {
+    for (path, text) in schemas()?.into_iter().chain(pages()?) {
         if fs::read_to_string(root().join(&path)).ok().as_deref() != Some(text.as_str()) {
             bail!("{path} is out of date: run `cargo xtask generate`");
         }
     }
     Ok(())
+}
+
+/// Pages of the docs with tables that come from the code, each between two comments.
+fn pages() -> anyhow::Result<Vec<(String, String)>> {
+    let path = "docs/recording.md";
+    let mut text = fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))?;
+    for (name, table) in
+        [("formats", recording::formats::table()), ("refused", recording::formats::refused())]
+    {
+        let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->\n"));
+        let places = text.find(&begin).map(|at| at + begin.len()).zip(text.find(&end));
+        let (from, to) = places
+            .filter(|(from, to)| from <= to)
+            .with_context(|| format!("{path}: the comments around the table {name} are not there"))?;
+        text.replace_range(from..to, &format!("\n{table}\n"));
+    }
+    Ok(vec![(path.to_owned(), text)])
 }
 
 /// Every document: the file that has its schema, the name that it begins with, and what it is.
@@ -39,6 +56,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("down", "longhaul.lab.down/1", schema_of::<outcome::Down>()),
         ("edge-check", "longhaul.edge.check/1", schema_of::<edge::network::Checked>()),
         ("edge-explain", "longhaul.edge.explain/1", schema_of::<edge::operator::Explanation>()),
+        ("edge-kv-file", "longhaul.edge.kv.file/1", schema_of::<values::FileCheck>()),
         ("edge-kv-get", "longhaul.edge.kv.get/1", schema_of::<values::Got>()),
         ("edge-kv-list", "longhaul.edge.kv.list/1", schema_of::<values::Listed>()),
         ("edge-kv-moved", "longhaul.edge.kv.moved/1", schema_of::<values::Moved>()),

@@ -1,6 +1,6 @@
 //! What can be held against the edge: tests that are not ours, messages that two readers take differently, what a linter says of its answers,
 //! an hour of load, a kill at any moment, faults by chance in a whole network, the clients of its key-value store; and against the speed test: the
-//! rubric as others have it, and lines that are known.
+//! rubric as others have it, and lines that are known; and against the decoders of recordings: a reader that shares nothing with them.
 //!
 //! `wild` compares the edge with nginx and Varnish.
 
@@ -10,6 +10,7 @@ mod install;
 pub(crate) mod kill;
 pub(crate) mod kv;
 pub(crate) mod lint;
+pub(crate) mod recordings;
 pub(crate) mod rubric;
 pub(crate) mod smuggling;
 pub(crate) mod soak;

@@ -11,6 +11,7 @@ mod picture;
 mod release;
 mod smoke;
 mod tidy;
+mod verify;
 
 use std::{
     io::{self, Write},
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         ["judge", "cache-tests"] => judge::cache_tests::judge(List::Compared),
         ["judge", "cache-tests", "write"] => judge::cache_tests::judge(List::Written),
         ["judge", "lint"] => judge::lint::judge(),
+        ["judge", "recordings", paths @ ..] => judge::recordings::judge(paths),
         ["judge", "rubric"] => judge::rubric::judge(),
         ["judge", "smuggling"] => judge::smuggling::judge(),
         ["judge", "kv"] => judge::kv::judge(),
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
         ["judge", "speed", words @ ..] => judge::speed::judge(words),
         ["judge", "wild", words @ ..] => judge::wild::judge(words),
+        ["verify", "mutants", words @ ..] => verify::mutants(words),
         ["dist"] => dist::dist(),
         ["picture"] => picture::picture(),
         _ => {
@@ -83,6 +86,7 @@ cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...]  the edg
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
 cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the list of what passes
 cargo xtask judge lint       what httplint says of each class of answer, compared with the list of what is known and why
+cargo xtask judge recordings [PATH...]  files of every format, or those at PATH: target/debug/longhaul beside a reader in Python; FILE.options has a file's options
 cargo xtask judge rubric     10 000 sets of figures of a line: our scores beside those of the package that published the rubric
 cargo xtask judge smuggling  messages that two readers take for different ones: how many requests reach an origin, beside nginx and HAProxy
 cargo xtask judge kv         workerd, its emulator, wrangler and both SDKs ask a key-value store: what differs from what they are used to
@@ -92,6 +96,7 @@ cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if n
 cargo xtask judge speed [PART...] [--only TEXT]  the speed test over links that are known: rate, bloat, loss, browser; of links with TEXT in their name
 cargo xtask judge wild [SEED [COUNT]] [--json] [--only TEXT] [--verbose]  the same scripts of requests and answers against the edge, nginx and Varnish (LONGHAUL=another program)
 cargo xtask judge wild --wpt DIR | --varnishtest DIR  the HTTP cache tests of the web platform in Chromium; varnishtest's tests without VCL
+cargo xtask verify mutants [NAME...] [--program FILE]  scenarios, and copies of them without what they show: the claims that name it must fail there
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions
 cargo xtask picture          make the pictures of a report and of a speed test in a browser anew";
 

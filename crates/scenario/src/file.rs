@@ -1,5 +1,7 @@
 //! The scenario file as it is written. The format is in `docs/scenario.md`.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use toml::Spanned;
 use units::{Bytes, Probability};
@@ -47,6 +49,8 @@ pub(crate) struct File {
     pub fault: Vec<Spanned<Fault>>,
     #[serde(default)]
     pub claim: Vec<Claim>,
+    #[serde(default)]
+    pub mutant: Vec<Mutant>,
 }
 
 impl File {
@@ -141,4 +145,25 @@ pub(crate) struct Claim {
     pub above: Option<Spanned<String>>,
     /// ... or is exactly this.
     pub is: Option<Spanned<String>>,
+}
+
+/// The scenario without what it shows: some of its claims must fail.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mutant {
+    /// What it is without, as people read it.
+    pub without: String,
+    /// The claims that must fail, as their `claim` has them.
+    pub fails: Spanned<Vec<Spanned<String>>>,
+    pub change: Spanned<Vec<Change>>,
+}
+
+/// A text of the scenario, or of a file beside it, in the place of another.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Change {
+    /// Which file, if not the scenario.
+    pub file: Option<Spanned<PathBuf>>,
+    pub from: Spanned<String>,
+    pub to: String,
 }

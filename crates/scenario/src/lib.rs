@@ -42,6 +42,6 @@ pub use kind::{
 };
 pub use measurement::ResultEntry;
 pub use outcome::Outcome;
-pub use plan::Plan;
+pub use plan::{Change, Mutant, Plan};
 pub use program::Program;
 pub use run::{Options, Progress, run, run_until_interrupted};

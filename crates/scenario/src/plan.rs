@@ -18,7 +18,10 @@ use crate::{
 
 mod claims;
 mod faults;
+mod mutants;
 mod order;
+
+pub use mutants::{Change, Mutant};
 
 /// What will be run.
 #[derive(Debug, Clone)]
@@ -53,6 +56,8 @@ pub struct Plan {
     pub faults: Vec<Timed>,
     /// The claims.
     pub claims: Vec<Claim>,
+    /// Copies in which some of the claims must fail.
+    pub mutants: Vec<Mutant>,
 }
 
 impl Plan {
@@ -97,7 +102,9 @@ impl Plan {
             .claim
             .into_iter()
             .map(|claim| claims::check(claim, &measurements, &document))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<_>, _>>()?;
+        let mutants = file.mutant.into_iter().map(|mutant| mutants::check(mutant, &claims, &document));
+        let mutants = mutants.collect::<Result<_, _>>()?;
         let page = Page::new(*file.page.requests.get_ref(), file.page.required.get_ref().get())
             .map_err(|error| document.mistake(file.page.requests.span(), error.to_string()))?;
         let (title, summary, metric) = (file.scenario.title, file.scenario.summary, file.scenario.metric);
@@ -117,6 +124,7 @@ impl Plan {
             duration,
             faults,
             claims,
+            mutants,
         })
     }
 

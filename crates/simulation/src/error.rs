@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::LeftOut;
+
 /// What keeps a simulation from its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -26,23 +28,13 @@ pub enum Error {
     /// A trace that is an access log.
     #[error(transparent)]
     Log(#[from] recording::Error),
-    /// The times of an access log go back.
-    #[error(
-        "{path}: times go back by {hours} h: join the log's files in the order of their times, the oldest first"
-    )]
-    Unsorted {
-        /// The log.
-        path: PathBuf,
-        /// By how much.
-        hours: u64,
-    },
     /// There is not one request.
-    #[error("{path} has no request that can be simulated{}", if *.left_out > 0 { format!(": {} were left out, as they were not GET with status 200, or of another zone", .left_out) } else { String::new() })]
+    #[error("{path} has no request that can be simulated{}", if .left_out.total() > 0 { format!("; left out: {}", .left_out.sentence()) } else { String::new() })]
     Empty {
         /// The trace.
         path: PathBuf,
-        /// How many were left out.
-        left_out: u64,
+        /// What was left out.
+        left_out: LeftOut,
     },
     /// The gazetteer does not have it.
     #[error("unknown city \"{name}\"{}", document::suggestion(.name, world::gazetteer::cities().iter().map(|city| city.name.as_str())))]

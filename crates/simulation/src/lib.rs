@@ -16,6 +16,7 @@
 
 mod connections;
 mod error;
+mod left_out;
 mod number;
 mod places;
 mod plan;
@@ -35,6 +36,7 @@ mod zipf;
 
 pub use self::{
     error::Error,
+    left_out::LeftOut,
     places::Place,
     plan::Plan,
     policy::Policy,

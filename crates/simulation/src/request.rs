@@ -1,6 +1,6 @@
 //! One request of a trace, and where they come from.
 
-use crate::Error;
+use crate::{Error, LeftOut};
 
 /// A request as the simulation sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,14 @@ pub trait Source {
     fn expected(&self) -> Option<u64>;
 
     /// How many were left out so far, as they cannot be simulated.
-    fn left_out(&self) -> u64;
+    fn left_out(&self) -> LeftOut {
+        LeftOut::default()
+    }
+
+    /// Sentences about what could not be read, at the end.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Requests in a block: much more than handing it over costs, and 2.5 MB.

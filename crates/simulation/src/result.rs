@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use world::gazetteer;
 
-use crate::{Place, Plan, side::Run, tally::NAMES};
+use crate::{LeftOut, Place, Plan, side::Run, tally::NAMES};
 
 /// All topologies side by side, over the same requests.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -29,8 +29,12 @@ pub struct Simulation {
     pub bytes: u64,
     /// From the first request to the last, in virtual time.
     pub span_s: f64,
-    /// Requests of the trace that were left out, as they were not GET with status 200, or of another zone.
+    /// Requests of the trace that were left out.
     pub left_out: u64,
+    /// How many for which reason: "12 requests: 10 with another status than 200, 2 of another zone". Absent if there are none.
+    pub why_left_out: Option<String>,
+    /// What of the trace could not be read.
+    pub warnings: Vec<String>,
     /// The topologies.
     pub topologies: Vec<Side>,
 }
@@ -124,7 +128,12 @@ pub struct City {
 }
 
 impl Simulation {
-    pub(crate) fn of(plan: &Plan, runs: &[Run<'_>], span_ns: u64, left_out: u64) -> Self {
+    pub(crate) fn of(
+        plan: &Plan,
+        runs: &[Run<'_>],
+        span_ns: u64,
+        (left_out, warnings): (LeftOut, Vec<String>),
+    ) -> Self {
         let first = runs.first().map(|run| &run.tally);
         let stores = plan.network.data_centres.iter().map(|centre| plan.store.unwrap_or(centre.memory));
         Self {
@@ -140,7 +149,9 @@ impl Simulation {
             requests: first.map_or(0, |tally| tally.requests),
             bytes: first.map_or(0, |tally| tally.bytes),
             span_s: span_ns as f64 / 1e9,
-            left_out,
+            left_out: left_out.total(),
+            why_left_out: (left_out.total() > 0).then(|| left_out.sentence()),
+            warnings,
             topologies: runs.iter().map(|run| Side::of(plan, run)).collect(),
         }
     }

@@ -84,7 +84,7 @@ pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<
         Some(error) => Err(error),
         None => {
             let span_ns = span.map_or(0, |(begin, end)| end - begin);
-            Ok(Simulation::of(plan, &runs, span_ns, source.left_out()))
+            Ok(Simulation::of(plan, &runs, span_ns, (source.left_out(), source.notes())))
         }
     }
 }

@@ -66,9 +66,11 @@ fn head(result: &Simulation) -> String {
         bytes(result.store_bytes),
     );
     // Writing to a String cannot fail.
-    if result.left_out > 0 {
-        let left_out = plural(result.left_out, "request");
-        let _ = writeln!(text, "left out: {left_out} that were not GET with status 200, or of another zone");
+    if let Some(left_out) = &result.why_left_out {
+        let _ = writeln!(text, "left out: {left_out}");
+    }
+    for warning in &result.warnings {
+        let _ = writeln!(text, "warning: {warning}");
     }
     let reason = result.topologies.iter().find_map(|side| side.reason.as_deref());
     if let Some(reason) = reason {

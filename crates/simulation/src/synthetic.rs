@@ -88,10 +88,6 @@ impl Source for Synthetic {
     fn expected(&self) -> Option<u64> {
         Some(self.requests)
     }
-
-    fn left_out(&self) -> u64 {
-        0
-    }
 }
 
 /// A normal number that belongs to a key (Box and Muller 1958).

@@ -1,20 +1,27 @@
-//! Requests that were made: a CSV file, or the access log of a data centre.
+//! Requests that were made: a CSV file, or an access log.
 
 mod csv;
 mod log;
+mod recognise;
 
 use std::{
     fs::File,
     io::{BufRead, BufReader, Read, Seek},
     path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
 };
 
 use edge::network::Zone;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use self::{csv::Csv, log::AccessLog};
-use crate::{Error, Plan, Request, Source, places::Crowd, request::BLOCK};
+use self::{
+    csv::Csv,
+    log::{AccessLog, Of},
+    recognise::{Found, recognise},
+};
+use crate::{Error, LeftOut, Plan, Request, Source, places::Crowd, request::BLOCK};
 
 /// A file of requests, read while it is simulated.
 #[derive(Debug)]
@@ -27,13 +34,12 @@ pub struct Trace<R: Read = File> {
     /// When the last request of the block before was.
     before_ns: u64,
     requests: u64,
-    left_out: u64,
 }
 
 #[derive(Debug)]
 enum Format<R: Read> {
     Csv(Csv<BufReader<R>>),
-    Log(Box<AccessLog<BufReader<R>>>),
+    Log(AccessLog),
 }
 
 /// A request as a file has it.
@@ -49,22 +55,30 @@ struct Written {
 }
 
 impl Trace {
-    /// Opens a file. One that begins with `{` is an access log, any other a table. `fresh_ns` is how long responses are fresh of which no rule
-    /// says it.
+    /// Opens a table, or an access log, whose lines have this format if one is given. `fresh_ns` is how long responses are fresh of which no
+    /// rule says it.
     ///
     /// # Errors
     /// When it cannot be read, or does not begin as either does.
-    pub fn open(path: &Path, plan: &Plan, fresh_ns: u64, seed: u64) -> Result<Self, Error> {
+    pub fn open(
+        path: &Path,
+        plan: &Plan,
+        format: Option<recording::AccessLog>,
+        fresh_ns: u64,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(unreadable)?;
-        let mut first = [0];
-        let is_log = file.read(&mut first).map_err(unreadable)? == 1 && first == *b"{";
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD).read_to_end(&mut head).map_err(unreadable)?;
         file.rewind().map_err(unreadable)?;
-        if is_log {
-            let log = AccessLog::new(BufReader::new(file), path, plan.zone().clone())?;
-            return Ok(Self::of(path, Format::Log(Box::new(log)), fresh_ns, seed));
-        }
-        Self::csv(file, path, fresh_ns, seed)
+        let format = match (format, recognise(&head)) {
+            (None, Found::Table) => return Self::csv(file, path, fresh_ns, seed),
+            (None, Found::Log(format)) => format,
+            (Some(given), _) => Some(given),
+        };
+        let of = Of { network: Arc::new(plan.network.clone()), zone: plan.zone };
+        Ok(Self::of(path, Format::Log(AccessLog::new(path, format, of)?), fresh_ns, seed))
     }
 }
 
@@ -87,7 +101,6 @@ impl<R: Read> Trace<R> {
             fresh_ns,
             before_ns: 0,
             requests: 0,
-            left_out: 0,
         }
     }
 
@@ -103,7 +116,7 @@ impl<R: Read> Trace<R> {
     fn next(&mut self) -> Result<Option<Written>, Error> {
         let written = match &mut self.format {
             Format::Csv(csv) => csv.next()?,
-            Format::Log(log) => log.next(&mut self.left_out)?,
+            Format::Log(log) => log.next()?,
         };
         if let Some(written) = written {
             self.check_order(written.at_ns)?;
@@ -114,17 +127,17 @@ impl<R: Read> Trace<R> {
     /// Requests of one block are put in order. One that belongs into an earlier block makes the result wrong, unless it is in an access log, which
     /// has requests in the order of their ends, and took long.
     fn check_order(&self, at_ns: u64) -> Result<(), Error> {
-        let late = self.before_ns.saturating_sub(at_ns);
+        let late = Duration::from_nanos(self.before_ns.saturating_sub(at_ns));
         match &self.format {
-            Format::Csv(csv) if late > 0 => Err(csv.wrong(format!(
+            Format::Csv(csv) if !late.is_zero() => Err(csv.wrong(format!(
                 "its time is {:.3} s before that of an earlier request, and more than {BLOCK} requests are between them: \
                  sort the file by time, such as with `sort -t, -g`",
-                std::time::Duration::from_nanos(late).as_secs_f64()
+                late.as_secs_f64()
             ))),
-            Format::Log(_) if late > LONGEST_REQUEST_NS => Err(Error::Unsorted {
-                path: self.path.clone(),
-                hours: late / LONGEST_REQUEST_NS,
-            }),
+            Format::Log(log) if late > LONGEST_REQUEST => Err(log.wrong(format!(
+                "its time is {} before that of an earlier request: join the log's files in the order of their times, the oldest first",
+                units::show::span(late.as_secs_f64())
+            ))),
             Format::Csv(_) | Format::Log(_) => Ok(()),
         }
     }
@@ -147,7 +160,7 @@ impl<R: Read> Source for Trace<R> {
         }
         self.requests += block.len() as u64;
         if block.is_empty() {
-            let empty = Error::Empty { path: self.path.clone(), left_out: self.left_out };
+            let empty = Error::Empty { path: self.path.clone(), left_out: self.left_out() };
             return if self.requests == 0 { Err(empty) } else { Ok(None) };
         }
         // An access log has requests in the order in which they ended.
@@ -163,8 +176,18 @@ impl<R: Read> Source for Trace<R> {
         None
     }
 
-    fn left_out(&self) -> u64 {
-        self.left_out
+    fn left_out(&self) -> LeftOut {
+        match &self.format {
+            Format::Csv(_) => LeftOut::default(),
+            Format::Log(log) => log.left_out,
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match &self.format {
+            Format::Csv(_) => Vec::new(),
+            Format::Log(log) => log.notes.clone(),
+        }
     }
 }
 
@@ -177,7 +200,7 @@ fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     let rule = zone.rule_for(asked);
     let usual = cache::KeyRule::default();
     let key = cache::Key::of(&url, &headers, rule.map_or(&usual, |rule| &rule.key));
-    let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let fresh = rule.and_then(|rule| if rule.is_bypass { Some(0) } else { rule.edge_ttl.map(nanoseconds) });
     Some((tiers::KeyHash::of(key.as_str().as_bytes()).0, fresh))
 }
@@ -190,8 +213,11 @@ fn line<'b>(input: &mut impl BufRead, buffer: &'b mut Vec<u8>) -> std::io::Resul
     Ok((read > 0).then(|| if is_whole { buffer.trim_ascii_end() } else { buffer }))
 }
 
-/// An hour: a response that took longer is rarer than a log of which files were joined in the wrong order.
-const LONGEST_REQUEST_NS: u64 = 3_600_000_000_000;
+/// A response that took longer is rarer than a log of which files were joined in the wrong order.
+const LONGEST_REQUEST: Duration = Duration::from_secs(3600);
+
+/// Bytes of a file in which a hundred lines are looked for.
+const HEAD: u64 = 65_536;
 
 /// A URL of any browser fits in several times.
 const LONGEST_LINE: u64 = 65_536;

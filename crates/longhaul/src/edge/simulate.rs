@@ -8,6 +8,7 @@ use clap::{
 };
 use edge::Network;
 use http::clock::Clock;
+use recording::AccessLog;
 use simulation::{Place, Plan, Policy, Progress, Source, Synthetic, Trace, Zipf};
 use units::{
     Bytes,
@@ -39,9 +40,13 @@ pub(crate) struct Simulate {
     /// Which zone; not needed if there is one
     #[arg(long, value_name = "NAME")]
     zone: Option<String>,
-    /// Take the requests of this file: a data centre's access log, or CSV with time, key, size and perhaps city
+    /// Take the requests of this file: an access log, of a data centre or of another server, or CSV with time, key, size and perhaps city
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// The format of an access log, if it is none of the usual ones: combined, nginx, apache, varnishncsa, or a format string such as
+    /// '$msec "$request" $status $body_bytes_sent'
+    #[arg(long, value_name = "FORMAT", value_parser = AccessLog::of_requests, requires = "trace")]
+    log_format: Option<AccessLog>,
     /// Make requests: the object of rank k is asked for in proportion to 1/k^EXPONENT
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
     zipf: Option<f64>,
@@ -127,7 +132,7 @@ impl Simulate {
         let forever = u64::MAX;
         let fresh_ns = self.ttl.map_or(forever, |ttl| u64::try_from(ttl.as_nanos()).unwrap_or(forever));
         if let Some(path) = &self.trace {
-            let trace = Trace::open(path, plan, fresh_ns, self.seed)?;
+            let trace = Trace::open(path, plan, self.log_format.clone(), fresh_ns, self.seed)?;
             return Ok(match &self.city {
                 Some(city) => Box::new(trace.from_city(city)?),
                 None => Box::new(trace),

@@ -23,6 +23,7 @@ mod haproxy;
 mod log;
 mod mapping;
 mod object;
+mod of_requests;
 mod traefik;
 mod w3c;
 

@@ -156,6 +156,46 @@ fn mistakes_have_a_place_and_a_remedy() {
     }
 }
 
+#[test]
+fn mutants_name_claims_that_must_fail() {
+    let mutant = |keys: &str| {
+        let table = format!("{SCENARIO}\n[[mutant]]\nwithout = 'the short way'\n{keys}\n");
+        read(&table).map(|plan| plan.mutants)
+    };
+    let change = "change = [{ file = 'networks/n.toml', from = 'a', to = '' }, { from = 'b', to = 'c' }]";
+    let [only] = mutant(&format!("fails = ['it is quick']\n{change}")).unwrap().try_into().unwrap();
+    assert_eq!(
+        (only.without.as_str(), only.fails.as_slice()),
+        ("the short way", ["it is quick".to_owned()].as_slice())
+    );
+    let files: Vec<_> = only.changes.iter().map(|change| change.file.clone()).collect();
+    assert_eq!(files, [Some("networks/n.toml".into()), None]);
+    let twice = SCENARIO.to_owned() + SCENARIO.split_once("[[claim]]").map_or("", |(_, claim)| claim);
+    let twice = twice.replacen("below = \"100ms\"\n", "below = \"100ms\"\n[[claim]]", 1);
+    let said =
+        read(&format!("{twice}[[mutant]]\nwithout = 'x'\nfails = ['it is quick']\n{change}\n")).unwrap_err();
+    assert!(said.contains("several claims say \"it is quick\"; give each a text of its own"), "{said}");
+    for (keys, expected) in [
+        (format!("fails = []\n{change}"), "37:9: expected at least one claim that must fail"),
+        (
+            format!("fails = ['it is quik']\n{change}"),
+            "37:10: no claim says \"it is quik\"; did you mean \"it is quick\"?",
+        ),
+        ("fails = ['it is quick']\nchange = []".to_owned(), "38:10: expected at least one change"),
+        (
+            "fails = ['it is quick']\nchange = [{ file = '../n', from = 'a', to = '' }]".to_owned(),
+            "38:20: ../n is not in the scenario's folder; expected a relative path, such as networks/tiers.toml",
+        ),
+        (
+            "fails = ['it is quick']\nchange = [{ from = '', to = 'a' }]".to_owned(),
+            "38:20: expected the text that is replaced",
+        ),
+    ] {
+        let said = mutant(&keys).unwrap_err();
+        assert!(said.contains(&format!("two.toml:{expected}")), "expected {expected}\n  but got {said}");
+    }
+}
+
 /// The scenario's hosts, with these tables instead of its probe, fault and claim.
 fn with(tables: &str) -> Result<Plan, String> {
     read(&format!("{}{tables}", SCENARIO.split("[[probe]]").next().unwrap()))

@@ -1,49 +1,199 @@
-//! The access log of a data centre, of which the requests of one zone are taken that a cache can answer.
+//! An access log, of a data centre or of another server, of which the requests of one zone are taken that a cache can answer.
+//!
+//! The crate `recording` reads it in a thread of its own, since it hands on what it reads, and a simulation asks for it.
 
-use std::{io::Read, path::Path};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+    vec::IntoIter,
+};
 
-use edge::network::Zone;
-use recording::{Reader, Sample};
+use edge::Network;
+use http::Uri;
+use recording::{AccessLog as Format, Counts, Event, Labels, Options, Sample, Sink};
 
 use super::{Written, by_rule};
-use crate::Error;
+use crate::{Error, left_out::LeftOut};
 
-pub(super) struct AccessLog<R> {
-    reader: Reader<R>,
-    zone: Zone,
+/// Whose requests are taken.
+#[derive(Debug, Clone)]
+pub(super) struct Of {
+    pub network: Arc<Network>,
+    /// The zone's place in the network.
+    pub zone: usize,
 }
 
-impl<R: Read> AccessLog<R> {
-    pub(super) fn new(input: R, path: &Path, zone: Zone) -> Result<Self, Error> {
-        Ok(Self { reader: Reader::new(input, path)?, zone })
+#[derive(Debug)]
+pub(super) struct AccessLog {
+    read: Receiver<Read>,
+    ready: IntoIter<(u64, Written)>,
+    path: PathBuf,
+    /// Of the last request.
+    line: u64,
+    pub(super) left_out: LeftOut,
+    /// What is to be said of the log's lines.
+    pub(super) notes: Vec<String>,
+}
+
+/// What the thread has read.
+enum Read {
+    /// Requests with their lines.
+    Requests(Vec<(u64, Written)>),
+    /// All of it, or as much as can be read.
+    End(LeftOut, Result<Vec<String>, recording::Error>),
+}
+
+impl AccessLog {
+    /// Begins to read a file whose lines have this format, if it does not show which one it is.
+    pub(super) fn new(path: &Path, format: Option<Format>, of: Of) -> Result<Self, Error> {
+        let (sender, read) = sync_channel(AHEAD);
+        let owned = path.to_owned();
+        let work = move || {
+            let mut taker =
+                Taker { of, sender, taken: Vec::new(), left_out: LeftOut::default(), path: owned };
+            let options = Options { access_log: format, labels: Labels::All, ..Options::default() };
+            let path = taker.path.clone();
+            let result = recording::read(&path, &options, &mut taker).map(|origin| origin.warnings);
+            // Who no longer listens has what it needs.
+            let _ = taker.hand_over();
+            let _ = taker.sender.send(Read::End(taker.left_out, result));
+        };
+        let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
+        thread::Builder::new().name("log".into()).spawn(work).map_err(unreadable)?;
+        Ok(Self {
+            read,
+            ready: Vec::new().into_iter(),
+            path: path.to_owned(),
+            line: 0,
+            left_out: LeftOut::default(),
+            notes: Vec::new(),
+        })
     }
 
-    /// The next request of the zone; others are counted.
-    pub(super) fn next(&mut self, left_out: &mut u64) -> Result<Option<Written>, Error> {
-        while let Some(sample) = self.reader.next().transpose()? {
-            match self.written(&sample) {
-                Some(written) => return Ok(Some(written)),
-                None => *left_out += 1,
+    /// The next request of the zone.
+    pub(super) fn next(&mut self) -> Result<Option<Written>, Error> {
+        loop {
+            if let Some((line, written)) = self.ready.next() {
+                self.line = line;
+                return Ok(Some(written));
+            }
+            match self.read.recv() {
+                Ok(Read::Requests(requests)) => self.ready = requests.into_iter(),
+                Ok(Read::End(left_out, result)) => {
+                    self.left_out = left_out;
+                    // What it says of durations does not concern a simulation.
+                    self.notes = result?.into_iter().filter(|note| note.contains(LEFT_OUT)).collect();
+                }
+                Err(_) => return Ok(None),
             }
         }
-        Ok(None)
     }
 
-    /// A whole response to a GET: only of that the length of the object is known.
-    fn written(&self, sample: &Sample) -> Option<Written> {
-        let label = |name: &str| sample.labels.get(name).map(String::as_str);
-        let is_ours = sample.zone.as_deref() == Some(self.zone.name.as_str());
-        let is_whole = sample.status == Some(200) && sample.error.is_none();
-        if !is_ours || !is_whole || label("method") != Some("GET") {
-            return None;
+    pub(super) fn wrong(&self, what: String) -> Error {
+        Error::Line { path: self.path.clone(), line: self.line, what }
+    }
+}
+
+/// Takes the requests out of a log.
+struct Taker {
+    of: Of,
+    sender: SyncSender<Read>,
+    taken: Vec<(u64, Written)>,
+    left_out: LeftOut,
+    path: PathBuf,
+}
+
+impl Sink for Taker {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), recording::Error> {
+        match self.of.written(event.sample) {
+            Ok(written) => self.taken.push((event.number, written)),
+            Err(why) => *why(&mut self.left_out) += 1,
         }
-        let (key, fresh_ns) = by_rule(&self.zone, label("url")?)?;
-        Some(Written { at_ns: sample.started_ns?, key, bytes: sample.body_bytes?, city: None, fresh_ns })
+        if self.taken.len() < TOGETHER {
+            return Ok(());
+        }
+        self.hand_over().map_err(|_| recording::Error::Stopped { path: self.path.clone() })
+    }
+
+    fn counts(&mut self, counts: &Counts) -> Result<(), recording::Error> {
+        self.left_out.url += counts.events();
+        Ok(())
     }
 }
 
-impl<R> std::fmt::Debug for AccessLog<R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AccessLog").field("zone", &self.zone.name).finish_non_exhaustive()
+impl Taker {
+    fn hand_over(&mut self) -> Result<(), ()> {
+        self.sender.send(Read::Requests(std::mem::take(&mut self.taken))).map_err(drop)
     }
 }
+
+/// Which count of what was left out.
+type Why = fn(&mut LeftOut) -> &mut u64;
+
+impl Of {
+    /// A whole response to a GET: only of that the length of the object is known.
+    fn written(&self, sample: &Sample) -> Result<Written, Why> {
+        let label = |name: &str| sample.labels.get(name).map(String::as_str);
+        let request = label("request").and_then(request);
+        if label("method").or(request.map(|(method, _)| method)).is_some_and(|method| method != "GET") {
+            return Err(|left_out| &mut left_out.method);
+        }
+        if sample.status.is_some_and(|status| status != 200) || sample.error.is_some() {
+            return Err(|left_out| &mut left_out.status);
+        }
+        let target = label("url").or(request.map(|(_, target)| target)).or_else(|| label("request_uri"));
+        let target = target.or_else(|| label("path")).ok_or::<Why>(|left_out| &mut left_out.url)?;
+        let target: Uri = target.parse().map_err(|_| -> Why { |left_out| &mut left_out.url })?;
+        let host = target.host().or_else(|| HOSTS.into_iter().find_map(label)).map(host);
+        if !self.is_ours(sample.zone.as_deref(), host.as_deref()) {
+            return Err(|left_out| &mut left_out.zone);
+        }
+        let at_ns = sample.started_ns.ok_or::<Why>(|left_out| &mut left_out.time)?;
+        let bytes = sample.body_bytes.ok_or::<Why>(|left_out| &mut left_out.size)?;
+        let zone = &self.network.zones[self.zone];
+        let url = match target.scheme_str() {
+            Some(_) => target.to_string(),
+            None => format!("http://{}{target}", host.as_deref().unwrap_or(NO_HOST)),
+        };
+        let (key, fresh_ns) = by_rule(zone, &url).ok_or::<Why>(|left_out| &mut left_out.url)?;
+        Ok(Written { at_ns, key, bytes, city: None, fresh_ns })
+    }
+
+    /// Whether a request is of the zone: the log names zones, or hosts, or else all of it is.
+    fn is_ours(&self, zone: Option<&str>, host: Option<&str>) -> bool {
+        match (zone, host) {
+            (Some(zone), _) => zone == self.network.zones[self.zone].name,
+            (None, Some(host)) => self.network.zone_of(host) == Some(self.zone),
+            (None, None) => true,
+        }
+    }
+}
+
+/// Method and target of "GET /a?b HTTP/1.1".
+fn request(line: &str) -> Option<(&str, &str)> {
+    let (method, rest) = line.split_once(' ')?;
+    Some((method, rest.rsplit_once(' ').map_or(rest, |(target, _)| target)))
+}
+
+/// A host without its port, in small letters.
+fn host(host: &str) -> String {
+    let port = host.rfind(':').filter(|&at| host[at + 1..].bytes().all(|byte| byte.is_ascii_digit()));
+    host[..port.unwrap_or(host.len())].trim_end_matches('.').to_ascii_lowercase()
+}
+
+/// Labels that have the host.
+const HOSTS: [&str; 4] = ["host", "http_host", "authority", "server_name"];
+
+/// In the URLs of a log that says no host.
+const NO_HOST: &str = "host";
+
+/// Requests that are handed over together, and how often that may be before they are wanted.
+const TOGETHER: usize = 4096;
+const AHEAD: usize = 4;
+
+/// In a note about lines.
+const LEFT_OUT: &str = "left out";

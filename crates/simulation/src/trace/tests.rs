@@ -90,7 +90,7 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.log");
     std::fs::write(&path, text).unwrap();
-    let mut trace = Trace::open(&path, &plan, 7, 1).unwrap();
+    let mut trace = Trace::open(&path, &plan, None, 7, 1).unwrap();
     let block = trace.next_block().unwrap().unwrap();
     assert!(trace.next_block().unwrap().is_none());
     // In the order in which they began; 20 is never stored, 30 has the usual time, 40 and 50 the rule's.
@@ -98,7 +98,109 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     assert_eq!(found, [(20, 0), (30, 7), (40, 10_000_000_000), (50, 10_000_000_000)]);
     assert_eq!(block[2].key, block[3].key);
     assert_ne!(block[0].key, block[1].key);
-    assert_eq!(trace.left_out(), 4);
+    let left_out = LeftOut { method: 1, status: 2, zone: 1, ..LeftOut::default() };
+    assert_eq!(trace.left_out(), left_out);
+}
+
+/// A plan with two zones, of which this one is simulated.
+fn plan_of(zone: &str) -> Plan {
+    let network = "[network]\nname = 'n'\n[[data_centre]]\nname = 'lhr'\ncity = 'london'\n\
+                   [[zone]]\nname = 'shop'\nhosts = ['www.shop.example']\norigin = ['https://o.example']\n\
+                   [[zone.rule]]\npath = '/v/*'\nkey = { query = ['v'] }\n\
+                   [[zone]]\nname = 'rest'\nhosts = ['*']\norigin = ['https://o.example']\n";
+    let network = Network::read_for(&Document::new("n.toml", network), Purpose::Simulation).unwrap();
+    Plan::new(network, Some(zone), Place::Anywhere).unwrap()
+}
+
+/// Requests of a log, what was left out, and what is said of its lines.
+fn log(zone: &str, format: Option<&str>, text: &str) -> Result<(Vec<Request>, LeftOut, Vec<String>), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.log");
+    std::fs::write(&path, text).unwrap();
+    let said = |error: Error| {
+        let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+        let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        text.replace(&format!("{}/", folder.path().display()), "")
+    };
+    let format = format.map(|format| recording::AccessLog::of_requests(format).unwrap());
+    let mut trace = Trace::open(&path, &plan_of(zone), format, 7, 1).map_err(said)?;
+    let mut all = Vec::new();
+    while let Some(block) = trace.next_block().map_err(said)? {
+        all.extend(block);
+    }
+    Ok((all, trace.left_out(), trace.notes()))
+}
+
+/// A line of nginx's and Apache's `combined`.
+fn combined(second: u32, request: &str, status: u16, bytes: &str) -> String {
+    format!(
+        "192.0.2.1 - - [14/Mar/2025:09:30:{second:02} +0000] \"{request}\" {status} {bytes} \"-\" \"curl/8\"\n"
+    )
+}
+
+#[test]
+fn the_usual_logs_of_servers_are_read_without_a_format() {
+    let mut text = combined(1, "GET /v/a?v=1&u=2 HTTP/1.1", 200, "100");
+    text += &combined(3, "GET /v/a?u=3&v=1 HTTP/2.0", 200, "100");
+    text += &combined(2, "GET /b HTTP/1.1", 200, "7");
+    text += "192.0.2.1 - - something else\n";
+    text += &combined(4, "HEAD /b HTTP/1.1", 200, "0");
+    text += &combined(4, "GET /b HTTP/1.1", 304, "0");
+    text += &combined(4, "GET /b HTTP/1.1", 200, "-");
+    let (requests, left_out, notes) = log("shop", None, &text).unwrap();
+    // In the order of their times; the rule's part of the query is in the key.
+    let found: Vec<_> =
+        requests.iter().map(|request| (request.at_ns / 1_000_000_000, request.bytes)).collect();
+    let nine_thirty = 1_741_944_600;
+    assert_eq!(found, [(nine_thirty + 1, 100), (nine_thirty + 2, 7), (nine_thirty + 3, 100)]);
+    assert!(requests[0].key == requests[2].key && requests[0].key != requests[1].key);
+    assert_eq!(left_out, LeftOut { method: 1, status: 1, size: 1, ..LeftOut::default() });
+    let [note] = &notes[..] else { panic!("{notes:?}") };
+    assert!(note.starts_with("1 line is left out; it is line 4, column "), "{note}");
+}
+
+#[test]
+fn hosts_of_a_log_say_which_zone_it_is() {
+    // Varnish writes the host into the target, and Debian's Apache before the line.
+    let varnish = combined(1, "GET http://www.shop.example/b HTTP/1.1", 200, "7")
+        + &combined(2, "GET http://elsewhere.example/b HTTP/1.1", 200, "7");
+    let apache = format!(
+        "WWW.shop.example:443 {}elsewhere.example:80 {}",
+        combined(1, "GET /b HTTP/1.1", 200, "7"),
+        combined(2, "GET /b HTTP/1.1", 200, "7")
+    );
+    let nginx = "1741944601.250 www.shop.example \"GET /b HTTP/1.1\" 200 7\n\
+                 1741944602.250 elsewhere.example \"GET /b HTTP/1.1\" 200 7\n";
+    let of_nginx = Some("$msec $host \"$request\" $status $body_bytes_sent");
+    for (format, text) in [(None, varnish.as_str()), (None, &apache), (of_nginx, nginx)] {
+        for (zone, second) in [("shop", 1), ("rest", 2)] {
+            let (requests, left_out, notes) = log(zone, format, text).unwrap();
+            assert_eq!((requests.len(), requests[0].at_ns / 1_000_000_000 % 10), (1, second), "{text}");
+            assert_eq!((left_out.zone, left_out.total(), notes.len()), (1, 1, 0), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_simulated_says_why() {
+    let mut late: String = (0..BLOCK)
+        .map(|number| format!("{}.0 \"GET /b HTTP/1.1\" 200 7\n", 1_741_954_600 + number))
+        .collect();
+    late += "1741944600.0 \"GET /b HTTP/1.1\" 200 7\n";
+    let of_nginx = Some("$msec \"$request\" $status $body_bytes_sent");
+    let line = BLOCK + 1;
+    for (format, text, expected) in [
+        (of_nginx, late.as_str(), format!("access.log:{line}: its time is ").as_str()),
+        (
+            None,
+            &combined(1, "POST /b HTTP/1.1", 200, "7"),
+            "access.log has no request that can be simulated; left out: 1 request: 1 with another method than GET",
+        ),
+        (None, "one word after another\n", "access.log:1:1: "),
+    ] {
+        let said = log("shop", format, text).unwrap_err();
+        assert!(said.starts_with(expected), "expected {expected}\n  but got {said}");
+    }
 }
 
 proptest! {

@@ -102,8 +102,22 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Unknown> {
     pieces(dialect, &text)
 }
 
+/// The same of one that may lack a duration.
+pub(super) fn parse_requests(text: &str) -> Result<Parsed, Unknown> {
+    let (dialect, text) = dialect_of(text)?;
+    all_pieces(dialect, &text)
+}
+
 /// The pieces of a format string in a language.
 pub(super) fn pieces(dialect: Dialect, text: &str) -> Result<Parsed, Unknown> {
+    let parsed = all_pieces(dialect, text)?;
+    if !kinds(&parsed.pieces).any(|kind| matches!(kind, Kind::Duration(..) | Kind::Durations(..))) {
+        return Err(wrong(text, A_DURATION));
+    }
+    Ok(parsed)
+}
+
+fn all_pieces(dialect: Dialect, text: &str) -> Result<Parsed, Unknown> {
     let text = text.strip_suffix("\\n").unwrap_or(text).trim_end_matches(['\r', '\n']);
     let mut pieces = match dialect {
         Dialect::Nginx => nginx::parse(text)?,
@@ -114,9 +128,6 @@ pub(super) fn pieces(dialect: Dialect, text: &str) -> Result<Parsed, Unknown> {
         return Err(wrong(text, A_FORMAT));
     }
     apart(&mut pieces, text)?;
-    if !kinds(&pieces).any(|kind| matches!(kind, Kind::Duration(..) | Kind::Durations(..))) {
-        return Err(wrong(text, A_DURATION));
-    }
     choose(&mut pieces);
     let is_unit_doubtful = dialect == Dialect::Apache
         && kinds(&pieces).any(|kind| matches!(kind, Kind::Duration(_, Scale::Default(Unit::Us))))
