@@ -5,7 +5,7 @@ use std::time::Duration;
 use http_types::{HeaderMap, HeaderName, header::CACHE_CONTROL};
 use sfv::{BareItem, ListEntry, Parser};
 
-use crate::directives::directives;
+use crate::directives::{directives, misplaced};
 
 /// The directives of a response that a shared cache knows (RFC 9111 section 5.2.2, RFC 5861, RFC 8246).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,7 +73,16 @@ impl Control {
                 _ => control.add(directive.name, seconds(value.unwrap_or_default())),
             }
         }
+        misplaced(headers, &CACHE_CONTROL).for_each(|word| control.restrict(word));
         control
+    }
+
+    /// Takes a word of what is no directive: a restriction counts however it is written, and a lifetime that cannot be read is over (RFC
+    /// 9111 section 4.2.1).
+    fn restrict(&mut self, word: &str) {
+        if RESTRICTIONS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+            self.add(word, Duration::ZERO);
+        }
     }
 
     /// A dictionary of structured fields. One that cannot be read, or that gives a lifetime as anything but a whole number, is as
@@ -136,6 +145,9 @@ impl Control {
     }
 }
 
+const RESTRICTIONS: [&str; 6] =
+    ["no-store", "no-cache", "private", "must-revalidate", "proxy-revalidate", "max-age"];
+
 fn is_lifetime(name: &str) -> bool {
     matches!(name, "max-age" | "s-maxage" | "stale-while-revalidate" | "stale-if-error")
 }
@@ -180,6 +192,38 @@ mod tests {
         for value in ["max-age=-5", "max-age=60a", "max-age='60'", "max-age", "max-age=6.5", "max-age="] {
             assert_eq!(read(&[("cache-control", value)]).max_age, seconds(0), "{value}");
         }
+    }
+
+    #[test]
+    fn a_restriction_counts_however_it_is_written() {
+        for value in [
+            "private; max-age=60",
+            "max-age=60; private",
+            "max-age=60 private",
+            "max-age=60, \"private\"",
+            "max-age=60, private=\"",
+            "max-age=60, private=\"\"",
+            "max-age=60, x=\"open, Private",
+            "private max-age=60",
+            "private, x=\"\u{e9}\"",
+            "x=\u{e9}, private",
+        ] {
+            assert!(read(&[("cache-control", value)]).private, "{value}");
+        }
+        let mut latin = HeaderMap::new();
+        latin.insert("cache-control", http_types::HeaderValue::from_bytes(b"private, x=\"\xe9\"").unwrap());
+        assert!(Control::read(&latin, &[]).private);
+        for value in
+            ["x=\"private, no-store\", max-age=60", "max-age=60, x=private", "max-age=60, not-private"]
+        {
+            let control = read(&[("cache-control", value)]);
+            assert!(!control.private && !control.no_store && control.max_age == seconds(60), "{value}");
+        }
+        for value in ["public; max-age=60", "max-age = 60", "\"max-age=60\""] {
+            assert_eq!(read(&[("cache-control", value)]).max_age, seconds(0), "{value}");
+        }
+        // The first lifetime counts.
+        assert_eq!(read(&[("cache-control", "max-age=60, public; max-age=5")]).max_age, seconds(60));
     }
 
     #[test]

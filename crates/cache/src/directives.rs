@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use http_types::{HeaderMap, HeaderName};
+use http_types::{HeaderMap, HeaderName, HeaderValue};
 
 /// `max-age=60`: a name and what is given with it.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +25,12 @@ pub(crate) fn elements<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
-    headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).flat_map(elements_of)
+    headers.get_all(name).iter().flat_map(texts_of).flat_map(elements_of)
+}
+
+/// The text of a line. Bytes that are no UTF-8 separate texts, so that what stands beside them is read.
+fn texts_of(line: &HeaderValue) -> impl Iterator<Item = &str> {
+    line.as_bytes().utf8_chunks().map(|chunk| chunk.valid())
 }
 
 /// The same of one line.
@@ -66,6 +71,24 @@ fn end_of_element(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+/// The words in elements that are no directives, or whose value is none that the grammar allows: after another separator than a comma, or
+/// in quotes without an end.
+pub(crate) fn misplaced<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    let rest = |element: &'a str| match directive(element) {
+        None => Some(element),
+        Some(Directive { value: Some(value), .. }) if value.is_empty() => {
+            element.split_once('=').map(|(_, rest)| rest)
+        }
+        Some(_) => None,
+    };
+    let words =
+        |text: &'a str| text.split(|letter| u8::try_from(letter).map_or(true, |byte| !is_token(byte)));
+    elements(headers, name).filter_map(rest).flat_map(words).filter(|word| !word.is_empty())
 }
 
 fn directive(element: &str) -> Option<Directive<'_>> {

@@ -32,7 +32,8 @@ pub struct Key {
 
 impl Key {
     /// The key of a request for this URL, which has a scheme, an authority and a path in normal form. A chosen cookie, field or parameter
-    /// counts with all its occurrences in their order, and an absent one differs from an empty one.
+    /// counts with all its occurrences in their order, and an absent one differs from an empty one. Fields that may take the place of the
+    /// URL or the method at the origin count always.
     pub fn of(url: &Uri, request: &HeaderMap, rule: &KeyRule) -> Self {
         let mut key = String::with_capacity(USUAL);
         push_base(&mut key, url);
@@ -54,6 +55,17 @@ impl Key {
         for name in &rule.headers {
             for value in request.get_all(name) {
                 push_bytes(&mut key, &[name.as_str().as_bytes(), b":", value.as_bytes()]);
+            }
+        }
+        for (name, value) in request {
+            let (name, value) = (name.as_str(), value.as_bytes());
+            if !overrides_request(name, value) {
+                continue;
+            }
+            if name == FORWARDED {
+                forwarded(value).for_each(|pair| push_bytes(&mut key, &[b"forwarded:", pair]));
+            } else {
+                push_bytes(&mut key, &[name.as_bytes(), b":", value]);
             }
         }
         Self { hash: HASHER.hash_one(&key), text: key.into() }
@@ -142,6 +154,37 @@ fn is_named(parameter: &str, name: &str) -> bool {
     !is_shorter && plain(&path::decoded_field(written)) == plain(name.as_bytes())
 }
 
+/// Whether many origins take this field, with its name in any case, instead of the host, the path, the scheme or the method of a request.
+pub fn overrides_request(name: &str, value: &[u8]) -> bool {
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    match name.len() {
+        6 => is("x-host"),
+        9 => is(FORWARDED) && forwarded(value).next().is_some(),
+        12 => is("x-url-scheme"),
+        13 => is("x-http-method") || is("x-rewrite-url") || is("x-script-name"),
+        14 => is("x-original-url") || is("x-original-uri"),
+        15 => {
+            ["x-forwarded-ssl", "x-forwarded-uri", "x-original-host", "front-end-https"].into_iter().any(is)
+        }
+        16 => is("x-forwarded-host") || is("x-forwarded-port") || is("x-forwarded-path"),
+        17 => is("x-method-override"),
+        18 => is("x-forwarded-scheme") || is("x-forwarded-prefix") || is("x-forwarded-server"),
+        20 => is("x-forwarded-protocol") || is("x-http-host-override"),
+        22 => is("x-http-method-override"),
+        _ => false,
+    }
+}
+
+/// The hosts and schemes in a Forwarded field (RFC 7239 section 4). The addresses in it differ from client to client, and origins do not take
+/// them instead of anything.
+fn forwarded(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let pairs = value.split(|byte| b",;".contains(byte)).map(<[u8]>::trim_ascii);
+    pairs.filter(|pair| {
+        let name = pair.split(|&byte| byte == b'=').next().unwrap_or_default().trim_ascii();
+        name.eq_ignore_ascii_case(b"host") || name.eq_ignore_ascii_case(b"proto")
+    })
+}
+
 /// Bytes beyond ASCII count as Latin-1.
 fn push_bytes(key: &mut String, parts: &[&[u8]]) {
     key.push(SEPARATOR);
@@ -157,6 +200,8 @@ fn cookies<'a>(request: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a [
         found.trim_ascii_end() == name.as_bytes()
     })
 }
+
+const FORWARDED: &str = "forwarded";
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
@@ -236,6 +281,43 @@ mod tests {
         assert_eq!(
             of("", &[("cookie", b"a=1; lang=de"), ("cookie", b"b=2")]),
             of("", &[("cookie", b"lang=de")])
+        );
+    }
+
+    #[test]
+    fn fields_that_may_take_the_place_of_the_url_count_always() {
+        let of = |fields: &[(&'static str, &str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in fields {
+                headers.append(*name, value.parse().unwrap());
+            }
+            Key::of(&"http://a/".parse().unwrap(), &headers, &KeyRule::default()).as_str().to_owned()
+        };
+        let requests: &[&[(&'static str, &str)]] = &[
+            &[],
+            &[("x-forwarded-host", "evil.test")],
+            &[("x-forwarded-host", "a"), ("x-forwarded-host", "evil.test")],
+            &[("x-host", "evil.test")],
+            &[("x-original-url", "/admin")],
+            &[("x-rewrite-url", "/admin")],
+            &[("x-http-method-override", "DELETE")],
+            &[("x-forwarded-scheme", "http")],
+            &[("x-forwarded-port", "1")],
+            &[("forwarded", "for=192.0.2.1;Host=evil.test")],
+            &[("forwarded", "proto=http")],
+        ];
+        let keys: Vec<_> = requests.iter().map(|fields| of(fields)).collect();
+        for (at, key) in keys.iter().enumerate() {
+            assert!(!keys[..at].contains(key), "{key}");
+        }
+        for fields in [[("x-forwarded-for", "192.0.2.1")], [("forwarded", "for=192.0.2.1;by=_x")]] {
+            assert_eq!(of(&fields), keys[0]);
+        }
+        let through = |client| format!("for={client};proto=https;host=a");
+        assert_eq!(
+            of(&[("forwarded", &through("192.0.2.1"))]),
+            of(&[("forwarded", &through("192.0.2.2"))]),
+            "clients of one proxy have one key"
         );
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | to see | look into |
 //! | --- | --- |
-//! | under which name a response is found | [`Key`] |
+//! | under which name a response is found, and which fields that always depends on | [`Key`], [`overrides_request`] |
 //! | the normal form of a URL's path, and how origins may read it | [`path`] |
 //! | whether a Content-Type fits the path's extension | [`fits_extension`] |
 //! | what a response's Cache-Control asks for, and the targeted fields before it | [`Control`] |
@@ -68,7 +68,7 @@ pub use self::{
     extension::fits_extension,
     fragment::Fragment,
     freshness::{Lifetime, Terms, rule_lifetime},
-    key::{Key, KeyRule},
+    key::{Key, KeyRule, overrides_request},
     max_forwards::MaxForwards,
     numbers::Spread,
     personal::{SetCookie, take_personal},

@@ -1,7 +1,7 @@
 //! The header of a request as its origin gets it: without hop-by-hop fields, and in the one form that rules, keys and conditions see.
 
 use cache::{
-    internal,
+    internal, overrides_request,
     update::{clear_connection_fields, join_cookies},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version, header, http1::framing::has_token};
@@ -37,13 +37,14 @@ fn wanted(method: &Method, version: Version, headers: &HeaderMap) -> Option<Head
 }
 
 /// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` and the like, of
-/// which this data centre adds the right ones, and what frames a message.
+/// which this data centre adds the right ones, what frames a message, and what is a part of its key.
 fn remove_twins(headers: &mut HeaderMap) {
     let is_twin = |name: &&HeaderName| {
         let hyphenated = name.as_str().replace('_', "-");
         OWN.iter().any(|name| *name == *hyphenated)
             || headers.contains_key(&hyphenated)
             || internal::is_internal(hyphenated.as_bytes())
+            || overrides_request(&hyphenated, b"host=a")
     };
     let underscored = headers.keys().filter(|name| name.as_str().contains('_'));
     let twins: Vec<_> = underscored.filter(is_twin).cloned().collect();

@@ -1,5 +1,6 @@
 //! When two requests are the same to a cache: byte for byte, in all that its answer depends on.
 
+use cache::overrides_request;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, server::Glance};
 
 use crate::visit::{CDN_LOOP, Visit};
@@ -13,6 +14,8 @@ pub(crate) struct Likeness {
     target: Box<str>,
     /// Fields that its rule, its key or its variant depend on, as they came.
     fields: Box<[(HeaderName, Option<HeaderValue>)]>,
+    /// Fields that count always, if it has them.
+    overrides: Box<[(HeaderName, HeaderValue)]>,
 }
 
 impl Likeness {
@@ -25,12 +28,20 @@ impl Likeness {
                 fields.push((name.clone(), only(&visit.headers, name)?.cloned()));
             }
         }
+        let mut overrides: Vec<(HeaderName, HeaderValue)> = Vec::new();
+        for (name, value) in &visit.headers {
+            if overrides_request(name.as_str(), value.as_bytes()) {
+                only(&visit.headers, name)?;
+                overrides.push((name.clone(), value.clone()));
+            }
+        }
         Some(Self {
             scheme: visit.peer.scheme,
             is_head: visit.method == Method::HEAD,
             host: visit.url.authority()?.as_str().into(),
             target: visit.url.path_and_query()?.as_str().into(),
             fields: fields.into(),
+            overrides: overrides.into(),
         })
     }
 
@@ -46,6 +57,22 @@ impl Likeness {
             && self.host() == request.host
             && *self.target == *request.target
             && self.fields.iter().all(has)
+            && self.has_same_overrides(request)
+    }
+
+    fn has_same_overrides(&self, request: &Glance<'_>) -> bool {
+        let is_known = |name: &str, value: &[u8]| {
+            let mut known = self.overrides.iter();
+            known.any(|(own, its)| name.eq_ignore_ascii_case(own.as_str()) && its.as_bytes() == value)
+        };
+        let mut count = 0;
+        for (name, value) in request.fields().filter(|(name, value)| overrides_request(name, value)) {
+            if !is_known(name, value) {
+                return false;
+            }
+            count += 1;
+        }
+        count == self.overrides.len()
     }
 
     pub(crate) fn scheme(&self) -> Scheme {
@@ -61,7 +88,9 @@ impl Likeness {
         let text =
             |(_, value): &(HeaderName, Option<HeaderValue>)| value.as_ref().map_or(0, HeaderValue::len);
         let fields = size_of_val(&*self.fields) + self.fields.iter().map(text).sum::<usize>();
-        size_of::<Self>() + self.host.len() + self.target.len() + fields
+        let overrides = self.overrides.iter().map(|(_, value)| value.len()).sum::<usize>();
+        let overrides = size_of_val(&*self.overrides) + overrides;
+        size_of::<Self>() + self.host.len() + self.target.len() + fields + overrides
     }
 
     pub(crate) fn target(&self) -> &str {

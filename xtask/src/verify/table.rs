@@ -66,7 +66,8 @@ pub(super) fn said(result: &anyhow::Result<Report>, claim: &str) -> Said {
 
 /// The mutants that do not show what they are for: a claim survived or is wrong, or none was killed.
 pub(super) fn failed(rows: &[Row]) -> Vec<String> {
-    let mutants = rows.chunk_by(|one, other| (&one.scenario, &one.without) == (&other.scenario, &other.without));
+    let mutants =
+        rows.chunk_by(|one, other| (&one.scenario, &one.without) == (&other.scenario, &other.without));
     let has = |mutant: &[Row], verdict| mutant.iter().any(|row| row.verdict() == verdict);
     let is_shown = |mutant: &&[Row]| {
         has(mutant, Verdict::Killed) && !has(mutant, Verdict::Survived) && !has(mutant, Verdict::Wrong)

@@ -70,6 +70,30 @@ async fn it_says_what_the_whole_path_says() {
 }
 
 #[tokio::test]
+async fn it_is_not_for_a_request_with_fields_that_are_in_each_key() {
+    let door = Door::new(Stage::new("", async |request: Request<Body>, _| {
+        let seen = |name: &&str| request.headers().get(*name).map(|value| value.to_str().unwrap().to_owned());
+        let seen = ["x-forwarded-host", "x-original-url"].iter().find_map(seen);
+        with("max-age=60", seen.unwrap_or_default())
+    }));
+    for (fields, body) in [
+        (&[][..], ""),
+        (&["x-forwarded-host: evil.test"], "evil.test"),
+        (&["X-Original-URL: /admin"], "/admin"),
+        (&["x_forwarded_host: evil.test"], ""),
+        (&["forwarded: for=192.0.2.1"], ""),
+    ] {
+        for at_once in [false, false, true] {
+            let (said, quick) = door.get("/", fields).await;
+            assert_eq!(said.body, body, "{fields:?}");
+            assert!(quick || !at_once, "{fields:?}");
+        }
+    }
+    // One for each key.
+    assert_eq!(door.stage.asked(), 3);
+}
+
+#[tokio::test]
 async fn it_says_the_same_over_http2() {
     let zone = "[[zone.rule]]\npath = \"/b/*\"\nedge_ttl = \"1h\"\nbrowser_ttl = \"5min\"\n";
     let door = Door::new(Stage::new(zone, async |_, number| {

@@ -2,7 +2,7 @@
 //! a field that the model does not permit. The same sequences run in one data centre, in two tiers, and above a disk.
 //!
 //! `MODEL_STEPS=1000000 cargo test -p edge model` makes the sequences longer in total; `MODEL_SEED=7 cargo test -p edge model` runs one
-//! sequence alone, and prints what happens.
+//! sequence alone, and prints what happens. `MODEL_FIRST=5001` begins with another seed.
 
 mod arm;
 mod body;

@@ -190,6 +190,17 @@ async fn a_purge_reaches_an_object_by_each_spelling_of_its_url() {
 }
 
 #[tokio::test]
+async fn a_purge_by_url_is_for_each_key_of_the_url() {
+    let (stage, _) = stage("", "max-age=60");
+    for fields in [&[][..], &[("x-forwarded-host", "evil.test")], &[("x-rewrite-url", "/admin")]] {
+        assert!(!stage.get("/a", fields).await.told.contains("hit"));
+        assert!(stage.get("/a", fields).await.told.contains("hit"));
+    }
+    let (_, answer) = purge(&stage, json!({"files": ["http://shop.example/a"]})).await;
+    assert_eq!(answer["result"]["objects"], 3);
+}
+
+#[tokio::test]
 async fn a_purge_that_names_nothing_is_refused() {
     let (stage, _) = stage("", "max-age=60");
     stage.get("/a", &[]).await;

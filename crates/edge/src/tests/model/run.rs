@@ -64,7 +64,8 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
     let all = number("MODEL_STEPS").unwrap_or(STEPS);
     let wanted = usize::try_from(if fault == Fault::None { all / 3 } else { 3000 }).unwrap();
     let (alone, is_long) = (number("MODEL_SEED"), number("MODEL_STEPS").is_some());
-    let (mut total, mut seed, mut discarded) = (Outcome::default(), alone.unwrap_or(FIRST_SEED), 0);
+    let (mut total, mut seed, mut discarded) =
+        (Outcome::default(), alone.or_else(|| number("MODEL_FIRST")).unwrap_or(FIRST_SEED), 0);
     let mut classes: BTreeMap<String, (usize, u64, String, String)> = BTreeMap::new();
     while total.requests + total.purges < wanted {
         let seeds: Vec<_> = (seed..seed + alone.map_or(SEQUENCES, |_| 1)).collect();
@@ -88,6 +89,9 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
             // a newer answer came may still be stored.
             let is_judged = |violation: &String| is_long || !violation.contains("is newer");
             for violation in outcome.violations.into_iter().filter(is_judged) {
+                if is_long {
+                    println!("MODEL_SEED={seed}: {violation}");
+                }
                 classes.entry(class(&violation)).or_insert((0, *seed, violation, lines.clone())).0 += 1;
             }
         }
