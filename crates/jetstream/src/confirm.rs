@@ -13,8 +13,9 @@ use crate::{
 impl Shared {
     /// Fails unless another program removed the missing key from the expected stream.
     pub(crate) async fn confirm(&self, ready: &Ready, full_key: &[u8], now: Millis) -> Result<(), Error> {
-        let info = ready.stream.get_info().await.map_err(|why| Error::NotAnswered(why.to_string()))?;
+        // Before the stream is asked: other writes may be acknowledged meanwhile.
         let expected = self.acknowledged.expected(0);
+        let info = ready.stream.get_info().await.map_err(|why| Error::NotAnswered(why.to_string()))?;
         let follows = expected.is_none_or(|expected| StreamState::of(&info).follows(&expected));
         if follows && self.has_newest(ready, now, Some(full_key)).await? {
             tracing::warn!(stream = self.stream, "another program removed a key from the stream");

@@ -67,8 +67,10 @@ impl Guard {
     pub(crate) async fn admit(&mut self, shared: &Shared, at: At<'_>) -> Result<(Found, Since), Why> {
         let acknowledged = &shared.acknowledged;
         self.is_careful |= acknowledged.take_doubt();
+        // Before the stream is asked: other writes may be acknowledged meanwhile.
+        let expected = acknowledged.expected(shared.index().held().0);
         let found = find(at.context, at.address).await?;
-        let Some(expected) = acknowledged.expected(shared.index().held().0) else {
+        let Some(expected) = expected else {
             return self.begin(shared, at, found, Since::Start).await;
         };
         match found {

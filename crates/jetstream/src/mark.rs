@@ -38,6 +38,7 @@ impl Shared {
             *marked = mark;
             self.read_upto.store(mark.given, SeqCst);
             let is_new = found.is_none() && is_empty;
+            self.is_short.fetch_or(since == Since::Less, SeqCst);
             self.is_filling.store(mark.is_filling || is_new || since == Since::Less, SeqCst);
             self.start_anew(Some(mark.given));
         }

@@ -166,7 +166,13 @@ impl Bucket {
     pub async fn filled(&self) -> Result<(), Error> {
         let ready = self.shared.ready()?;
         self.shared.is_filling.store(false, SeqCst);
+        self.shared.is_short.store(false, SeqCst);
         self.shared.keep_mark(&ready, Course::Forward).await
+    }
+
+    /// Whether the stream lacks acknowledged messages that the other store may have.
+    pub fn is_short(&self) -> bool {
+        self.shared.is_short.load(SeqCst)
     }
 
     /// Whether the other store may have keys that this one has never had.

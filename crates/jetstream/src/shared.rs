@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) marked: tokio::sync::Mutex<Mark>,
     /// Whether the other store may have keys that this one has never had.
     pub(crate) is_filling: AtomicBool,
+    /// The same, as the stream lacks acknowledged messages that the other store may have.
+    pub(crate) is_short: AtomicBool,
     clock: Mutex<Clock>,
     state: RwLock<State>,
     /// Versions whose writes are under way here.
@@ -91,6 +93,7 @@ impl Shared {
             mark_subject,
             marked: tokio::sync::Mutex::default(),
             is_filling: AtomicBool::new(false),
+            is_short: AtomicBool::new(false),
             clock: Mutex::new(Clock::resume(name, 0)),
             state: RwLock::new(State::Trouble(trouble)),
             under_way: Mutex::default(),

@@ -248,7 +248,7 @@ impl Service {
     /// A page of keys.
     pub(crate) async fn page(&self, namespace: &str, page: Page) -> Result<Listed, Problem> {
         let store = self.store()?;
-        if store.is_filling() && self.linked.as_ref().is_some_and(|linked| linked.other_store().is_some()) {
+        if store.is_short() && self.linked.as_ref().is_some_and(|linked| linked.other_store().is_some()) {
             return Err(filling());
         }
         self.counts.lists.add(1);

@@ -66,7 +66,7 @@ impl Service {
                 return Err(no_store());
             }
             self.check_store()?;
-            if parts.method == Method::GET && self.is_filling() {
+            if parts.method == Method::GET && self.is_short() {
                 // A list would be short, and is not sent back.
                 return Err(filling());
             }

@@ -138,6 +138,11 @@ impl Service {
         self.store().ok().filter(|_| linked.other_store().is_some()).ok_or_else(no_pair)
     }
 
+    /// Whether the store here lacks acknowledged keys that the other one may have.
+    pub(crate) fn is_short(&self) -> bool {
+        self.store().is_ok_and(|store| store.is_short())
+    }
+
     /// Whether the store here may lack keys that the other one has always had.
     pub(crate) fn is_filling(&self) -> bool {
         self.store().is_ok_and(|store| store.is_filling())

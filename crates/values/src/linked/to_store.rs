@@ -36,9 +36,9 @@ impl Service {
         })
     }
 
-    /// The same for a list, which is short in a store that is being filled.
+    /// The same for a list, which would be short in a store that lacks acknowledged keys.
     pub(crate) fn far_store_for_list(&self) -> Option<(&Arc<Linked>, CentreId)> {
-        self.far_store().or_else(|| self.other_that_answers().filter(|_| self.is_filling()))
+        self.far_store().or_else(|| self.other_that_answers().filter(|_| self.is_short()))
     }
 
     /// The other one of two stores, if it answers.

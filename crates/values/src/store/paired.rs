@@ -97,6 +97,14 @@ impl Store {
         }
     }
 
+    /// Whether it lacks acknowledged keys that the other store may have: a list would be short.
+    pub(crate) fn is_short(&self) -> bool {
+        match self {
+            Self::File(_) => false,
+            Self::Nats(bucket) => bucket.is_short(),
+        }
+    }
+
     /// Whether the other store may have keys that this one has never had.
     pub(crate) fn is_filling(&self) -> bool {
         match self {
