@@ -139,7 +139,7 @@ impl Acknowledged {
 
     /// Writes the state to the file; for the same stream at most once in this time. Blocks.
     pub(crate) fn keep(&self, keys: u64, every: Duration) {
-        let state = self.expected(keys).filter(|_| self.is_read() && !self.is_doubted());
+        let state = self.expected(keys).filter(|_| self.is_read());
         if let Some(state) = state
             && let Err(why) = self.file.write(&state, every)
         {

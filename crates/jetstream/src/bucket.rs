@@ -359,13 +359,13 @@ impl Bucket {
     /// # Errors
     /// When that cannot be stored.
     pub async fn sweep(&self) -> Result<(Vec<Named>, bool), Error> {
-        // There is nothing to be done while there is no server, and who asks for something is told.
-        let Ok(ready) = self.shared.ready() else { return Ok((Vec::new(), false)) };
-        let now = (self.now)();
         let shared = Arc::clone(&self.shared);
         if let Err(why) = spawn_blocking(move || shared.keep_record(BETWEEN_RECORDS)).await {
             tracing::debug!(error = %why, "the stream's state was not written");
         }
+        // There is nothing to be done while there is no server, and who asks for something is told.
+        let Ok(ready) = self.shared.ready() else { return Ok((Vec::new(), false)) };
+        let now = (self.now)();
         if let Err(why) = self.shared.keep_mark(&ready, Course::Forward).await {
             tracing::debug!(error = %why, "what the other store has is not written down");
         }
@@ -451,5 +451,5 @@ pub(crate) const AT_ONCE: usize = 64;
 /// Of a write that others are faster than.
 pub(crate) const MOST_TRIES: usize = 32;
 const MOST_SWEPT: usize = 1000;
-/// After a restart, a loss of the messages of the last seconds may go unnoticed.
-const BETWEEN_RECORDS: Duration = Duration::from_secs(5);
+/// After a kill, a loss of the messages of the last second may go unnoticed.
+const BETWEEN_RECORDS: Duration = Duration::from_secs(1);

@@ -27,6 +27,8 @@ pub struct Place {
     pub(crate) created: Option<String>,
     /// The number of the last message.
     pub(crate) last: u64,
+    /// The same in the process before, which this one reads up to again.
+    before: u64,
     /// Since when the stream has less than that.
     behind: Option<Instant>,
     pub(crate) is_anew: bool,
@@ -63,7 +65,7 @@ impl Place {
     pub(crate) fn meet(&mut self, state: &StreamState, before: &Before) -> bool {
         let since = match (&self.created, before) {
             (Some(created), _) if *created != state.created => Since::Anew,
-            (Some(_), _) if state.last_sequence < self.last => Since::Less,
+            (Some(_), _) if state.last_sequence < self.reached() => Since::Less,
             (Some(_), _) => Since::Place,
             (None, Before::Unknown) => Since::Start,
             (None, Before::Seen(seen)) if state.follows(seen) => Since::Start,
@@ -76,9 +78,18 @@ impl Place {
         self.behind = None;
         if since != Since::Place {
             (self.created, self.last) = (Some(state.created.clone()), 0);
+            self.before = match before {
+                Before::Seen(seen) if since == Since::Start => seen.last_sequence,
+                _ => 0,
+            };
         }
         self.is_anew |= matches!(since, Since::Anew | Since::Less);
         true
+    }
+
+    /// The number that the stream must have at least.
+    pub(crate) fn reached(&self) -> u64 {
+        self.last.max(self.before)
     }
 }
 
@@ -190,3 +201,51 @@ pub(crate) const LONGEST_ANSWER: Duration = Duration::from_secs(5);
 pub(crate) const BETWEEN_BEATS: Duration = Duration::from_secs(5);
 /// After which a server forgets a consumer.
 pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(created: &str, last_sequence: u64) -> StreamState {
+        StreamState { created: created.to_owned(), last_sequence, keys: None }
+    }
+
+    /// Meets a stream, also when a new leader has had its time.
+    async fn meets(place: &mut Place, state: &StreamState, before: &Before) -> bool {
+        if !place.meet(state, before) {
+            tokio::time::advance(LONGEST_ANSWER).await;
+            assert!(place.meet(state, before));
+        }
+        std::mem::take(&mut place.is_anew)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_is_lost_when_the_stream_is_another_one_or_has_gone_back() {
+        let mut place = Place::default();
+        assert!(!meets(&mut place, &state("a", 5), &Before::Unknown).await);
+        place.last = 5;
+        assert!(!meets(&mut place, &state("a", 5), &Before::Unknown).await && place.last == 5);
+        assert!(!place.meet(&state("a", 4), &Before::Unknown) && place.last == 5, "a leader that is behind");
+        assert!(!meets(&mut place, &state("a", 5), &Before::Unknown).await && place.last == 5);
+        assert!(meets(&mut place, &state("a", 4), &Before::Unknown).await && place.last == 0);
+        place.last = 4;
+        assert!(meets(&mut place, &state("b", 9), &Before::Unknown).await && place.last == 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_place_of_the_process_before_counts_until_it_is_lost() {
+        let seen = Before::Seen(state("a", 5));
+        let mut place = Place::default();
+        assert!(!meets(&mut place, &state("a", 6), &seen).await);
+        assert_eq!((place.last, place.reached()), (0, 5));
+        assert!(meets(&mut place, &state("a", 4), &seen).await);
+        assert_eq!(place.reached(), 0);
+        for (found, before) in [
+            (state("a", 4), seen.clone()),
+            (state("b", 5), seen),
+            (state("a", 5), Before::Damaged("x".into())),
+        ] {
+            assert!(meets(&mut Place::default(), &found, &before).await, "{found:?}");
+        }
+    }
+}

@@ -140,7 +140,8 @@ impl Journal {
             return;
         }
         let created = place.created.clone();
-        let state = created.map(|created| StreamState { created, last_sequence: place.last, keys: None });
+        let state =
+            created.map(|created| StreamState { created, last_sequence: place.reached(), keys: None });
         *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 

@@ -147,9 +147,7 @@ impl Shared {
 
     /// Writes the stream's state to its file, at most once in this time. Blocks.
     pub(crate) fn keep_record(&self, every: Duration) {
-        if matches!(&*self.state.read().unwrap_or_else(PoisonError::into_inner), State::Ready(_)) {
-            self.acknowledged.keep(self.index().held().0, every);
-        }
+        self.acknowledged.keep(self.index().held().0, every);
     }
 
     /// Whether the other store has everything that was acknowledged here.

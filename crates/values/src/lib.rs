@@ -69,7 +69,7 @@ pub use self::{
     linked::{Links, Sending, Unreached, Whereabouts, WouldAnswer, is_read_as_written},
     parameters::Parameters,
     problem::Problem,
-    refused::{RefusedStream, Seen},
+    refused::{Acceptance, RefusedStream, Seen},
     remote::{Came, Got, Listed, ListedKey, Moved, NamespaceLine, NamespaceList, Put, Remote, Written},
     service::Service,
 };

@@ -19,6 +19,16 @@ pub struct RefusedStream {
     pub missing_keys: Option<u64>,
 }
 
+/// `edge kv accept --json`: the stream that is refused, and whether it was accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Acceptance {
+    /// The stream; absent if none is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedStream>,
+    /// Whether the operator has accepted it.
+    pub is_accepted: bool,
+}
+
 /// The state of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seen {

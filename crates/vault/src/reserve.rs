@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::change::Change;
+use crate::{change::Change, layout::PIECE};
 
 pub(crate) struct Reserve {
     path: PathBuf,
@@ -51,27 +51,36 @@ impl Reserve {
         made_room
     }
 
-    /// Whether these changes may use disk space.
+    /// Whether these changes may use disk space. They take it from the space that deletes have freed.
     pub(crate) fn has_room_for(&mut self, changes: &[Change]) -> bool {
         let needed = needed(changes);
         if needed > 0 && !self.is_held {
             self.hold();
         }
-        self.is_held || needed <= self.freed
+        if self.is_held {
+            return true;
+        }
+        let left = self.freed.checked_sub(needed);
+        self.freed = left.unwrap_or(self.freed);
+        left.is_some()
     }
 
     /// Notes how many bytes all values had before and have after a write.
     pub(crate) fn written(&mut self, before: u64, after: u64) {
         if !self.is_held {
-            self.freed = (self.freed + before).saturating_sub(after);
+            self.freed += before.saturating_sub(after);
         }
     }
 }
 
-/// Bytes that changes need; 0 if they add no value.
+/// Bytes of pages that changes need; 0 if they add no value. The size of a page is a power of two.
 fn needed(changes: &[Change]) -> u64 {
     let one = |change: &Change| match change {
-        Change::Put { .. } | Change::Piece { .. } | Change::Take { .. } => (change.bytes() + PAGES) as u64,
+        Change::Put { .. } | Change::Piece { .. } | Change::Take { .. } => {
+            let (whole, rest) = (change.bytes() / PIECE, change.bytes() % PIECE);
+            let page = |bytes: usize| (bytes + ROW).next_power_of_two();
+            (whole * page(PIECE) + page(rest) + PAGES) as u64
+        }
         _ => 0,
     };
     changes.iter().map(one).sum()
@@ -81,6 +90,8 @@ fn needed(changes: &[Change]) -> u64 {
 const BYTES: usize = 4 << 20;
 /// Pages that a write takes for other things than the value.
 const PAGES: usize = 16 << 10;
+/// Bytes of a page besides the piece of a value in it.
+const ROW: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -116,9 +127,10 @@ mod tests {
         let delete = [Change::Delete { key: b"k".to_vec(), version: None }];
         assert!(reserve.has_room_for(&delete) && !reserve.has_room_for(&put(10)));
         reserve.written(200_000, 100_000);
+        // 64 KiB and 16, of 100 000.
         assert!(reserve.has_room_for(&put(50_000)));
         reserve.written(100_000, 150_000);
-        assert!(!reserve.has_room_for(&put(50_000)) && reserve.has_room_for(&put(10_000)));
+        assert!(!reserve.has_room_for(&put(3_000)) && reserve.has_room_for(&put(10)));
         fs::remove_dir(&file).unwrap();
         assert!(reserve.has_room_for(&put(1 << 20)) && file.exists());
     }

@@ -35,6 +35,7 @@ pub(super) async fn run(edge: Weak<Edge>, talk: Arc<Talk>) {
         // Nobody waits for a stream that cannot be read.
         edge.bus.asked_stream();
         drop(edge);
+        keep(&talk).await;
         sleep(BEFORE_AGAIN).await;
     }
 }
@@ -169,8 +170,7 @@ async fn tell(
                 }
             }
             say(&now, writer, ALL).await.map_err(|why| failed(talk, &why))?;
-            let kept = Arc::clone(talk);
-            let _ = spawn_blocking(move || kept.journal.keep()).await;
+            keep(talk).await;
             next = Instant::now() + between_exchanges(now.network().data_centres.len());
         }
         talk.takes(told.err().map(|why| failed(talk, &why)));
@@ -201,6 +201,12 @@ async fn say(edge: &Arc<Edge>, writer: &Writer, to: &str) -> Result<(), jetstrea
     }
     let word = edge.bus.word(&edge.network().name);
     writer.say(to, &edge.centre, word.write()).await
+}
+
+/// Writes to the disk how far the stream was read.
+async fn keep(talk: &Arc<Talk>) {
+    let talk = Arc::clone(talk);
+    let _ = spawn_blocking(move || talk.journal.keep()).await;
 }
 
 fn there(edge: &Weak<Edge>) -> Result<Arc<Edge>, String> {

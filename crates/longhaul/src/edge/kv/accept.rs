@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use units::show::{count, plural};
-use values::{RefusedStream, Seen};
+use values::{Acceptance, RefusedStream, Seen};
 
 use crate::{edge::Admin, output};
 
@@ -19,6 +19,9 @@ pub(crate) struct Accept {
     /// Accept the stream; missing messages are lost
     #[arg(long)]
     yes: bool,
+    /// Print the stream as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     admin: Admin,
 }
@@ -27,19 +30,31 @@ impl Accept {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let operator = self.admin.operator();
         let Some(refused) = operator.status()?.kv.and_then(|kv| kv.refused_stream) else {
-            output::print("no stream is refused\n")?;
+            self.print(None, false)?;
             return Ok(ExitCode::SUCCESS);
         };
         if !self.yes {
-            output::print(&format!("{}--yes accepts it; missing messages are lost\n", text(&refused)))?;
+            self.print(Some(refused), false)?;
             return Ok(ExitCode::FAILURE);
         }
         let token = std::env::var("LONGHAUL_TOKEN").context(
             "LONGHAUL_TOKEN has no token; `longhaul edge token` makes one, and [admin] tokens lists its SHA-256",
         )?;
         let accepted = operator.accept_stream(&token, refused.found.as_ref())?;
-        output::print(&format!("{}accepted\n", text(&accepted)))?;
+        self.print(Some(accepted), true)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn print(&self, refused: Option<RefusedStream>, is_accepted: bool) -> anyhow::Result<()> {
+        if self.json {
+            let acceptance = Acceptance { refused, is_accepted };
+            return output::print_json(&output::named("longhaul.edge.kv.accept/1", acceptance));
+        }
+        output::print(&match &refused {
+            None => "no stream is refused\n".to_owned(),
+            Some(refused) if is_accepted => format!("{}accepted\n", text(refused)),
+            Some(refused) => format!("{}--yes accepts it; missing messages are lost\n", text(refused)),
+        })
     }
 }
 

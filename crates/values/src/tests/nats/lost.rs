@@ -337,6 +337,31 @@ async fn what_the_stream_had_is_known_to_a_new_process() {
 }
 
 #[tokio::test]
+async fn what_was_acknowledged_last_is_known_to_a_new_process_if_the_server_ended_first() {
+    let (mut nats, streams) = (Nats::start(), TempDir::new().unwrap());
+    let first = bucket(&nats, Some(&streams)).await;
+    usable(&first).await;
+    first.put("ns", (0..5).map(put).collect()).await.unwrap();
+    first.sweep().await.unwrap();
+    nats.kill();
+    let older = nats.copy();
+    nats.start_again();
+    while first.put("ns", vec![put(5)]).await.is_err() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    nats.kill();
+    while first.trouble().is_none() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    drop(first);
+    nats.restore(&older);
+    nats.start_again();
+    let second = bucket(&nats, Some(&streams)).await;
+    let loss = refused(&second).await;
+    assert_eq!((loss.expected.last_sequence, loss.found.unwrap().last_sequence), (6, 5));
+}
+
+#[tokio::test]
 async fn another_stream_with_all_that_was_acknowledged_is_as_good() {
     let nats = Nats::start();
     let first = bucket(&nats, None).await;
