@@ -44,12 +44,12 @@ impl Sink for Ignored {
     }
 }
 
-/// `combined` of nginx, Apache and varnishncsa; `common`; what Debian's Apache writes with several hosts; and `combined` with the time that
-/// a request took at its end.
+/// `combined` of nginx, Apache and varnishncsa; `common`; `vhost_combined` of Debian's Apache; and `combined` followed by a duration.
+/// Debian's Apache logs `%O`, the body with its header. No line shows that, so it is read as the size of the body, here and in `combined`.
 const USUAL: [&str; 5] = [
     "combined",
     "common",
-    "%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"",
+    "%v:%p %h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\"",
     "nginx",
     "apache",
 ];
