@@ -44,10 +44,7 @@ impl<'r> Fragment<'r> {
     pub fn read(status: StatusCode, headers: &'r HeaderMap) -> Option<Self> {
         let mut ranges = headers.get_all(CONTENT_RANGE).iter();
         let (part, length) = Part::read(ranges.next()?.to_str().ok()?)?;
-        let is_multipart = headers
-            .get(CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"multipart/byteranges"));
-        let is_one_part = ranges.next().is_none() && !is_multipart;
+        let is_one_part = ranges.next().is_none() && !is_multipart(headers);
         let is_as_long = announced(headers).is_none_or(|announced| announced == part.length());
         let is_partial = status == StatusCode::PARTIAL_CONTENT && strong_tag(headers).is_some();
         (is_partial && is_one_part && is_as_long).then_some(Self { headers, part, length })
@@ -80,6 +77,28 @@ impl<'r> Fragment<'r> {
         headers.insert(CONTENT_LENGTH, self.length.into());
         Some(headers)
     }
+}
+
+/// Whether a 206 with this header, of one or more parts, is of the same representation as a stored response.
+pub fn is_part_of(partial: &HeaderMap, stored: &Stored) -> bool {
+    let representation = Representation::of(&stored.headers);
+    representation.is_some_and(|representation| {
+        partial.get(ETAG) == Some(&representation.tag) && coding(partial) == representation.coding.as_ref()
+    })
+}
+
+/// The fields of a 206 that are about the whole representation.
+pub fn fields_of_whole(partial: &HeaderMap) -> HeaderMap {
+    let mut fields = partial.clone();
+    if is_multipart(partial) {
+        fields.remove(CONTENT_TYPE);
+    }
+    fields
+}
+
+fn is_multipart(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"multipart/byteranges"))
 }
 
 /// The content coding of a response, if it has one.
@@ -136,6 +155,24 @@ mod tests {
             let fragment = Fragment::read(StatusCode::from_u16(status).unwrap(), &headers);
             assert_eq!(fragment.is_some(), is_fragment, "{status} {fields:?}");
         }
+    }
+
+    #[test]
+    fn a_response_of_several_parts_updates_all_but_the_content_type() {
+        let multipart = ("content-type", "multipart/byteranges; boundary=x");
+        for (tag, coding, is_part) in [
+            ("\"a\"", None, true),
+            ("\"b\"", None, false),
+            ("W/\"a\"", None, false),
+            ("\"a\"", Some("gzip"), false),
+        ] {
+            let mut partial = map(&[("etag", tag), multipart, ("cache-control", "max-age=60")]);
+            partial.extend(coding.map(|coding| (CONTENT_ENCODING, HeaderValue::from_static(coding))));
+            assert_eq!(is_part_of(&partial, &stored(&[TAG])), is_part, "{tag} {coding:?}");
+            let fields = fields_of_whole(&partial);
+            assert!(!fields.contains_key(CONTENT_TYPE) && fields.contains_key("cache-control"));
+        }
+        assert!(fields_of_whole(&map(&[("content-type", "text/css")])).contains_key(CONTENT_TYPE));
     }
 
     #[test]

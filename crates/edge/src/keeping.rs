@@ -9,7 +9,9 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use cache::{Fragment, Stored, Time, purge::CACHE_TAG, ranges::Part, take_personal};
+use cache::{
+    Fragment, Stored, Time, fields_of_whole, is_part_of, purge::CACHE_TAG, ranges::Part, take_personal,
+};
 use http::{
     Body, Bytes, Failure, HeaderMap, Method, Response, StatusCode,
     body::{Frame, Frames, SizeHint},
@@ -30,7 +32,8 @@ use crate::{
 };
 
 impl Core {
-    /// Keeps a part that was asked for by itself, if it may be and can be joined to others; whether it does.
+    /// Stores a part that was requested alone, if it may be stored and combined with other parts; returns whether it does. The most recent
+    /// response counts: a part updates the stored response of its representation, and ends the use of another one.
     pub(crate) fn keep_part(
         self: &Arc<Self>,
         visit: &Visit,
@@ -40,17 +43,16 @@ impl Core {
         let headers = response.headers();
         let is_asked_for = visit.method == Method::GET && visit.headers.contains_key(header::RANGE);
         let judged = self.judge(visit, &visit.method, (StatusCode::OK, headers), (sent, now));
-        let is_one_part = is_asked_for && headers.contains_key(header::CONTENT_RANGE);
-        // What a part says of its storage is true of the parts before it too.
-        if is_one_part && judged.as_ref().is_err_and(|reason| counts(*reason)) {
-            self.end_use(visit, sent);
-        }
-        let fragment = Fragment::read(response.status(), headers)
-            .filter(|fragment| is_asked_for && fragment.is_announced());
-        let place = fragment.zip(judged.ok()).and_then(|(fragment, judged)| {
-            let (object, parts) = self.place(visit, (&fragment, headers), judged, (sent, now))?;
-            Some((object, parts, fragment.part))
-        });
+        let fragment = Fragment::read(response.status(), headers);
+        let place = match judged {
+            Ok(judged) if is_asked_for => self.place(visit, (fragment, headers), judged, (sent, now)),
+            Err(reason) if is_asked_for && counts(reason) => {
+                self.end_use(visit, sent);
+                None
+            }
+            Ok(_) | Err(_) => None,
+        };
+        let place = place.zip(fragment).map(|((object, parts), fragment)| (object, parts, fragment.part));
         let (response, is_kept) = (passed(visit, response), place.is_some());
         let response = match place {
             Some((object, parts, part)) => response.map(|body| {
@@ -61,30 +63,42 @@ impl Core {
         (response, is_kept)
     }
 
-    /// The object that a fragment belongs to, with the newest header. One that is whole, or comes as a whole, stays as it is.
+    /// The object that receives the bytes of a fragment, with the newest header. `None` for a response without such a fragment, and
+    /// where the object is whole, or comes as a whole.
     fn place(
         &self,
         visit: &Visit,
-        (fragment, headers): (&Fragment<'_>, &HeaderMap),
+        (fragment, headers): (Option<Fragment<'_>>, &HeaderMap),
         Judged { terms, selection }: Judged,
         (sent, now): (&Sent, Time),
     ) -> Option<(Arc<Object>, Arc<Parts>)> {
-        // Whoever asks for another part does not have to find that out again.
-        if fragment.length > self.largest(visit) {
+        let is_same = |stored: &Stored| {
+            fragment.map_or_else(|| is_part_of(headers, stored), |fragment| fragment.is_of(stored))
+        };
+        let fragment = fragment.filter(Fragment::is_announced);
+        // Later requests for other parts do not wait for each other.
+        if fragment.is_some_and(|fragment| fragment.length > self.largest(visit)) {
             self.passing.note(&visit.key, now);
         }
-        match self.store.find(&visit.key, &visit.headers) {
-            Found::Object(_) => return None,
-            Found::InParts(object, parts) if fragment.is_of(&object.stored) => {
-                let confirmed = self.confirm(visit, &object, headers, (sent, now));
-                return confirmed.is_stored.then_some((confirmed.object, parts));
-            }
-            Found::InParts(..) | Found::OtherVariant | Found::Nothing => {}
+        let (stored, parts) = match self.store.find(&visit.key, &visit.headers) {
+            Found::Object(object) => (Some(object), None),
+            Found::InParts(object, parts) => (Some(object), Some(parts)),
+            Found::OtherVariant | Found::Nothing => (None, None),
+        };
+        if let Some(object) = stored.filter(|object| is_same(&object.stored)) {
+            let confirmed = self.confirm(visit, &object, &fields_of_whole(headers), (sent, now));
+            let parts = parts.filter(|_| confirmed.is_stored && fragment.is_some())?;
+            return Some((confirmed.object, parts));
         }
-        let mut whole = fragment.whole(&visit.headers)?;
+        let Some((length, mut whole)) =
+            fragment.and_then(|fragment| Some((fragment.length, fragment.whole(&visit.headers)?)))
+        else {
+            self.end_use(visit, sent);
+            return None;
+        };
         whole.remove(CACHE_TAG);
         take_personal(&mut whole, &terms.control, visit.zone().set_cookie);
-        let parts = Arc::new(Parts::of(fragment.length));
+        let parts = Arc::new(Parts::of(length));
         let object = Object {
             key: visit.key.clone(),
             subject: subject(visit, headers),
@@ -96,6 +110,7 @@ impl Core {
             serving: Serving::default(),
         };
         let object = self.add(visit, object, sent, now);
+        self.forget_on_disk(visit);
         self.store.settle(&object);
         Some((object, parts))
     }

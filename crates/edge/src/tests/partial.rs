@@ -97,14 +97,16 @@ const A: &str = "\"a\"";
 const B: &str = "\"b\"";
 
 #[tokio::test]
-async fn a_part_that_may_not_be_stored_ends_the_use_of_those_before_it() {
+async fn a_part_that_is_not_stored_ends_the_use_of_earlier_parts() {
     for about in [
         |number| (if number < 2 { FRESH } else { "private, max-age=60" }, A),
         |number| (if number < 2 { FRESH } else { "no-store" }, A),
         // Of another representation, and of one without a strong tag.
         |number| if number < 2 { (FRESH, A) } else { ("private", B) },
         |number| if number < 2 { (FRESH, A) } else { ("private", "W/\"a\"") },
-    ] as [About; 4]
+        // It cannot be combined with the stored parts.
+        |number| (FRESH, if number < 2 { A } else { "W/\"a\"" }),
+    ] as [About; 5]
     {
         let (stage, origin) = stage(LARGE, about);
         let get = async |range: &str| stage.get("/", &[("range", range)]).await;
