@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use claim::{Caveat, Doubt};
-use report::{Condition, Partial, Question, Report, compare, of_comparison};
+use report::{Condition, FaultMark, Partial, Question, Report, SideInput, compare, of_comparison};
 use serde_json::Value;
 use units::show::time;
 
@@ -30,7 +30,10 @@ pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error
     }
     let conditions = outcome.conditions.into_iter().map(|(name, value)| Condition { name, value });
     let question = Question::new(plan.metric, plan.page);
-    let compared = of_comparison(&title, &compare(&question, &outcome.sides)?, &doubts)?;
+    let planned_s: Vec<_> = outcome.faults.iter().map(FaultMark::stretch_s).collect();
+    let with_plan = |side: SideInput| SideInput { planned_s: planned_s.clone(), ..side };
+    let sides: Vec<SideInput> = outcome.sides.into_iter().map(with_plan).collect();
+    let compared = of_comparison(&title, &compare(&question, &sides)?, &doubts)?;
     let doubts: Vec<Caveat> = outcome.fidelity.doubts.iter().cloned().chain(compared.doubts).collect();
     Ok(Report {
         summary: plan.summary.clone(),

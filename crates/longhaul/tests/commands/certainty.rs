@@ -261,3 +261,94 @@ fn what_cannot_be_asked_is_refused() {
     assert_eq!((number(&json, "/sides/0/min_ms"), number(&json, "/sides/0/max_ms")), (4.0, 6.0));
     assert_eq!(json["excluded_phases"], serde_json::json!(["dns"]));
 }
+
+/// 40 pages of 40 requests, the page being most of a request's time: a mean of 1600 requests is worth one of 40 pages.
+fn of_pages(columns: &[&str], seed: u32) -> String {
+    let share = |i: u32| {
+        let mixed = (i ^ 0x5bd1).wrapping_mul(2_654_435_761);
+        let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519);
+        f64::from(mixed ^ (mixed >> 13)) / f64::from(u32::MAX)
+    };
+    let mut text = format!("city,{},latency_ms\n", columns.join(","));
+    for i in 0..1600 {
+        let (page, city) = (i / 40, ["oslo", "lima"][(i / 40 % 2) as usize]);
+        text += city;
+        for column in columns {
+            match *column {
+                "started_s" => write!(text, ",{}", f64::from(page * 10) + f64::from(i % 40) / 10.0).unwrap(),
+                "page" => write!(text, ",{page}").unwrap(),
+                _ => text += ",",
+            }
+        }
+        let latency = 20.0 + share(seed * 1000 + page) * 200.0 + share(seed * 100_000 + i) * 10.0;
+        writeln!(text, ",{latency}").unwrap();
+    }
+    text
+}
+
+/// Where a result says how sure it is, with a star for each index.
+fn certainties(json: &serde_json::Value, at: &str, found: &mut Vec<(String, String)>) {
+    match json {
+        serde_json::Value::Object(fields) => {
+            for (name, value) in fields {
+                match value.as_str().filter(|_| name == "certainty" && at != "/verdict") {
+                    Some(word) => found.push((at.to_owned(), word.to_owned())),
+                    None => certainties(value, &format!("{at}/{name}"), found),
+                }
+            }
+        }
+        serde_json::Value::Array(values) => {
+            values.iter().for_each(|value| certainties(value, &format!("{at}/*"), found));
+        }
+        _ => {}
+    }
+}
+
+/// Every place that says how sure a difference is counts what depends on one another: with pages or with times none is sure of two
+/// draws of one source, and without both, where nothing tells that requests depend, each kind of place is.
+#[test]
+fn no_place_is_sure_of_dependent_samples() {
+    let folder = Folder::new();
+    let gates = ["request.mean", "request.p50", "request.p75", "experienced.mean", "experienced.p50"];
+    let gates: Vec<String> = gates.iter().map(|figure| format!("{figure} surely worse")).collect();
+    let gates: Vec<&str> = gates.iter().flat_map(|gate| ["--fail-if", gate.as_str()]).collect();
+    for seeds in [[3, 4], [4, 3]] {
+        for columns in [&["page"][..], &["started_s"], &["note"]] {
+            let sides = seeds.map(|seed| folder.file(&format!("{seed}.csv"), of_pages(columns, seed)));
+            let files = [folder.path("report.html"), folder.path("summary.md")];
+            let common = ["compare", &sides[0], &sides[1], "--requests", "40", "--by", "city"];
+            let written = ["--html", files[0].to_str().unwrap(), "--markdown", files[1].to_str().unwrap()];
+            let shown = longhaul(&[&common, &written[..], &gates].concat());
+            let json = longhaul(&[&common[..], &["--json"]].concat()).json();
+            let mut said = Vec::new();
+            certainties(&json, "", &mut said);
+            let mut texts = files.map(|file| std::fs::read_to_string(file).unwrap()).to_vec();
+            texts.push(shown.stdout);
+            let kinds = |wanted: fn(&str) -> bool| -> std::collections::BTreeSet<String> {
+                let places = said.iter().filter(|(_, word)| wanted(word)).map(|(place, _)| place);
+                places.map(|place| place.split('/').take(4).collect::<Vec<_>>().join("/")).collect()
+            };
+            let places = [
+                "/breakdown/groups/*",
+                "/differences/*/experienced",
+                "/differences/*/request",
+                "/verdict/experienced",
+                "/verdict/median_request",
+                "/verdict/model",
+                "/verdict/request",
+            ];
+            // A place that is new here has to be looked at.
+            assert!(kinds(|_| true).iter().all(|place| places.contains(&place.as_str())), "{said:?}");
+            if columns == ["note"] {
+                let expected = places.iter().filter(|place| **place != "/verdict/model");
+                assert!(kinds(|word| word == "sure").iter().eq(expected), "{said:?}");
+                assert_eq!(shown.code, Some(1), "a gate that no dependence holds back");
+                assert!(texts.iter().all(|text| text.contains("sure (")));
+            } else {
+                assert!(kinds(|word| word == "sure").is_empty(), "{columns:?}: {said:?}");
+                assert_eq!(shown.code, Some(0), "{columns:?}: a gate");
+                assert!(texts.iter().all(|text| !text.contains("sure (")), "{columns:?}");
+            }
+        }
+    }
+}

@@ -95,6 +95,10 @@ fn scheme<'s>(
         Blocks::None => Scheme::Independent,
         Blocks::Length(length) => in_blocks(length),
         Blocks::Automatic => {
+            if let Some(rest) = in_time.and_then(|_| side.beside_plan()) {
+                // What the plan lets happen is the same in each run: only what else depends on time counts.
+                return in_blocks(independent_stretch(&rest, None).max(page_size(side).unwrap_or(1)));
+            }
             let step = step::first_after(side, shifts);
             let length = independent_stretch(series, step);
             // Blocks cut pages at their ends: of a block of a few pages, most samples have their page with them.

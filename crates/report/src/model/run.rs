@@ -23,3 +23,10 @@ pub struct FaultMark {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until_s: Option<f64>,
 }
+
+impl FaultMark {
+    /// From when to when it acted, seconds since measuring started.
+    pub fn stretch_s(&self) -> [f64; 2] {
+        [self.at_s, self.until_s.unwrap_or(f64::INFINITY)]
+    }
+}

@@ -26,6 +26,39 @@ fn an_undecided_comparison_reads_undecided_everywhere() {
     assert!(!text.contains(" *"), "{text}");
 }
 
+/// 20 requests a second for eight seconds. The path to `near` is down for two of them: a request waits for the first retransmission
+/// after that.
+fn with_outage(label: &str, base: f64, outage: bool) -> SideInput {
+    let row = |i: u32| {
+        let at = f64::from(i) / 20.0;
+        let waited = if outage && (3.0..5.0).contains(&at) { 2000.0 - 600.0 * (at - 3.0) } else { 0.0 };
+        format!("{at},{}\n", base + hash(i, 3) + waited)
+    };
+    let text = format!("started_s,latency_ms\n{}", (0..160).map(row).collect::<String>());
+    SideInput { label: label.to_owned(), ..read(&text, None) }
+}
+
+#[test]
+fn what_the_plan_lets_happen_is_no_chance() {
+    let of = |planned_s: &[[f64; 2]]| {
+        let sides = [with_outage("near", 11.0, true), with_outage("far", 168.0, false)];
+        let sides = sides.map(|side| SideInput { planned_s: planned_s.to_vec(), ..side });
+        let question = Question::new(Metric::Latency, Page::new(20, 0.5).unwrap());
+        let verdict = compare(&question, &sides).unwrap().comparison.verdict.unwrap();
+        let speed = speed(&verdict);
+        let certain = |one: &crate::Verdict| (one.better.clone(), one.certainty);
+        (certain(&speed.median_request), certain(&speed.experienced))
+    };
+    let sure = |side: &str| (Some(side.to_owned()), Some(Certainty::Sure));
+    // 40 of 160 requests are slow, at these times in each run; of ten requests one is, but for 0.75^10 = 6 % of page views.
+    assert_eq!(of(&[[3.0, 5.0]]), (sure("near"), sure("far")));
+    // One burst of two seconds in eight: in another recording it may last for five, or not come.
+    let (median, page) = of(&[]);
+    assert!(median.1 != Some(Certainty::Sure) && page.1 != Some(Certainty::Sure), "{median:?} {page:?}");
+    // A fault to the end leaves what was before it.
+    assert_eq!(of(&[[3.0, f64::INFINITY]]).0.1, median.1);
+}
+
 #[test]
 fn a_sure_one_has_a_star() {
     let comparison = of(&[side("fast", &spread_values(10.0)), side("slow", &spread_values(30.0))], page());
