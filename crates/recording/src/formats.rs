@@ -299,6 +299,32 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("metrics and logs of OpenTelemetry", "export traces (`resourceSpans`)"),
     ("logs of AWS Network Load Balancers", "the log of the target: they have connections and no requests"),
+    ("nighthawk's text and YAML", "`nighthawk_client --output-format json`"),
+    (
+        "traceroute, tracepath, Windows' tracert",
+        "`ping`, or `mtr --raw`: a trace has a few packets to each hop",
+    ),
+    (
+        "JMeter's CSV without its header row",
+        "put the row before it: `timeStamp,elapsed,label,responseCode,…`",
+    ),
+    (
+        "JMeter's CSV of nothing but transaction controllers",
+        "`--column latency=elapsed:ms`, which reads the transactions; or switch off \"Generate parent sample\"",
+    ),
+    (
+        "JUnit's reports, Taurus' final report",
+        "what the load generator wrote: they have times of tests, or averages",
+    ),
+    (
+        "phout of Yandex.Tank",
+        "put a header row before it, and map `latency` to `interval_real:us` with `--column`",
+    ),
+    ("JSON within a call (JSONP)", "remove the call's name and its brackets"),
+    ("siege", "write its times as CSV with a header row such as `latency_s`"),
+    ("logs of messages, such as `jmeter.log`", "the access log, or the results of the load generator"),
+    ("JSON behind a prefix, as syslog writes it", "`sed 's/^[^{]*//' FILE`"),
+    ("CloudFront's log without its `#Fields` line", "keep the two lines that begin with `#`"),
     ("W3C extended logs of other servers", "give them a header row and units as CSV"),
 ];
 

@@ -46,6 +46,7 @@ pub(crate) mod native;
 mod nighthawk;
 mod number;
 mod oha;
+mod other_tools;
 mod otlp;
 mod ping;
 mod prometheus;

@@ -18,6 +18,7 @@ mod edge_simulate;
 mod edge_simulated;
 mod edge_three;
 mod faults;
+mod files;
 mod flagship;
 mod full_disk;
 mod hands;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     AccessFormat, Format, Options, ab, access, fping, gatling, hey, jmeter, locust, locust_history, mtr,
-    ping, prometheus, smokeping, windows_ping, wrk,
+    other_tools, ping, prometheus, smokeping, windows_ping, wrk,
 };
 use crate::{Error, Place};
 
@@ -46,6 +46,9 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     if let Some(found) = access::refused(head) {
         return refuse(found);
     }
+    if let Some(found) = other_tools::found(head) {
+        return refuse(&found);
+    }
     let text = head.trim_ascii_start();
     match text.first() {
         // The time of a line.
@@ -70,11 +73,11 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
                 )
             }
             None if text.starts_with(b"[") => refuse("this is a JSON array of nothing known"),
-            None => refuse("this is JSON of nothing known"),
+            None => refuse(&format!("this is JSON of nothing known{}", other_tools::keys(text))),
         },
         Some(b'<') if memchr::memmem::find(text, b"<testResults").is_some() => Ok(Format::JmeterXml),
         Some(b'<') if memchr::memmem::find(text, b"<rrd>").is_some() => refuse(ROUND_ROBIN),
-        Some(b'<') => refuse("this is HTML or XML"),
+        Some(b'<') => refuse(&other_tools::xml(text)),
         _ if has_line(head, is_hgrm_header) => Ok(Format::Hgrm),
         _ if has_line(head, is_hlog_line) => Ok(Format::Hlog),
         _ if head.starts_with(b"request-start,DNS,DNS+dialup,") => Ok(Format::OhaCsv),
@@ -102,7 +105,7 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         _ if has_line(head, mtr::is_head_of_report) => refuse(A_REPORT_OF_MTR),
         _ => match later_log(head) {
             Some(log) => Ok(Format::Access(log)),
-            None if looks_like_access_log(head) => refuse(
+            None if has_line(head, looks_like_access_log) => refuse(
                 "this looks like an access log (give the format of its lines, such as --log-format 'combined %D')",
             ),
             None => Ok(Format::Csv),
@@ -142,7 +145,11 @@ fn json(text: &[u8]) -> Option<Format> {
                 && (has(text, "summaries") || has(text, "latency")),
             Format::Artillery,
         ),
-        (memchr::memmem::find(text, b"\"benchmark_http_client.").is_some(), Format::Nighthawk),
+        (
+            memchr::memmem::find(text, b"\"benchmark_http_client.").is_some()
+                || all(&["results", "statistics", "pstdev"]),
+            Format::Nighthawk,
+        ),
         (text.starts_with(b"{") && all(&["metrics", "http_req_duration"]), Format::K6Summary),
         (all(&["entryType", "startTime"]), Format::Timing),
         (text.starts_with(b"{") && first_key(text) == Some(b"log"), Format::Har),
@@ -224,17 +231,18 @@ fn is_vegeta_csv(head: &[u8]) -> bool {
     is_numbers && fields.count() >= if is_whole { 4 } else { 2 }
 }
 
-/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default. Varnish writes the whole URL.
-fn looks_like_access_log(head: &[u8]) -> bool {
-    let line = first_line(head);
-    let is_request = |method: &str| {
-        memchr::memmem::find_iter(line, method.as_bytes()).any(|at| {
-            let target = &line[at + method.len()..];
-            target.starts_with(b"/") || target.starts_with(b"http")
-        })
-    };
-    let methods = ["\"GET ", "\"POST ", "\"HEAD ", "\"PUT ", "\"OPTIONS ", "\"DELETE "];
-    line.contains(&b'[') && methods.into_iter().any(is_request)
+/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default. What a client sent in
+/// place of a request may be anything.
+fn looks_like_access_log(line: &[u8]) -> bool {
+    memchr::memchr_iter(b'[', line).any(|at| {
+        let time = &line[at + 1..];
+        let is = |at: usize, byte: u8| time.get(at) == Some(&byte);
+        time.first().is_some_and(u8::is_ascii_digit)
+            && is(2, b'/')
+            && is(6, b'/')
+            && [11, 14, 17].into_iter().all(|at| is(at, b':'))
+            && memchr::memmem::find(time, b"] \"").is_some_and(|end| end < 40)
+    })
 }
 
 const A_REPORT_OF_MTR: &str = "this is mtr's report, which has no samples (run mtr --raw)";
@@ -322,7 +330,43 @@ mod tests {
     fn what_is_nothing_of_these() {
         for (text, expected) in [
             ("[1, 2]", "JSON array"),
-            ("{\"a\":1}", "JSON of nothing known"),
+            ("{\"a\":1}", "JSON of nothing known, with the key \"a\""),
+            ("{\"a\":{\"b\":1},\"c\": [1, {\"d\": \"}\"}], \"e", "with the keys \"a\", \"c\""),
+            (
+                "Nighthawk - A layer 7 protocol benchmarking tool.\n\nbenchmark_http_client.latency_2xx (3 samples)\n",
+                "--output-format json",
+            ),
+            ("traceroute to a.example (192.0.2.1), 30 hops max, 60 byte packets\n", "mtr --raw"),
+            (
+                "traceroute: Warning: a.example has multiple addresses; using 192.0.2.1\ntraceroute to a.example (192.0.2.1), 64 hops max\n",
+                "mtr --raw",
+            ),
+            (" 1?: [LOCALHOST]                                         pmtu 1500\n", "mtr --raw"),
+            (
+                "2024-03-12\t15:22:28\tCDG50-P2\t703\t192.0.2.1\tGET\ta.cloudfront.net\t/\t200\n",
+                "CloudFront's log without its #Fields line",
+            ),
+            ("1741944600000,12,home,200,OK,t,text,true,5\n", "JMeter's CSV without its header row"),
+            ("\u{1b}[0;34m   4,HTTP/1.1,200,  0.36,   3372,/,0,2015-12-20 21:30:13\u{1b}[0m\n", "siege"),
+            ("HTTP/1.1 200     0.36 secs:    3372 bytes ==> GET  /\n", "siege"),
+            (
+                "2017-08-18 17:23:41,964 INFO o.a.j.u.JMeterUtils: Setting Locale to en_US\n2017-08-18 17:23:41,974 INFO x: y\n",
+                "a program's log of messages",
+            ),
+            (
+                "2022/04/02 13:39:51 [error] 8#8: *6631 connect() failed, client: 192.0.2.1\n",
+                "log of messages",
+            ),
+            ("time=\"2024-01-15T18:43:09Z\" level=debug msg=\"x\"\n", "log of messages"),
+            (
+                "label,responseCode,responseMessage,threadName,success\n",
+                "JMeter's CSV without the column elapsed",
+            ),
+            ("1482159938.776\t\t110010\t100\t20\t30000\t79890\t0\t80\t512\t0\t200\n", "phout of Yandex.Tank"),
+            ("onInputData({\"log\": {\"entries\": []}})\n", "JSON within a call"),
+            ("2021-11-12T16:59:46Z 192.0.2.1 {\"time_elapsed\": 5}\n", "JSON after a prefix"),
+            ("<?xml version=\"1.0\"?>\n<testsuites>\n<testsuite name=\"a\">\n", "JUnit"),
+            ("<FinalStatus><TestDuration>1</TestDuration>\n", "Taurus"),
             (
                 "Start: 2025-03-14T09:26:53+0000\nHOST: a     Loss%   Snt   Last   Avg  Best  Wrst StDev\n",
                 "mtr --raw",
@@ -337,7 +381,13 @@ mod tests {
             ("\x7f\u{3}\x01\x01\x06Result\x01", "vegeta encode --to json"),
             ("", "the file is empty"),
             ("PK\x03\x04", "zip file"),
+            ("<a:b c=\"d\">", "HTML or XML, <a:b>"),
             ("<testResult", "HTML or XML"),
+            (
+                "192.0.2.1 - - [17/Oct/2023:05:57:49 +1100] \"\\x16\\x03\\x01\" 400 226 \"-\" \"-\"\n",
+                "--log-format",
+            ),
+            ("192.0.2.1 - - [17/Oct/2023:05:57:49 +1100] \"CONNECT a:25 HTTP/1.1\" 400 2\n", "--log-format"),
             ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n", "--log-format"),
             ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET http://a/ HTTP/1.1\" 200 5\n", "--log-format"),
         ] {

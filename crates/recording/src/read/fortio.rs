@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{
     Frame, Input, Options,
-    json::{Text, whole},
+    json::{Text, integer, whole},
     summary::{Bin, failures, latency_only, mean, of_bins, thinned},
 };
 use crate::{Counts, Error, Metric, Sink, error::counted};
@@ -23,7 +23,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         .histogram
         .data
         .iter()
-        .map(|bucket| Bin { low_ms: ms(bucket.start), high_ms: ms(bucket.end), count: bucket.count })
+        .map(|bucket| Bin { low_ms: ms(bucket.start), high_ms: ms(bucket.end), count: bucket.count.0 })
         .collect();
     let counts = of_bins(&bins).ok_or_else(|| Error::Number {
         place,
@@ -36,10 +36,10 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
             "fortio's JSON has no samples: {} are counted at the middles of {}.{}",
             counted(counts.events(), "call"),
             counted(bins.len() as u64, "bucket"),
-            mean(&counts.buckets, Some(ms(run.histogram.avg)))
+            mean(&counts.buckets, run.histogram.avg.map(ms))
         ));
     }
-    let failed = run.codes.get(&Text("-1".to_owned())).copied().unwrap_or(0);
+    let failed = run.codes.get(&Text("-1".to_owned())).map_or(0, |count| count.0);
     let counts = Counts { buckets: thinned(counts.buckets, failed), ..counts };
     if !counts.buckets.is_empty() {
         sink.counts(&counts)?;
@@ -59,13 +59,13 @@ struct Run {
     #[serde(rename = "DurationHistogram")]
     histogram: Histogram,
     #[serde(default, rename = "RetCodes")]
-    codes: BTreeMap<Text, u64>,
+    codes: BTreeMap<Text, Count>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Histogram {
-    avg: f64,
+    avg: Option<f64>,
     #[serde(default)]
     data: Vec<Bucket>,
 }
@@ -75,8 +75,13 @@ struct Histogram {
 struct Bucket {
     start: f64,
     end: f64,
-    count: u64,
+    count: Count,
 }
+
+/// A number, also as text: nighthawk writes this format with the JSON of protocol buffers.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(transparent)]
+struct Count(#[serde(deserialize_with = "integer")] u64);
 
 #[cfg(test)]
 mod tests {
@@ -98,6 +103,9 @@ mod tests {
         assert!((kept.counts[0].relative_error - 0.4).abs() < 1e-12);
         assert_eq!(kept.samples[0].error.as_deref(), Some("no response"));
         assert!(kept.warnings[1].contains("1 failed call until failure"), "{:?}", kept.warnings);
+        let quoted = RUN.replace("\"Count\":2}", "\"Count\":\"2\"}").replace("\"-1\":1", "\"-1\":\"1\"");
+        assert_eq!(read(quoted).unwrap().points(), kept.points());
+        assert_eq!(read(RUN.replace("\"Avg\":0.003375,", "")).unwrap().points(), kept.points());
         let refused = read(RUN.replace("\"Start\":0.0025", "\"Start\":0.001")).unwrap_err();
         assert!(refused.contains("buckets that fall"), "{refused}");
     }

@@ -86,10 +86,12 @@ fn request(line: &str) -> Option<Request<'_>> {
     })
 }
 
-/// The status in the message of a check: "status.find.in(200,209), found 500", or "but actually found 500".
+/// The status in the message of a check: "status.find.in(200,209), found 500", "but actually found 500", or "but actually 500 is not
+/// less than or equal to 399".
 fn status(message: &str) -> Option<u16> {
-    let (_, found) = message.strip_prefix("status.")?.rsplit_once("found ")?;
-    found.parse().ok().filter(|status| (100..1000).contains(status))
+    let check = message.strip_prefix("status.")?;
+    let (_, found) = check.rsplit_once("found ").or_else(|| check.rsplit_once("but actually "))?;
+    found.split(' ').next()?.parse().ok().filter(|status| (100..1000).contains(status))
 }
 
 fn error(request: &Request<'_>, status: Option<u16>) -> Option<String> {
@@ -135,6 +137,11 @@ mod tests {
         for (message, status, error) in [
             ("status.find.in(200,201,304), found 500", Some(500), None),
             ("status.find.is(200), but actually found 404", Some(404), None),
+            (
+                "status.find.lessThanOrEqual(399), but actually 401 is not less than or equal to 399",
+                Some(401),
+                None,
+            ),
             (
                 "status.find.is(404), but actually found 200",
                 Some(200),

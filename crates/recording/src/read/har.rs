@@ -1,7 +1,7 @@
 //! Reads HAR 1.2, what browsers and proxies export: the entries of `log`, one by one, whatever the size of the bodies.
 //!
-//! `ssl` lies inside of `connect`, as the specification has it; Firefox writes it in addition, which shows in `time`. -1 means
-//! absent, and so does 0 for a connect: Firefox writes that for a connection that was there already. `blocked`, the queue
+//! `ssl` lies inside of `connect`, as the specification has it; Firefox writes it in addition, which shows in `time`. Old exports of
+//! Chrome count waits in `time` that are in no part: a sum with `ssl` that is only nearer to it proves nothing. -1 means absent, and so does 0 for a connect: Firefox writes that for a connection that was there already. `blocked`, the queue
 //! in the browser, is a part of the total and of no phase. Responses from the browser's cache are labelled. Playwright counts `ssl`
 //! twice in `time`, once within `connect`: the sum of the phases is the total of its entries.
 //!
@@ -29,7 +29,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         sink,
         sample,
         pages: HashMap::new(),
-        is_playwright: false,
+        writer: Writer::Other,
         read: 0,
         blocked: 0,
         left_out: None,
@@ -119,8 +119,43 @@ struct Entry {
     resource_type: Loose,
     #[serde(default, rename = "_fromCache")]
     from_cache: Loose,
-    #[serde(default, rename = "_error")]
-    error: Loose,
+    #[serde(rename = "_error")]
+    error: Option<Problem>,
+}
+
+/// Why there is no response: in words, or as an object of Node's.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Problem {
+    Object { message: Loose },
+    Text(Loose),
+}
+
+impl Problem {
+    fn text(&self) -> Option<&str> {
+        let (Self::Object { message: text } | Self::Text(text)) = self;
+        text.text()
+    }
+}
+
+/// What wrote a file, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// `ssl` is within `connect`, and in `time` a second time.
+    Playwright,
+    /// `ssl` may be beside `connect`.
+    Firefox,
+    Other,
+}
+
+impl Writer {
+    fn of(creator: &str) -> Self {
+        match creator {
+            "Playwright" => Self::Playwright,
+            "Firefox" => Self::Firefox,
+            _ => Self::Other,
+        }
+    }
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
@@ -156,6 +191,9 @@ impl Took {
     }
 }
 
+/// How far whole milliseconds of seven parts can be from their sum, about.
+const ROUNDING_MS: f64 = 2.0;
+
 /// The value of a phase that was not measured.
 const ABSENT: f64 = -1.0;
 
@@ -178,11 +216,11 @@ struct Response {
     http_version: Loose,
     body_size: Option<f64>,
     content: Option<Content>,
-    #[serde(default, rename = "_error")]
-    error: Loose,
+    #[serde(rename = "_error")]
+    error: Option<Problem>,
     /// The same of Playwright, also where a response broke off.
-    #[serde(default, rename = "_failureText")]
-    failure_text: Loose,
+    #[serde(rename = "_failureText")]
+    failure_text: Option<Problem>,
 }
 
 #[derive(Deserialize, Default)]
@@ -199,7 +237,7 @@ struct Reader<'r> {
     sample: Sample,
     /// The numbers of pages by their ids: those of `log.pages` in its order, others as entries name them.
     pages: HashMap<String, u64>,
-    is_playwright: bool,
+    writer: Writer,
     read: u64,
     /// Entries whose `blocked` is below 0.
     blocked: u64,
@@ -214,7 +252,7 @@ impl Reader<'_> {
                 Ok(())
             }
             Part::Creator(name) => {
-                self.is_playwright = name == "Playwright";
+                self.writer = Writer::of(&name);
                 Ok(())
             }
             Part::Entry(entry) => self.entry(&entry),
@@ -249,13 +287,13 @@ impl Reader<'_> {
         let sample = &mut self.sample;
         sample.started_ns = started;
         // Its own sum counts the handshake twice.
-        let time = if self.is_playwright { Took::default() } else { entry.time };
+        let time = if self.writer == Writer::Playwright { Took::default() } else { entry.time };
         let protocol = response.http_version.text().or(request.http_version.text());
         let is_http3 = protocol.is_some_and(is_http3);
         // Playwright writes a time of TLS where there was none.
         let is_clear = request.url.text().is_some_and(|url| url.starts_with("http://"));
         let timings = &if is_clear { timings.without_tls() } else { *timings };
-        let total = timings.fill(sample, time, self.is_playwright, is_http3);
+        let total = timings.fill(sample, time, self.writer, is_http3);
         sample.last_byte_ns = total.and_then(milliseconds);
         sample.reused = match (sample.connect_ns.or(sample.tls_ns).or(sample.quic_ns), sample.wait_ns) {
             (Some(_), _) => Some(false),
@@ -267,7 +305,7 @@ impl Reader<'_> {
         sample.body_bytes = response.body_size.and_then(bytes);
         sample.page = page;
         let errors = [&response.error, &response.failure_text, &entry.error];
-        sample.error = errors.into_iter().find_map(Loose::text).map(str::to_owned);
+        sample.error = errors.into_iter().flatten().find_map(Problem::text).map(str::to_owned);
         if sample.error.is_none() && sample.status.is_none() {
             sample.error = Some("no response".to_owned());
         }
@@ -325,7 +363,7 @@ impl Timings {
     }
 
     /// Sets the phases. Returns the total: `time` if the file contains it, or else the sum of its parts.
-    fn fill(&self, sample: &mut Sample, time: Took, is_inside: bool, is_http3: bool) -> Option<f64> {
+    fn fill(&self, sample: &mut Sample, time: Took, writer: Writer, is_http3: bool) -> Option<f64> {
         let positive = |took: Took| took.measured().filter(|&ms| ms > 0.0);
         let (connect, ssl) = (positive(self.connect), positive(self.ssl));
         let blocked = Took(positive(self.blocked));
@@ -334,9 +372,12 @@ impl Timings {
         let beside = inside + ssl.unwrap_or(0.0);
         let time = positive(time);
         let is_beside = match (time, connect, ssl) {
-            _ if is_inside => false,
+            _ if writer == Writer::Playwright => false,
             (_, Some(connect), Some(ssl)) if ssl > connect => true,
-            (Some(time), _, Some(_)) => (time - beside).abs() < (time - inside).abs(),
+            (Some(time), _, Some(_)) => {
+                let distance = (time - beside).abs();
+                distance < (time - inside).abs() && (writer == Writer::Firefox || distance <= ROUNDING_MS)
+            }
             _ => false,
         };
         let total = time.or_else(|| positive(Took(Some(if is_beside { beside } else { inside }))));
@@ -345,6 +386,7 @@ impl Timings {
         sample.dns_ns = measured(self.dns).filter(|&dns| dns > 0 || connect.is_some());
         sample.tls_ns = ssl.and_then(milliseconds);
         sample.connect_ns = connect.and_then(milliseconds);
+        sample.quic_ns = None;
         if !is_beside {
             let tcp = sample.connect_ns.map(|connect| connect.saturating_sub(sample.tls_ns.unwrap_or(0)));
             sample.connect_ns = tcp.filter(|&tcp| tcp > 0);

@@ -9,12 +9,12 @@ use super::{
     Frame, Labels,
     json::{self, label, length},
 };
-use crate::{Error, Event, Sample, Sink, Unit};
+use crate::{Error, Event, Place, Sample, Sink, Unit, error::counted};
 
 mod rows;
 mod xml;
 
-pub(super) use rows::{is_header, read as read_csv};
+pub(super) use rows::{is_header, is_row, read as read_csv};
 pub(super) use xml::read as read_xml;
 
 /// One sample as it is written.
@@ -75,8 +75,14 @@ impl Written {
 
     /// Whether it sums other samples up.
     fn is_sum(&self) -> bool {
-        self.get(Field::Message)
-            .is_some_and(|message| message.starts_with("Number of samples in transaction"))
+        self.get(Field::Message).is_some_and(|message| message.starts_with(OF_A_SUM))
+    }
+
+    /// Of how many samples it is the sum: "Number of samples in transaction : 2, number of failing samples : 1".
+    fn summed(&self) -> u64 {
+        let rest = self.get(Field::Message).and_then(|message| message.strip_prefix(OF_A_SUM));
+        let number = rest.and_then(|rest| rest.trim_start_matches([' ', ':']).split(',').next());
+        number.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
     }
 
     fn fill(&self, sample: &mut Sample, labels: &Labels) -> Result<(), Wrong> {
@@ -145,38 +151,62 @@ struct Samples<'s> {
     sink: &'s mut dyn Sink,
     labels: &'s Labels,
     sample: Sample,
+    taken: u64,
     sums: u64,
+    /// How many samples the sums say that they are of.
+    summed: u64,
 }
 
 impl<'s> Samples<'s> {
     fn new(sink: &'s mut dyn Sink, labels: &'s Labels) -> Self {
-        Self { sink, labels, sample: Sample::default(), sums: 0 }
+        Self { sink, labels, sample: Sample::default(), taken: 0, sums: 0, summed: 0 }
     }
 
     /// Takes one sample; its number is that of its line.
     fn take(&mut self, number: u64, written: &Written) -> Result<Result<(), Wrong>, Error> {
         if written.is_sum() {
             self.sums += 1;
+            self.summed = self.summed.saturating_add(written.summed());
             return Ok(Ok(()));
         }
         if let Err(wrong) = written.fill(&mut self.sample, self.labels) {
             return Ok(Err(wrong));
         }
+        self.taken += 1;
         self.sink.event(&Event { number, sample: &self.sample, exact: &[] })?;
         Ok(Ok(()))
     }
 
-    fn finish(self, mut warnings: Vec<String>) -> Frame {
-        if self.sums > 0 {
-            let s = if self.sums == 1 { "" } else { "s" };
+    fn is_empty(&self) -> bool {
+        self.taken + self.sums == 0
+    }
+
+    /// The file's frame, unless there is nothing but sums.
+    fn finish(self, mut warnings: Vec<String>, place: impl Fn() -> Place) -> Result<Frame, Error> {
+        let sums = counted(self.sums, "transaction controller");
+        if self.sums > 0 && self.taken == 0 {
+            let found = format!(
+                "this is a file of JMeter with {sums} and without samples of requests (switch off \"Generate parent sample\", or, of \
+                 CSV, read the transactions themselves: --column latency=elapsed:ms)"
+            );
+            return Err(Error::Empty { place: place(), found, expected: "samples of requests" });
+        }
+        // With "Generate parent sample", CSV has the sum in place of its samples.
+        if self.summed > self.taken {
             warnings.push(format!(
-                "{} transaction controller{s} left out: the time of a transaction is the sum of its samples, which are here.",
-                self.sums
+                "{sums} left out: the time of a transaction is the sum of its samples; with \"Generate parent sample\" those are not in CSV."
+            ));
+        } else if self.sums > 0 {
+            warnings.push(format!(
+                "{sums} left out: the time of a transaction is the sum of its samples, which are here."
             ));
         }
-        Frame { warnings, ..Frame::default() }
+        Ok(Frame { warnings, ..Frame::default() })
     }
 }
+
+/// How the message of a transaction controller begins.
+const OF_A_SUM: &str = "Number of samples in transaction";
 
 const TIME: &str = "milliseconds since 1970, or a date such as 2025/03/14 09:26:53.589";
 

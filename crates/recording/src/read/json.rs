@@ -17,7 +17,7 @@ mod stream;
 pub(super) mod testing;
 mod whole;
 
-pub(super) use fields::{Loose, Moment, Seconds, Text, between, host, label, length, status};
+pub(super) use fields::{Loose, Moment, Seconds, Text, between, host, integer, label, length, status};
 pub(super) use stream::{Document, Elements, Taker, each_object};
 pub(super) use whole::whole;
 

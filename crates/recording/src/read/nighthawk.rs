@@ -18,7 +18,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     let statistic =
         all.and_then(|all| all.statistics.iter().find(|statistic| statistic.id.text() == Some(REQUEST)));
     let (Some(all), Some(statistic)) = (all, statistic) else {
-        let found = "nighthawk's JSON without times of requests".to_owned();
+        let found = "this is nighthawk's JSON without times of requests".to_owned();
         return Err(Error::Empty {
             place,
             found,

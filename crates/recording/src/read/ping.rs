@@ -1,17 +1,20 @@
 //! Reads what ping prints, of iputils, BSD, macOS and busybox: a line for each reply, with `-D` its time.
 //!
-//! A request without an reply is seen by its number or in the count at the end; it failed. `-D` stamps an reply when it
-//! is there, so the start is a round trip before. A second reply to a request (DUP!) is left out.
+//! A request without a reply is seen by its number or in the count at the end; it failed. `-D` stamps a reply when it
+//! is there, so the start is a round trip before. A second reply to a request is left out: marked with DUP!, or, where a group
+//! of hosts replies, with the number of the reply before.
 
 use std::io::Read;
 
 use super::{Frame, Input, Labels, Options, json::label, lines::Lines, number, summary::failures};
 use crate::{Error, Event, Sample, Sink, Unit, error::counted, unit::nanoseconds};
 
-/// Whether a line is the first of a run of ping: "PING a.example (192.0.2.1) 56(84) bytes of data.", or an reply.
+/// Whether a line is the first of a run of ping: "PING a.example (192.0.2.1) 56(84) bytes of data.",
+/// "PING6(56=40+8+8 bytes) ::1 --> ::1" of BSD and macOS, or a reply.
 pub(super) fn is_header(line: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
     (line.starts_with(b"PING ") && (has(b" bytes of data") || has(b" data bytes")))
+        || (line.starts_with(b"PING6(") && has(b" bytes) "))
         || (line.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'[')
             && Reply::of(&String::from_utf8_lossy(line)).is_some())
 }
@@ -35,7 +38,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     run.finish()
 }
 
-/// An reply to a request.
+/// A reply to a request.
 #[derive(Debug, PartialEq)]
 struct Reply<'l> {
     /// Seconds since 1970.
@@ -48,20 +51,29 @@ struct Reply<'l> {
 }
 
 impl<'l> Reply<'l> {
-    /// "[1741944413.676380] 64 bytes from a.example (192.0.2.1): icmp_seq=1 ttl=64 time=0.273 ms".
+    /// "[1741944413.676380] 64 bytes from a.example (192.0.2.1): icmp_seq=1 ttl=64 time=0.273 ms"; of BSD and macOS for IPv6,
+    /// "16 bytes from ::1, icmp_seq=0 hlim=64 time=0.036 ms".
     fn of(line: &'l str) -> Option<Self> {
         let (stamp, rest) = stamped(line);
         let (_, rest) = rest.split_once(" bytes from ")?;
-        let (from, rest) = rest.split_once(": ")?;
+        let (from, rest) = rest.split_once(": ").or_else(|| rest.split_once(", "))?;
         let (_, time) = rest.split_once("time=")?;
         Some(Self {
             stamp,
             from: from.split([' ', '(']).next().unwrap_or(from),
             sequence: sequence(rest),
-            time: time.split(" (").next().unwrap_or(time).trim(),
+            time: value_and_unit(time),
             is_repeated: rest.contains("(DUP!)"),
         })
     }
+}
+
+/// "12.3 ms" of "12.3 ms (DUP!)", "12.3 ms(DUP!)" and of "12.3 ms: wrong data byte".
+fn value_and_unit(text: &str) -> &str {
+    let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ' ');
+    let unit = text.find(|letter| !is_of_number(letter)).unwrap_or(text.len());
+    let length = text[unit..].find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len() - unit);
+    text[..unit + length].trim()
 }
 
 /// A line without the time in front of it.
@@ -84,6 +96,8 @@ struct Requests {
     is_whole: bool,
     first: Option<u64>,
     highest: u64,
+    /// That of the last reply.
+    last: Option<u64>,
     replied: u64,
     unreachable: u64,
 }
@@ -136,7 +150,7 @@ impl Run<'_> {
             };
             return self.reply(number, &reply, ms);
         }
-        if text.starts_with("PING ") {
+        if text.starts_with("PING ") || text.starts_with("PING6(") {
             self.end_run(None);
             self.requests.is_whole = true;
         } else if let Some((sent, _)) = text.split_once(" packets transmitted, ") {
@@ -152,7 +166,11 @@ impl Run<'_> {
     }
 
     fn reply(&mut self, number: u64, reply: &Reply<'_>, ms: f64) -> Result<(), Error> {
-        if reply.is_repeated {
+        // Without its first line it may be the output of several runs of one request.
+        let is_repeated =
+            self.requests.is_whole && reply.sequence.is_some() && reply.sequence == self.requests.last;
+        self.requests.last = reply.sequence;
+        if reply.is_repeated || is_repeated {
             self.repeated += 1;
             return Ok(());
         }
@@ -257,6 +275,26 @@ mod tests {
         assert_eq!(replies(&read(mac).unwrap()), [Ok(12_500_000), Ok(13_500_000), Err("no reply")]);
         let busybox = "PING 192.0.2.1 (192.0.2.1): 56 data bytes\n64 bytes from 192.0.2.1: seq=0 ttl=64 time=0.050 ms\n";
         assert_eq!(replies(&read(busybox).unwrap()), [Ok(50_000)]);
+        let bsd = "PATTERN: 0xff\nPING6(56=40+8+8 bytes) 2001:db8::1 --> 2001:db8::2\n16 bytes from 2001:db8::2, icmp_seq=0 hlim=59 time=32.992 ms\n\
+                   16 bytes from 2001:db8::3, icmp_seq=0 hlim=59 time=40 ms\n16 bytes from 2001:db8::2, icmp_seq=1 hlim=59 time=34 ms(DUP!)\n\
+                   \n--- a.example ping6 statistics ---\n3 packets transmitted, 1 packets received, +2 duplicates, 66.0% packet loss\n";
+        let kept = read(bsd).unwrap();
+        assert_eq!(kept.format, Some(Format::Ping));
+        assert_eq!(replies(&kept), [Ok(32_992_000), Err("no reply"), Err("no reply")]);
+        assert_eq!(kept.samples[0].labels["host"], "2001:db8::2");
+    }
+
+    #[test]
+    fn runs_of_one_request_without_their_first_lines() {
+        let line = "64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=12 ms\n";
+        assert_eq!(read(line.repeat(3)).unwrap().samples.len(), 3);
+    }
+
+    #[test]
+    fn what_follows_the_unit_is_passed_over() {
+        let text =
+            format!("{HEADER}64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=0.043 ms: wrong data byte\n");
+        assert_eq!(replies(&read(text).unwrap()), [Ok(43_000)]);
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Scrapes {
 
     fn choose(&self, options: &Options, place: &Place) -> Result<Chosen, Error> {
         if self.series.is_empty() {
-            let found = "Prometheus text without a histogram".to_owned();
+            let found = "this is Prometheus text without a histogram".to_owned();
             return Err(Error::Empty { place: place.clone(), found, expected: A_HISTOGRAM });
         }
         let is_latency = |mapping: &&ColumnMapping| mapping.field == Field::Metric(Metric::Latency);

@@ -68,6 +68,8 @@ def table(text, options):
             cell = cell.replace(",", ".")
         return None if not cell else with_unit(cell) if cell[-1].isalpha() and scale is None else positive(cell) * scale
 
+    if not rows:
+        raise Refused("an empty file")
     try:
         positive(rows[0][0].replace(",", "."))
         if len(rows[0]) > 1:
@@ -134,13 +136,18 @@ def har(text, options):
         return abs(sum(parts) + sign * (present(timings, "ssl") or 0) - time)
 
     with_ssl = [pair for pair in times if (present(pair[0], "ssl") or 0) > 0 and (present(pair[0], "connect") or 0) > 0]
-    beside = sum(distance(timings, time, 1) < distance(timings, time, 0) for timings, time in with_ssl)
-    is_beside = beside * 2 > len(with_ssl) and all((timings.get("connect") or 0) < (timings.get("ssl") or 0) for timings, _ in with_ssl)
+    # Old exports of Chrome have waits in "time" that are in no part, so that the sum has to be the time.
+    beside = sum(distance(timings, time, 1) < min(distance(timings, time, 0), 2) for timings, time in with_ssl)
+    longer = sum((timings.get("connect") or 0) < (timings.get("ssl") or 0) for timings, _ in with_ssl)
+    is_beside = max(beside, longer) * 2 > len(with_ssl)
     for entry in entries:
         try:
-            timings = entry["timings"]
-            bad = any(value is not None and value < 0 and value != -1 for key, value in timings.items() if not key.startswith("_"))
-            epoch(entry["startedDateTime"])
+            timings = entry.get("timings") or {}
+            # Time in the browser's queue is in no phase.
+            parts = [timings.get(key) for key in ("dns", "connect", "ssl", "send", "wait", "receive")]
+            bad = any(value is not None and value < 0 and value != -1 for value in parts)
+            if entry.get("startedDateTime"):
+                epoch(entry["startedDateTime"])
         except (KeyError, TypeError, ValueError, AttributeError):
             continue
         if bad:
@@ -154,9 +161,13 @@ def har(text, options):
         parts = {"dns": present(timings, "dns"), "connect": connect, "ssl": ssl if connect is not None else None, "send": present(timings, "send")}
         wait = present(timings, "wait")
         ttfb = None if wait is None else sum(part or 0 for part in parts.values()) + wait
+        if not (entry.get("time") or 0) > 0 and not any((present(timings, part) or 0) > 0 for part in ("blocked", "dns", "connect", "send", "wait", "receive")):
+            # Zeros, which nobody measured.
+            events.add(bool((entry.get("response") or {}).get("_error")) or not ((entry.get("response") or {}).get("status") or 0) > 0)
+            continue
         status = (entry.get("response") or {}).get("status")
         response = entry.get("response") or {}
-        failed = response.get("_error") or response.get("_failureText") or entry.get("_error") or status in (0, -1)
+        failed = response.get("_error") or response.get("_failureText") or entry.get("_error") or status is None or status <= 0
         total = entry.get("time")
         events.add(bool(failed), ttfb=ttfb, total=total if total is not None and total >= 0 else None)
     return events
@@ -271,8 +282,8 @@ def jmeter_rows(text, options):
     first = text.split("\n", 1)[0]
     separator = max(",;\t|", key=first.count)
     for row in csv.DictReader(io.StringIO(text), delimiter=separator):
-        # Transaction controllers have no data type and sum up what is in the file.
-        if row.get("dataType") == "" and str(row.get("responseMessage", "")).startswith("Number of samples in transaction"):
+        # Transaction controllers sum up what is in the file.
+        if str(row.get("responseMessage", "")).startswith("Number of samples in transaction"):
             continue
         events.add(jmeter_failed(row.get("success"), row.get("responseCode")), latency=positive(row["elapsed"]))
     return events
@@ -285,10 +296,17 @@ def jmeter_failed(success, code):
 def jmeter_tree(text, options):
     del options
     events = Events()
-    for sample in tree.fromstring(text):
-        if str(sample.get("rm", "")).startswith("Number of samples in transaction"):
-            continue
-        events.add(jmeter_failed(sample.get("s"), sample.get("rc")), latency=positive(sample.get("t")))
+
+    def take(element):
+        for sample in element:
+            if sample.tag not in ("httpSample", "sample"):
+                continue
+            if str(sample.get("rm", "")).startswith("Number of samples in transaction"):
+                take(sample)
+            else:
+                events.add(jmeter_failed(sample.get("s"), sample.get("rc")), latency=positive(sample.get("t")))
+
+    take(tree.fromstring(text))
     return events
 
 
@@ -371,7 +389,7 @@ def ping(text, options):
 
     for line in text.splitlines():
         number = re.search(r"(?:icmp_)?seq[= ](\d+)", line)
-        if line.startswith("PING "):
+        if line.startswith(("PING ", "PING6(")):
             end(None)
             is_whole = True
         if " packets transmitted" in line:
@@ -383,6 +401,11 @@ def ping(text, options):
         if "DUP!" in line:
             continue
         reply = re.search(r" bytes from .*time=([\d.]+) ?(us|ms|s|sec)\b", line)
+        if reply and is_whole and number and number.group(1) in seen:
+            # Another host of a group.
+            continue
+        if reply and number:
+            seen = {number.group(1)}
         if reply:
             replies += 1
             events.add(latency=positive(reply.group(1)) * UNITS[reply.group(2).removesuffix("ec")])
@@ -536,6 +559,8 @@ def oha(text, options):
 def wrk(text, options):
     del options
     points = {float(percent): go_time(time) for percent, time in re.findall(r"^ *([\d.]+)% +(\S+)$", text, re.M)}
+    if not points:
+        raise Refused("no percentiles")
     slowest = go_time(re.search(r"Latency +\S+ +\S+ +(\S+)", text).group(1))
     requests = int(re.search(r"(\d+) requests in", text).group(1))
     errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
@@ -604,16 +629,18 @@ def k6_summary(text, options):
 def fortio(text, options):
     del options
     run = json.loads(text)
-    failed = run.get("RetCodes", {}).get("-1", 0)
-    pairs = [((one["Start"] + one["End"]) / 2 * 1e3, one["Count"]) for one in run["DurationHistogram"]["Data"]]
+    failed = int(run.get("RetCodes", {}).get("-1", 0))
+    pairs = [((one["Start"] + one["End"]) / 2 * 1e3, int(one["Count"])) for one in run["DurationHistogram"]["Data"]]
     return Counts(thinned(pairs, failed), failed)
 
 
 def nighthawk(text, options):
     del options
     results = json.loads(text)["results"]
-    all_of_them = next(result for result in results if result["name"] == "global")
-    statistic = next(one for one in all_of_them["statistics"] if one["id"] == "benchmark_http_client.request_to_response")
+    all_of_them = next((result for result in results if result["name"] == "global"), results[0])
+    statistic = next((one for one in all_of_them["statistics"] if one["id"] == "benchmark_http_client.request_to_response"), None)
+    if statistic is None:
+        raise Refused("no times of requests")
     points = {point["percentile"] * 100: with_unit(point["duration"]) for point in statistic["percentiles"]}
     counters = {counter["name"]: int(counter["value"]) for counter in all_of_them.get("counters", ())}
     failed = sum(counters.get(name, 0) for name in ("benchmark.stream_resets", "benchmark.pool_connection_failure"))

@@ -127,7 +127,7 @@ impl Columns {
             return Err(Error::Metric { place: lines.place(lines.number(), 1), found, expected });
         }
         if names.len() > 1 {
-            let found = format!("{} columns of numbers and no header row", names.len());
+            let found = format!("found {} columns of numbers and no header row", names.len());
             return Err(Error::NotARecording {
                 place: lines.place(lines.number(), 1),
                 found,
@@ -415,11 +415,12 @@ fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> E
     if names.len() > SHOWN {
         listed.push(format!("and {} more", names.len() - SHOWN));
     }
-    Error::Metric {
-        place: lines.place(lines.number(), 1),
-        found: format!("{noun} {}", listed.join(", ")),
-        expected,
-    }
+    let found = format!("{noun} {}", listed.join(", "));
+    // Names are no numbers.
+    let data = names.iter().filter(|name| !name.is_empty() && looks_like_data(name)).count();
+    let is_data = names.len() > 1 && data * MOST_NAMES_A_NUMBER >= names.len();
+    let found = if is_data { format!("a first row that is data and no header row: {found}") } else { found };
+    Error::Metric { place: lines.place(lines.number(), 1), found, expected }
 }
 
 /// The stems of the columns of times at which events started, and were meant to.
@@ -429,6 +430,9 @@ const INTENDED: &str = "intended";
 /// Columns of times without a unit in their names.
 const MOMENTS: [&str; 9] =
     ["started", "timestamp", "@timestamp", "time", "datetime", "date", "ts", "start_time", "started_at"];
+
+/// A first row with a number among so many cells is data.
+const MOST_NAMES_A_NUMBER: usize = 4;
 
 /// How many columns a message lists.
 const SHOWN: usize = 20;

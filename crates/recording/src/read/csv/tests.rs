@@ -312,6 +312,17 @@ fn two_columns_of_one_name_are_refused_where_it_matters() {
 }
 
 #[test]
+fn a_sentence_or_a_row_of_data_names_no_column() {
+    let message = "17:23:41,974 found a user with the language en_US\n17:23:42,980 it went home\n";
+    assert!(refused(message).contains("found the columns"), "{}", refused(message));
+    let data = "1393227741256;1425;home;200;OK;a;text;true;34;10\n";
+    assert!(
+        refused(data).contains("a first row that is data and no header row: the columns \"1393227741256\"")
+    );
+    assert_eq!(values(&read("time from the first byte_ms\n3\n")), [3.0]);
+}
+
+#[test]
 fn an_unknown_name_with_a_unit_is_taken_for_the_latency() {
     let series = read("host,rtt_us\na,1500\n");
     assert_eq!(values(&series), [1.5]);

@@ -59,5 +59,13 @@ pub(super) fn named_unit(header: &str) -> Option<(&str, Unit)> {
         };
         Some((stem.trim_end(), unit))
     };
-    Unit::of(header).or_else(in_brackets)
+    Unit::of(header).or_else(in_brackets).filter(|(stem, _)| is_name(stem))
 }
+
+/// Whether a header can be the name of a column, and not data or a sentence that happens to end like a unit, as in "en_us".
+fn is_name(stem: &str) -> bool {
+    !stem.starts_with(|letter: char| letter.is_ascii_digit()) && stem.split_whitespace().count() <= MOST_WORDS
+}
+
+/// Headers of spreadsheets have some words; messages have more.
+const MOST_WORDS: usize = 5;

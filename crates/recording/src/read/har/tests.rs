@@ -245,6 +245,37 @@ fn firefox_writes_ssl_beside_connect() {
     assert_eq!((phases(&cached), cached.last_byte_ns, cached.reused), ([-1.0; 6], None, None));
 }
 
+/// Of an export of Chrome of 2016: 35 ms of `time` are in no part, and no part is missing.
+#[test]
+fn ssl_is_beside_connect_only_where_the_sum_says_so() {
+    let timings = "\"blocked\":0.847,\"dns\":0.003,\"connect\":63.639,\"ssl\":31.423,\"send\":0.066,\"wait\":405.896,\"receive\":0.472";
+    let sample = one(timed("505.902", timings));
+    assert_eq!((sample.connect_ns, sample.tls_ns), (Some(32_216_000), Some(31_423_000)));
+    let firefox =
+        timed("505.902", timings).replace("\"entries\"", "\"creator\":{\"name\":\"Firefox\"},\"entries\"");
+    assert_eq!(one(firefox).connect_ns, Some(63_639_000));
+}
+
+#[test]
+fn a_handshake_is_of_one_entry() {
+    let entry = |protocol: &str, timings: &str| {
+        format!(
+            "{{\"response\":{{\"status\":200,\"httpVersion\":\"{protocol}\"}},\"time\":31,\"timings\":{{{timings}}}}}"
+        )
+    };
+    let quic = entry("h3", "\"connect\":10,\"ssl\":10,\"send\":1,\"wait\":20,\"receive\":0");
+    let later = entry("h3", "\"connect\":-1,\"ssl\":-1,\"send\":1,\"wait\":30,\"receive\":0");
+    let kept = read(format!("{{\"log\":{{\"entries\":[{quic},{later}]}}}}")).unwrap();
+    assert_eq!((kept.samples[0].quic_ns, kept.samples[1].quic_ns), (Some(10_000_000), None));
+    assert_eq!(kept.samples[1].get(Metric::Ttfb), Some(31_000_000));
+}
+
+#[test]
+fn an_error_may_be_an_object() {
+    let failed = "\"response\":{\"status\":302,\"_error\":{\"message\":\"Max redirects exceeded\",\"code\":\"MAXREDIRECTS\"}},\"time\":5";
+    assert_eq!(one(entry(failed)).error.as_deref(), Some("Max redirects exceeded"));
+}
+
 #[test]
 fn what_was_not_measured_is_absent() {
     let reused =

@@ -21,6 +21,19 @@ pub(in crate::read) fn is_header(line: &[u8]) -> bool {
     })
 }
 
+/// Whether a file's first line is a row of JMeter's, in the order that it has by default: a time, milliseconds, a label, a status
+/// and, further on, whether it is a success.
+pub(in crate::read) fn is_row(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let cells: Vec<&str> = text.split(',').collect();
+    let is_number = |cell: &str, digits: std::ops::RangeInclusive<usize>| {
+        digits.contains(&cell.len()) && cell.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let [time, elapsed, _, _, rest @ ..] = &cells[..] else { return false };
+    let is_time = is_number(time, 13..=13) || super::super::time::date(time).is_some();
+    is_time && is_number(elapsed, 1..=9) && rest.iter().take(6).any(|cell| ["true", "false"].contains(cell))
+}
+
 /// What follows the name of the first column.
 fn delimiter(header: &[u8]) -> Option<u8> {
     header.iter().copied().find(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
@@ -46,7 +59,8 @@ pub(in crate::read) fn read(
             continue;
         }
         let cells = match Cells::of(&text, delimiter) {
-            Ok(cells) if cells.texts.len() == names.len() && is_whole => cells,
+            // Many tools write no line end after the last row.
+            Ok(cells) if cells.texts.len() == names.len() => cells,
             _ if !is_whole => {
                 warnings.push(json::cut_off(number));
                 break;
@@ -72,7 +86,7 @@ pub(in crate::read) fn read(
             return Err(Error::Number { place: lines.place(number, column), found, expected });
         }
     }
-    Ok(samples.finish(warnings))
+    samples.finish(warnings, || lines.place(1, 1))
 }
 
 /// A row, which may be several lines.

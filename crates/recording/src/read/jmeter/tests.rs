@@ -89,6 +89,38 @@ fn messages_span_lines_and_transactions_are_left_out() {
 }
 
 #[test]
+fn transactions_without_their_samples_are_named() {
+    let sum = "1741944600000,30,all,200,\"Number of samples in transaction : 2, number of failing samples : 0\",t,,true,,0,0,1,1,null,0,0,0\n";
+    let refused = read(&format!("{HEADER}{sum}")).unwrap_err();
+    assert!(
+        refused.contains("this is a file of JMeter with 1 transaction controller and without"),
+        "{refused}"
+    );
+    assert!(refused.contains("--column latency=elapsed:ms"), "{refused}");
+    let row = "1741944600000,12,home,200,OK,t,text,true,,5,1,1,1,null,7,0,3\n";
+    let (_, samples, warnings) = read(&format!("{HEADER}{row}{sum}")).unwrap();
+    assert_eq!(samples.len(), 1);
+    assert!(warnings[0].contains("those are not in CSV"), "{warnings:?}");
+}
+
+/// As most tools write it that are not JMeter.
+#[test]
+fn the_last_row_needs_no_line_end() {
+    let text = format!("{HEADER}1741944600000,12,home,200,OK,t,text,true,,5,1,1,1,null,7,0,3");
+    let (_, samples, warnings) = read(&text).unwrap();
+    assert_eq!((samples.len(), warnings), (1, Vec::new()));
+}
+
+#[test]
+fn rows_without_their_header_and_elements_of_plugins_are_named() {
+    let refused = read("1741944600000,12,home,200,OK,t,text,true,5\n").unwrap_err();
+    assert!(refused.contains("this is JMeter's CSV without its header row"), "{refused}");
+    let plugin = "<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">\n<a.plugin.Sample><time>5</time></a.plugin.Sample>\n</testResults>\n";
+    let refused = read(plugin).unwrap_err();
+    assert!(refused.contains("with <a.plugin.Sample> elements"), "{refused}");
+}
+
+#[test]
 fn other_delimiters_and_dates() {
     let text = "timeStamp;elapsed;label;responseCode;success\n2025/03/14 09:26:53.589;12;home;200;true\n";
     let (_, samples, _) = read(text).unwrap();

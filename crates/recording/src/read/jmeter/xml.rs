@@ -24,6 +24,8 @@ pub(in crate::read) fn read(
     let (mut samples, mut warnings) = (Samples::new(sink, &options.labels), Vec::new());
     let (mut line, mut buffer) = (1, Vec::new());
     let (mut open, mut is_complete) = (Vec::<Open>::new(), false);
+    // The first element within the results that is no sample, as plugins write them.
+    let mut other = None::<String>;
     // The current sample, the line of its tag, and the field that the current element holds.
     let (mut written, mut number, mut inside) = (Written::default(), 0, None);
     loop {
@@ -83,6 +85,11 @@ pub(in crate::read) fn read(
                     _ => None,
                 };
             }
+            Event::Start(tag)
+                if open.is_empty() && other.is_none() && tag.name().as_ref() != "testResults" =>
+            {
+                other = Some(tag.name().as_ref().to_owned());
+            }
             Event::Text(text) => {
                 if let Some(field) = inside {
                     written.set(field, text.xml10_content().into_owned());
@@ -105,7 +112,11 @@ pub(in crate::read) fn read(
     if !is_complete {
         warnings.push(json::cut_off(line));
     }
-    Ok(samples.finish(warnings))
+    if let (Some(tag), true) = (other, samples.is_empty()) {
+        let found = format!("this is JMeter's XML without samples of requests, and with <{tag}> elements");
+        return Err(Error::Empty { place: place(1), found, expected: EXPECTED });
+    }
+    samples.finish(warnings, || place(1))
 }
 
 /// A sample without its end tag so far.

@@ -126,6 +126,13 @@ impl<'de> Deserialize<'de> for Loose {
     }
 }
 
+/// A whole number, also as text, as JSON of protocol buffers has those of 64 bits.
+pub(in crate::read) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let Loose(text) = Loose::deserialize(deserializer)?;
+    let text = text.unwrap_or_default();
+    text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &"a whole number"))
+}
+
 /// A length of time in nanoseconds; `None` if it is negative or beyond 30 000 years, which no clock measures.
 pub(in crate::read) fn length(unit: Unit, value: f64) -> Option<u64> {
     unit.milliseconds(value).filter(|&ms| ms >= 0.0).map(nanoseconds)
