@@ -299,6 +299,10 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("metrics and logs of OpenTelemetry", "export traces (`resourceSpans`)"),
     ("logs of AWS Network Load Balancers", "the log of the target: they have connections and no requests"),
+    (
+        "summaries that load generators print for people: ab, artillery, autocannon, bombardier, fortio, Gatling, ghz, hey, JMeter, k6, Locust, oha, vegeta",
+        "the option that the message names, which writes a file",
+    ),
     ("nighthawk's text and YAML", "`nighthawk_client --output-format json`"),
     (
         "traceroute, tracepath, Windows' tracert",

@@ -76,6 +76,11 @@ const NAMED: &[(&str, [&str; 2])] = &[
     ("load({\"log\":{}})\n", ["JSON within a call", "remove"]),
     ("2021-11-12T16:59:46Z 192.0.2.1 {\"status\": 5}\n", ["JSON after a prefix", "sed"]),
     ("1482159938.776\t\t110010\t1\t2\t3\t4\t0\t8\t5\t0\t200\n", ["phout", "interval_real:us"]),
+    (
+        "\nSummary:\n  Total:\t0.5 secs\n  Slowest:\t0.1 secs\n  Requests/sec:\t400\n",
+        ["hey prints", "-o csv"],
+    ),
+    ("This is ApacheBench, Version 2.3\n\nConcurrency Level: 1\n", ["ab prints", "ab -g FILE"]),
     ("HTTP/1.1 200     0.36 secs:    3372 bytes ==> GET  /\n", ["siege", "latency_s"]),
 ];
 

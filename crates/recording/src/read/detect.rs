@@ -336,6 +336,28 @@ mod tests {
                 "Nighthawk - A layer 7 protocol benchmarking tool.\n\nbenchmark_http_client.latency_2xx (3 samples)\n",
                 "--output-format json",
             ),
+            ("This is ApacheBench, Version 2.3 <$Revision: 1 $>\nConcurrency Level:      1\n", "ab -g FILE"),
+            ("Bombarding http://a.example for 10s using 125 connection(s)\n", "bombardier prints"),
+            ("Requests      [total, rate, throughput]  100, 101.01, 100.9\n", "vegeta encode --to csv"),
+            ("running (10s)\n     http_req_duration..............: avg=10ms min=1ms\n", "k6 prints"),
+            (
+                "Fortio 1.6 running at 8 queries per second\n# range, mid point, percentile, count\n",
+                "-json FILE",
+            ),
+            (
+                "Running 10s test @ http://a.example\n10 connections\n\n\u{250c}\n\u{2502} Stat    \u{2502}\n",
+                "autocannon prints",
+            ),
+            ("http.requests: ...... 5\nhttp.response_time:\n  min: 1\n", "artillery prints"),
+            ("=====\n---- Global Information --------\n> request count 5\n", "simulation.log"),
+            (
+                "summary =   2802 in 00:00:06 =  433.7/s Avg:    66 Min:     9 Max:  1053 Err:     0 (0.00%)\n",
+                "-l FILE",
+            ),
+            ("Type     Name   # reqs      # fails |    Avg     Min     Max\n", "Locust prints"),
+            ("Summary:\n  Success rate:\t100.00%\n  Requests/sec:\t5\n", "oha prints"),
+            ("\nSummary:\n  Count:\t200\n  Slowest:\t18 ms\n  Requests/sec:\t5\n", "ghz prints"),
+            ("\nSummary:\n  Total:\t0.5 secs\n  Slowest:\t0.1 secs\n  Requests/sec:\t400\n", "hey prints"),
             ("traceroute to a.example (192.0.2.1), 30 hops max, 60 byte packets\n", "mtr --raw"),
             (
                 "traceroute: Warning: a.example has multiple addresses; using 192.0.2.1\ntraceroute to a.example (192.0.2.1), 64 hops max\n",

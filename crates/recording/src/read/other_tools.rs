@@ -6,6 +6,11 @@ use super::jmeter;
 pub(super) fn found(head: &[u8]) -> Option<String> {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let (first, second) = (lines.next()?, lines.next());
+    if let Some((_, tool, step)) =
+        summary(head).filter(|_| !first.starts_with(b"{") && !first.starts_with(b"<"))
+    {
+        return Some(format!("this is the text that {tool} prints ({step})"));
+    }
     let text = String::from_utf8_lossy(first);
     let begins = |start: &str| text.starts_with(start);
     let is_message = |line: &[u8]| is_message(&String::from_utf8_lossy(line));
@@ -46,6 +51,32 @@ pub(super) fn found(head: &[u8]) -> Option<String> {
     };
     Some(said.to_owned())
 }
+
+/// What tells a tool's text from others, the tool, and the next step.
+type Summary = (&'static [&'static str], &'static str, &'static str);
+
+/// The tool whose summary for people a text is.
+fn summary(head: &[u8]) -> Option<Summary> {
+    let has = |mark: &&str| memchr::memmem::find(head, mark.as_bytes()).is_some();
+    SUMMARIES.iter().copied().find(|(marks, ..)| marks.iter().all(has))
+}
+
+/// The first whose marks are all there counts.
+const SUMMARIES: &[Summary] = &[
+    (&["This is ApacheBench, "], "ab", "write each request: ab -g FILE"),
+    (&["Bombarding http"], "bombardier", "run it with -l -p r -o json"),
+    (&["Requests      [total, rate"], "vegeta report", "write the results: vegeta encode --to csv"),
+    (&["http_req_duration..."], "k6", "run it with --out json=FILE or --summary-export FILE"),
+    (&["# range, mid point, percentile, count"], "fortio", "run it with -json FILE"),
+    (&["Running ", " test @ ", "\u{2502} Stat"], "autocannon", "run it with --json"),
+    (&["http.response_time:", "http.requests:"], "artillery", "run it with --output FILE"),
+    (&["---- Global Information ---"], "Gatling", "read its simulation.log"),
+    (&["summary =", " Avg: ", " Err: "], "JMeter", "run it with -l FILE"),
+    (&["# reqs", "# fails", "Avg"], "Locust", "run it with --csv NAME or --json"),
+    (&["Summary:", "Success rate:"], "oha", "run it with --output-format csv"),
+    (&["Summary:", "Count:", "Requests/sec:"], "ghz", "run it with -O json"),
+    (&["Summary:", "Slowest:", "Requests/sec:"], "hey", "run it with -o csv"),
+];
 
 /// Names a file of XML or HTML by its first element.
 pub(super) fn xml(text: &[u8]) -> String {
