@@ -56,11 +56,18 @@ pub(super) fn infer(
         return Ok(Inferred { resamples: None, block_lengths: vec![None; sides.len()], shifts });
     };
     let offsets_s = offsets_s(sides);
+    let beside_plan: Option<Vec<_>> = sides.iter().map(SideInput::beside_plan).collect();
+    let are_apart = beside_plan.is_some_and(|rests| are_apart(&rests));
     let schemes: Vec<Scheme<'_>> = sides
         .iter()
         .zip(&found)
         .zip(offsets_s)
-        .map(|((side, shifts), offset_s)| scheme(side, offset_s, shifts, blocks))
+        .map(|((side, shifts), offset_s)| match blocks {
+            Blocks::Automatic if are_apart && page_size(side).is_none_or(|size| size <= 1) => {
+                Scheme::Independent
+            }
+            blocks => scheme(side, offset_s, shifts, blocks),
+        })
         .collect();
     let block_lengths = schemes.iter().copied().map(block_length).collect();
     let schemes = sides.iter().map(|side| &*side.distribution).zip(schemes);
@@ -74,6 +81,20 @@ fn offsets_s(sides: &[SideInput]) -> Vec<f64> {
     let Some(starts) = starts else { return vec![0.0; sides.len()] };
     let earliest = starts.iter().copied().fold(f64::INFINITY, f64::min);
     starts.into_iter().map(|start| start - earliest).collect()
+}
+
+/// Whether most samples beside the planned faults lie in ranges that do not overlap. How these depend on time then changes neither
+/// which side is faster nor, beside what the plan lets happen, by how much.
+fn are_apart(rests: &[Vec<f64>]) -> bool {
+    let range = |rest: &Vec<f64>| {
+        let mut sorted = rest.clone();
+        sorted.sort_by(f64::total_cmp);
+        let cut = sorted.len() / CUT_OFF;
+        [sorted[cut], sorted[sorted.len() - 1 - cut]]
+    };
+    let mut ranges: Vec<[f64; 2]> = rests.iter().map(range).collect();
+    ranges.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    ranges.windows(2).all(|pair| pair[0][1] < pair[1][0])
 }
 
 /// How the samples of a side depend on each other.
@@ -155,6 +176,9 @@ pub(super) fn ci(interval: ConfidenceInterval) -> Ci {
 pub(super) fn share_ci(interval: ConfidenceInterval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
+
+/// One in twenty at either end, which are beyond what most samples show.
+const CUT_OFF: usize = 20;
 
 /// Pages in the shortest block of a side with page ids.
 const PAGES_IN_BLOCK: usize = 3;
