@@ -80,11 +80,18 @@ impl Validators {
         }
     }
 
-    /// Whether a 304 is about the response that has these: it names no other (RFC 9111 section 4.3.4).
+    /// Whether a 304 is about the response that has these (RFC 9111 section 4.3.4). A strong tag of the 304 has to be the stored one; without
+    /// a tag, its date has to be. One that names neither is about the response whose validators were sent.
     pub fn are_confirmed_by(&self, answer: &HeaderMap) -> bool {
+        let is_date_confirmed = || match (answer.get(LAST_MODIFIED), &self.modified) {
+            (Some(theirs), ours) => Some(theirs) == ours.as_ref(),
+            (None, _) => !answer.contains_key(ETAG),
+        };
         match (answer.get(ETAG), &self.etag) {
+            // Origins that compress weaken the tag of a 200, but not that of a 304.
             (Some(theirs), Some(ours)) => opaque(theirs.as_bytes()) == opaque(ours.as_bytes()),
-            _ => true,
+            (Some(theirs), None) if theirs.as_bytes().starts_with(b"\"") => false,
+            (_, _) => is_date_confirmed(),
         }
     }
 }
@@ -276,9 +283,34 @@ mod tests {
         validators.ask_first(&mut parts);
         let asked = [("if-none-match", "W/\"a\""), ("range", "bytes=0-1"), ("if-range", "\"a\"")];
         assert_eq!(parts, map(&asked));
-        assert!(validators.are_confirmed_by(&map(&[])));
-        assert!(validators.are_confirmed_by(&map(&[("etag", "\"a\"")])));
-        assert!(!validators.are_confirmed_by(&map(&[("etag", "\"b\"")])));
         assert_eq!(Validators::of(&stored(&[])), None);
+    }
+
+    #[test]
+    fn a_304_with_another_validator_confirms_nothing() {
+        let (strong, weak, date) = (("etag", "\"a\""), ("etag", "W/\"a\""), ("last-modified", "Mon"));
+        let (other, later) = (("etag", "\"b\""), ("last-modified", "Tue"));
+        for (ours, theirs, is_confirmed) in [
+            (&[strong][..], &[][..], true),
+            (&[strong], &[strong], true),
+            (&[strong], &[weak], true),
+            (&[weak], &[strong], true),
+            (&[strong], &[other], false),
+            (&[strong], &[strong, later], true),
+            (&[strong], &[date], false),
+            (&[strong, date], &[date], true),
+            (&[strong, date], &[later], false),
+            (&[date], &[], true),
+            (&[date], &[date], true),
+            (&[date], &[later], false),
+            // Nothing shows that the tag is one of the stored response.
+            (&[date], &[strong], false),
+            (&[date], &[strong, date], false),
+            (&[date], &[weak], false),
+            (&[date], &[weak, date], true),
+        ] {
+            let validators = Validators::of(&stored(ours)).unwrap();
+            assert_eq!(validators.are_confirmed_by(&map(theirs)), is_confirmed, "{ours:?} {theirs:?}");
+        }
     }
 }

@@ -191,13 +191,13 @@ fn push_bytes(key: &mut String, parts: &[&[u8]]) {
     key.extend(parts.iter().copied().flatten().map(|&byte| char::from(byte)));
 }
 
-/// The verbatim pairs of a cookie in all lines.
+/// The verbatim pairs of a cookie in all lines. Origins read its name as that of a parameter.
 fn cookies<'a>(request: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
     let lines = request.get_all(COOKIE).iter();
     let pairs = lines.flat_map(|line| line.as_bytes().split(|&byte| byte == b';')).map(<[u8]>::trim_ascii);
     pairs.filter(move |pair| {
-        let found = pair.split(|&byte| byte == b'=').next().unwrap_or_default();
-        found.trim_ascii_end() == name.as_bytes()
+        let found = pair.split(|&byte| byte == b'=').next().unwrap_or_default().trim_ascii_end();
+        found == name.as_bytes() || std::str::from_utf8(found).is_ok_and(|found| is_named(found, name))
     })
 }
 
@@ -329,6 +329,10 @@ mod tests {
             ..KeyRule::default()
         };
         assert_eq!(key("http://a/?w=2&utm=x&v=1", &rule), "http://a/?v=1&w=2 b=2");
+        // PHP reads all of these as the cookie `b`, and the last one counts.
+        let cookies = [(COOKIE, "b=2; b[x]=3; B=4; c=5; bb=6".parse().unwrap())].into_iter().collect();
+        let found = Key::of(&"http://a/".parse().unwrap(), &cookies, &rule).to_string();
+        assert_eq!(found, "http://a/ b=2 b[x]=3 B=4");
         assert_eq!(key("http://a/", &KeyRule { query: Some(vec![]), ..KeyRule::default() }), "http://a/");
     }
 }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use http_types::{
     HeaderMap, HeaderName, HeaderValue,
-    header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_LANGUAGE, COOKIE, VARY},
+    header::{
+        ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_LANGUAGE, COOKIE, FORWARDED, TE, VARY,
+    },
 };
 
 use crate::directives::{elements, elements_of};
@@ -28,6 +30,10 @@ impl Selection {
         for name in elements(response, &VARY) {
             // Neither "*" nor anything that is not a name.
             let name: HeaderName = name.parse().ok().filter(|_| name != "*")?;
+            // A cache sets these itself: the client's value is not the one that the origin selected by.
+            if SET_BY_CACHES.contains(&name) {
+                return None;
+            }
             if fields.iter().all(|(known, _)| *known != name) {
                 let value = normal(request, &name);
                 fields.push((name, value));
@@ -100,9 +106,11 @@ fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
     };
     // Languages of equal weight keep their order: many origins take the first.
     if *name == ACCEPT_ENCODING {
-        // Which codings are accepted is what servers go by, not how much.
-        weighed.retain(|(_, weight)| *weight > 0);
-        weighed.iter_mut().for_each(|(_, weight)| *weight = WHOLE);
+        // Servers select by which codings are acceptable, not by how much. A coding that is not listed is unacceptable too, unless `*`
+        // is, or it is the identity (RFC 9110 section 12.5.3).
+        let has_any = weighed.iter().any(|(coding, weight)| coding == "*" && *weight > 0);
+        weighed.retain(|(coding, weight)| *weight > 0 || has_any || matches!(&coding[..], "*" | "identity"));
+        weighed.iter_mut().for_each(|(_, weight)| *weight = WHOLE * u16::from(*weight > 0));
         weighed.sort();
     }
     weighed.dedup();
@@ -159,6 +167,9 @@ fn thousandths(text: &str) -> u16 {
 
 const WHOLE: u16 = 1000;
 
+/// Fields of requests that a cache adds to or removes on the way to an origin.
+const SET_BY_CACHES: [HeaderName; 3] = [TE, FORWARDED, HeaderName::from_static("x-forwarded-for")];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_star_is_for_nobody_else() {
-        for star in ["*", "*, *", ", *", "Foo, *", "*, Foo"] {
+        for star in ["*", "*, *", ", *", "Foo, *", "*, Foo", "TE", "Foo, Forwarded", "X-Forwarded-For"] {
             assert_eq!(Selection::of(&HeaderMap::new(), &headers(&[("vary", star)])), None, "{star}");
         }
     }
@@ -223,6 +234,11 @@ mod tests {
             ("accept-language", &[b"d\xe9"], &[b"d\xe8"], false),
             ("accept-language", &[b"de\xa0"], &[b"de"], false),
             ("accept-encoding", &[b"gzip, br"], &[b"br, gzip"], true),
+            ("accept-encoding", &[b"gzip, br;q=0"], &[b"gzip"], true),
+            ("accept-encoding", &[b"*"], &[b"br;q=0, *"], false),
+            ("accept-encoding", &[b"zstd"], &[b"zstd, identity;q=0"], false),
+            ("accept-encoding", &[b"gzip"], &[b"gzip, *;q=0"], false),
+            ("accept-encoding", &[b"br;q=0, *;q=0.5"], &[b"*, br;q=0"], true),
             ("accept-encoding", &[b"gzip", b"\xe9"], &[b"gzip"], false),
             ("cookie", &[b"u=\xe9"], &[b"u=\xe8"], false),
             ("cookie", &[b"u=\xe9"], &[b"u=\xe9"], true),

@@ -11,9 +11,12 @@ use http_types::{
 
 use crate::{Stored, directives::elements};
 
-/// Takes over the fields of an answer that confirmed a stored response. Those that describe the stored body stay.
+/// Takes over the fields of an answer that confirmed a stored response. Those that describe the stored body stay; so does its tag, of which
+/// a 304 may have the weak or the strong form.
 pub fn refresh(stored: &mut HeaderMap, answer: &HeaderMap) {
-    for name in answer.keys().filter(|name| !describes_the_body(name)) {
+    let has_tag = stored.contains_key(ETAG);
+    let stays = |name: &HeaderName| describes_the_body(name) || (has_tag && *name == ETAG);
+    for name in answer.keys().filter(|name| !stays(name)) {
         stored.remove(name);
         for value in answer.get_all(name) {
             stored.append(name, value.clone());
@@ -212,6 +215,12 @@ mod tests {
             stored,
             map(&[("a", "2"), ("a", "3"), ("b", "1"), ("content-length", "5"), ("content-encoding", "br")])
         );
+        let mut weak = map(&[("etag", "W/\"a\"")]);
+        refresh(&mut weak, &map(&[("etag", "\"a\"")]));
+        assert_eq!(weak, map(&[("etag", "W/\"a\"")]));
+        let mut dated = map(&[("last-modified", "Mon")]);
+        refresh(&mut dated, &map(&[("last-modified", "Mon"), ("etag", "W/\"a\"")]));
+        assert!(dated.contains_key(ETAG));
     }
 
     #[test]

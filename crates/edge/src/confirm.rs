@@ -10,7 +10,7 @@ use cache::{
     purge::{self},
     take_personal, update,
 };
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, Method, header, limits::HEADER_BYTES};
 
 use crate::{compact::compact, core::Core, in_flight::Sent, ready::Serving, store::Object, visit::Visit};
 
@@ -57,6 +57,10 @@ impl Core {
         outdated.iter().for_each(|name| drop(personal.remove(name)));
         stored.headers.remove(purge::CACHE_TAG);
         stored.headers = compact(std::mem::take(&mut stored.headers));
+        let judged = judged.and_then(|judged| {
+            // Each answer may add fields; together they are no longer than one header.
+            if header_bytes(&stored.headers) > HEADER_BYTES { Err(NotStored::TooLarge) } else { Ok(judged) }
+        });
         let Judged { selection, .. } = match judged {
             Ok(judged) => judged,
             Err(reason) => {
@@ -103,6 +107,10 @@ impl Core {
             on_disk.forget(&visit.key, &visit.headers);
         }
     }
+}
+
+fn header_bytes(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
 }
 
 /// Whether an answer that is not stored for this reason says something about the stored response: not if the reason is in the request.

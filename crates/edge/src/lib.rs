@@ -10,7 +10,7 @@
 //! | freshening a stored response with a 304, a HEAD or a part | `confirm.rs` |
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`, `lasting.rs`; `passing.rs` |
 //! | who is asked for what is not here: another data centre or an origin | `asking.rs` |
-//! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `trailers.rs` |
+//! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `forwarded.rs`, `trailers.rs` |
 //! | ways to an origin: the direct one, and through other data centres | `routes.rs` |
 //! | the other data centres: which are up, what all of them measured, who is next for a key | `others.rs` |
 //! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs` |
@@ -69,6 +69,7 @@ mod fetch;
 mod fill;
 mod flights;
 mod for_others;
+mod forwarded;
 mod from_disk;
 mod handover;
 mod heads;

@@ -61,9 +61,9 @@ enum Job {
     /// What has come of one that is written while it comes.
     Write(Arc<Stream>, Arc<Object>),
     /// The head of one that was confirmed by its origin. Others that would answer the same request are older.
-    Refresh(Arc<Object>, HeaderMap, Sent),
+    Refresh(Arc<Object>, Sent, Forgotten),
     /// What would answer a request has been replaced.
-    Forget(Arc<Forgotten>),
+    Forget(Forgotten),
     /// Purges that nobody waits for.
     Note(Vec<Noted>),
 }
@@ -230,14 +230,20 @@ impl OnDisk {
     }
 
     /// Writes the head of an object, and its body if that is not on disk yet. Removes others that would answer a request with this header.
+    /// Until then the older head is not found.
     pub(crate) fn refresh(&self, object: &Arc<Object>, request: &HeaderMap, sent: Sent) {
-        self.tell(Job::Refresh(Arc::clone(object), request.clone(), sent));
+        let older = self.forgotten.add(&object.key, request);
+        if !self.tell(Job::Refresh(Arc::clone(object), sent, older)) {
+            self.forgotten.is_done(&object.key);
+        }
     }
 
     /// Has what would answer a request with this header removed. It is not found from now on.
     pub(crate) fn forget(&self, key: &Key, request: &HeaderMap) {
         let forgotten = self.forgotten.add(key, request);
-        self.tell(Job::Forget(forgotten));
+        if !self.tell(Job::Forget(forgotten)) {
+            self.forgotten.is_done(key);
+        }
     }
 
     /// Has purges noted when there is time.
@@ -336,10 +342,14 @@ impl Writer {
                     kept
                 }
                 Job::Write(stream, object) => stream.write(&self.store, &object),
-                Job::Refresh(object, request, sent) => self.refresh(&object, &request, &sent),
+                Job::Refresh(object, sent, older) => {
+                    let refreshed = self.refresh(&object, &sent, &older);
+                    self.forgotten.is_done(&older.key);
+                    refreshed
+                }
                 Job::Forget(forgotten) => {
                     let removed = forgotten.remove(&self.store);
-                    self.forgotten.is_done(&forgotten);
+                    self.forgotten.is_done(&forgotten.key);
                     removed
                 }
                 Job::Note(noted) => lock(&self.notes).add(noted),
@@ -347,7 +357,7 @@ impl Writer {
         }
     }
 
-    fn refresh(&self, object: &Object, request: &HeaderMap, sent: &Sent) -> Result<(), ::disk::Error> {
+    fn refresh(&self, object: &Object, sent: &Sent, older: &Forgotten) -> Result<(), ::disk::Error> {
         if let Some(id) = object.body.on_disk.get() {
             self.store.replace(*id, &head::write(object))?;
         } else if object.parts.is_none()
@@ -357,8 +367,7 @@ impl Writer {
             // Its body was not written before the origin confirmed it.
             self.keep(object, sent)?;
         }
-        let id = object.body.on_disk.get().copied();
-        forgotten::remove(&self.store, &object.key, request, id)
+        older.remove_but(&self.store, object.body.on_disk.get().copied())
     }
 
     fn keep_coded(&self, object: &Object, coding: Coding) -> Result<(), ::disk::Error> {

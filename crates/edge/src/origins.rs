@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use self::known::Table;
 use crate::{
+    forwarded,
     log::AtOrigin,
     network::Zone,
     operator::OriginStatus,
@@ -157,7 +158,10 @@ fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     let address = ip.to_string();
     append(headers, &FORWARDED_FOR, &[&address]);
     set(headers, &FORWARDED_PROTO, proto);
-    append(headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto));
+    if !headers.get_all(header::FORWARDED).iter().all(|line| forwarded::is_list(line.as_bytes())) {
+        headers.remove(header::FORWARDED);
+    }
+    append(headers, &header::FORWARDED, &forwarded::element(&address, ip.is_ipv6(), proto));
 }
 
 /// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.
@@ -228,12 +232,6 @@ pub(crate) fn via(version: Version, centre: &str) -> [&str; 2] {
         _ => "1.1 ",
     };
     [version, centre]
-}
-
-/// Whom a message came from, as the parts of a member of Forwarded (RFC 7239 section 4).
-pub(crate) fn forwarded<'p>(address: &'p str, is_ipv6: bool, proto: &'p str) -> [&'p str; 6] {
-    let (before, after) = if is_ipv6 { ("\"[", "]\"") } else { ("", "") };
-    ["for=", before, address, after, ";proto=", proto]
 }
 
 /// Adds a member, of which these are the parts, to a list.

@@ -227,6 +227,10 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
 fn normal_authority(authority: Authority, scheme: Scheme) -> Result<Authority, Refusal> {
     let usual = if scheme == Scheme::Https { 443 } else { 80 };
     let host = authority.host();
+    // A name has no empty labels (RFC 1035 section 3.1).
+    if host.starts_with('.') || host.contains("..") {
+        return Err(BAD_HOST);
+    }
     let mut normal = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     if let Some(port) = authority.port_u16().filter(|port| *port != usual) {
         normal.push(':');

@@ -1,76 +1,100 @@
 //! Objects on disk whose origin has another answer now: they are not found any more, and removed when the writer comes to it.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use ::disk::{Id, Store};
-use cache::Key;
+use cache::{Key, Spread};
 use http::HeaderMap;
 
 use super::{coded, head};
 
 /// What would answer a request with this header.
 pub(super) struct Forgotten {
-    key: Key,
+    pub(super) key: Key,
     request: HeaderMap,
 }
 
-/// Those that are not removed yet.
+/// How many are not removed yet, by key.
 #[derive(Default)]
 pub(super) struct AllForgotten {
-    waiting: Mutex<Vec<Arc<Forgotten>>>,
-    /// So that a look at the disk takes no lock where none waits.
+    waiting: Mutex<HashMap<Key, usize, Spread>>,
+    /// The number of keys, so that a look at the disk takes no lock where none waits.
     count: AtomicUsize,
 }
 
 impl Forgotten {
     /// Removes it.
     pub(super) fn remove(&self, store: &Store) -> Result<(), ::disk::Error> {
-        remove(store, &self.key, &self.request, None)
+        self.remove_but(store, None)
     }
-}
 
-/// Removes what would answer a request with this header, but for the one object that is kept.
-pub(super) fn remove(
-    store: &Store,
-    key: &Key,
-    request: &HeaderMap,
-    kept: Option<Id>,
-) -> Result<(), ::disk::Error> {
-    for found in store.find(key.as_str().as_bytes())?.into_iter().filter(|found| Some(found.id) != kept) {
-        let object = head::read(&found.head, key, &[], Arc::default());
-        if object.is_some_and(|object| object.stored.selection.matches(request)) {
-            store.remove(found.id)?;
-            coded::remove(store, key, found.id)?;
+    /// Removes it, but for the one object that is kept.
+    pub(super) fn remove_but(&self, store: &Store, kept: Option<Id>) -> Result<(), ::disk::Error> {
+        let key = &self.key;
+        for found in store.find(key.as_str().as_bytes())?.into_iter().filter(|found| Some(found.id) != kept) {
+            let object = head::read(&found.head, key, &[], Arc::default());
+            if object.is_some_and(|object| object.stored.selection.matches(&self.request)) {
+                store.remove(found.id)?;
+                coded::remove(store, key, found.id)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 impl AllForgotten {
-    pub(super) fn add(&self, key: &Key, request: &HeaderMap) -> Arc<Forgotten> {
-        let forgotten = Arc::new(Forgotten { key: key.clone(), request: request.clone() });
+    pub(super) fn add(&self, key: &Key, request: &HeaderMap) -> Forgotten {
         let mut waiting = self.lock();
-        waiting.push(Arc::clone(&forgotten));
+        *waiting.entry(key.clone()).or_default() += 1;
         self.count.store(waiting.len(), Relaxed);
-        forgotten
+        Forgotten { key: key.clone(), request: request.clone() }
     }
 
     /// Whether something under a key is among them: until it is removed, no variant is found, and at worst an origin is asked.
     pub(super) fn has(&self, key: &Key) -> bool {
-        self.count.load(Relaxed) > 0 && self.lock().iter().any(|other| other.key == *key)
+        self.count.load(Relaxed) > 0 && self.lock().contains_key(key)
     }
 
-    /// It is removed.
-    pub(super) fn is_done(&self, forgotten: &Arc<Forgotten>) {
+    /// One under this key is removed.
+    pub(super) fn is_done(&self, key: &Key) {
         let mut waiting = self.lock();
-        waiting.retain(|other| !Arc::ptr_eq(other, forgotten));
+        if let Some(count) = waiting.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                waiting.remove(key);
+            }
+        }
         self.count.store(waiting.len(), Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Forgotten>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, usize, Spread>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cache::KeyRule;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_again_once_all_its_removals_are_done() {
+        let key = |path: &str| {
+            Key::of(&format!("http://a{path}").parse().unwrap(), &HeaderMap::new(), &KeyRule::default())
+        };
+        let all = AllForgotten::default();
+        let (first, second) = (all.add(&key("/"), &HeaderMap::new()), all.add(&key("/"), &HeaderMap::new()));
+        assert!(all.has(&key("/")) && !all.has(&key("/other")));
+        all.is_done(&first.key);
+        assert!(all.has(&key("/")));
+        all.is_done(&second.key);
+        assert!(!all.has(&key("/")));
     }
 }

@@ -12,11 +12,7 @@ use http::{
 };
 
 use super::head::Head;
-use crate::{
-    digits::push_address,
-    origins::{forwarded, via},
-    visit::loop_member,
-};
+use crate::{digits::push_address, forwarded, origins::via, visit::loop_member};
 
 /// Members that a message gets in lists which it may have already, in the order of their names here.
 struct Lists<'l, const N: usize> {
@@ -61,10 +57,10 @@ pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
     let mut head = Head::new(request.head(), &first);
     let mut lists = Lists::new(["via", "x-forwarded-for", "forwarded"]);
     for (name, value) in request.fields() {
-        if !may_be_relayed(name) {
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        if !may_be_relayed(name) || (is("forwarded") && !forwarded::is_list(value)) {
             return None;
         }
-        let is = |other: &str| name.eq_ignore_ascii_case(other);
         let goes = is_of_connection(name) || is("host") || is("x-forwarded-proto");
         if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !lists.take(name, value) {
             head.keep(name, value);
@@ -74,8 +70,8 @@ pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
     let (ip, proto) = (peer.address.ip().to_canonical(), peer.scheme.name());
     let mut address = String::with_capacity(LONGEST_IPV4);
     push_address(&mut address, ip);
-    let forwarded = forwarded(&address, ip.is_ipv6(), proto);
-    lists.write([&via(Version::HTTP_11, centre), &[&address], &forwarded], &mut head);
+    let element = forwarded::element(&address, ip.is_ipv6(), proto);
+    lists.write([&via(Version::HTTP_11, centre), &[&address], &element], &mut head);
     head.put("x-forwarded-proto", [proto]);
     head.put("cdn-loop", loop_member(network, centre));
     let mut head = head.written();

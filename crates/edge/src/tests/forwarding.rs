@@ -36,7 +36,12 @@ async fn an_ipv4_client_of_a_socket_for_both_families_has_its_ipv4_address() {
         ),
     ] {
         assert_eq!(stage.send(from(address, &[])).await.body, expected);
+        // What is appended to an open string would be a part of it.
+        assert_eq!(stage.send(from(address, &[("forwarded", "for=\"x")])).await.body, expected);
     }
+    let continued = stage.send(from("192.0.2.7:5", &[("forwarded", "for=\"x\"")])).await.body;
+    let continued = String::from_utf8(continued.to_vec()).unwrap();
+    assert!(continued.contains("forwarded=for=\"x\", for=192.0.2.7;proto=http\n"), "{continued}");
 }
 
 #[tokio::test]
@@ -45,6 +50,7 @@ async fn the_same_is_told_line_by_line() {
     let expected = "x-forwarded-for=127.0.0.1\nforwarded=for=127.0.0.1;proto=http\nmax-forwards=";
     for _ in 0..4 {
         assert_eq!(door.get("/", &[]).await.0.body, expected);
+        assert_eq!(door.get("/", &["forwarded: for=\"x"]).await.0.body, expected);
     }
     assert!(door.relayed.load(std::sync::atomic::Ordering::SeqCst) > 0);
 }

@@ -289,6 +289,10 @@ async fn each_spelling_of_a_host_is_one_for_the_origin_too() {
         assert_eq!(stage.get("/", &[("host", host)]).await.body, "shop.example", "{host}");
     }
     assert_eq!(stage.asked(), 1);
+    for host in ["shop.example..", ".shop.example", "shop..example", "."] {
+        assert_eq!(stage.get("/", &[("host", host)]).await.status, 400, "{host}");
+    }
+    assert_eq!(stage.asked(), 1);
 }
 
 #[tokio::test]

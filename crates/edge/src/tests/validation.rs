@@ -65,6 +65,51 @@ async fn a_304_may_end_what_it_confirms() {
 }
 
 #[tokio::test]
+async fn a_304_with_another_validator_updates_nothing() {
+    for (first, second) in [
+        (&[("last-modified", "Wed, 01 Jan 2020 00:00:00 GMT")][..], &[("etag", "\"v2\"")][..]),
+        (
+            &[("last-modified", "Wed, 01 Jan 2020 00:00:00 GMT")],
+            &[("last-modified", "Thu, 02 Jan 2020 00:00:00 GMT")],
+        ),
+        (&[("etag", "\"v1\"")], &[("etag", "\"v2\"")]),
+    ] {
+        let stage = Stage::new("", move |_, number| async move {
+            let (status, fields, body) =
+                [(200, first, "first"), (304, second, ""), (200, second, "new")][number.min(2)];
+            let mut response = Response::new(Body::whole(body));
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            for (name, value) in fields.iter().chain(STALE) {
+                response.headers_mut().append(*name, value.parse().unwrap());
+            }
+            response
+        });
+        assert_eq!(ask(&stage, Method::GET, &[]).await.1, "first");
+        let (headers, body) = ask(&stage, Method::GET, &[]).await;
+        assert_eq!((&body[..], &headers[second[0].0]), ("new", &second[0].1.parse().unwrap()), "{first:?}");
+        assert_eq!(stage.asked(), 3, "{first:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_fields_of_many_304s_are_bounded() {
+    let stage = Stage::new("", |request: Request<Body>, number| async move {
+        let is_known = request.headers().contains_key("if-none-match");
+        let (status, body) = if is_known { (304, "") } else { (200, "first") };
+        let mut response = answer(status, STALE, body);
+        let name = http::HeaderName::try_from(format!("x-{number}")).unwrap();
+        response.headers_mut().append(name, "a".repeat(10_000).parse().unwrap());
+        response
+    });
+    let mut most = 0;
+    for _ in 0..20 {
+        let (headers, _) = ask(&stage, Method::GET, &[]).await;
+        most = most.max(headers.values().map(http::HeaderValue::len).sum());
+    }
+    assert!((30_000..80_000).contains(&most), "{most}");
+}
+
+#[tokio::test]
 async fn a_304_names_other_variants() {
     let stage = confirming("", STALE, &[("cache-control", "max-age=60"), ("vary", "cookie")]);
     ask(&stage, Method::GET, &[]).await;
