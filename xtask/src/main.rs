@@ -82,7 +82,7 @@ cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet
 cargo xtask bench sure [N [PLACE]]  how often a source is called surely different from itself, N times a place
 cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
 cargo xtask bench power [N [SHAPE]]  how often a side that is slower by so many standard errors is found, beside scipy (PYTHON=python)
-cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...]  the edge's processor time a request beside nginx, HAProxy, Varnish, Traffic Server
+cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...] [--before PROGRAM]  the edge's processor time a request beside nginx, HAProxy, Varnish, Traffic Server
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
 cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the list of what passes
 cargo xtask judge lint       what httplint says of each class of answer, compared with the list of what is known and why

@@ -41,6 +41,9 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     {
         ensure!(is_installed(program), "{program} is not installed; on Debian: apt-get install {package}");
     }
+    if let Some(program) = &options.before {
+        server::BEFORE.get_or_init(|| program.clone());
+    }
     let cores = Cores::of_this_process()?;
     release::build()?;
     let conditions = conditions();

@@ -1,5 +1,7 @@
 //! What is measured, and for how long, as the command line says it.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, bail, ensure};
 
 use super::scenario::{SCENARIOS, Scenario};
@@ -10,6 +12,8 @@ pub(super) struct Options {
     /// For each server in each round.
     pub(super) seconds: u32,
     pub(super) arms: Vec<Arm>,
+    /// A program of an earlier build, to compare this one with.
+    pub(super) before: Option<PathBuf>,
 }
 
 /// Something to measure.
@@ -36,17 +40,20 @@ impl Arm {
 
 impl Options {
     pub(super) fn read(words: &[&str]) -> anyhow::Result<Self> {
-        let mut options = Self { rounds: 5, seconds: 3, arms: Arm::all().collect() };
+        let mut options = Self { rounds: 5, seconds: 3, arms: Arm::all().collect(), before: None };
         let mut words = words.iter();
         while let Some(&option) = words.next() {
             let mut value = || words.next().with_context(|| format!("{option} needs a value"));
             match option {
                 "--rounds" => options.rounds = number(option, value()?)?,
                 "--seconds" => options.seconds = number(option, value()?)?,
+                "--before" => options.before = Some(program(value()?)?),
                 "--only" => {
                     options.arms = value()?.split(',').map(named).collect::<anyhow::Result<_>>()?;
                 }
-                _ => bail!("edge has no option \"{option}\"; it has --rounds, --seconds and --only"),
+                _ => {
+                    bail!("edge has no option \"{option}\"; it has --rounds, --seconds, --only and --before")
+                }
             }
         }
         Ok(options)
@@ -57,6 +64,10 @@ fn named(name: &str) -> anyhow::Result<Arm> {
     let names = || Arm::all().map(Arm::name).collect::<Vec<_>>().join(", ");
     let found = Arm::all().find(|arm| arm.name() == name);
     found.with_context(|| format!("no scenario \"{name}\"; there are {}", names()))
+}
+
+fn program(path: &str) -> anyhow::Result<PathBuf> {
+    std::fs::canonicalize(path).with_context(|| format!("--before {path}: expected a program"))
 }
 
 fn number<T: std::str::FromStr + PartialOrd + From<u8>>(option: &str, text: &str) -> anyhow::Result<T> {
@@ -84,6 +95,7 @@ mod tests {
             (&["--rounds", "0"], "expected at least 1"),
             (&["--seconds", "x"], "expected a whole number"),
             (&["--only", "hit"], "no scenario \"hit\"; there are hit-1k,"),
+            (&["--before", "/nowhere"], "expected a program"),
             (&["quickly"], "no option \"quickly\""),
         ] {
             let said = Options::read(words).unwrap_err().to_string();

@@ -156,7 +156,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| Varnish | | not measured: Varnish is not installed |"), "{text}");
-        let options = Options { rounds: 3, seconds: 1, arms: vec![Arm::Load(&SCENARIOS[0])] };
+        let options = Options { rounds: 3, seconds: 1, arms: vec![Arm::Load(&SCENARIOS[0])], before: None };
         let json = json("a machine", &options, &[outcome]);
         assert_eq!(json.pointer("/scenarios/0/servers/1/longhaul_to_it/median"), Some(&json!(0.7)));
         assert_eq!(json.pointer("/scenarios/0/servers/2/cpu_us_per_request"), None);

@@ -5,6 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
     thread,
     time::Duration,
 };
@@ -26,20 +27,33 @@ pub(super) enum Kind {
     Longhaul,
     /// Ours with objects in memory, beside itself with objects on disk.
     InMemory,
+    /// An earlier build of ours.
+    Before,
     Nginx,
     HaProxy,
     Varnish,
     TrafficServer,
 }
 
+/// The program of [`Kind::Before`].
+pub(super) static BEFORE: OnceLock<PathBuf> = OnceLock::new();
+
 impl Kind {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Longhaul, Self::InMemory, Self::Nginx, Self::HaProxy, Self::Varnish, Self::TrafficServer];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Longhaul,
+        Self::InMemory,
+        Self::Before,
+        Self::Nginx,
+        Self::HaProxy,
+        Self::Varnish,
+        Self::TrafficServer,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Longhaul => "Longhaul",
             Self::InMemory => "Longhaul, in memory",
+            Self::Before => "Longhaul, before",
             Self::Nginx => "nginx",
             Self::HaProxy => "HAProxy",
             Self::Varnish => "Varnish",
@@ -51,6 +65,7 @@ impl Kind {
     fn program(self) -> (PathBuf, &'static str) {
         match self {
             Self::Longhaul | Self::InMemory => (longhaul().get_program().into(), "--version"),
+            Self::Before => (BEFORE.get().cloned().unwrap_or_default(), "--version"),
             Self::Nginx => ("nginx".into(), "-v"),
             Self::HaProxy => ("haproxy".into(), "-v"),
             Self::Varnish => ("varnishd".into(), "-V"),
@@ -69,7 +84,7 @@ impl Kind {
         if scenario.protocol.is_tls() && matches!(self, Self::Varnish | Self::TrafficServer) {
             return Some(format!("{} is set up without TLS here", self.name()));
         }
-        if scenario.protocol == Protocol::Http3 && self != Self::Longhaul {
+        if scenario.protocol == Protocol::Http3 && !matches!(self, Self::Longhaul | Self::Before) {
             return Some(format!("{} of this distribution speaks no HTTP/3", self.name()));
         }
         if scenario.protocol.is_http2() {
@@ -104,7 +119,11 @@ impl Kind {
 
     /// Whether it belongs into the table at all.
     pub(super) fn takes_part(self, scenario: &Scenario) -> bool {
-        self != Self::InMemory || scenario.store == Store::Disk
+        match self {
+            Self::InMemory => scenario.store == Store::Disk,
+            Self::Before => BEFORE.get().is_some(),
+            _ => true,
+        }
     }
 
     /// Writes what it reads, and returns what starts it.
@@ -113,7 +132,7 @@ impl Kind {
         let configured = |text: &str| -> anyhow::Result<()> { Ok(fs::write(&file, place.fill(text))?) };
         let mut command = Command::new(self.program().0);
         match self {
-            Self::Longhaul | Self::InMemory => {
+            Self::Longhaul | Self::InMemory | Self::Before => {
                 configured(include_str!("peers/longhaul.toml"))?;
                 command.args(["edge", "run", "--data-centre", "lhr"]).arg(&file);
             }
@@ -174,7 +193,7 @@ impl Server {
         fs::create_dir(&folder)?;
         let [address, http2, tls] = [free_address()?, free_address()?, free_address()?];
         let Scenario { sendfile, logged, .. } = *scenario;
-        let is_on_disk = kind == Kind::Longhaul && scenario.store == Store::Disk;
+        let is_on_disk = matches!(kind, Kind::Longhaul | Kind::Before) && scenario.store == Store::Disk;
         let tls = scenario.protocol.is_tls().then_some(tls);
         let place =
             Place { folder: &folder, listen: address, http2, tls, origin, sendfile, logged, is_on_disk };
