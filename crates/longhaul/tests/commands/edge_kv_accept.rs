@@ -8,8 +8,12 @@ use std::{
 };
 
 use nix::sys::signal::Signal;
+use serde_json::Value;
 
-use crate::harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, wait_until};
+use crate::{
+    documents,
+    harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, wait_until},
+};
 
 /// A server of NATS with its own folder.
 struct Nats {
@@ -98,6 +102,8 @@ fn a_stream_that_is_gone_after_a_restart_is_refused_until_it_is_accepted() {
     let running = run();
     wait_until(|| status()["error"].is_null());
     assert_eq!(accept(&[]).ok(), "no stream is refused\n");
+    let none = accept(&["--json"]).json();
+    assert_eq!((&none["refused"], &none["is_accepted"]), (&Value::Null, &Value::Bool(false)));
     for number in 0..3 {
         key(&["put", &format!("k{number}"), "v"]).ok();
     }
@@ -117,6 +123,10 @@ fn a_stream_that_is_gone_after_a_restart_is_refused_until_it_is_accepted() {
         "{}",
         told.stdout
     );
+    let shown = accept(&["--json"]);
+    documents::keep(&shown.stdout);
+    let document: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!((shown.code, &document["refused"]["expected"]["last_sequence"]), (Some(1), &3.into()));
     assert!(status()["refused_stream"].is_object(), "nothing has changed");
     assert!(accept(&["--yes"]).ok().ends_with("accepted\n"));
     assert!(metrics(&admin).contains("longhaul_edge_kv_stream_refused{data_centre=\"lhr\"} 0\n"));
