@@ -70,14 +70,7 @@ pub fn of_response(
     }
     let is_bodiless =
         method == Method::HEAD || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-    if is_bodiless {
-        return Ok(Framing::None);
-    }
-    // The content in a coding that is not known here would go on without the field that names it.
-    if announced == Some(Framing::UntilClose) && !has_token(headers, &header::TRANSFER_ENCODING, "identity") {
-        return Err(Malformed::Coding);
-    }
-    Ok(announced.unwrap_or(Framing::UntilClose))
+    Ok(if is_bodiless { Framing::None } else { announced.unwrap_or(Framing::UntilClose) })
 }
 
 /// Whether a message's connection is kept after it.
@@ -224,12 +217,8 @@ mod tests {
             assert_eq!(of_request, if is_twice { Err(Malformed::Framing) } else { expected }, "{lines:?}");
             let of_response = of_response(&Method::GET, StatusCode::OK, Version::HTTP_11, &fields(lines));
             // Without a length, and without chunks, the connection's end is the body's.
-            let expected = match lines {
-                [] | [(CODING, "identity")] => Ok(Framing::UntilClose),
-                [(CODING, "xchunked" | "chunk")] => Err(Malformed::Coding),
-                _ => expected,
-            };
-            assert_eq!(of_response, expected, "{lines:?}");
+            let is_open = matches!(lines, [] | [(CODING, "identity" | "xchunked" | "chunk")]);
+            assert_eq!(of_response, if is_open { Ok(Framing::UntilClose) } else { expected }, "{lines:?}");
         }
         assert_eq!(of_request(Version::HTTP_10, &fields(&[(CODING, "chunked")])), Err(Malformed::Framing));
         assert_eq!(of_request(Version::HTTP_10, &fields(&[(LENGTH, "5")])), Ok(Framing::Length(5)));
