@@ -80,8 +80,8 @@ impl Validators {
         }
     }
 
-    /// Whether a 304 is about the response that has these (RFC 9111 section 4.3.4). A strong tag of the 304 has to be the stored one; without
-    /// a tag, its date has to be. One that names neither is about the response whose validators were sent.
+    /// Whether a 304 is about the response that has these (RFC 9111 section 4.3.4). Its strong tag must equal the stored tag; without a
+    /// tag, its date must equal the stored date. A 304 without validators confirms the response whose validators were sent.
     pub fn are_confirmed_by(&self, answer: &HeaderMap) -> bool {
         let is_date_confirmed = || match (answer.get(LAST_MODIFIED), &self.modified) {
             (Some(theirs), ours) => Some(theirs) == ours.as_ref(),

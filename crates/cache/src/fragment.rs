@@ -27,6 +27,11 @@ impl Representation {
         let tag = strong_tag(whole)?.clone();
         Some(Self { tag, coding: coding(whole).cloned(), length: announced(whole) })
     }
+
+    /// Whether a header has its tag and coding.
+    fn is_named_by(&self, headers: &HeaderMap) -> bool {
+        headers.get(ETAG) == Some(&self.tag) && coding(headers) == self.coding.as_ref()
+    }
 }
 
 /// One part of a representation, as a response brings it.
@@ -56,8 +61,7 @@ impl<'r> Fragment<'r> {
     }
 
     pub(crate) fn belongs_to(&self, representation: &Representation) -> bool {
-        self.headers.get(ETAG) == Some(&representation.tag)
-            && coding(self.headers) == representation.coding.as_ref()
+        representation.is_named_by(self.headers)
             && representation.length.is_none_or(|length| length == self.length)
     }
 
@@ -80,15 +84,12 @@ impl<'r> Fragment<'r> {
 }
 
 /// Whether a 206 with this header, of one or more parts, is of the same representation as a stored response.
-pub fn is_part_of(partial: &HeaderMap, stored: &Stored) -> bool {
-    let representation = Representation::of(&stored.headers);
-    representation.is_some_and(|representation| {
-        partial.get(ETAG) == Some(&representation.tag) && coding(partial) == representation.coding.as_ref()
-    })
+pub fn is_same_representation(partial: &HeaderMap, stored: &Stored) -> bool {
+    Representation::of(&stored.headers).is_some_and(|representation| representation.is_named_by(partial))
 }
 
 /// The fields of a 206 that are about the whole representation.
-pub fn fields_of_whole(partial: &HeaderMap) -> HeaderMap {
+pub fn representation_fields(partial: &HeaderMap) -> HeaderMap {
     let mut fields = partial.clone();
     if is_multipart(partial) {
         fields.remove(CONTENT_TYPE);
@@ -168,11 +169,11 @@ mod tests {
         ] {
             let mut partial = map(&[("etag", tag), multipart, ("cache-control", "max-age=60")]);
             partial.extend(coding.map(|coding| (CONTENT_ENCODING, HeaderValue::from_static(coding))));
-            assert_eq!(is_part_of(&partial, &stored(&[TAG])), is_part, "{tag} {coding:?}");
-            let fields = fields_of_whole(&partial);
+            assert_eq!(is_same_representation(&partial, &stored(&[TAG])), is_part, "{tag} {coding:?}");
+            let fields = representation_fields(&partial);
             assert!(!fields.contains_key(CONTENT_TYPE) && fields.contains_key("cache-control"));
         }
-        assert!(fields_of_whole(&map(&[("content-type", "text/css")])).contains_key(CONTENT_TYPE));
+        assert!(representation_fields(&map(&[("content-type", "text/css")])).contains_key(CONTENT_TYPE));
     }
 
     #[test]

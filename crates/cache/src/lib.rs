@@ -66,7 +66,7 @@ pub use self::{
     encoding::{Coding, Form, is_coded, names_coding},
     eviction::Eviction,
     extension::fits_extension,
-    fragment::{Fragment, fields_of_whole, is_part_of},
+    fragment::{Fragment, is_same_representation, representation_fields},
     freshness::{Lifetime, Terms, rule_lifetime},
     key::{Key, KeyRule, overrides_request},
     max_forwards::MaxForwards,

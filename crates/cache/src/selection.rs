@@ -30,7 +30,7 @@ impl Selection {
         for name in elements(response, &VARY) {
             // Neither "*" nor anything that is not a name.
             let name: HeaderName = name.parse().ok().filter(|_| name != "*")?;
-            // A cache sets these itself: the client's value is not the one that the origin selected by.
+            // A cache sets these fields: the origin did not select by the client's value.
             if SET_BY_CACHES.contains(&name) {
                 return None;
             }

@@ -11,8 +11,8 @@ use http_types::{
 
 use crate::{Stored, directives::elements};
 
-/// Takes over the fields of an answer that confirmed a stored response. Those that describe the stored body stay; so does its tag, of which
-/// a 304 may have the weak or the strong form.
+/// Copies the fields of a confirming response into a stored one. Fields that describe the stored body stay. The stored tag stays too: a 304
+/// may have its weak or its strong form.
 pub fn refresh(stored: &mut HeaderMap, answer: &HeaderMap) {
     let has_tag = stored.contains_key(ETAG);
     let stays = |name: &HeaderName| describes_the_body(name) || (has_tag && *name == ETAG);

@@ -58,7 +58,7 @@ impl Core {
         stored.headers.remove(purge::CACHE_TAG);
         stored.headers = compact(std::mem::take(&mut stored.headers));
         let judged = judged.and_then(|judged| {
-            // Each answer may add fields; together they are no longer than one header.
+            // Each response may add fields: the merged header is bounded as one header is.
             if header_bytes(&stored.headers) > HEADER_BYTES { Err(NotStored::TooLarge) } else { Ok(judged) }
         });
         let Judged { selection, .. } = match judged {

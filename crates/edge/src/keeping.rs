@@ -10,7 +10,8 @@ use std::{
 };
 
 use cache::{
-    Fragment, Stored, Time, fields_of_whole, is_part_of, purge::CACHE_TAG, ranges::Part, take_personal,
+    Fragment, Stored, Time, is_same_representation, purge::CACHE_TAG, ranges::Part, representation_fields,
+    take_personal,
 };
 use http::{
     Body, Bytes, Failure, HeaderMap, Method, Response, StatusCode,
@@ -63,8 +64,8 @@ impl Core {
         (response, is_kept)
     }
 
-    /// The object that receives the bytes of a fragment, with the newest header. `None` for a response without such a fragment, and
-    /// where the object is whole, or comes as a whole.
+    /// The object that receives the bytes of a fragment, with the newest header. `None` if the response has no such fragment, or
+    /// the object is stored as a whole.
     fn place(
         &self,
         visit: &Visit,
@@ -73,7 +74,8 @@ impl Core {
         (sent, now): (&Sent, Time),
     ) -> Option<(Arc<Object>, Arc<Parts>)> {
         let is_same = |stored: &Stored| {
-            fragment.map_or_else(|| is_part_of(headers, stored), |fragment| fragment.is_of(stored))
+            fragment
+                .map_or_else(|| is_same_representation(headers, stored), |fragment| fragment.is_of(stored))
         };
         let fragment = fragment.filter(Fragment::is_announced);
         // Later requests for other parts do not wait for each other.
@@ -86,7 +88,7 @@ impl Core {
             Found::OtherVariant | Found::Nothing => (None, None),
         };
         if let Some(object) = stored.filter(|object| is_same(&object.stored)) {
-            let confirmed = self.confirm(visit, &object, &fields_of_whole(headers), (sent, now));
+            let confirmed = self.confirm(visit, &object, &representation_fields(headers), (sent, now));
             let parts = parts.filter(|_| confirmed.is_stored && fragment.is_some())?;
             return Some((confirmed.object, parts));
         }

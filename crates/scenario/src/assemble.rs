@@ -30,8 +30,8 @@ pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error
     }
     let conditions = outcome.conditions.into_iter().map(|(name, value)| Condition { name, value });
     let question = Question::new(plan.metric, plan.page);
-    let planned_s: Vec<_> = outcome.faults.iter().map(FaultMark::stretch_s).collect();
-    let with_plan = |side: SideInput| SideInput { planned_s: planned_s.clone(), ..side };
+    let planned_faults_s: Vec<_> = outcome.faults.iter().map(FaultMark::stretch_s).collect();
+    let with_plan = |side: SideInput| SideInput { planned_faults_s: planned_faults_s.clone(), ..side };
     let sides: Vec<SideInput> = outcome.sides.into_iter().map(with_plan).collect();
     let compared = of_comparison(&title, &compare(&question, &sides)?, &doubts)?;
     let doubts: Vec<Caveat> = outcome.fidelity.doubts.iter().cloned().chain(compared.doubts).collect();

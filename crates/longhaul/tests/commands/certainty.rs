@@ -304,8 +304,8 @@ fn certainties(json: &serde_json::Value, at: &str, found: &mut Vec<(String, Stri
     }
 }
 
-/// Every place that says how sure a difference is counts what depends on one another: with pages or with times none is sure of two
-/// draws of one source, and without both, where nothing tells that requests depend, each kind of place is.
+/// Two draws of one source, with requests that depend on each other. With pages or times no verdict may be sure. Without both, nothing
+/// shows the dependence and each kind of verdict is sure, so that the test can fail.
 #[test]
 fn no_place_is_sure_of_dependent_samples() {
     let folder = Folder::new();

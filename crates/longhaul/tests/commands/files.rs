@@ -1,4 +1,4 @@
-//! Files that people bring: read with the right figures, or refused with what they are and the next step.
+//! Files of other tools: read with the right figures, or refused with their name and the next step.
 
 use crate::harness::{Folder, longhaul, number};
 

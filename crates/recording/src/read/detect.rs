@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     AccessFormat, Format, Options, ab, access, fping, gatling, hey, jmeter, locust, locust_history, mtr,
-    other_tools, ping, prometheus, smokeping, windows_ping, wrk,
+    ping, prometheus, smokeping, unsupported, windows_ping, wrk,
 };
 use crate::{Error, Place};
 
@@ -46,7 +46,7 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
     if let Some(found) = access::refused(head) {
         return refuse(found);
     }
-    if let Some(found) = other_tools::found(head) {
+    if let Some(found) = unsupported::describe(head) {
         return refuse(&found);
     }
     let text = head.trim_ascii_start();
@@ -73,11 +73,11 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
                 )
             }
             None if text.starts_with(b"[") => refuse("this is a JSON array of nothing known"),
-            None => refuse(&format!("this is JSON of nothing known{}", other_tools::keys(text))),
+            None => refuse(&format!("this is JSON of nothing known{}", unsupported::keys(text))),
         },
         Some(b'<') if memchr::memmem::find(text, b"<testResults").is_some() => Ok(Format::JmeterXml),
         Some(b'<') if memchr::memmem::find(text, b"<rrd>").is_some() => refuse(ROUND_ROBIN),
-        Some(b'<') => refuse(&other_tools::xml(text)),
+        Some(b'<') => refuse(&unsupported::xml(text)),
         _ if has_line(head, is_hgrm_header) => Ok(Format::Hgrm),
         _ if has_line(head, is_hlog_line) => Ok(Format::Hlog),
         _ if head.starts_with(b"request-start,DNS,DNS+dialup,") => Ok(Format::OhaCsv),
@@ -231,8 +231,8 @@ fn is_vegeta_csv(head: &[u8]) -> bool {
     is_numbers && fields.count() >= if is_whole { 4 } else { 2 }
 }
 
-/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default. What a client sent in
-/// place of a request may be anything.
+/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default. The request may be any
+/// bytes that a client sent.
 fn looks_like_access_log(line: &[u8]) -> bool {
     memchr::memchr_iter(b'[', line).any(|at| {
         let time = &line[at + 1..];

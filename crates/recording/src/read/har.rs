@@ -138,7 +138,7 @@ impl Problem {
     }
 }
 
-/// What wrote a file, as far as it matters.
+/// The exporters that count `ssl` in ways of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
     /// `ssl` is within `connect`, and in `time` a second time.

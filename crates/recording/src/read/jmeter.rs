@@ -153,7 +153,7 @@ struct Samples<'s> {
     sample: Sample,
     taken: u64,
     sums: u64,
-    /// How many samples the sums say that they are of.
+    /// The number of samples in the sums.
     summed: u64,
 }
 

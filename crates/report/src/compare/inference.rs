@@ -56,14 +56,14 @@ pub(super) fn infer(
         return Ok(Inferred { resamples: None, block_lengths: vec![None; sides.len()], shifts });
     };
     let offsets_s = offsets_s(sides);
-    let beside_plan: Option<Vec<_>> = sides.iter().map(SideInput::beside_plan).collect();
-    let are_apart = beside_plan.is_some_and(|rests| are_apart(&rests));
+    let outside_faults: Option<Vec<_>> = sides.iter().map(SideInput::outside_planned_faults).collect();
+    let are_disjoint = outside_faults.is_some_and(|values| are_ranges_disjoint(&values));
     let schemes: Vec<Scheme<'_>> = sides
         .iter()
         .zip(&found)
         .zip(offsets_s)
         .map(|((side, shifts), offset_s)| match blocks {
-            Blocks::Automatic if are_apart && page_size(side).is_none_or(|size| size <= 1) => {
+            Blocks::Automatic if are_disjoint && page_size(side).is_none_or(|size| size <= 1) => {
                 Scheme::Independent
             }
             blocks => scheme(side, offset_s, shifts, blocks),
@@ -83,16 +83,16 @@ fn offsets_s(sides: &[SideInput]) -> Vec<f64> {
     starts.into_iter().map(|start| start - earliest).collect()
 }
 
-/// Whether most samples beside the planned faults lie in ranges that do not overlap. How these depend on time then changes neither
-/// which side is faster nor, beside what the plan lets happen, by how much.
-fn are_apart(rests: &[Vec<f64>]) -> bool {
-    let range = |rest: &Vec<f64>| {
-        let mut sorted = rest.clone();
+/// Whether the middle 90 % of each side's samples outside planned faults are in ranges that do not overlap. Dependence in time then
+/// changes neither which side is faster nor by how much.
+fn are_ranges_disjoint(sides: &[Vec<f64>]) -> bool {
+    let range = |values: &Vec<f64>| {
+        let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
-        let cut = sorted.len() / CUT_OFF;
+        let cut = sorted.len() / TAIL;
         [sorted[cut], sorted[sorted.len() - 1 - cut]]
     };
-    let mut ranges: Vec<[f64; 2]> = rests.iter().map(range).collect();
+    let mut ranges: Vec<[f64; 2]> = sides.iter().map(range).collect();
     ranges.sort_by(|one, other| one[0].total_cmp(&other[0]));
     ranges.windows(2).all(|pair| pair[0][1] < pair[1][0])
 }
@@ -116,8 +116,8 @@ fn scheme<'s>(
         Blocks::None => Scheme::Independent,
         Blocks::Length(length) => in_blocks(length),
         Blocks::Automatic => {
-            if let Some(rest) = in_time.and_then(|_| side.beside_plan()) {
-                // What the plan lets happen is the same in each run: only what else depends on time counts.
+            if let Some(rest) = in_time.and_then(|_| side.outside_planned_faults()) {
+                // Planned faults are the same in each run: only other dependence counts.
                 return in_blocks(independent_stretch(&rest, None).max(page_size(side).unwrap_or(1)));
             }
             let step = step::first_after(side, shifts);
@@ -177,8 +177,8 @@ pub(super) fn share_ci(interval: ConfidenceInterval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
 
-/// One in twenty at either end, which are beyond what most samples show.
-const CUT_OFF: usize = 20;
+/// One sample in so many at either end is left out of a range.
+const TAIL: usize = 20;
 
 /// Pages in the shortest block of a side with page ids.
 const PAGES_IN_BLOCK: usize = 3;

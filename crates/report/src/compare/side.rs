@@ -24,9 +24,8 @@ pub struct SideInput {
     pub columns: Option<Columns>,
     /// When the recording started, seconds since 1970, if it has a date.
     pub start_unix_s: Option<f64>,
-    /// Stretches of time with a fault that is part of the measurement's plan, seconds since the measurement started: another run has
-    /// the same at the same times.
-    pub planned_s: Vec<[f64; 2]>,
+    /// The times of planned faults, seconds since the measurement started. Each run of the plan has the same faults at the same times.
+    pub planned_faults_s: Vec<[f64; 2]>,
     /// Counts by the value of the requested label, `None` for samples without it: instead of columns, if the samples
     /// are counts and the file tags them.
     pub tagged: Option<Vec<Tagged>>,
@@ -70,7 +69,7 @@ impl SideInput {
             without_error: None,
             columns: None,
             start_unix_s: None,
-            planned_s: Vec::new(),
+            planned_faults_s: Vec::new(),
             tagged: None,
             failed: 0,
             failures: Vec::new(),
@@ -88,13 +87,14 @@ impl SideInput {
 
     /// The values in the order of time without those near a planned fault. `None` if there is no such fault, or if it leaves too few
     /// samples to see how they depend on each other.
-    pub(crate) fn beside_plan(&self) -> Option<Vec<f64>> {
-        let (started_s, values_ms) = self.in_time().filter(|_| !self.planned_s.is_empty())?;
-        let is_near =
-            |at: f64| self.planned_s.iter().any(|[from, to]| (from - NEAR_S..=to + NEAR_S).contains(&at));
+    pub(crate) fn outside_planned_faults(&self) -> Option<Vec<f64>> {
+        let (started_s, values_ms) = self.in_time().filter(|_| !self.planned_faults_s.is_empty())?;
+        let is_near = |at: f64| {
+            self.planned_faults_s.iter().any(|[from, to]| (from - NEAR_S..=to + NEAR_S).contains(&at))
+        };
         let rest = started_s.iter().zip(values_ms).filter(|(at, _)| !is_near(**at));
         let rest: Vec<f64> = rest.map(|(_, value)| *value).collect();
-        (rest.len() >= FEWEST_BESIDE).then_some(rest)
+        (rest.len() >= FEWEST_OUTSIDE).then_some(rest)
     }
 }
 
@@ -102,7 +102,7 @@ impl SideInput {
 const NEAR_S: f64 = 1.0;
 
 /// Fewer samples do not show how they depend on each other.
-const FEWEST_BESIDE: usize = 50;
+const FEWEST_OUTSIDE: usize = 50;
 
 impl TryFrom<Series> for SideInput {
     type Error = experience::Error;
@@ -139,7 +139,7 @@ impl TryFrom<Series> for SideInput {
             without_error,
             columns,
             start_unix_s: series.start_unix_s,
-            planned_s: Vec::new(),
+            planned_faults_s: Vec::new(),
             tagged,
             read: series.read,
             failed: series.failed,

@@ -12,7 +12,7 @@ pub(super) struct Options {
     /// For each server in each round.
     pub(super) seconds: u32,
     pub(super) arms: Vec<Arm>,
-    /// A program of an earlier build, to compare this one with.
+    /// The program of an earlier build, which is measured too.
     pub(super) before: Option<PathBuf>,
 }
 

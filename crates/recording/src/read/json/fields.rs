@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for Loose {
     }
 }
 
-/// A whole number, also as text, as JSON of protocol buffers has those of 64 bits.
+/// A whole number, also as text: protocol buffers write numbers of 64 bits as strings in JSON.
 pub(in crate::read) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let Loose(text) = Loose::deserialize(deserializer)?;
     let text = text.unwrap_or_default();

@@ -41,9 +41,9 @@ fn with_outage(label: &str, base: f64, outage: bool) -> SideInput {
 
 #[test]
 fn what_the_plan_lets_happen_is_no_chance() {
-    let of = |planned_s: &[[f64; 2]]| {
+    let of = |planned_faults_s: &[[f64; 2]]| {
         let sides = [with_outage("near", 11.0, true), with_outage("far", 168.0, false)];
-        let sides = sides.map(|side| SideInput { planned_s: planned_s.to_vec(), ..side });
+        let sides = sides.map(|side| SideInput { planned_faults_s: planned_faults_s.to_vec(), ..side });
         let question = Question::new(Metric::Latency, Page::new(20, 0.5).unwrap());
         let verdict = compare(&question, &sides).unwrap().comparison.verdict.unwrap();
         let speed = speed(&verdict);

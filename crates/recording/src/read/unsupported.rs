@@ -2,8 +2,8 @@
 
 use super::jmeter;
 
-/// Names a file by its first lines, with the next step; `None` if it is none of these.
-pub(super) fn found(head: &[u8]) -> Option<String> {
+/// Names a file by its first lines, with the next step; `None` for a file of another kind.
+pub(super) fn describe(head: &[u8]) -> Option<String> {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let (first, second) = (lines.next()?, lines.next());
     if let Some((_, tool, step)) =
@@ -52,7 +52,7 @@ pub(super) fn found(head: &[u8]) -> Option<String> {
     Some(said.to_owned())
 }
 
-/// What tells a tool's text from others, the tool, and the next step.
+/// Marks of a tool's text, the tool, and the next step.
 type Summary = (&'static [&'static str], &'static str, &'static str);
 
 /// The tool whose summary for people a text is.
