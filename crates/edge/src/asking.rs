@@ -3,9 +3,9 @@
 //! A data centre that does not answer, or has no answer, is passed over for the next candidate, and in the end for the origin: a visitor
 //! sees an error only if nobody has an answer.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use ::tiers::{CentreId, Hop};
+use ::tiers::{CentreId, Hop, Role};
 use cache::{Form, Time, is_solicited};
 use http::{
     Body, Client, HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
@@ -14,8 +14,11 @@ use http::{
     header,
 };
 
+use tokio::time::sleep;
+
 use crate::{
     core::Core,
+    flights::Part,
     origins::{pass_on, received, refusal_for},
     others::Others,
     toward::Unanswered,
@@ -81,6 +84,19 @@ impl Core {
         .await
     }
 
+    /// Joins the flight for the object of a request, or begins one.
+    pub(crate) fn join_flight(&self, visit: &Visit) -> Part {
+        let next = || {
+            let others = self.others()?;
+            let (role, key) = (visit.role(), visit.key_hash());
+            match others.next(&visit.zone().name, role, key, &others.ids(visit.through())) {
+                Hop::Centre { role, .. } => Some(role),
+                Hop::Origin => None,
+            }
+        };
+        self.flights.join(&visit.key, visit.role(), next)
+    }
+
     /// Asks other data centres, one after another. `None` if the origin is next.
     async fn ask_tiers(
         &self,
@@ -94,8 +110,7 @@ impl Core {
             let Hop::Centre { centre, role } = others.next(&visit.zone().name, role, key, &through) else {
                 return None;
             };
-            let answered = self.ask_other(others, (centre, role), visit, headers, Body::empty()).await;
-            match answered {
+            match self.ask_when_there_is_room(others, (centre, role), visit, headers).await {
                 Ok(response) => match begun(received(response, visit.zone().next_byte + MARGIN)).await {
                     Ok(response) => return Some(Ok(response)),
                     Err(_) => through.push(centre),
@@ -106,12 +121,34 @@ impl Core {
                         // The origin was asked, and would be asked once more.
                         Unanswered::Refused(word) if word == TOO_SLOW.word => return Some(Err(TOO_SLOW)),
                         Unanswered::Refused(word) if word == BUSY.word => return Some(Err(BUSY)),
+                        // It may still wait for the origin.
+                        Unanswered::Late => return Some(Err(TOO_SLOW)),
                         _ => through.push(centre),
                     }
                 }
             }
         }
         None
+    }
+
+    /// Sends a request to another data centre. While that one, or the connections to it, have no room for it, it is sent again.
+    async fn ask_when_there_is_room(
+        &self,
+        others: &Arc<Others>,
+        to: (CentreId, Role),
+        visit: &Visit,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, Unanswered> {
+        let mut backoff = FIRST_BACKOFF;
+        loop {
+            let answered = self.ask_other(others, to, visit, headers, Body::empty()).await;
+            let is_full = matches!(answered, Err(Unanswered::Failed(failure)) if failure.is_want_of_room());
+            if !is_full || backoff > LAST_BACKOFF {
+                return answered;
+            }
+            sleep(backoff).await;
+            backoff *= 2;
+        }
     }
 
     /// Asks the zone's origins for what the request is about, in their order, those that failed last; a second one only if the
@@ -194,7 +231,7 @@ pub(crate) fn may_be_empty(visit: &Visit, body: &Body) -> bool {
 /// Bytes of a body that are looked at before its head is sent: as many as a connection reads in one piece.
 const LOOKED_AT: u64 = 16 << 10;
 /// How long a head waits for the first of its body: the end of a connection follows what was sent on it within this time.
-pub(crate) const HELD: std::time::Duration = std::time::Duration::from_millis(5);
+pub(crate) const HELD: Duration = Duration::from_millis(5);
 
 /// Whether the If-Range of a request does not identify the form that the client has.
 fn may_need_whole(visit: &Visit, headers: &HeaderMap, body: &Body) -> bool {
@@ -237,5 +274,9 @@ pub(crate) const UNSOLICITED: Refusal = Refusal {
 /// As what those may be asked that a visitor's own data centre asks, and so on: each asks three at most.
 const MOST_ASKED: usize = 3;
 
+/// Delays before a request is sent again to a data centre that had no room for it: 5 s in total.
+const FIRST_BACKOFF: Duration = Duration::from_millis(20);
+const LAST_BACKOFF: Duration = Duration::from_millis(2560);
+
 /// How much longer than the next one a data centre waits, so that it hears what became of the request.
-const MARGIN: std::time::Duration = std::time::Duration::from_secs(2);
+const MARGIN: Duration = Duration::from_secs(2);

@@ -142,11 +142,18 @@ impl Core {
         }
         // A fetch that began before the request is no validation of it (RFC 9111 section 5.2.1.4).
         let part = match hit_for_miss {
-            None if !visit.wishes.wants_validation() => self.flights.join(&visit.key),
+            None if !visit.wishes.wants_validation() => self.join_flight(&visit),
             _ => Part::Leads(self.flights.alone(&visit.key)),
         };
         match part {
             Part::Leads(flight) => {
+                // A flight may have ended between the lookup and the start of this one.
+                if let Found::Object(object) = self.store.find(&visit.key, &visit.headers)
+                    && self.reuse(&visit, &object, self.now()) == Reuse::Fresh
+                {
+                    flight.land(Landing::Found(Arc::clone(&object)));
+                    return self.hit(&visit, &object, self.now(), None);
+                }
                 let fetch = Lasting::new(Arc::clone(self).fetch(Arc::clone(&visit), stale, flight));
                 match in_time(fetch, zone.stale_after, instead).await {
                     Ok(Fetched::Passed(response, _)) if self.is_better_in_parts(&visit, &response) => {
@@ -207,7 +214,7 @@ impl Core {
 
     /// Asks the origin about an object while it is used, unless somebody does already.
     fn revalidate(self: &Arc<Self>, visit: &Arc<Visit>, object: &Arc<Object>) {
-        if let Part::Leads(flight) = self.flights.join(&visit.key) {
+        if let Part::Leads(flight) = self.join_flight(visit) {
             tokio::spawn(Arc::clone(self).fetch(Arc::clone(visit), Some(Arc::clone(object)), flight));
         }
     }

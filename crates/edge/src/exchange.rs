@@ -231,7 +231,8 @@ const EACH: Duration = Duration::from_secs(3);
 /// And for each data centre so much more, so that a network of 300 does not spend its time on questions.
 const EACH_MORE: Duration = Duration::from_millis(10);
 const TICK: Duration = Duration::from_secs(1);
-/// How long a request waits for what its data centre lacks, before it is sent elsewhere.
-const CATCHING_UP: Duration = Duration::from_secs(2);
+/// How long a request waits for what its data centre lacks, before it is sent elsewhere. Longer than one exchange with a data centre
+/// that responds.
+const CATCHING_UP: Duration = Duration::from_secs(5);
 /// Messages with a thousand purges each: as many as 4096 full logs.
 const MOST_ROUNDS: usize = 50_000;

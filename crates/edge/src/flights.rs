@@ -9,6 +9,7 @@ use cache::{
     Key, Spread,
     purge::{self, Purge},
 };
+use tiers::Role;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::{store::Object, visit::Refusal};
@@ -36,8 +37,17 @@ pub(crate) struct Flights {
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<Key, (u64, Arc<Ground>), Spread>,
+    open: HashMap<Key, Open, Spread>,
     next: u64,
+}
+
+/// A flight that requests may join.
+#[derive(Debug)]
+struct Open {
+    number: u64,
+    /// The role in which its leader sends a request to another data centre; `None` if it sends it to the origin.
+    next: Option<Role>,
+    ground: Arc<Ground>,
 }
 
 /// Where a flight lands.
@@ -74,16 +84,22 @@ pub(crate) struct Flight {
 pub(crate) struct Waiting(Arc<Ground>);
 
 impl Flights {
-    /// Joins the flight for a key, or begins one.
-    pub(crate) fn join(self: &Arc<Self>, key: &Key) -> Part {
+    /// Joins the flight for a key, or begins one, whose leader sends its request in the role `next`, or to the origin.
+    ///
+    /// A request follows only a leader whose own request is nearer to the origin. Otherwise data centres that disagree about the upper
+    /// tier could wait for each other.
+    pub(crate) fn join(self: &Arc<Self>, key: &Key, role: Role, next: impl FnOnce() -> Option<Role>) -> Part {
         let mut table = self.lock();
-        if let Some((_, ground)) = table.open.get(key) {
-            return Part::Follows(Waiting(Arc::clone(ground)));
+        if let Some(open) = table.open.get(key) {
+            let is_nearer = open.next.is_none_or(|next| role < next);
+            let ground = Arc::clone(&open.ground);
+            drop(table);
+            return if is_nearer { Part::Follows(Waiting(ground)) } else { Part::Leads(self.alone(key)) };
         }
         table.next += 1;
         let number = table.next;
         let ground = Arc::<Ground>::default();
-        table.open.insert(key.clone(), (number, Arc::clone(&ground)));
+        table.open.insert(key.clone(), Open { number, next: next(), ground: Arc::clone(&ground) });
         Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, ground })
     }
 
@@ -117,7 +133,7 @@ impl Flight {
 impl Drop for Flight {
     fn drop(&mut self) {
         let mut table = self.flights.lock();
-        if table.open.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
+        if table.open.get(&self.key).is_some_and(|open| open.number == self.number) {
             table.open.remove(&self.key);
         }
         drop(table);
@@ -164,22 +180,40 @@ mod tests {
         )
     }
 
+    fn to_origin(flights: &Arc<Flights>, path: &str) -> Part {
+        flights.join(&key(path), Role::Lower, || None)
+    }
+
+    #[test]
+    fn a_request_follows_only_a_leader_that_is_nearer_to_the_origin() {
+        let next =
+            [Some(Role::Regional), Some(Role::Upper(1)), Some(Role::Upper(2)), Some(Role::Former), None];
+        let roles = [Role::Lower, Role::Regional, Role::Upper(1), Role::Upper(2), Role::Former, Role::Detour];
+        for (next, followers) in next.into_iter().zip([1, 2, 3, 4, 6]) {
+            let flights = Arc::new(Flights::default());
+            let Part::Leads(_flight) = flights.join(&key("/"), Role::Lower, || next) else { panic!() };
+            let follows = |role: &Role| matches!(flights.join(&key("/"), *role, || None), Part::Follows(_));
+            assert_eq!(roles.iter().take_while(|role| follows(role)).count(), followers, "{next:?}");
+            assert_eq!(roles.iter().filter(|role| follows(role)).count(), followers, "{next:?}");
+        }
+    }
+
     #[tokio::test]
     async fn the_first_leads_and_the_others_learn_what_it_came_to() {
         let flights = Arc::new(Flights::default());
-        let Part::Leads(flight) = flights.join(&key("/")) else { panic!("nobody was there before") };
-        let Part::Follows(waiting) = flights.join(&key("/")) else { panic!("somebody was") };
-        assert!(matches!(flights.join(&key("/other")), Part::Leads(_)));
+        let Part::Leads(flight) = to_origin(&flights, "/") else { panic!("nobody was there before") };
+        let Part::Follows(waiting) = to_origin(&flights, "/") else { panic!("somebody was") };
+        assert!(matches!(to_origin(&flights, "/other"), Part::Leads(_)));
         flight.land(Landing::Alone);
         assert!(matches!(waiting.landing().await, Landing::Alone));
-        assert!(matches!(flights.join(&key("/")), Part::Leads(_)));
+        assert!(matches!(to_origin(&flights, "/"), Part::Leads(_)));
     }
 
     #[tokio::test]
     async fn a_flight_that_is_given_up_holds_nobody_back() {
         let flights = Arc::new(Flights::default());
-        let Part::Leads(flight) = flights.join(&key("/")) else { panic!("nobody was there before") };
-        let Part::Follows(waiting) = flights.join(&key("/")) else { panic!("somebody was") };
+        let Part::Leads(flight) = to_origin(&flights, "/") else { panic!("nobody was there before") };
+        let Part::Follows(waiting) = to_origin(&flights, "/") else { panic!("somebody was") };
         drop(flight);
         assert!(matches!(waiting.landing().await, Landing::Alone));
     }
@@ -187,22 +221,22 @@ mod tests {
     #[tokio::test]
     async fn nobody_joins_a_flight_after_a_purge() {
         let flights = Arc::new(Flights::default());
-        let Part::Leads(old) = flights.join(&key("/")) else { panic!("nobody was there before") };
+        let Part::Leads(old) = to_origin(&flights, "/") else { panic!("nobody was there before") };
         flights.close([&Purge::Url("http://a/".to_owned())]);
-        let Part::Leads(_new) = flights.join(&key("/")) else { panic!("the old one is closed") };
+        let Part::Leads(_new) = to_origin(&flights, "/") else { panic!("the old one is closed") };
         // The end of the old one does not end the new one.
         drop(old);
-        assert!(matches!(flights.join(&key("/")), Part::Follows(_)));
+        assert!(matches!(to_origin(&flights, "/"), Part::Follows(_)));
     }
 
     #[tokio::test]
     async fn a_purge_of_something_else_leaves_a_flight_open() {
         let flights = Arc::new(Flights::default());
-        let Part::Leads(_flight) = flights.join(&key("/a")) else { panic!("nobody was there before") };
+        let Part::Leads(_flight) = to_origin(&flights, "/a") else { panic!("nobody was there before") };
         flights.close([&Purge::Url("http://a/".to_owned()), &Purge::Prefix("a/b".to_owned())]);
-        assert!(matches!(flights.join(&key("/a")), Part::Follows(_)));
+        assert!(matches!(to_origin(&flights, "/a"), Part::Follows(_)));
         // Only the response will say which tags it has.
         flights.close([&Purge::Tag("red".to_owned())]);
-        assert!(matches!(flights.join(&key("/a")), Part::Leads(_)));
+        assert!(matches!(to_origin(&flights, "/a"), Part::Leads(_)));
     }
 }

@@ -97,7 +97,7 @@ impl Core {
 
     /// Asks the origin about parts while they are used, unless somebody does already. If it has others now, these go.
     fn revalidate_parts(self: &Arc<Self>, visit: &Arc<Visit>, object: &Arc<Object>, sent: Sent) {
-        let flights::Part::Leads(flight) = self.flights.join(&visit.key) else { return };
+        let flights::Part::Leads(flight) = self.join_flight(visit) else { return };
         let (core, visit, object) = (Arc::clone(self), Arc::clone(visit), Arc::clone(object));
         tokio::spawn(async move {
             let said = core.ask_about(&visit, &object, &sent).await;

@@ -27,6 +27,8 @@ pub(crate) enum Unanswered {
     Failed(Failure),
     /// It does not answer questions either.
     Gone,
+    /// It answers questions, and has not answered this request in time.
+    Late,
     /// The request went through too many already.
     Far,
     /// What this data centre has heard of purges is too much to be said in a field.
@@ -41,7 +43,7 @@ impl Unanswered {
         match self {
             Self::Failed(failure) => failure.is_want_of_room(),
             Self::Far | Self::Unsayable | Self::Early => true,
-            Self::Refused(_) | Self::Gone => false,
+            Self::Refused(_) | Self::Gone | Self::Late => false,
         }
     }
 }
@@ -52,6 +54,7 @@ impl fmt::Display for Unanswered {
             Self::Refused(word) => f.write_str(word),
             Self::Failed(failure) => failure.fmt(f),
             Self::Gone => f.write_str("it does not answer"),
+            Self::Late => f.write_str("it did not answer in time"),
             Self::Far => f.write_str("the request went through too many data centres"),
             Self::Early => f.write_str("this data centre is still being told what was purged"),
             Self::Unsayable => f.write_str("this data centre knows too many logs of purges to tell it"),
@@ -113,12 +116,19 @@ impl Core {
                 _ => Ok(response),
             }
         });
-        // Whoever asks waits longer than who is asked, which may try several ways.
-        let patience = visit.zone().first_byte.saturating_mul(WAYS) + MARGIN;
+        // The sender waits longer than the receiver, which may try several routes and has fewer hops left.
+        let hops_left = u32::try_from(MOST_HOPS + 1 - came.through.len()).unwrap_or(1);
+        let patience = visit.zone().first_byte.saturating_mul(WAYS) + MARGIN * hops_left;
         let mut gone = peer.is_gone();
         let answered = tokio::select! {
             biased;
-            answered = timeout(patience, asked.as_mut()) => answered.unwrap_or(Err(Failure::Timeout)),
+            answered = timeout(patience, asked.as_mut()) => match answered {
+                Ok(answered) => answered,
+                Err(_) => {
+                    peer.failed();
+                    return Err(Unanswered::Late);
+                }
+            },
             () = gone.as_mut() => {
                 peer.failed();
                 return Err(Unanswered::Gone);
@@ -193,5 +203,6 @@ const FIELDS: usize = 4;
 const WAYS: u32 = 4;
 
 const MARGIN: Duration = Duration::from_secs(2);
-/// How long a request waits for others to tell what was purged before this process began; then its origin is asked.
-const BEGINNING: Duration = Duration::from_secs(3);
+/// How long a request waits until the other data centres have reported the purges before this process started; then it is sent to the
+/// origin. Longer than one exchange with a silent data centre takes.
+const BEGINNING: Duration = Duration::from_secs(8);

@@ -363,7 +363,7 @@ fn mistakes_in_tiers_have_a_place_and_a_remedy() {
         (
             "lhr = \"fra\"",
             "lhr = \"fra\", fra = \"nyc\"",
-            "n.toml:25:24: the tiers go round in a loop, lhr asks fra, fra asks nyc, nyc asks lhr: one of these",
+            "n.toml:25:24: the tiers form a loop: lhr -> fra, fra -> nyc, nyc -> lhr; one of these",
         ),
         (
             "\"fra\" }",

@@ -3,6 +3,7 @@
 use std::{
     io::ErrorKind,
     net::SocketAddr,
+    pin::pin,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -166,16 +167,40 @@ impl Others {
             let status = response.status();
             Ok((status, response.into_body().collect(longest).await?))
         };
-        let (status, text) = match timeout(PATIENCE, asked).await {
-            Ok(Ok(answered)) => answered,
-            Ok(Err(failure)) => return Err(Failure::to_string(&failure)),
-            Err(_) => return Err("it does not answer".to_owned()),
+        let (status, text) = match self.while_heard(centre, asked).await {
+            Some(Ok(answered)) => answered,
+            Some(Err(failure)) => return Err(Failure::to_string(&failure)),
+            None => return Err("it does not answer".to_owned()),
         };
         if status != StatusCode::OK {
             let why = String::from_utf8_lossy(&text);
             return Err(format!("it refuses this data centre: {}", shortened(why.trim_end())));
         }
         Ok((text, trace))
+    }
+}
+
+impl Others {
+    /// Waits for a response of a data centre. `None` if nothing of it was received for [`PATIENCE`], or this response not within three
+    /// times as long: under load it may wait behind others of the same data centre.
+    async fn while_heard<T>(&self, centre: CentreId, response: impl Future<Output = T>) -> Option<T> {
+        let (began, mut response) = (instant(), pin!(response));
+        let mut wait = PATIENCE;
+        loop {
+            let wake_at = instant() + wait;
+            if let Ok(received) = timeout(wait, response.as_mut()).await {
+                return Some(received);
+            }
+            let now = instant();
+            // A process that was not scheduled has not read what was received meanwhile.
+            let was_stalled = now > wake_at + STALL;
+            let silent_since = self.clock.now().saturating_sub(nanos(PATIENCE));
+            let is_silent = self.peer(centre).is_silent_since(silent_since) && !was_stalled;
+            if is_silent || now > began + PATIENCE * 3 {
+                return None;
+            }
+            wait = STALL;
+        }
     }
 }
 
@@ -282,6 +307,8 @@ const TICK_EACH: Duration = Duration::from_millis(10);
 const TELLING: Duration = Duration::from_secs(5);
 /// How long an answer to a question may take, and a connection: three times as long as half around the Earth on a bad day.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// A timer that is later than this shows that the process was not scheduled; also the period between two looks at a response that is late.
+const STALL: Duration = Duration::from_millis(250);
 /// How often an origin is connected to without a request: in ten minutes twice as many as a median needs.
 const EACH: Duration = Duration::from_secs(60);
 /// How often one that failed is tried.

@@ -302,9 +302,9 @@ async fn a_stream_that_is_not_this_networks_is_not_used() {
         assert!(!made.contains("error"), "{made}");
     }
     for (name, expected) in [
-        ("OTHER", "stream OTHER is of the network \"m\", and this one is \"n\": name another one"),
-        ("ORDERS", "stream ORDERS is there already and holds something else (orders.>): name another one"),
-        ("SHORT", "stream SHORT is there already and cannot be used: it needs no max_age"),
+        ("OTHER", "stream OTHER belongs to the network \"m\", but this network is \"n\": use another stream"),
+        ("ORDERS", "stream ORDERS already exists and holds something else (orders.>): use another stream"),
+        ("SHORT", "stream SHORT already exists and cannot be used: it needs no max_age"),
     ] {
         let world = world(&shelf, &nats.line(&format!("/{name}")));
         let is_told = |status: &BusStatus| status.error.as_ref().is_some_and(|why| why.contains(expected));

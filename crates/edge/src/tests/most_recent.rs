@@ -111,7 +111,9 @@ async fn an_answer_that_breaks_off_ends_nothing() {
     stage.get("/", &[]).await;
     for asked in 1..4 {
         assert_eq!(stage.get("/", &[]).await.body, "old");
-        while stage.asked() <= asked || !matches!(stage.edge.flights.join(&key()), Part::Leads(_)) {
+        while stage.asked() <= asked
+            || !matches!(stage.edge.flights.join(&key(), tiers::Role::Lower, || None), Part::Leads(_))
+        {
             tokio::task::yield_now().await;
         }
         // The object that broke off is gone, and the one before it is back.
@@ -141,7 +143,7 @@ async fn an_answer_in_the_background_that_is_too_large_ends_the_use_of_the_old_o
     while stage.edge.store.usage().objects > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    while !matches!(stage.edge.flights.join(&key()), Part::Leads(_)) {
+    while !matches!(stage.edge.flights.join(&key(), tiers::Role::Lower, || None), Part::Leads(_)) {
         tokio::task::yield_now().await;
     }
     tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
@@ -228,7 +230,7 @@ async fn an_answer_that_is_superseded_ends_the_use_of_the_object_before_it() {
     }
     assert_eq!(stage.get("/", &[("cache-control", "no-cache")]).await.body, "2");
     release.notify_one();
-    while !matches!(stage.edge.flights.join(&key()), Part::Leads(_)) {
+    while !matches!(stage.edge.flights.join(&key(), tiers::Role::Lower, || None), Part::Leads(_)) {
         tokio::task::yield_now().await;
     }
     assert_eq!(stage.get("/", &phone).await.body, "3");

@@ -257,7 +257,7 @@ async fn parts_are_used_while_their_origin_is_asked_about_them() {
 /// Waits until nobody asks the origin any more.
 async fn landed(stage: &Stage) {
     let key = Key::of(&"http://shop.example/".parse().unwrap(), &HeaderMap::new(), &KeyRule::default());
-    if let flights::Part::Follows(waiting) = stage.edge.flights.join(&key) {
+    if let flights::Part::Follows(waiting) = stage.edge.flights.join(&key, tiers::Role::Lower, || None) {
         waiting.landing().await;
     }
 }

@@ -62,6 +62,49 @@ async fn any_number_of_visitors_anywhere_are_one_request_at_the_origin() {
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_cold_objects_are_one_origin_request_each() {
+    let requests = Arc::new(std::sync::Mutex::new(std::collections::BTreeMap::<String, usize>::new()));
+    let counted = Arc::clone(&requests);
+    let world = Arc::new(World::new(TO_FRA, move |request: Request<Body>, _| {
+        *counted.lock().unwrap().entry(request.uri().path().to_owned()).or_default() += 1;
+        async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            with("max-age=60", "it")
+        }
+    }));
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..6 * COLD_OBJECTS {
+        let world = Arc::clone(&world);
+        clients
+            .spawn(async move { world.get(number % NAMES.len(), &format!("/{}", number / 6)).await.status });
+    }
+    while let Some(status) = clients.join_next().await {
+        assert_eq!(status.unwrap(), 200);
+    }
+    let requests = requests.lock().unwrap();
+    let repeated: Vec<_> = requests.iter().filter(|(_, count)| **count > 1).take(20).collect();
+    assert_eq!((requests.len(), repeated), (COLD_OBJECTS, vec![]));
+}
+
+const COLD_OBJECTS: usize = 300;
+
+#[tokio::test]
+async fn data_centres_that_disagree_about_the_upper_tier_do_not_wait_for_each_other() {
+    let zones = ["tiers = { lhr = \"fra\" }\n", "tiers = { fra = \"lhr\" }\n", ""];
+    let world = World::with(zones.map(|zone| (zone.to_owned(), None)), async |_, _| {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        with("max-age=60", "it")
+    });
+    for number in 0..20 {
+        let path = format!("/{number}");
+        let both = async { tokio::join!(world.get(LHR, &path), world.get(FRA, &path)) };
+        let (lhr, fra) = tokio::time::timeout(Duration::from_secs(10), both).await.unwrap();
+        assert_eq!((lhr.status, fra.status), (200, 200));
+    }
+    assert!(world.asked() <= 40, "{}", world.asked());
+}
+
 /// How many requests a data centre has made of fra.
 fn requests(world: &World, centre: usize) -> u64 {
     world.others(centre).peer(CentreId(1)).seen().requests

@@ -146,7 +146,7 @@ async fn whoever_is_cut_off_from_the_store_says_so_and_answers_from_copies() {
     let refused = ask(&world, SYD, Method::PUT, &key, b"2").await;
     assert_eq!(refused.status, 503);
     assert!(
-        refused.text().starts_with("the store is in data centre \"lhr\", which has not answered: "),
+        refused.text().starts_with("the store is in data centre \"lhr\", which has not responded: "),
         "{}",
         refused.text()
     );
