@@ -1,4 +1,4 @@
-//! The operator accepts a stream that lacks acknowledged messages.
+//! Acceptance of a stream that lacks acknowledged messages, by the operator.
 
 use std::time::Duration;
 
@@ -14,10 +14,11 @@ use crate::{
 };
 
 impl Service {
-    /// Accepts the store's stream in this state. Returns the difference when the stream can be used.
+    /// Accepts the store's stream in this state. Returns the difference once the stream can be used.
     ///
     /// # Errors
-    /// When no stream is refused, it has changed since, or it cannot be used within a few seconds.
+    /// Fails if no stream is refused, the stream has changed since, or it cannot be used within a few
+    /// seconds.
     pub async fn accept_stream(&self, found: Option<Seen>) -> Result<RefusedStream, Problem> {
         let conflict = |why: String| Problem::new(StatusCode::CONFLICT, why);
         let Store::Nats(bucket) = self.store()? else {
@@ -40,6 +41,6 @@ impl Service {
     }
 }
 
-/// Together less than an operator's client waits.
+/// Total wait: shorter than the timeout of the operator's client.
 const LOOKS: u32 = 400;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);

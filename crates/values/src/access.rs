@@ -1,4 +1,4 @@
-//! Who may use which namespace: tokens, of which only hashes are known here.
+//! Access control: which token may use which namespace. Only hashes of tokens are stored.
 
 use std::{iter, sync::LazyLock};
 
@@ -9,31 +9,30 @@ use http::{
 
 use crate::problem::{Kind, Problem};
 
-/// Namespaces, and whose tokens are good for them.
+/// Namespaces, and the tokens that may use them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
-    /// The namespaces of the network's file.
+    /// Namespaces of the network's file.
     namespaces: Vec<Namespace>,
-    /// Those that were made over the API, which only operators use; `None` until the store has been asked for them.
+    /// Namespaces that were created over the API, for operators only. `None` until the store has listed them.
     made: Option<Vec<Namespace>>,
-    /// Tokens that are good for all of them.
+    /// Operator tokens, valid in all namespaces.
     operators: Vec<TokenHash>,
 }
 
-/// A namespace: keys of its own, and tokens.
+/// A namespace with its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Namespace {
-    /// As people call it.
+    /// The name.
     pub name: String,
-    /// As URLs and the store's file have it: 32 hexadecimal digits.
+    /// The id in URLs and in the store: 32 hexadecimal digits.
     pub id: String,
-    /// Tokens that may read and write here.
+    /// Tokens with read and write access.
     pub tokens: Vec<TokenHash>,
-    /// Tokens that may only read here.
+    /// Tokens with read access.
     pub read_tokens: Vec<TokenHash>,
 }
 
-/// What a request is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     Reading,
@@ -41,7 +40,7 @@ pub(crate) enum Use {
 }
 
 impl Use {
-    /// Of a request with this method; a bulk read is posted.
+    /// Bulk reads use POST.
     pub(crate) fn of(method: &Method, is_bulk_get: bool) -> Self {
         let is_reading = matches!(*method, Method::GET | Method::HEAD) || is_bulk_get;
         if is_reading { Self::Reading } else { Self::Writing }
@@ -49,12 +48,12 @@ impl Use {
 }
 
 impl Namespace {
-    /// The id of a namespace that was given none: it follows from its name, and stays the same.
+    /// Returns the default id of a namespace, which is derived from its name.
     pub fn id_of(name: &str) -> String {
         hexadecimal(&digest(name.as_bytes())[..16])
     }
 
-    /// One that was made over the API.
+    /// A namespace that was created over the API.
     pub(crate) fn made(id: String, name: String) -> Self {
         Self { name, id, tokens: Vec::new(), read_tokens: Vec::new() }
     }
@@ -64,7 +63,6 @@ impl Namespace {
     }
 }
 
-/// Whose token a request has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller<'a> {
     access: &'a Access,
@@ -72,12 +70,13 @@ pub(crate) struct Caller<'a> {
 }
 
 impl Access {
-    /// What the network's file says.
+    /// Namespaces and operator tokens of the network's file.
     pub fn of_file(namespaces: Vec<Namespace>, operators: Vec<TokenHash>) -> Self {
         Self { namespaces, made: None, operators }
     }
 
-    /// The same with other namespaces that were made over the API. What the file says of an id or a name counts.
+    /// Replaces the namespaces that were created over the API. Ids and names of the network's file take
+    /// precedence.
     pub(crate) fn with_made(self, made: Option<Vec<Namespace>>) -> Self {
         let is_in_file = |one: &Namespace| {
             let is_one = |known: &Namespace| known.is_called(one.id.as_bytes()) || known.name == one.name;
@@ -87,7 +86,7 @@ impl Access {
         Self { made, ..self }
     }
 
-    /// Those that were made over the API, as far as they are known.
+    /// Namespaces that were created over the API, if known.
     pub(crate) fn made(&self) -> Option<&[Namespace]> {
         self.made.as_deref()
     }
@@ -96,22 +95,20 @@ impl Access {
         self.namespaces.iter().chain(self.made.iter().flatten())
     }
 
-    /// The namespace of this name or id.
     pub(crate) fn named(&self, name: &[u8]) -> Option<&Namespace> {
         self.all().find(|namespace| namespace.is_called(name))
     }
 
-    /// The namespace of this id, for another data centre, which may ask for the one that says which were made, too.
+    /// Finds a namespace by id for a request of another data centre, including [`CATALOGUE`].
     pub(crate) fn of_id(&self, id: &[u8]) -> Option<&Namespace> {
         iter::once(&*CATALOGUE).chain(self.all()).find(|namespace| namespace.id.as_bytes() == id)
     }
 
-    /// Whether an Authorization field has an operator's token.
     pub(crate) fn is_operator(&self, authorization: Option<&[u8]>) -> bool {
         self.caller(authorization).is_ok_and(|caller| caller.is_operator())
     }
 
-    /// Who has this Authorization field.
+    /// Authenticates a request by its Authorization field.
     pub(crate) fn caller(&self, authorization: Option<&[u8]>) -> Result<Caller<'_>, Problem> {
         let token = authorization.and_then(bearer).ok_or_else(|| {
             Problem::of(Kind::NoToken, "the request has no token: expected Authorization: Bearer TOKEN")
@@ -124,7 +121,8 @@ impl Access {
         Ok(caller)
     }
 
-    /// The namespace that a request of the binding is about: the one that `KV-Namespace` names, or the only one that the token is for.
+    /// Selects the namespace of a binding request: the namespace in `KV-Namespace`, otherwise the only
+    /// namespace of the token.
     pub(crate) fn of_binding(
         &self,
         authorization: Option<&[u8]>,
@@ -135,21 +133,21 @@ impl Access {
         if let Some(name) = named {
             return caller.checked(self.named(name), &String::from_utf8_lossy(name), wanted);
         }
-        // A binding goes on when a namespace is made over the API: such a one has to be named.
+        // Namespaces created over the API are not counted, so that creating one does not break a binding that
+        // sends no `KV-Namespace`.
         let mut own = self.namespaces.iter().filter(|namespace| caller.may(Use::Reading, namespace));
         match (own.next(), own.next()) {
             (Some(only), None) => caller.checked(Some(only), &only.name, wanted),
             (None, _) => Err(Problem::new(StatusCode::NOT_FOUND, "there is no namespace for this token")),
             _ => Err(Problem::new(
                 StatusCode::BAD_REQUEST,
-                "this token is for several namespaces: KV-Namespace has to name one",
+                "this token is for several namespaces: name one in KV-Namespace",
             )),
         }
     }
 }
 
 impl<'a> Caller<'a> {
-    /// Whether its token is good for all namespaces.
     pub(crate) fn is_operator(&self) -> bool {
         self.access.operators.contains(&self.token)
     }
@@ -159,12 +157,11 @@ impl<'a> Caller<'a> {
         self.is_operator() || is_for_reading || namespace.tokens.contains(&self.token)
     }
 
-    /// The namespaces that the token is for.
     pub(crate) fn namespaces(self) -> impl Iterator<Item = &'a Namespace> {
         self.access.all().filter(move |namespace| self.may(Use::Reading, namespace))
     }
 
-    /// The namespace of this name or id, if the token is for that use of it.
+    /// Finds a namespace by name or id and checks that the token permits this use.
     pub(crate) fn namespace(&self, name: &str, wanted: Use) -> Result<&'a Namespace, Problem> {
         self.checked(self.access.named(name.as_bytes()), name, wanted)
     }
@@ -187,7 +184,7 @@ impl<'a> Caller<'a> {
             }
             None if self.is_operator() && self.access.made.is_none() => {
                 let message = format!(
-                    "whether there is a namespace \"{name}\" is not known: the store has not said yet which were made over the API"
+                    "whether there is a namespace \"{name}\" is not known: the list of namespaces has not been read from the store yet"
                 );
                 Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, message))
             }
@@ -200,25 +197,25 @@ impl<'a> Caller<'a> {
                 let message = format!("there is no namespace \"{name}\", only {}", names.join(", "));
                 Err(Problem::of(Kind::NoNamespace, message))
             }
-            // Which others there are is not for everybody.
+            // Do not list the other namespaces to clients that are not operators.
             None => Err(Problem::of(Kind::NoNamespace, format!("there is no namespace \"{name}\""))),
         }
     }
 }
 
-/// A request's Authorization field.
 pub(crate) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(header::AUTHORIZATION).map(|field| field.as_bytes())
 }
 
-/// Which namespace a request of the binding is about, where its token does not say so.
+/// Selects the namespace of a binding request. Required if the token is valid in several namespaces.
 pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("kv-namespace");
 
-/// The namespace whose keys are those that were made over the API. No name has its id, and no token is for it.
+/// The namespace whose keys are the namespaces created over the API. No name maps to its id, and no token is
+/// valid for it.
 pub(crate) static CATALOGUE: LazyLock<Namespace> =
     LazyLock::new(|| Namespace::made(Namespace::id_of(""), String::new()));
 
-/// Names in a sentence.
+/// Number of names in an error message.
 const MOST_NAMED: usize = 10;
 
 #[cfg(test)]
@@ -234,7 +231,7 @@ mod tests {
         };
         let namespaces = vec![namespace("sessions", &["a", "both"]), namespace("flags", &["b", "both"])];
         let made = Namespace::made(Namespace::id_of("made"), "made".into());
-        // What the file says of a name counts.
+        // The name of the network's file takes precedence.
         let same = Namespace::made(Namespace::id_of("other"), "flags".into());
         Access::of_file(namespaces, vec![TokenHash::of(b"root")]).with_made(Some(vec![made, same]))
     }

@@ -1,4 +1,4 @@
-//! The protocol in which workerd's `kvNamespace` binding asks for keys.
+//! The protocol of workerd's `kvNamespace` binding.
 //!
 //! | request | |
 //! | --- | --- |
@@ -6,9 +6,9 @@
 //! | `PUT /KEY?urlencoded=true&expiration=SECONDS` or `&expiration_ttl=SECONDS`, with `CF-KV-Metadata` | sets it |
 //! | `DELETE /KEY?urlencoded=true` | deletes it |
 //! | `GET /?key_count_limit=NUMBER&prefix=TEXT&cursor=TEXT` | a page of keys |
-//! | `POST /bulk/get` | several values at once |
+//! | `POST /bulk/get` | several values |
 //!
-//! The namespace is that of the token in `Authorization`, or the one that `KV-Namespace` names.
+//! The namespace is selected by the token in `Authorization`, or by `KV-Namespace`.
 
 use std::sync::Arc;
 
@@ -29,7 +29,6 @@ use crate::{
     value::{CACHE_STATUS, EXPIRATION, METADATA, VERSION, cache_status, set},
 };
 
-/// Answers a request.
 pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     answered(service, &parts, body).await.unwrap_or_else(Problem::plain)
@@ -44,7 +43,8 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     inside(service, namespace, parts, body, None).await
 }
 
-/// Answers a request of another data centre, about a namespace that it has looked up; what is written has this version, if it made one.
+/// Handles a request of another data centre in this namespace. A write gets this version if the other data
+/// centre has assigned one.
 pub(crate) async fn of_link(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -55,7 +55,7 @@ pub(crate) async fn of_link(
     inside(service, namespace, parts, body, version).await.unwrap_or_else(Problem::plain)
 }
 
-/// Answers a request about a namespace, here or where the store is.
+/// Handles a request in a namespace, or forwards it to the store's data centre.
 pub(crate) async fn inside(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -111,19 +111,18 @@ pub(crate) async fn inside(
     }
 }
 
-/// The key that a path names.
 pub(crate) fn key(path: &str, parameters: &Parameters) -> Result<Key, Problem> {
     let is_encoded = parameters.get("urlencoded").is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
     Ok(if is_encoded { Key::from_path(path)? } else { Key::new(path)? })
 }
 
-/// What a write says besides the value.
+/// The parameters of a write.
 fn beside(headers: &HeaderMap, parameters: &Parameters) -> Result<Beside, Problem> {
     let metadata = headers.get(METADATA).map(|field| Metadata::new(field.as_bytes())).transpose()?;
     Ok(Beside { metadata, ..expiring(headers, parameters)? })
 }
 
-/// The same without metadata.
+/// The parameters of a write without metadata.
 pub(crate) fn expiring(headers: &HeaderMap, parameters: &Parameters) -> Result<Beside, Problem> {
     let expiration =
         Expiration::asked(parameters.get("expiration"), parameters.get("expiration_ttl"), now())?;
@@ -171,7 +170,7 @@ async fn list(
     let prefix = page.prefix.clone();
     let listed = service.page(namespace, page).await?;
     let mut text = String::from("{\"keys\":");
-    // JSON in a text: workerd reads it once more.
+    // The metadata are JSON inside a JSON string: workerd parses the string as JSON.
     json::keys(&mut text, &listed.keys, json::text);
     match &listed.next {
         None => text.push_str(",\"list_complete\":true}"),
@@ -187,7 +186,6 @@ async fn list(
     Ok(response)
 }
 
-/// What a write is answered with.
 fn written(version: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     set(response.headers_mut(), VERSION, version);

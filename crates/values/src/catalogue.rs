@@ -1,9 +1,10 @@
-//! Namespaces that are made over the API. The store has them, as keys of a namespace that nobody can name, so that what holds of keys
-//! holds of them: they are durable, two stores both have them, and the last writer wins. A key is a namespace's id, its metadata say what
-//! it is called.
+//! Namespaces that are created over the API. The store keeps them as keys of a reserved namespace, so they
+//! are durable, replicated to a second store, and the last writer wins. The key is the namespace's id; its
+//! metadata contain the title.
 //!
-//! Each data centre knows those that there were when it last asked the store: each thirty seconds, and when an operator or another data
-//! centre names one that it does not know. One that is removed loses its name first, and its keys in the background.
+//! Each data centre caches the list. It reads the list from the store every 30 seconds, and when an operator
+//! or another data centre requests an unknown namespace. Removing a namespace removes its name first and its
+//! keys in the background.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -21,17 +22,18 @@ use crate::{
     value::{METADATA, set},
 };
 
-/// What the catalogue says of a namespace.
+/// The catalogue's metadata of a namespace.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Entry {
     title: String,
-    /// Whether its keys are being removed.
+    /// Whether the keys are being removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     removed: bool,
 }
 
 impl Service {
-    /// Who may use which namespace, after the store has been asked for one that an operator names and that is not known here.
+    /// The current access rules. If an operator requests an unknown namespace, the list of namespaces is read
+    /// from the store first.
     pub(crate) async fn access_to(
         self: &Arc<Self>,
         authorization: Option<&[u8]>,
@@ -46,14 +48,15 @@ impl Service {
         }
     }
 
-    /// Who may use which namespace, after the store has been asked, if it answers.
+    /// The access rules after reading the list of namespaces from the store, or the cached rules if that
+    /// fails.
     pub(crate) async fn access_after_look(self: &Arc<Self>) -> Arc<Access> {
-        // What is known here is the answer then, and says whether that is anything.
+        // If this fails, the cached rules apply; they record whether the list has ever been read.
         let _ = self.look_for_namespaces().await;
         self.access()
     }
 
-    /// Asks the store which namespaces were made.
+    /// Reads the list of namespaces from the store.
     pub(crate) async fn look_for_namespaces(self: &Arc<Self>) -> Result<(), Problem> {
         let look = async {
             let made = self.entries().await?.into_iter().filter(|(_, entry)| !entry.removed);
@@ -63,12 +66,11 @@ impl Service {
         self.looks.look(look).await
     }
 
-    /// Makes a namespace.
     pub(crate) async fn make_namespace(self: &Arc<Self>, title: &str) -> Result<Namespace, Problem> {
         self.look_for_namespaces().await?;
         self.check_title(title, None)?;
         if self.access().made().is_some_and(|made| made.len() >= MOST) {
-            let message = format!("{MOST} namespaces were made over the API, and no more can be");
+            let message = format!("{MOST} namespaces were made over the API, which is the limit");
             return Err(Problem::bad(message));
         }
         let random =
@@ -78,7 +80,6 @@ impl Service {
         Ok(made)
     }
 
-    /// Gives a namespace that was made over the API another name.
     pub(crate) async fn rename_namespace(
         self: &Arc<Self>,
         name: &str,
@@ -91,13 +92,13 @@ impl Service {
         Ok(renamed)
     }
 
-    /// Removes a namespace that was made over the API, with its keys.
+    /// Removes a namespace that was created over the API, with its keys.
     pub(crate) async fn remove_namespace(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
         let made = self.made(name).await?;
         self.write_entry(&made, true).await
     }
 
-    /// One that was made over the API, as the store has it now.
+    /// Finds a namespace that was created over the API, in the store's current list.
     async fn made(self: &Arc<Self>, name: &str) -> Result<Namespace, Problem> {
         self.look_for_namespaces().await?;
         let access = self.access();
@@ -114,7 +115,7 @@ impl Service {
         Err(Problem::method_not_allowed(message))
     }
 
-    /// Refuses a name that cannot be one, or is another namespace's.
+    /// Refuses a title that is invalid or belongs to another namespace.
     fn check_title(&self, title: &str, own: Option<&Namespace>) -> Result<(), Problem> {
         if title.is_empty() || title.len() > LONGEST_TITLE || title.chars().any(char::is_control) {
             let message =
@@ -131,24 +132,23 @@ impl Service {
         }
     }
 
-    /// Says durably what a namespace is called, or that it is removed.
     async fn write_entry(self: &Arc<Self>, namespace: &Namespace, removed: bool) -> Result<(), Problem> {
         let entry = Entry { title: namespace.name.clone(), removed };
         let metadata = serde_json::to_string(&entry).unwrap_or_default();
         self.ask_catalogue(Method::PUT, &format!("/{}", namespace.id), Some(&metadata)).await?;
-        // It is written: who asks here next finds it, or asks the store.
+        // The write has succeeded. If reading the list fails, the next request for the namespace reads it
+        // again.
         let _ = self.look_for_namespaces().await;
         Ok(())
     }
 
-    /// All that the catalogue has.
     async fn entries(self: &Arc<Self>) -> Result<Vec<(String, Entry)>, Problem> {
         let (mut entries, mut cursor) = (Vec::new(), String::new());
         for _ in 0..MOST_PAGES {
             let target = format!("/?key_count_limit=1000&cursor={cursor}");
             let text = self.ask_catalogue(Method::GET, &target, None).await?;
             let listed: Listed = serde_json::from_slice(&text)
-                .map_err(|why| not_told(format!("the list of namespaces is not as expected: {why}")))?;
+                .map_err(|why| not_told(format!("invalid list of namespaces: {why}")))?;
             for ListedKey { name, metadata, .. } in listed.keys {
                 let entry = metadata.and_then(|metadata| serde_json::from_value(metadata).ok());
                 entries.extend(entry.map(|entry| (name, entry)));
@@ -161,7 +161,7 @@ impl Service {
         Ok(entries)
     }
 
-    /// Asks for keys of the catalogue as a Worker would, here or where the store is.
+    /// Sends a binding request for keys of the catalogue to the store, here or in another data centre.
     async fn ask_catalogue(
         self: &Arc<Self>,
         method: Method,
@@ -170,7 +170,8 @@ impl Service {
     ) -> Result<http::Bytes, Problem> {
         let mut request = Request::new(());
         *request.method_mut() = method;
-        *request.uri_mut() = target.parse().map_err(|_| not_told("the cursor is not as expected"))?;
+        *request.uri_mut() =
+            target.parse().map_err(|_| not_told("invalid cursor in the list of namespaces"))?;
         if let Some(metadata) = metadata {
             set(request.headers_mut(), METADATA, metadata);
         }
@@ -178,14 +179,14 @@ impl Service {
         let response = binding::inside(self, &CATALOGUE, &parts, Body::empty(), None).await?;
         let status = response.status();
         let text = response.into_body().collect(LONGEST_PAGE).await;
-        let text = text.map_err(|why| not_told(format!("the list of namespaces broke off: {why}")))?;
+        let text = text.map_err(|why| not_told(format!("cannot read the list of namespaces: {why}")))?;
         if !status.is_success() {
             return Err(Problem::new(status, String::from_utf8_lossy(&text)));
         }
         Ok(text)
     }
 
-    /// Knows which namespaces there are, and removes the keys of those that were removed. Never returns.
+    /// Keeps the list of namespaces up to date and removes the keys of removed namespaces. Never returns.
     pub(crate) async fn keep_namespaces(self: &Arc<Self>) {
         let mut removed = HashSet::new();
         loop {
@@ -200,8 +201,9 @@ impl Service {
         }
     }
 
-    /// Removes the keys of namespaces that were removed before the last time this was done, so that all who are asked know of it, and
-    /// forgets those that have none any more. Returns those that there are.
+    /// Removes the keys of namespaces that were already marked as removed in the previous run, so that all
+    /// data centres have seen the removal. Deletes the entries of namespaces without keys. Returns the
+    /// namespaces that are still marked as removed.
     pub(crate) async fn clear_removed(
         self: &Arc<Self>,
         before: HashSet<String>,
@@ -217,7 +219,7 @@ impl Service {
         Ok(removed)
     }
 
-    /// Deletes all keys of a namespace. Returns how many there were.
+    /// Deletes all keys of a namespace. Returns their number.
     async fn clear(self: &Arc<Self>, namespace: &str) -> Result<usize, Problem> {
         let mut cleared = 0;
         loop {
@@ -233,7 +235,7 @@ impl Service {
     }
 }
 
-/// The store's answer tells no namespaces.
+/// The list of namespaces could not be read from the store.
 fn not_told(message: impl Into<String>) -> Problem {
     Problem::new(StatusCode::BAD_GATEWAY, message)
 }
@@ -241,11 +243,11 @@ fn not_told(message: impl Into<String>) -> Problem {
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 const ID_DIGITS: usize = 32;
-/// As JSON, where each may be two, it is metadata with a bit of room for the rest.
+/// JSON escaping may double each byte, and the metadata limit must leave room for the rest of the entry.
 const LONGEST_TITLE: usize = 480;
-/// As many as the field allows an account.
+/// The same limit as Workers KV has for an account.
 const MOST: usize = 1000;
-/// Those that are being removed are beside them.
+/// Leaves room for entries of removed namespaces in addition to [`MOST`].
 const MOST_PAGES: usize = 10;
-/// A thousand keys, with metadata of 1024 bytes as JSON in a text, and a cursor.
+/// 1000 keys, with 1024 bytes of metadata as an escaped JSON string, and a cursor.
 const LONGEST_PAGE: usize = 4 << 20;

@@ -1,4 +1,4 @@
-//! What a store is told when it is opened.
+//! The configuration of a store.
 
 use std::path::PathBuf;
 
@@ -6,38 +6,38 @@ use jetstream::Address;
 use kv::{MOST_VALUE_BYTES, StoreName};
 use vault::Company;
 
-/// Where a store is.
+/// The location of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// In a file, made if it is not there.
+    /// A file, which is created if it is missing.
     File(PathBuf),
-    /// In a stream of NATS.
+    /// A stream of NATS.
     Nats(Address),
 }
 
-/// What a store is told when it is opened.
+/// The configuration of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Where the store is; `None` where it is in another data centre.
+    /// The location of the store; `None` if it is in another data centre.
     pub place: Option<Place>,
-    /// The name that a new store gets; its versions end with it.
+    /// The name of a new store, which is the suffix of its versions.
     pub name: StoreName,
-    /// Bytes of memory: half of them for values that are asked for again and again, half for pages of the file. Without a file, all of them
-    /// are for values.
+    /// Bytes of memory: half for values that are read repeatedly, half for pages of the file. All of it is
+    /// for values if there is no file.
     pub memory: u64,
-    /// A directory for values of a store in another data centre.
+    /// A directory for copies of values, if the store is in another data centre.
     pub disk: Option<disk::Config>,
     /// A directory for the state of a NATS stream, so that a restart notices lost messages.
     pub streams: Option<PathBuf>,
     /// Whether another data centre has a second store of the same values.
     pub company: Company,
-    /// Bytes that a value may have, at most [`Config::LARGEST`].
+    /// The largest allowed value in bytes, at most [`Config::LARGEST`].
     pub largest: u64,
 }
 
 impl Config {
-    /// What `memory` is where nobody says it: 64 MB.
+    /// The default of `memory`: 64 MB.
     pub const MEMORY: u64 = 64_000_000;
-    /// Bytes that no value is longer than.
+    /// The upper limit of `largest`.
     pub const LARGEST: u64 = MOST_VALUE_BYTES;
 }

@@ -1,9 +1,12 @@
-//! Copies of values in memory, so that what is asked for again and again is not read from the file each time.
+//! Copies of values in memory, which avoid repeated reads of the file.
 //!
-//! Who reads a key from the store here takes a ticket first, and its copy is kept only if no write went by meanwhile: a copy is never older
-//! than the last write that was acknowledged. Where the store is in another data centre, that there is no value is kept too, and of a key
-//! that was written the version: what comes and is older is not kept. What room there is goes to copies that are used: each one in turn is
-//! passed over once if it was. Of a value that is on disk as well, what goes first is the value, and what is known of it stays for another turn.
+//! If the store is local, a reader takes a ticket before it reads a key. Its copy is kept only if no write
+//! has occurred since, so a copy is never older than the last acknowledged write. If the store is in another
+//! data centre, absent values are cached too, and the version of a write is remembered so that an older
+//! response is not kept.
+//!
+//! Eviction is a clock algorithm: an entry that was used since its last turn gets another turn. The eviction
+//! of a value that is also on disk first frees the value and keeps its metadata for another turn.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,13 +19,12 @@ use kv::{About, Copy, MOST_KEY_BYTES, Terms, Use, Wanted};
 
 use crate::value::{Held, Shelved};
 
-/// Copies of values.
 pub(crate) struct Copies {
     shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
-    /// Bytes that each shard may have.
+    /// Bytes per shard.
     room: usize,
-    /// Bytes that a value may have.
+    /// Bytes of the largest value that is kept.
     largest: usize,
 }
 
@@ -30,37 +32,34 @@ pub(crate) struct Copies {
 struct Shard {
     copies: HashMap<Box<[u8]>, Entry>,
     turns: VecDeque<Turn>,
-    /// Of what is known of values on disk alone.
+    /// Turns of entries whose value is on disk only.
     shelved_turns: VecDeque<Turn>,
     next: u64,
     bytes: usize,
-    /// Of what is known of values on disk alone.
+    /// Bytes of entries whose value is on disk only.
     shelved_bytes: usize,
-    /// How many writes went by.
     writes: u64,
     is_closed: bool,
 }
 
-/// A key's, with the number that tells its entry from another one before it.
+/// A key, and the number that distinguishes its entry from earlier entries of the same key.
 type Turn = (Box<[u8]>, u64);
 
-/// What is known of a key.
+/// The cached state of a key.
 #[derive(Debug, Clone)]
 pub(crate) enum Known {
-    /// A value.
     Value(Arc<Held>),
-    /// A value that is on disk.
     Shelved(Arc<Shelved>),
-    /// That there is none, and since which version, if anything is known of that.
+    /// No value, with the version of the deletion if known.
     Absent(Option<Arc<str>>),
 }
 
-/// A copy, and what to do with it.
+/// A copy, and how it may be used.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) known: Known,
     pub(crate) age: Duration,
-    /// Not [`Use::Never`].
+    /// Never [`Use::Never`].
     pub(crate) usage: Use,
 }
 
@@ -73,7 +72,7 @@ impl Known {
         }
     }
 
-    /// What is known of the value, if there is one.
+    /// The metadata of the value, if there is one.
     pub(crate) fn about(&self) -> Option<&About> {
         match self {
             Self::Value(held) => Some(&held.about),
@@ -82,7 +81,6 @@ impl Known {
         }
     }
 
-    /// Whether it is that there is no value.
     pub(crate) fn is_negative(&self) -> bool {
         matches!(self, Self::Absent(_))
     }
@@ -98,16 +96,16 @@ impl Known {
 
 struct Entry {
     known: Known,
-    /// `None` if only the version is known: that of a write.
+    /// `None` if only the version of a write is known.
     copy: Option<Copy>,
     number: u64,
     is_used: bool,
-    /// Whether the value is on disk as well.
+    /// Whether the value is also on disk.
     is_shelved: bool,
 }
 
 impl Entry {
-    /// What is known of it without its value, if that is on disk as well.
+    /// The entry without its value, if the value is also on disk.
     fn shelved(&self) -> Option<Known> {
         let Known::Value(held) = &self.known else { return None };
         let shelved = Shelved { about: held.about.clone(), version: held.version.clone() };
@@ -115,11 +113,10 @@ impl Entry {
     }
 }
 
-/// When somebody began to read a key.
+/// The state of a shard when a reader started to read a key.
 #[derive(Debug, Clone, std::marker::Copy)]
 pub(crate) struct Ticket(u64);
 
-/// A namespace and a key.
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     bytes: [u8; LONGEST],
@@ -127,7 +124,6 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Of a namespace's id and a key's name.
     pub(crate) fn of(namespace: &str, key: &str) -> Self {
         let mut bytes = [0; LONGEST];
         let length = (namespace.len() + 1 + key.len()).min(LONGEST);
@@ -142,25 +138,24 @@ impl Name {
 }
 
 impl Copies {
-    /// Copies with so many bytes in all.
+    /// `bytes` is the total size.
     pub(crate) fn new(bytes: u64) -> Self {
         let room = usize::try_from(bytes).unwrap_or(usize::MAX) / SHARDS;
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         Self { shards, hasher: RandomState::new(), room, largest: LARGEST_COPY }
     }
 
-    /// The same where the store is far away, so that larger values are worth their room too.
+    /// Raises the size limit of a value, because the store is in another data centre.
     pub(crate) fn of_far_store(self) -> Self {
         Self { largest: (self.room / 4).max(LARGEST_COPY.min(self.room)), ..self }
     }
 
-    /// Bytes of the largest value that is kept.
     pub(crate) fn largest(&self) -> usize {
         self.largest
     }
 
-    /// The value of a key, its age, and whether it is to be asked for again beside that, if there is one that is the answer whoever else
-    /// could be asked.
+    /// Returns the value of a key, its age, and whether it is due for a refresh. Returns only copies that are
+    /// valid without a request to the store.
     pub(crate) fn find_value(
         &self,
         name: &Name,
@@ -179,7 +174,7 @@ impl Copies {
         Some((Arc::clone(held), copy.age(now), is_due))
     }
 
-    /// The copy of a key, if it may be the answer. Says once that it is to be asked for again.
+    /// Returns the copy of a key, if it may be served. A due refresh is reported once.
     pub(crate) fn find(&self, name: &Name, wanted: Wanted, now: Duration) -> Option<Seen> {
         let mut shard = self.shard(name);
         let entry = shard.copies.get_mut(name.as_bytes())?;
@@ -193,7 +188,7 @@ impl Copies {
         Some(Seen { known: entry.known.clone(), age, usage })
     }
 
-    /// The same for somebody who only looks.
+    /// The same without marking the copy as used.
     pub(crate) fn look(&self, name: &Name, now: Duration) -> Option<Seen> {
         let shard = self.shard(name);
         let entry = shard.copies.get(name.as_bytes())?;
@@ -202,25 +197,25 @@ impl Copies {
         (usage != Use::Never).then(|| Seen { known: entry.known.clone(), age: copy.age(now), usage })
     }
 
-    /// The value of a key, however old it is.
+    /// Returns the value of a key, regardless of its age.
     pub(crate) fn had(&self, name: &Name) -> Option<Known> {
         let shard = self.shard(name);
         let known = &shard.copies.get(name.as_bytes())?.known;
         (!known.is_negative()).then(|| known.clone())
     }
 
-    /// The newest version that is known of a key.
     pub(crate) fn version(&self, name: &Name) -> Option<Arc<str>> {
         let shard = self.shard(name);
         shard.copies.get(name.as_bytes())?.known.version().map(Arc::from)
     }
 
-    /// To be taken before a key is read.
+    /// Must be called before the key is read.
     pub(crate) fn ticket(&self, name: &Name) -> Ticket {
         Ticket(self.shard(name).writes)
     }
 
-    /// Keeps what was read since, if nothing was written meanwhile, nothing newer is known and it is not too large.
+    /// Keeps a value that was read with this ticket, unless the key was written since, a newer version is
+    /// known, or the value is too large.
     pub(crate) fn keep(&self, name: &Name, ticket: Ticket, held: &Arc<Held>, asked: Duration) {
         let mut shard = self.shard(name);
         let known = shard.copies.get(name.as_bytes()).and_then(|entry| entry.known.version());
@@ -231,8 +226,9 @@ impl Copies {
         shard.insert(name, Known::Value(Arc::clone(held)), Some(asked), self.room);
     }
 
-    /// Keeps what somebody else knew at this time, unless a newer version is known here. `but` is one that does not count: the store itself
-    /// was asked when that was known already. Returns whether it is the newest.
+    /// Keeps a state that another data centre read at `asked`, unless a newer version is known here. The
+    /// version `but` is ignored: it was already known when the store itself was requested. Returns whether
+    /// the state is the newest.
     pub(crate) fn keep_newest(&self, name: &Name, known: &Known, asked: Duration, but: Option<&str>) -> bool {
         let mut shard = self.shard(name);
         if let Some(entry) = shard.copies.get(name.as_bytes()) {
@@ -240,7 +236,7 @@ impl Copies {
             if version > known.version() && version != but {
                 return false;
             }
-            // Of two copies of one version the one that was read later is worth more.
+            // If both have the same version, keep the later read.
             let is_later = entry.copy.as_ref().is_none_or(|copy| copy.asked() <= asked);
             if version == known.version() && !is_later {
                 return true;
@@ -253,7 +249,7 @@ impl Copies {
         true
     }
 
-    /// A value of this version is on disk: when there is no room for it in memory, that and how old it is stays known.
+    /// Marks that the value of this version is on disk. Eviction then keeps its metadata and age.
     pub(crate) fn mark_shelved(&self, name: &Name, version: &str) {
         let mut shard = self.shard(name);
         let entry = shard.copies.get_mut(name.as_bytes());
@@ -262,7 +258,7 @@ impl Copies {
         }
     }
 
-    /// A value was read from disk, and is in memory from now on.
+    /// Keeps a value in memory that was read from disk.
     pub(crate) fn bring_back(&self, name: &Name, held: &Arc<Held>) {
         let mut shard = self.shard(name);
         let entry = shard.copies.get(name.as_bytes());
@@ -274,7 +270,7 @@ impl Copies {
         }
     }
 
-    /// A value is not on disk any more.
+    /// Removes an entry whose value has been evicted from disk.
     pub(crate) fn lost(&self, name: &Name) {
         let mut shard = self.shard(name);
         if matches!(shard.copies.get(name.as_bytes()), Some(Entry { known: Known::Shelved(_), .. })) {
@@ -282,7 +278,7 @@ impl Copies {
         }
     }
 
-    /// A key was written with this version: nothing older is kept any more.
+    /// Records a write of this version, so that older values are no longer kept.
     pub(crate) fn wrote(&self, name: &Name, version: &str) {
         let mut shard = self.shard(name);
         shard.writes += 1;
@@ -293,7 +289,7 @@ impl Copies {
         shard.insert(name, Known::Absent(Some(version.into())), None, self.room);
     }
 
-    /// A key may have been written: its copy is none any more, and its version is still known.
+    /// Discards the copy of a key that may have been written. Its version is remembered.
     pub(crate) fn doubt(&self, name: &Name) {
         let mut shard = self.shard(name);
         shard.writes += 1;
@@ -305,38 +301,36 @@ impl Copies {
         }
     }
 
-    /// Any key may have been written.
+    /// Discards all copies, as any key may have been written.
     pub(crate) fn forget_all(&self) {
         self.all(|shard| {
             *shard = Shard { is_closed: shard.is_closed, writes: shard.writes + 1, ..Shard::default() };
         });
     }
 
-    /// A key was written: what was read before is not kept any more.
+    /// Discards the copy of a key that was written.
     pub(crate) fn forget(&self, name: &Name) {
         let mut shard = self.shard(name);
         shard.writes += 1;
         shard.remove(name.as_bytes());
     }
 
-    /// The same, unless the other one of two stores was heard to know something newer than this version: that stays known.
+    /// The same, but remembers a version of the other store that is newer than this one.
     pub(crate) fn forget_older(&self, name: &Name, version: &str) {
         let is_newer = self.version(name).is_some_and(|known| &*known > version);
         if is_newer { self.doubt(name) } else { self.forget(name) }
     }
 
-    /// Keeps nothing from now on, as another process writes.
+    /// Discards all copies and keeps no new ones, because another process writes.
     pub(crate) fn close(&self) {
         self.all(|shard| *shard = Shard { is_closed: true, writes: shard.writes, ..Shard::default() });
     }
 
-    /// Keeps copies again.
     pub(crate) fn open(&self) {
-        // Whoever began to read before does not know what was written since.
+        // Tickets from before are invalid: they do not cover writes of the other process.
         self.all(|shard| *shard = Shard { writes: shard.writes + 1, ..Shard::default() });
     }
 
-    /// Bytes of all copies.
     pub(crate) fn bytes(&self) -> u64 {
         let mut bytes = 0;
         self.all(|shard| bytes += shard.bytes as u64);
@@ -359,7 +353,7 @@ impl Copies {
 impl Shard {
     fn insert(&mut self, name: &Name, known: Known, asked: Option<Duration>, room: usize) {
         let name = name.as_bytes();
-        // What is on disk stays there, and a copy of the same version is as good as the one before.
+        // Preserve the flag when the version is unchanged: the value is still on disk.
         let before = self.copies.get(name).filter(|before| before.known.version() == known.version());
         let is_shelved = before.is_some_and(|before| before.is_shelved);
         self.remove(name);
@@ -380,7 +374,7 @@ impl Shard {
         }
     }
 
-    /// Knows the same copy otherwise: its value has left memory, or is back.
+    /// Replaces the state of an entry whose value was evicted from memory or was read back.
     fn turn_into(&mut self, name: &[u8], known: Known) {
         let Some(mut entry) = self.copies.remove(name) else { return };
         self.discount(name, &entry.known);
@@ -389,7 +383,7 @@ impl Shard {
         self.copies.insert(name.into(), entry);
     }
 
-    /// Has room taken, and a turn.
+    /// Accounts for an entry and gives it a turn.
     fn count(&mut self, name: &[u8], known: &Known) -> u64 {
         self.next += 1;
         self.bytes += cost(name, known);
@@ -410,7 +404,7 @@ impl Shard {
         }
     }
 
-    /// The next one in turn that was not used since its last turn.
+    /// Returns the next key in turn that was not used since its last turn.
     fn unused(&mut self, turns: fn(&mut Self) -> &mut VecDeque<Turn>) -> Option<Box<[u8]>> {
         while let Some((name, number)) = turns(self).pop_front() {
             let entry = self.copies.get_mut(&name).filter(|entry| entry.number == number);
@@ -423,8 +417,8 @@ impl Shard {
         None
     }
 
-    /// Gives up what is over the room: first values of which it stays known what they are, where they are on disk, and of those that are known so what
-    /// is over a quarter of it.
+    /// Evicts until the shard fits its limit. Values that are also on disk are reduced to their metadata,
+    /// which may take a quarter of the limit.
     fn shrink(&mut self, room: usize) {
         while self.bytes > room
             && let Some(name) = self.unused(|shard| &mut shard.turns)
@@ -439,7 +433,7 @@ impl Shard {
         {
             self.remove(&name);
         }
-        // A key that is written and read by turns leaves a turn each time.
+        // Keys that are written and read alternately leave stale turns behind.
         let copies = &self.copies;
         for turns in [&mut self.turns, &mut self.shelved_turns] {
             if turns.len() > 2 * copies.len() + SPARE_TURNS {
@@ -453,13 +447,13 @@ fn cost(name: &[u8], known: &Known) -> usize {
     2 * name.len() + known.bytes() + OVERHEAD
 }
 
-/// More than threads that look at the same time.
+/// More than the number of concurrent readers.
 const SHARDS: usize = 16;
-/// An id, a zero and a key.
+/// A namespace's id, a zero byte and a key.
 const LONGEST: usize = 64 + 1 + MOST_KEY_BYTES;
-/// Larger values are read from the file each time, which costs less than their way to the reader.
+/// Reading a larger value from the file costs less than sending it to the client.
 const LARGEST_COPY: usize = 64 << 10;
-/// Of an entry, in the map and in turn.
+/// Of an entry in the map and the queue.
 const OVERHEAD: usize = 256;
 const SPARE_TURNS: usize = 64;
 

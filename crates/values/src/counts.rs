@@ -1,4 +1,4 @@
-//! What is counted, and what the operator is told of a store.
+//! Counters, and the status of a store for the operator.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,63 +7,64 @@ use serde::{Deserialize, Serialize};
 
 use crate::refused::RefusedStream;
 
-/// A store at this moment, as one data centre has it.
+/// The status of a store in one data centre.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
-    /// Keys that were read since the start, each of several that were read at once.
+    /// Keys that were read since the start, including each key of a bulk read.
     pub reads: u64,
-    /// Those of them that a copy in memory answered.
+    /// Reads that were served from memory.
     pub hits: u64,
-    /// Those that another data centre answered, by where the answer comes from; absent where there are no others.
+    /// Reads that were served by other data centres, by source; absent in a network with one data centre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_others: Option<FromOthers>,
     /// Keys that were written or deleted.
     pub writes: u64,
-    /// Pages that were listed.
+    /// Pages of keys that were listed.
     pub lists: u64,
     /// Requests that were refused or failed.
     pub refused: u64,
-    /// Keys whose values were removed as they were over.
+    /// Keys that were removed because they had expired.
     pub expired: u64,
-    /// Keys that have a value, in all namespaces; absent where the store is in another data centre, as the next two.
+    /// Keys that have a value, in all namespaces; absent if the store is in another data centre, as are the
+    /// next two fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
     /// Bytes of those values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Bytes of the store's file; absent where it is in NATS, too.
+    /// Bytes of the store's file; also absent if the store is in NATS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<u64>,
-    /// Damage to the store's file; absent where it is in NATS, too.
+    /// Damage to the store's file; also absent if the store is in NATS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integrity: Option<Integrity>,
     /// Bytes of copies in memory.
     pub memory_bytes: u64,
-    /// Copies on disk, if there is a directory for them.
+    /// Copies on disk, if a directory is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<OnDisk>,
-    /// What there is of a second store of the same values, if there is one; in each of the two data centres with a store.
+    /// The replication state, if there are two stores; present in both data centres with a store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<Pair>,
-    /// What other data centres have to do with it, if there are any.
+    /// Traffic with other data centres, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<InNetwork>,
-    /// Its stream of NATS, if that is refused because it lacks acknowledged messages.
+    /// The store's NATS stream, if it is refused because it lacks acknowledged messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_stream: Option<RefusedStream>,
-    /// Why it does not answer; absent while it does.
+    /// Why the store is unavailable; absent while it is available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Damage to a store's file, found by reads and by the scrub, which reads all of it again and again.
+/// Damage to a store's file, found by reads and by the periodic scrub of the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Integrity {
-    /// Blocks of 4 KiB that do not match their checksums, and were not written since.
+    /// Blocks of 4 KiB that do not match their checksums and were not written since.
     pub damaged_blocks: u64,
-    /// Keys that the scrub could not read, in this pass or in the last.
+    /// Keys that the scrub could not read in this pass or in the last one.
     pub damaged_keys: u64,
-    /// Passes of the scrub that are complete.
+    /// Completed passes of the scrub.
     pub scrubs: u64,
     /// Bytes of values that the scrub has read.
     pub scrubbed_bytes: u64,
@@ -72,81 +73,83 @@ pub struct Integrity {
 /// Copies of values on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OnDisk {
-    /// How many.
+    /// Number of values.
     pub values: u64,
     /// Bytes of all files.
     pub bytes: u64,
-    /// Why nothing is stored there; absent while all is well.
+    /// Why values cannot be stored on disk; absent while they can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Reads that other data centres answered.
+/// Reads that were served by other data centres, by source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FromOthers {
-    /// From copies in the keys' regional tiers.
+    /// Copies in regional tiers.
     pub regional: u64,
-    /// From copies in the keys' upper tiers.
+    /// Copies in upper tiers.
     pub upper: u64,
-    /// From the store.
+    /// The store.
     pub store: u64,
 }
 
-/// What a data centre's store and copies have to do with the other data centres.
+/// Traffic with other data centres.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InNetwork {
-    /// The data centre with the store; of two the one that is asked first.
+    /// The data centre with the store; of two, the preferred one.
     pub store: String,
-    /// Copies that were asked for again before they were too old.
+    /// Copies that were refreshed before they expired.
     pub refreshes: u64,
-    /// Questions to others whose answer was that what is here is the newest, so that no value was sent.
+    /// Requests to other data centres that returned no value, because the copy here is the
+    /// newest.
     #[serde(default)]
     pub unchanged: u64,
-    /// Reads that an old copy answered, as nobody else did in time.
+    /// Reads that were served from an expired copy, because no other data centre responded in time.
     pub stood_in: u64,
-    /// Writes and lists that went to the store's data centre.
+    /// Writes and lists that were forwarded to the store's data centre.
     pub passed_on: u64,
-    /// Requests of other data centres.
+    /// Requests received from other data centres.
     pub asked_by_others: u64,
-    /// What other data centres told of: keys that were written.
+    /// Keys that other data centres have reported as written.
     pub heard: u64,
-    /// Places that were to be told of keys that were written here: for each key the sum of its places.
+    /// Notifications due for keys that were written here: the sum of the notified data centres over all keys.
     pub to_tell: u64,
-    /// Those that were told, each key once in each message.
+    /// Notifications that were delivered; several writes of a key in one message count once.
     pub told: u64,
-    /// In so many messages.
+    /// Messages that contained them.
     pub messages: u64,
-    /// Those that were not, until no copy could be old any more.
+    /// Notifications that were abandoned after all copies from before the write had expired.
     pub untold: u64,
-    /// Requests for which another data centre was asked too, as the first one took longer than usual; only where there are two stores.
+    /// Requests that were also sent to another data centre, because the first one took longer than usual; only
+    /// with two stores.
     #[serde(default)]
     pub asked_both: u64,
 }
 
-/// One of two stores of the same values, and how it gets on with the other one.
+/// One of two stores of the same values, and its replication state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     /// The data centre with the other store.
     pub other: String,
-    /// Whether that one answers, as far as is known.
+    /// Whether the other store is known to respond.
     pub is_reachable: bool,
-    /// Keys that are written here and that it may not have yet.
+    /// Keys that were written here and that the other store may not have yet.
     pub behind: u64,
-    /// Whether this store may lack keys that the other one has had for long, as its file is new.
+    /// Whether this store may lack old keys of the other store, because its file is new.
     pub is_filling: bool,
-    /// Keys that the other one took from here.
+    /// Keys that were copied from here to the other store.
     pub given: u64,
-    /// Keys that this one took from there.
+    /// Keys that were copied from the other store to here.
     pub taken: u64,
-    /// Those of them that came later than two seconds after they were written: as one of the two had been gone, or was found to lack them.
+    /// Copied keys that arrived more than two seconds after the write, because a store was unreachable or was
+    /// found to lack them.
     pub repaired: u64,
-    /// How often all that both know was compared.
+    /// Completed comparisons of the two stores.
     pub compared: u64,
-    /// Keys of which they were found to know different things, by reads and by comparisons.
+    /// Keys that differed between the two stores, found by reads and by comparisons.
     pub differed: u64,
 }
 
-/// What is counted.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) reads: Count,
@@ -176,11 +179,11 @@ pub(crate) struct Counts {
     pub(crate) asked_both: Count,
     pub(crate) scrubs: Count,
     pub(crate) scrubbed_bytes: Count,
-    /// Keys that are damaged now, unlike the others.
+    /// A gauge: keys that are damaged now.
     pub(crate) damaged_keys: AtomicU64,
 }
 
-/// A number that only grows.
+/// A monotonic counter.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! What answers requests. A read that a copy in memory answers takes no task and no map of its fields.
+//! The request handler. Its fast path serves a read from memory without a task and without a header map.
 
 use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -19,29 +19,29 @@ use crate::{
     value::{Held, cache_status},
 };
 
-/// Answers a store's requests; each server has one.
+/// Handles a store's requests; each server has its own.
 #[derive(Debug, Clone)]
 pub struct Door {
     service: Arc<Service>,
-    /// Where the process that takes this one's place is asked.
+    /// The address of the process that replaces this one.
     successor: Option<(Scheme, SocketAddr)>,
 }
 
 impl Door {
-    /// The door of this store.
+    /// Creates the handler of this store.
     pub fn of(service: &Arc<Service>) -> Self {
         Self { service: Arc::clone(service), successor: None }
     }
 
-    /// The same on a socket that a process which takes this one's place has too: while that one has the file, it is asked there.
+    /// Also forwards requests to the process that listens on the same socket and replaces this one, while
+    /// that process has the file.
     #[must_use]
     pub fn on(self, scheme: Scheme, address: Option<SocketAddr>) -> Self {
         Self { successor: address.map(|address| (scheme, address)), ..self }
     }
 
-    /// Answers a request here.
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        // In boxes, so that none of them takes room for the others.
+        // Boxed to keep this future small.
         if request.uri().path().starts_with(rest::PREFIX) {
             Box::pin(rest::answer(&self.service, request)).await
         } else {
@@ -49,7 +49,7 @@ impl Door {
         }
     }
 
-    /// The copy that answers a plain read of the binding, and its age.
+    /// The copy that can serve a plain read of the binding, and its age.
     fn copy(&self, request: &Glance<'_>) -> Option<(Arc<Held>, Duration)> {
         let (path, query) = request.target.split_once('?').unwrap_or((request.target, ""));
         let path = path.strip_prefix('/').filter(|path| !path.is_empty())?;
@@ -109,10 +109,10 @@ impl Handler for Door {
     }
 }
 
-/// The same as the binding's answer to a read has, as lines.
+/// Writes the same header fields as the binding's response to a read.
 fn write_head(head: &mut Vec<u8>, held: &Held, age: Duration) {
     let Held { value, about, version } = held;
-    // Writing into memory cannot fail.
+    // Writing to a `Vec` cannot fail.
     let _ = write!(
         head,
         "HTTP/1.1 200 OK\r\nkv-age: {}\r\nkv-source: {}\r\ncf-cache-status: {}\r\nkv-version: {version}\r\n\

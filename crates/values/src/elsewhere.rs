@@ -1,7 +1,8 @@
-//! While another process takes this one's place, that one has the file: requests that still come here are passed on to it.
+//! Handover: while another process replaces this one, it has the file, and requests that arrive here are
+//! forwarded to it.
 //!
-//! Both listen on the same socket, so that a connection made here may be answered by either. A question finds out by which: who has the
-//! file says so, and its connection is used for the request.
+//! Both processes listen on the same socket, so either may accept a connection. A probe request finds a
+//! connection to the process that has the file, and the request is sent on the same connection.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -14,25 +15,26 @@ use tokio::time::sleep;
 
 use crate::{problem::Problem, service::Service};
 
-/// Whether a request asks who has the file.
+/// Whether a request is a probe for the process that has the file.
 pub(crate) fn is_question(request: &Request<Body>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(QUESTION)
 }
 
-/// Answers that.
+/// The response to a probe.
 pub(crate) fn answer(service: &Service) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     if service.is_here() {
         *response.status_mut() = StatusCode::NO_CONTENT;
     } else {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-        // Nobody shall ask this process for more.
+        // Close the connection, so that the next probe may reach the other process.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
-/// Has a request answered by the process that has the file. Gives it back if that is this one again.
+/// Forwards a request to the process that has the file. Returns the request if this process has the file
+/// again.
 pub(crate) async fn ask(
     service: &Service,
     (scheme, address): (Scheme, SocketAddr),
@@ -40,7 +42,7 @@ pub(crate) async fn ask(
 ) -> Result<Response<Body>, Request<Body>> {
     let origin = Origin { scheme, host: host(address), port: address.port() };
     let refused = || Problem::from(vault::Error::Released).plain();
-    // It is this machine's own socket, whatever names its certificate is for.
+    // The socket is local, so the names in its certificate do not matter.
     let config = Config { trust: Trust::Anyone, ..Config::default() };
     let Ok(client) = Client::new(&config) else { return Ok(refused()) };
     let send = async |request| {
@@ -76,7 +78,7 @@ fn question() -> Request<Body> {
     request
 }
 
-/// Where an address that is listened on is reached from here.
+/// The address at which a listener is reachable from this host.
 fn host(address: SocketAddr) -> String {
     match address {
         SocketAddr::V4(address) if address.ip().is_unspecified() => "127.0.0.1".to_owned(),
@@ -86,6 +88,6 @@ fn host(address: SocketAddr) -> String {
 }
 
 const QUESTION: HeaderName = HeaderName::from_static("kv-here");
-/// For another process to open the file.
+/// Time for the other process to open the file.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(20);

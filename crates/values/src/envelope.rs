@@ -1,15 +1,15 @@
-//! The envelope in which the field's REST API answers.
+//! The response envelope of the REST API.
 
 use http::{Body, HeaderValue, Response, StatusCode, header};
 
 use crate::{json, problem::Problem};
 
-/// All went well; result and what is said of it are JSON.
+/// A success. `result` and `info` are JSON.
 pub(crate) fn success(result: &str, info: Option<&str>) -> Response<Body> {
     success_but(result, info, None)
 }
 
-/// All went well as far as could be; what could not is said beside it.
+/// A success, with the problem of an incomplete result in `messages`.
 pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&Problem>) -> Response<Body> {
     let info = info.map_or_else(String::new, |info| format!(",\"result_info\":{info}"));
     let said = but.map(said).unwrap_or_default();
@@ -17,14 +17,14 @@ pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&Problem
     respond(StatusCode::OK, text)
 }
 
-/// What a problem is called, and in words.
+/// The error object of a problem.
 fn said(problem: &Problem) -> String {
     let mut message = String::new();
     json::text(&mut message, &problem.message);
     format!("{{\"code\":{},\"message\":{message}}}", problem.code)
 }
 
-/// It was refused, or failed.
+/// The response to a failed request.
 pub(crate) fn failure(problem: &Problem) -> Response<Body> {
     let said = said(problem);
     let text = format!("{{\"success\":false,\"errors\":[{said}],\"messages\":[],\"result\":null}}");
@@ -34,7 +34,6 @@ pub(crate) fn failure(problem: &Problem) -> Response<Body> {
     response
 }
 
-/// A response of JSON.
 pub(crate) fn respond(status: StatusCode, text: String) -> Response<Body> {
     let mut response = Response::new(Body::whole(text));
     *response.status_mut() = status;

@@ -1,50 +1,50 @@
-//! Why a store could not be opened, or did not do what it was asked to.
+//! Errors of stores and of the command line's client.
 
 use std::io;
 
-/// Why something failed, for whoever started it.
+/// The reason why an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store's file.
+    /// The store's file failed.
     #[error(transparent)]
     Store(#[from] vault::Error),
-    /// The store in NATS.
+    /// The store in NATS failed.
     #[error(transparent)]
     Nats(#[from] jetstream::Error),
-    /// Nobody answers there.
-    #[error("no answer from {address}: {failure}")]
+    /// The store does not respond.
+    #[error("no response from {address}: {failure}")]
     Unreachable {
-        /// Where the store is asked.
+        /// The store's address.
         address: String,
-        /// Why.
+        /// The failure.
         failure: http::Failure,
     },
-    /// The store does not do what it was asked to.
+    /// The store refused the request.
     #[error("{address}: {why}")]
     Refused {
-        /// Where the store is asked.
+        /// The store's address.
         address: String,
-        /// What it said.
+        /// The store's message.
         why: String,
     },
-    /// A key cannot be one.
+    /// The key is invalid.
     #[error("the key cannot be used: {0}")]
     Key(#[from] kv::KeyError),
-    /// Metadata cannot be some.
+    /// The metadata are invalid.
     #[error("the metadata cannot be used: {0}")]
     Metadata(#[from] kv::MetadataError),
     /// A value is too long.
-    #[error("the value has {bytes} bytes, and none may have more than 25 MiB ({largest})")]
+    #[error("the value has {bytes} bytes; the limit is 25 MiB ({largest})")]
     TooLong {
-        /// How many it has.
+        /// The value's length in bytes.
         bytes: u64,
-        /// How many it may have.
+        /// The largest allowed length in bytes.
         largest: u64,
     },
-    /// It has to be said which namespace is meant.
-    #[error("which namespace is meant? The token is for {0}; --namespace names one")]
+    /// The token is valid in several namespaces, and the request does not select one.
+    #[error("the token is for the namespaces {0}: select one with --namespace")]
     Namespace(String),
-    /// It is reached over TLS, which needs certificates.
+    /// The TLS client could not be set up.
     #[error(transparent)]
     Client(#[from] http::Error),
     /// The runtime could not be started.
@@ -53,14 +53,14 @@ pub enum Error {
 }
 
 impl Error {
-    /// What would help.
+    /// A suggestion for the operator.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreachable { failure: http::Failure::Tls(_), .. } => Some(
                 "--ca FILE names the certificate of the authority that signed the store's; its name has to be in the store's certificate".to_owned(),
             ),
             Self::Unreachable { .. } => Some(
-                "is a data centre running whose network's file has this address as `listen` of [kv]? --at names another".to_owned(),
+                "check that a data centre is running whose network's file has this address as `listen` of [kv], or name another one with --at".to_owned(),
             ),
             _ => None,
         }

@@ -11,29 +11,30 @@ use vault::Inspection;
 pub struct FileCheck {
     /// The file.
     pub file: PathBuf,
-    /// Whether every key can be read.
+    /// Whether all keys can be read.
     pub is_intact: bool,
     /// Keys with a value that can be read.
     pub keys: u64,
     /// Bytes of their values.
     pub bytes: u64,
-    /// Keys that were deleted or have expired, and that the store still knows.
+    /// Deleted or expired keys that the store still remembers.
     pub deleted: u64,
     /// Keys that cannot be read.
     pub damaged_keys: u64,
-    /// Their names, each with its namespace's id in front, 1000 at most.
+    /// The names of damaged keys, with their namespaces' ids, 1000 at most.
     pub damaged: Vec<String>,
-    /// Keys that can be read, in a damaged page that may be older than the last write.
+    /// Keys that can be read, but in a damaged page that may be older than the last write.
     pub doubtful_keys: u64,
-    /// Places in the order of keys where others may have been.
+    /// Ranges of keys that may be missing.
     pub gaps: Vec<Gap>,
-    /// Blocks of 4 KiB that do not match their checksums, in use or not; absent where they were not all verified.
+    /// Blocks of 4 KiB that do not match their checksums, in use or not; absent if not all of them were
+    /// verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged_blocks: Option<u64>,
     /// Blocks of 4 KiB that were verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
-    /// Where the damaged file is now, after a repair.
+    /// The path of the damaged file after a repair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<PathBuf>,
     /// The new file of a salvage.
@@ -41,13 +42,13 @@ pub struct FileCheck {
     pub salvaged_to: Option<PathBuf>,
 }
 
-/// A place in the order of keys, between two that can be read.
+/// A range of keys that may be missing, between two readable keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gap {
-    /// The key before it; absent at the beginning.
+    /// The key before the range; absent at the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// The key behind it; absent at the end.
+    /// The key after the range; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A value on its way in: a request's body as it is, or the part of a form.
+//! The value in a request body: the whole body, or a part of a form.
 
 use http::{Body, Bytes, Failure, HeaderMap, StatusCode, header};
 use kv::{MOST_METADATA_BYTES, Metadata};
@@ -8,24 +8,21 @@ use crate::{
     problem::Problem,
 };
 
-/// A value on its way in.
 pub(crate) enum Incoming {
     Raw(Body),
     Form(Form),
 }
 
-/// A form with a value, and perhaps metadata.
 pub(crate) struct Form {
     body: Body,
     parts: Multipart,
     part: Part,
     metadata: Option<Vec<u8>>,
     has_value: bool,
-    /// Bytes that are neither of the value nor of metadata.
+    /// Bytes of other parts.
     other: usize,
 }
 
-/// Which part is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Value,
@@ -34,7 +31,7 @@ enum Part {
 }
 
 impl Incoming {
-    /// Of a request with this header.
+    /// Reads the body of a request with this header.
     pub(crate) fn of(headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
         let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let form = "multipart/form-data";
@@ -55,17 +52,18 @@ impl Incoming {
         }
     }
 
-    /// What came beside the value; to be asked for after its end.
+    /// The metadata of a form. To be called after the end of the value.
     pub(crate) fn metadata(&self) -> Result<Option<Metadata>, Problem> {
         let Self::Form(Form { metadata: Some(metadata), .. }) = self else { return Ok(None) };
-        // An empty field of a form, or a null, is none.
+        // An empty field or `null` means that there are no metadata.
         if metadata.is_empty() || metadata == b"null" {
             return Ok(None);
         }
         Ok(Some(Metadata::new(metadata)?))
     }
 
-    /// Reads what is still coming, within reason: clients that send all before they read the answer see it then.
+    /// Discards the rest of the body up to a limit, for clients that read the response only after they have
+    /// sent the whole body.
     pub(crate) async fn throw_away(self) -> u64 {
         let mut body = match self {
             Self::Raw(body) => body,
@@ -87,8 +85,7 @@ impl Form {
             match self.parts.next().map_err(|error| Problem::bad(error.to_string()))? {
                 Some(Event::Part(name)) => {
                     if name.starts_with("metadata[") {
-                        let message =
-                            "metadata have to be JSON in one field of the form, such as JSON.stringify makes";
+                        let message = "metadata must be JSON in one field of the form, such as the result of JSON.stringify";
                         return Err(Problem::bad(message));
                     }
                     self.part = match &name[..] {
@@ -105,7 +102,7 @@ impl Form {
                 }
                 Some(Event::Data(data)) => match (self.part, &mut self.metadata) {
                     (Part::Value, _) => return Ok(Some(data)),
-                    // One byte more than may be is enough to say so.
+                    // One byte above the limit is enough to detect that it is exceeded.
                     (Part::Metadata, Some(metadata)) if metadata.len() <= MOST_METADATA_BYTES => {
                         metadata.extend_from_slice(&data);
                     }
@@ -128,7 +125,6 @@ impl Form {
     }
 }
 
-/// A body that is not too long, in memory.
 pub(crate) async fn collected(body: Body, most: usize) -> Result<Bytes, Problem> {
     body.collect(most).await.map_err(|failure| match failure {
         Failure::TooLarge => {
@@ -139,10 +135,10 @@ pub(crate) async fn collected(body: Body, most: usize) -> Result<Bytes, Problem>
 }
 
 fn broken_off(failure: Failure) -> Problem {
-    Problem::bad(format!("the request broke off: {failure}"))
+    Problem::bad(format!("the request was truncated: {failure}"))
 }
 
-/// Of fields of a form that say nothing to a store.
+/// Bytes of form fields that are ignored.
 const MOST_OTHER: usize = 64 << 10;
-/// Twice the largest value: who sends more is not worth the time.
+/// Twice the largest value. The connection is closed if more follows.
 const MOST_THROWN_AWAY: u64 = 50 << 20;

@@ -1,14 +1,14 @@
-//! JSON that is put together of texts which are JSON already: metadata and values stay as their writers wrote them.
+//! Builds JSON from parts that are already JSON, so that metadata and values are preserved byte by byte.
 
 use kv::ListedKey;
 
-/// Adds a text as JSON.
+/// Appends a JSON string.
 pub(crate) fn text(to: &mut String, text: &str) {
-    // A text is always JSON.
+    // Serialising a string cannot fail.
     to.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-/// Parts with commas between them and brackets around.
+/// Appends parts with separators and brackets.
 pub(crate) fn between<T>(
     to: &mut String,
     (open, close): (char, char),
@@ -25,7 +25,7 @@ pub(crate) fn between<T>(
     to.push(close);
 }
 
-/// Keys in a list, with what is said of each; `metadata` adds JSON that is what the store has, or stands for it.
+/// Appends a list of keys. `metadata` appends a key's metadata, which are JSON.
 pub(crate) fn keys(to: &mut String, keys: &[ListedKey], metadata: impl Fn(&mut String, &str)) {
     between(to, LIST, keys, |to, key| {
         to.push_str("{\"name\":");

@@ -1,28 +1,29 @@
-//! A key-value store over HTTP: as workerd's `kvNamespace` binding asks for it, as operators and their programs do, and as the command
-//! line does.
+//! A key-value store over HTTP, with the protocol of workerd's `kvNamespace` binding and a REST API for
+//! operators and the command line.
 //!
-//! | to see | look into |
+//! | topic | module or type |
 //! | --- | --- |
-//! | what is served, and who may use it | [`Config`], [`Access`], [`Namespace`] |
-//! | namespaces that are made over the API | `catalogue.rs`, `looks.rs` |
-//! | the store: a file or a stream of NATS | [`Place`], `store.rs` |
-//! | what all requests share: opened, left to another process, closed | [`Service`] |
-//! | what answers requests, and the reads that take no more than a look | [`Door`] |
-//! | requests that come while another process takes this one's place | `elsewhere.rs` |
-//! | what a read, a write, a page and many keys at once are | `operations.rs`, `several.rs` |
-//! | copies of values in memory, and on disk | `copies.rs`, `shelf.rs` |
-//! | a value in a file, as it is read | `pieces.rs` |
-//! | other data centres: who is asked and told, and what over links | [`Links`], `linked.rs` |
+//! | configuration and access control | [`Config`], [`Access`], [`Namespace`] |
+//! | namespaces created over the API | `catalogue.rs`, `looks.rs` |
+//! | the store: a file or a NATS stream | [`Place`], `store.rs` |
+//! | state shared by all requests, handover to another process, shutdown | [`Service`] |
+//! | the request handler, with a fast path for reads from memory | [`Door`] |
+//! | forwarding requests to a successor process | `elsewhere.rs` |
+//! | reads, writes, lists and bulk reads | `operations.rs`, `several.rs` |
+//! | copies of values in memory and on disk | `copies.rs`, `shelf.rs` |
+//! | streaming a value from a file | `pieces.rs` |
+//! | requests to and from other data centres | [`Links`], `linked.rs` |
 //! | the protocol of workerd's binding | `binding.rs` |
-//! | the REST API, in the envelope of its field | `rest.rs`, `envelope.rs` |
-//! | a value that comes in a form, or as it is | [`multipart`], `incoming.rs` |
-//! | many pairs in one body of JSON | [`pairs`] |
-//! | parameters of a URL | [`Parameters`] |
-//! | why a request is refused, as a status and a sentence | `problem.rs` |
-//! | what is counted, and what the operator is told | [`Status`] |
-//! | the store from outside: one command, one request | [`Remote`]; a line of an export: [`Line`] |
+//! | the REST API and its response envelope | `rest.rs`, `envelope.rs` |
+//! | raw and multipart request bodies | [`multipart`], `incoming.rs` |
+//! | bulk writes in JSON | [`pairs`] |
+//! | URL query parameters | [`Parameters`] |
+//! | error responses | `problem.rs` |
+//! | counters and the operator's status | [`Status`] |
+//! | the client of the command line | [`Remote`]; a line of an export: [`Line`] |
 //!
-//! What a key, a version and a page are says the engine, `kv`; what is on disk is the crate `vault`'s, what is in NATS `jetstream`'s.
+//! The crate `kv` defines keys, versions and pages, `vault` the file format, and `jetstream` the storage in
+//! NATS.
 
 mod accept;
 mod access;

@@ -1,4 +1,5 @@
-//! A line of an export: a key with its value and all that is said of it, in JSON as `wrangler kv bulk put` takes it in a list.
+//! A line of an export: a key with its value, expiration and metadata, as an element of the list that
+//! `wrangler kv bulk put` reads.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kv::{Expiration, Key, Metadata};
@@ -11,41 +12,42 @@ use serde_json::Value;
 pub struct Line {
     /// The key.
     pub key: String,
-    /// Its value: text, or base64.
+    /// The value as text or base64.
     pub value: String,
-    /// Whether it is base64, as the value is not UTF-8, or has so many control characters that it would be longer as text.
+    /// Whether the value is base64. Used if it is not UTF-8, or if its control characters make the text
+    /// longer than base64.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub base64: bool,
-    /// The second in which it is over, counted from 1970.
+    /// The expiration in Unix seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiration: Option<u64>,
-    /// What its writer said of it.
+    /// The metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
-/// Why a line cannot be imported.
+/// The reason why a line cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// It is not a pair in JSON.
+    /// The line is not JSON of the expected form.
     #[error("not a line of an export: {0}")]
     NoPair(#[from] serde_json::Error),
-    /// Its key cannot be one.
+    /// The key is invalid.
     #[error(transparent)]
     Key(#[from] kv::KeyError),
-    /// Its metadata are too long.
+    /// The metadata are too long.
     #[error(transparent)]
     Metadata(#[from] kv::MetadataError),
-    /// Its value is not base64, though it says so.
+    /// The value is marked as base64, but is not.
     #[error("its value is not base64: {0}")]
     Base64(#[from] base64::DecodeError),
-    /// Its value is too long.
-    #[error("its value has {0} bytes, and none may have more than 25 MiB")]
+    /// The value is too long.
+    #[error("its value has {0} bytes; the limit is 25 MiB")]
     TooLong(usize),
 }
 
 impl Line {
-    /// Of a key and its value.
+    /// Creates a line.
     pub fn of(key: String, value: &[u8], expiration: Option<u64>, metadata: Option<Value>) -> Self {
         let (value, base64) = match std::str::from_utf8(value) {
             Ok(text) if is_short_as_text(value) => (text.to_owned(), false),
@@ -54,10 +56,10 @@ impl Line {
         Self { key, value, base64, expiration, metadata }
     }
 
-    /// Reads a line and checks all of it.
+    /// Parses and validates a line.
     ///
     /// # Errors
-    /// When it is not one that could be imported.
+    /// Fails if the line cannot be imported.
     pub fn read(text: &str) -> Result<Self, LineError> {
         let line: Self = serde_json::from_str(text)?;
         Key::new(&line.key)?;
@@ -71,7 +73,7 @@ impl Line {
         Ok(line)
     }
 
-    /// Bytes of its value; 0 if it says that it is base64 and is not.
+    /// The value's length in bytes; 0 if the base64 is invalid.
     pub fn bytes(&self) -> usize {
         if self.base64 {
             STANDARD.decode(&self.value).map_or(0, |bytes| bytes.len())
@@ -80,14 +82,14 @@ impl Line {
         }
     }
 
-    /// Whether it is over in less than a minute, so that no store takes it.
+    /// Whether the expiration is less than a minute ahead, which no store accepts.
     pub fn is_almost_over(&self, now_s: u64) -> bool {
         let at = |at| Expiration(at).0 < now_s.saturating_add(kv::LEAST_TTL);
         self.expiration.is_some_and(at)
     }
 }
 
-/// Whether text is not longer in JSON, which has six bytes for a control character, than in base64.
+/// Whether the text is not longer than base64 when it is JSON, which needs six bytes for a control character.
 fn is_short_as_text(text: &[u8]) -> bool {
     let long = |byte: &&u8| byte.is_ascii_control() && !b"\n\r\t".contains(byte);
     text.iter().filter(long).count() * 5 <= text.len() / 3

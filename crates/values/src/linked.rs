@@ -1,11 +1,14 @@
-//! A service in a network of several data centres: what it asks of the others, what it tells them, and what it answers them.
+//! A service in a network of several data centres: its requests to other data centres, and its responses to
+//! theirs.
 //!
-//! The store is in one of them, or one each in two. Reads are answered from copies, in memory or on disk (`shelved.rs`), or asked for on the key's way to the store (`above.rs`); whatever else there
-//! is goes to the store at once (`to_store.rs`), which tells the key's places of a write (`telling.rs`). Who may ask is decided by whoever has
-//! the links: here is what is asked over them (`wire.rs`) and answered (`answers.rs`).
+//! The store is in one data centre, or in two that replicate each other. Reads are served from copies in
+//! memory or on disk (`shelved.rs`), or are requested from the key's upper tiers (`above.rs`). All other
+//! requests are forwarded to the store (`to_store.rs`), which notifies the key's tiers of each write
+//! (`telling.rs`). The implementation of [`Links`] authenticates the data centres; this module defines the
+//! messages (`wire.rs`) and the handlers (`answers.rs`).
 //!
-//! Of two stores both are read (`racing.rs`), and either takes a write (`either.rs`), which it gives to the other one (`giving.rs`). Beside that they
-//! compare what they know (`comparing.rs`).
+//! With two stores, reads request both (`racing.rs`), and either store accepts a write (`either.rs`) and
+//! replicates it to the other one (`giving.rs`). Anti-entropy compares the two stores (`comparing.rs`).
 
 mod above;
 mod answers;
@@ -45,45 +48,48 @@ pub use self::{
     wire::is_read_as_written,
 };
 
-/// The links to the other data centres of a network, for the service of one of them.
+/// The links to the other data centres of a network, for the service of one data centre.
 pub trait Links: Send + Sync {
-    /// Who is asked next for a key, and as what, by this data centre, which was itself asked as `asked_as`; `None` if the store is here.
+    /// The next data centre from which to request a key, and its tier, for a request that this data centre
+    /// received as `asked_as`; `None` if the store is here.
     fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)>;
 
-    /// The data centre with the store, or the first of two that answers; `None` if this one has one.
+    /// The data centre with the store, or the first available one of two; `None` if this data centre has a
+    /// store.
     fn store(&self) -> Option<CentreId>;
 
     /// All data centres with a store, in the order of the network's file.
     fn stores(&self) -> Vec<CentreId>;
 
-    /// Whether a data centre answers, as far as is known.
+    /// Whether a data centre is considered available: its link has not failed.
     fn answers(&self, centre: CentreId) -> bool;
 
-    /// Who is told that a key was written; this data centre may be among them.
+    /// The data centres to notify of a write to this key, possibly including this one.
     fn told(&self, key: KeyHash) -> Vec<CentreId>;
 
     /// This data centre.
     fn here(&self) -> CentreId;
 
-    /// All of the network, this one among them.
+    /// All data centres of the network, including this one.
     fn all(&self) -> Vec<CentreId>;
 
-    /// The name of one.
+    /// The name of a data centre.
     fn name(&self, centre: CentreId) -> String;
 
-    /// Makes a request of another one. There is no time limit but that it is known not to answer.
+    /// Sends a request to another data centre. There is no timeout, except that the request fails when the
+    /// data centre is known to be unavailable.
     fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_>;
 }
 
-/// A request to another data centre, under way.
+/// A request to another data centre in progress.
 pub type Sending<'l> = Pin<Box<dyn Future<Output = Result<Response<Body>, Unreached>> + Send + 'l>>;
 
-/// Why another data centre has not answered.
+/// The reason why another data centre has not responded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreached {
-    /// It cannot be asked, and knows nothing of the request.
+    /// The request was not sent.
     NotAsked(String),
-    /// It was asked, and may have done what it was asked to.
+    /// The request was sent and may have been processed.
     NotHeard(String),
 }
 
@@ -94,23 +100,23 @@ impl fmt::Display for Unreached {
     }
 }
 
-/// What a service has of the others.
+/// The state that a service keeps for the other data centres.
 pub(crate) struct Linked {
     pub(crate) links: Arc<dyn Links>,
     flights: Flights<Came>,
     telling: Telling,
-    /// How long others usually take to answer.
+    /// The usual response times of the other data centres.
     usual: Mutex<HashMap<CentreId, Usual>>,
-    /// Makes versions of what is written to either of two stores.
+    /// Assigns versions to writes when there are two stores.
     clock: Mutex<Clock>,
-    /// Something is noted for the other store.
+    /// Notified when keys are marked for replication.
     pub(crate) noted: Notify,
-    /// Keys that were read here and are compared with the other store.
+    /// Slots for comparisons of a read with the other store.
     checks: Arc<Semaphore>,
 }
 
 impl Linked {
-    /// For the data centre of this name.
+    /// `name` is the name of this data centre.
     pub(crate) fn by(links: Arc<dyn Links>, name: StoreName) -> Self {
         Self {
             links,
@@ -128,7 +134,7 @@ impl Linked {
         self.links.stores().try_into().ok()
     }
 
-    /// The data centre with the other store, if there are two and one is here.
+    /// The data centre with the other store, if there are two stores and one is here.
     pub(crate) fn other_store(&self) -> Option<CentreId> {
         let [one, other] = self.pair()?;
         match self.links.here() {
@@ -142,7 +148,7 @@ impl Linked {
         self.usual.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After which time another one is asked beside this one.
+    /// The time after which a request to this data centre is also sent to another one.
     fn late_after(&self, centre: CentreId) -> Duration {
         self.usual().entry(centre).or_default().late_after()
     }
@@ -151,7 +157,7 @@ impl Linked {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a request with this body, as often as [`Linked::send`] makes it if the body is in memory, and once if not.
+    /// Sends a request with this body. Retries as [`Linked::send`] does if the body is in memory.
     async fn send_with(
         &self,
         centre: CentreId,
@@ -167,7 +173,8 @@ impl Linked {
         self.send(centre, request).await
     }
 
-    /// Makes a request, and once more for as long as the other one is just being replaced by another process, if it can be made again.
+    /// Sends a request. Retries it while the other data centre's process is being replaced, if the request
+    /// can be repeated.
     async fn send(
         &self,
         centre: CentreId,
@@ -188,9 +195,9 @@ impl Linked {
     }
 }
 
-/// Questions to the other store beside reads; what is read while as many are under way is not compared.
+/// Concurrent comparisons with the other store. Further reads are not compared.
 const MOST_CHECKS: usize = 64;
-const LEFT: &str = "another process takes its place: ask again in a moment";
-/// Ten seconds in all, for another process to open the file.
+const LEFT: &str = "another process is taking over: try again in a moment";
+/// Ten seconds in total, for the other process to open the file.
 const MOST_AGAIN: u32 = 200;
 const BEFORE_AGAIN: Duration = Duration::from_millis(50);

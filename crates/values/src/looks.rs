@@ -1,4 +1,4 @@
-//! Looking something up for all who come meanwhile: each gets what was looked up after he came, and few look.
+//! Collapsed lookups: concurrent callers share a lookup that started after they called.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -6,16 +6,17 @@ use tokio::sync::Mutex;
 
 use crate::problem::Problem;
 
-/// How often something has been looked up.
+/// Lookups that have started and finished.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     begun: AtomicU64,
-    /// The last look that came to its end, and how. Whoever holds this is looking.
+    /// The number and result of the last finished lookup. The lock is held during a lookup.
     ended: Mutex<(u64, Option<Problem>)>,
 }
 
 impl Looks {
-    /// Looks, unless somebody else who began after this call has looked. One that is dropped on its way counts for nobody.
+    /// Runs the lookup, unless a lookup that started after this call has finished. A cancelled lookup is
+    /// not counted.
     pub(crate) async fn look(&self, look: impl Future<Output = Result<(), Problem>>) -> Result<(), Problem> {
         let before = self.begun.load(SeqCst);
         let mut ended = self.ended.lock().await;

@@ -1,38 +1,39 @@
-//! A form's body (`multipart/form-data`, RFC 7578) in pieces, as they come: no more than a piece of it is held.
+//! An incremental parser of `multipart/form-data` bodies (RFC 7578). It buffers no more than one piece of the
+//! body.
 
 use http::Bytes;
 
-/// A form's body.
+/// A parser of a form.
 #[derive(Debug)]
 pub struct Multipart {
-    /// What ends a part: a line break, two dashes and the boundary.
+    /// A line break, two dashes and the boundary.
     delimiter: Vec<u8>,
-    /// What came and was not told yet.
+    /// Input that is not parsed yet.
     input: Vec<u8>,
     state: State,
 }
 
-/// What was found in it.
+/// A part of the parsed form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A part begins; its name.
+    /// The start of a part, with its name.
     Part(String),
-    /// The next piece of that part.
+    /// The next piece of the current part's body.
     Data(Bytes),
-    /// There is nothing more.
+    /// The end of the form.
     End,
 }
 
-/// A body is not a form.
+/// The reason why a body is not a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoForm {
-    /// A boundary is followed by something else than a line break.
-    #[error("the form has something behind a boundary")]
+    /// A boundary is not followed by a line break.
+    #[error("the form has unexpected data after a boundary")]
     Boundary,
-    /// The header of a part is too long, or has no name.
+    /// A part's header is too long, or has no name.
     #[error("a part of the form has no name: expected Content-Disposition: form-data; name=\"value\"")]
     Head,
-    /// There is no boundary where it should begin.
+    /// There is no boundary at the start.
     #[error("the form does not begin with its boundary")]
     Start,
 }
@@ -46,7 +47,7 @@ enum State {
     End,
 }
 
-/// The boundary that a Content-Type names.
+/// Returns the boundary in a Content-Type.
 pub fn boundary(kind: &str) -> Option<&str> {
     let parameter = kind.split(';').skip(1).map(str::trim).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -57,9 +58,9 @@ pub fn boundary(kind: &str) -> Option<&str> {
 }
 
 impl Multipart {
-    /// A body whose parts end with this boundary.
+    /// Creates a parser for this boundary.
     pub fn new(boundary: &str) -> Self {
-        // Before the first boundary there need not be a line break.
+        // The first boundary may lack a line break before it.
         Self {
             delimiter: [b"\r\n--", boundary.as_bytes()].concat(),
             input: b"\r\n".to_vec(),
@@ -67,15 +68,15 @@ impl Multipart {
         }
     }
 
-    /// Takes what came.
+    /// Adds input.
     pub fn add(&mut self, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
     }
 
-    /// What is found in that; `None` if more has to come.
+    /// Returns the next event; `None` if more input is needed.
     ///
     /// # Errors
-    /// When it is no form.
+    /// Fails if the input is not a form.
     #[expect(clippy::should_implement_trait, reason = "it is no iterator: None is not the end")]
     pub fn next(&mut self) -> Result<Option<Event>, NoForm> {
         loop {
@@ -96,7 +97,7 @@ impl Multipart {
                         None => return Ok(None),
                         Some(b"--") => self.state = State::End,
                         Some(b"\r\n") => {
-                            // The line break may also be the one that ends an empty header.
+                            // The same line break may end an empty header.
                             self.take(spaces);
                             self.state = State::Head;
                         }
@@ -122,7 +123,7 @@ impl Multipart {
                         }
                         return Ok(Some(Event::Data(data)));
                     }
-                    // The end of what came may be the beginning of a delimiter.
+                    // The end of the input may be the beginning of a delimiter.
                     let sure = self.input.len().saturating_sub(self.delimiter.len() - 1);
                     if sure == 0 {
                         return Ok(None);
@@ -141,7 +142,7 @@ impl Multipart {
     }
 }
 
-/// The name in the header of a part.
+/// The name in a part's header.
 fn name(head: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(head).ok()?;
     let line = text.split("\r\n").find_map(|line| {
@@ -152,7 +153,6 @@ fn name(head: &[u8]) -> Option<String> {
     Some(parameter.trim_matches('"').to_owned())
 }
 
-/// Where `part` begins in `whole`.
 fn find(whole: &[u8], part: &[u8]) -> Option<usize> {
     let (&first, rest) = part.split_first()?;
     let mut from = 0;
@@ -167,9 +167,9 @@ fn find(whole: &[u8], part: &[u8]) -> Option<usize> {
 
 /// RFC 2046 section 5.1.1.
 const LONGEST_BOUNDARY: usize = 70;
-/// Two lines with names and types.
+/// Room for two header fields.
 const LONGEST_HEAD: usize = 4096;
-/// What may stand before the first boundary, which nobody uses.
+/// The preamble before the first boundary, which is ignored.
 const LONGEST_START: usize = 4096;
 
 #[cfg(test)]
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// The parts of a form that comes in pieces of this many bytes.
+    /// Parses a form in pieces of this many bytes.
     fn read(form: &[u8], piece: usize) -> Result<Vec<(String, Vec<u8>)>, NoForm> {
         let mut multipart = Multipart::new("b0");
         let mut parts: Vec<(String, Vec<u8>)> = Vec::new();

@@ -1,5 +1,5 @@
-//! What can be done with a key, and a page of keys. What writes runs to its end whatever becomes of its client: a copy in memory must
-//! not outlive a write that the file has.
+//! Operations on keys and pages of keys. A write continues if its client disconnects: otherwise a copy in
+//! memory could outlive a write that is in the file.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,21 +17,20 @@ use crate::{
     value::{Absent, Content, Found, Held},
 };
 
-/// What a write says besides the value.
+/// The parameters of a write.
 #[derive(Debug, Default)]
 pub(crate) struct Beside {
     pub(crate) expiration: Option<Expiration>,
     pub(crate) metadata: Option<Metadata>,
-    /// Bytes of the request's body, if it says so.
+    /// The Content-Length of the request, if present.
     pub(crate) length: Option<u64>,
-    /// Whether the client waits to be told that its body is wanted.
+    /// Whether the client waits for `100 Continue`.
     pub(crate) is_waiting: bool,
-    /// The version that it has, if another data centre made one.
+    /// The version, if another data centre has assigned one.
     pub(crate) version: Option<Version>,
 }
 
 impl Service {
-    /// The value of a key.
     pub(crate) async fn get(
         self: &Arc<Self>,
         namespace: &str,
@@ -75,8 +74,8 @@ impl Service {
         found
     }
 
-    /// The copy of a key's value, and its age, if it may be the answer; it is read again beside that when it is time to. To be called in a
-    /// runtime.
+    /// Returns the copy of a key's value and its age, if the copy may be served. Starts a refresh if one is
+    /// due. To be called in a runtime.
     pub(crate) fn copy(
         self: &Arc<Self>,
         namespace: &str,
@@ -103,13 +102,13 @@ impl Service {
         Some((held, age))
     }
 
-    /// Reads a key from the file beside a copy of it that is the answer.
+    /// Refreshes the copy of a key in the background.
     pub(crate) fn read_beside(self: &Arc<Self>, namespace: &str, key: &str) {
         let (service, namespace, key) = (Arc::clone(self), namespace.to_owned(), key.to_owned());
         tokio::spawn(async move { service.read(&namespace, &key).await.map(drop) });
     }
 
-    /// Reads a key from the file, and keeps a copy of a short value.
+    /// Reads a key from the store and keeps a copy if the value is short.
     pub(crate) async fn read(&self, namespace: &str, key: &str) -> Result<Result<Found, Absent>, Problem> {
         let (ticket, asked) = (self.copies.ticket(&Name::of(namespace, key)), self.elapsed());
         let found = self.read_only(namespace, key).await?;
@@ -120,7 +119,6 @@ impl Service {
         Ok(found)
     }
 
-    /// Reads a key from the file.
     pub(crate) async fn read_only(
         &self,
         namespace: &str,
@@ -139,7 +137,7 @@ impl Service {
         let content = match bytes {
             Bytes::Whole(whole) => Content::Whole(whole),
             Bytes::Pieces(mut reading) => Content::Pieces(Pieces::new(move || {
-                // The store waits for it before it leaves its file.
+                // Keeps the store open: it is closed only after its last reader.
                 let _ = &store;
                 Ok(reading.piece()?)
             })),
@@ -147,7 +145,6 @@ impl Service {
         Ok(Ok(Found { about, version, age, source, content }))
     }
 
-    /// Sets a key, durably.
     pub(crate) async fn put(
         self: &Arc<Self>,
         namespace: &str,
@@ -155,7 +152,7 @@ impl Service {
         beside: Beside,
         incoming: Incoming,
     ) -> Result<Version, Problem> {
-        // A form is longer than its value.
+        // The Content-Length of a form includes more than the value.
         if matches!(incoming, Incoming::Raw(_))
             && let Err(problem) = self.refuse_long(&beside)
         {
@@ -169,7 +166,7 @@ impl Service {
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
-    /// Refuses a value that says that it is too long.
+    /// Refuses a value whose Content-Length exceeds the limit.
     pub(crate) fn refuse_long(&self, beside: &Beside) -> Result<(), Problem> {
         beside.length.map_or(Ok(()), |length| self.check_length(length))
     }
@@ -202,8 +199,8 @@ impl Service {
         Ok(version)
     }
 
-    /// Sets several keys, all or none, durably; the first one with this version, if another data centre made it. Returns the first of their
-    /// versions.
+    /// Sets several keys durably, all or none in a file. The first one gets the version `first` if another
+    /// data centre has assigned one. Returns the lowest version.
     pub(crate) async fn put_several(
         self: &Arc<Self>,
         namespace: &str,
@@ -216,7 +213,7 @@ impl Service {
         }
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
-            // Whatever becomes of the client, its values are in memory until they are written.
+            // The values stay in memory until they are written, even if the client disconnects.
             let _place = place;
             let keys: Vec<_> = puts.iter().map(|put| put.key.clone()).collect();
             let versions = service.store()?.put(&namespace, puts).await?;
@@ -226,7 +223,8 @@ impl Service {
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
-    /// Says that keys have no value any more, all or none, durably; the first one with this version, if another data centre made it.
+    /// Deletes keys durably, all or none in a file. The first one gets the version `first` if another data
+    /// centre has assigned one.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         namespace: &str,
@@ -245,7 +243,6 @@ impl Service {
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
-    /// A page of keys.
     pub(crate) async fn page(&self, namespace: &str, page: Page) -> Result<Listed, Problem> {
         let store = self.store()?;
         if store.is_short() && self.linked.as_ref().is_some_and(|linked| linked.other_store().is_some()) {
@@ -255,7 +252,7 @@ impl Service {
         store.list(namespace, page).await
     }
 
-    /// No copy here is older than what was written, and other data centres are told; the other store, if there is one, is given it.
+    /// Discards older copies here, notifies other data centres, and wakes the replication to the other store.
     fn wrote<'k>(
         self: &Arc<Self>,
         namespace: &str,

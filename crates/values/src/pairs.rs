@@ -1,4 +1,5 @@
-//! Many pairs in one body of JSON: `[{"key": "a", "value": "1", "expiration_ttl": 60, "metadata": {}, "base64": false}]`.
+//! Bulk writes in JSON:
+//! `[{"key": "a", "value": "1", "expiration_ttl": 60, "metadata": {}, "base64": false}]`.
 
 mod bounded;
 mod compact;
@@ -24,10 +25,10 @@ struct Pair {
     metadata: Option<Compact>,
 }
 
-/// Reads pairs whose values are at most so long.
+/// Parses a bulk write. `largest` limits the length of each value.
 ///
 /// # Errors
-/// When one of them, or the whole, cannot be: which one and why.
+/// Fails if the list or a pair is invalid. The message names the pair.
 pub fn read(text: &[u8], largest: u64, now: Millis) -> Result<Vec<Put>, Problem> {
     let Bounded::<Pair, MOST_PAIRS> { all: pairs, count } = serde_json::from_slice(text)
         .map_err(|error| Problem::bad(format!("expected a list of pairs with key and value: {error}")))?;
@@ -43,10 +44,10 @@ pub fn read(text: &[u8], largest: u64, now: Millis) -> Result<Vec<Put>, Problem>
     pairs.into_iter().enumerate().map(put).collect()
 }
 
-/// Reads the names of keys.
+/// Parses a list of keys.
 ///
 /// # Errors
-/// When one of them cannot be a key, or they are too many.
+/// Fails if a key is invalid, or if there are too many.
 pub fn read_keys(text: &[u8]) -> Result<Vec<Key>, Problem> {
     let Bounded::<String, MOST_PAIRS> { all: names, count } = serde_json::from_slice(text)
         .map_err(|error| Problem::bad(format!("expected a list of keys: {error}")))?;
@@ -77,7 +78,7 @@ fn at_most(count: usize) -> Result<(), Problem> {
     if count <= MOST_PAIRS {
         return Ok(());
     }
-    let message = format!("{count} are too many for one request, which may have {MOST_PAIRS}");
+    let message = format!("{count} exceed the limit of {MOST_PAIRS} per request");
     Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
@@ -85,7 +86,7 @@ fn shortened(key: &str) -> String {
     key.chars().take(64).collect()
 }
 
-/// Of one request.
+/// Limit per request.
 const MOST_PAIRS: usize = 10_000;
 
 #[cfg(test)]

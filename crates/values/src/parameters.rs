@@ -1,18 +1,18 @@
-//! The parameters of a URL, as browsers and workerd write them.
+//! Query parameters, as browsers and workerd encode them.
 
 use crate::problem::Problem;
 
-/// Names and values of a query, decoded.
+/// Decoded names and values of a query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Of the text behind a URL's question mark.
+    /// Parses the query of a URL.
     ///
     /// # Errors
-    /// When it is not percent-encoded as it should be, or stands for something else than UTF-8.
+    /// Fails if the percent-encoding is invalid, or the decoded text is not UTF-8.
     pub fn of(query: Option<&str>) -> Result<Self, Problem> {
-        // A plus sign is a space here, unlike in a path.
+        // In a query, unlike in a path, a plus sign is a space.
         let plain = |text: &str| {
             let decoded = kv::decoded(&text.replace('+', "%20"));
             decoded.ok_or_else(|| Problem::bad(format!("\"{text}\" in the URL cannot be decoded")))
@@ -25,7 +25,7 @@ impl Parameters {
         pairs.collect::<Result<_, _>>().map(Self)
     }
 
-    /// The first value of this name.
+    /// Returns the first value of this name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }

@@ -1,4 +1,4 @@
-//! A value that lies in a file, and is read at the pace of who takes it.
+//! A value that is read from a file at the pace of its receiver.
 
 use std::fmt;
 
@@ -7,19 +7,18 @@ use tokio::task::spawn_blocking;
 
 use crate::problem::{Problem, ended};
 
-/// Its pieces, in order.
 pub(crate) struct Pieces(Box<Next>);
 
-/// Reads the next piece; `None` at the end. Blocks.
+/// Returns the next piece; `None` at the end. Blocks.
 type Next = dyn FnMut() -> Result<Option<Bytes>, Problem> + Send;
 
 impl Pieces {
-    /// Those that this reads; it is called in a thread that may block.
+    /// `next` is called in a thread that may block.
     pub(crate) fn new(next: impl FnMut() -> Result<Option<Bytes>, Problem> + Send + 'static) -> Self {
         Self(Box::new(next))
     }
 
-    /// As a body that is read from the file while it is sent: two pieces of it are in memory.
+    /// Returns a body that is read from the file while it is sent. At most two pieces are in memory.
     pub(crate) fn into_body(mut self) -> Body {
         let (sender, body) = Body::channel(1);
         tokio::spawn(async move {
@@ -37,11 +36,11 @@ impl Pieces {
                         let _ = sender.finish().await;
                         return;
                     }
-                    // The body breaks off, so that nobody takes a part for the whole.
+                    // Truncate the body, so that the client detects the failure.
                     Err(problem) => {
                         return tracing::warn!(
                             error = problem.message,
-                            "a value could not be read to its end"
+                            "a value could not be read completely"
                         );
                     }
                 }
@@ -50,7 +49,6 @@ impl Pieces {
         body
     }
 
-    /// All of it, in memory.
     pub(crate) async fn collect(mut self) -> Result<Bytes, Problem> {
         let all = move || {
             let mut all = Vec::new();

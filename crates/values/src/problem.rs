@@ -1,29 +1,28 @@
-//! Why a request is refused: a status, a number that clients of the field know, and a sentence.
+//! Error responses: a status, an error code of the Workers KV API, and a message.
 
 use http::{Body, HeaderValue, Response, StatusCode, header, server::Reason};
 use kv::{CursorError, ExpirationError, KeyError, MetadataError, PageError, Version};
 use tokio::task::JoinError;
 
-/// Why a request is refused.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The response's status.
+    /// The status of the response.
     pub status: StatusCode,
-    /// As the field numbers its errors.
+    /// The error code, as in the Workers KV API.
     pub code: u32,
-    /// In a sentence, with a remedy where there is one.
+    /// The message, with a remedy where there is one.
     pub message: String,
-    /// The version that is known of a key, which is newer than the one that was to be written.
+    /// The newer version of the key that made the store reject a write.
     pub known: Option<Version>,
-    /// Whether what was to be written may have been, all the same.
+    /// Whether the write may have been applied despite the error.
     pub is_unsure: bool,
 }
 
-/// Beside a response that refuses a write: it may have been done all the same.
+/// A response extension: the write may have been applied despite the error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unsure;
 
-/// Problems that have a number of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     NoToken,
@@ -40,7 +39,6 @@ impl Problem {
         Self { status, code, message: message.into(), known: None, is_unsure: false }
     }
 
-    /// The request is wrong.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
@@ -56,13 +54,13 @@ impl Problem {
         Self { status, code, message: message.into(), known: None, is_unsure: false }
     }
 
-    /// Something newer than what was to be written is known.
+    /// The store has a newer version than the one to be written.
     fn older(known: Version) -> Self {
         let message = "a newer version of the key is known";
         Self { known: Some(known), ..Self::new(StatusCode::CONFLICT, message) }
     }
 
-    /// There is nothing of this kind.
+    /// The method is not allowed.
     pub(crate) fn method(allowed: &str) -> Self {
         Self::method_not_allowed(format!("expected {allowed}"))
     }
@@ -76,7 +74,7 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// As text. A Worker sees the reason in the first line.
+    /// Returns a plain text response. The message is also the reason phrase, which a Worker can read.
     pub(crate) fn plain(self) -> Response<Body> {
         let reason = Reason::new(&self.message);
         let mut response = Response::new(Body::whole(self.message.clone()));
@@ -96,7 +94,8 @@ impl Problem {
         }
     }
 
-    /// Says beside a response what another data centre has to know of it: the version that is known, and whether the write may have been done.
+    /// Adds response extensions for another data centre: the newer version, and whether the write may have
+    /// been applied.
     pub(crate) fn tell_beside(&self, response: &mut Response<Body>) {
         if let Some(known) = &self.known {
             response.extensions_mut().insert(known.clone());
@@ -154,17 +153,17 @@ impl From<vault::Error> for Problem {
         if !matches!(error, vault::Error::Older { .. }) {
             tracing::warn!(%error, "the store failed");
         }
-        // Where its file is concerns the operator alone.
+        // The file's path is for the operator only.
         let (status, message) = match error {
             vault::Error::Released => (
                 StatusCode::SERVICE_UNAVAILABLE,
-                "another process takes this one's place: ask again in a moment",
+                "another process is taking over the store: try again in a moment",
             ),
             vault::Error::Older { known } => return Self::older(known),
             vault::Error::Full { .. } => {
                 (StatusCode::INSUFFICIENT_STORAGE, "the store's disk is full, and nothing was written")
             }
-            _ => (StatusCode::INTERNAL_SERVER_ERROR, "the store failed; its operator's log says why"),
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "the store failed; see the operator's log"),
         };
         Self::new(status, message)
     }
@@ -176,10 +175,10 @@ impl From<jetstream::Error> for Problem {
             jetstream::Error::TooLarge { .. } => {
                 return Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string());
             }
-            // Where its servers are concerns the operator alone, whose log has said it.
+            // The addresses of the servers are for the operator only, and are already in the log.
             jetstream::Error::NotReady(_) => {
                 let message =
-                    "the store's NATS cannot be used now, and nothing was done; its operator's log says why";
+                    "the store's NATS cannot be used now, and nothing was done; see the operator's log";
                 return Self::new(StatusCode::SERVICE_UNAVAILABLE, message);
             }
             jetstream::Error::Incomplete(loss) => {
@@ -189,7 +188,7 @@ impl From<jetstream::Error> for Problem {
             jetstream::Error::Partly { written, of, why } => {
                 let mut problem = Self::from(jetstream::Error::clone(why));
                 problem.message =
-                    format!("{written} of {of} keys were written, as one was not: {}", problem.message);
+                    format!("{written} of {of} keys were written, then one failed: {}", problem.message);
                 return problem;
             }
             jetstream::Error::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
@@ -204,17 +203,17 @@ impl From<jetstream::Error> for Problem {
             jetstream::Error::NotConfirmed(_) => {
                 "the store's NATS has not confirmed the write: it may have been done"
             }
-            jetstream::Error::NotAnswered(_) => "the store's NATS does not answer: ask again",
-            jetstream::Error::Busy => "others write the same key all the time: ask again",
-            _ => "the store failed; its operator's log says why",
+            jetstream::Error::NotAnswered(_) => "the store's NATS does not respond: try again",
+            jetstream::Error::Busy => "other clients write the same key concurrently: try again",
+            _ => "the store failed; see the operator's log",
         };
         let is_unsure = matches!(error, jetstream::Error::NotConfirmed(_));
         Self { is_unsure, ..Self::new(status, message) }
     }
 }
 
-/// A task that did not come to its end.
+/// A task panicked or was cancelled.
 pub(crate) fn ended(error: &JoinError) -> Problem {
-    tracing::error!(%error, "a task of the store ended");
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed; its operator's log says why")
+    tracing::error!(%error, "a task of the store panicked or was cancelled");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed; see the operator's log")
 }

@@ -1,17 +1,17 @@
-//! A store's stream that is refused because it lacks acknowledged messages.
+//! NATS streams that are refused because they lack acknowledged messages.
 
 use jetstream::{Loss, StreamState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A stream of NATS that is refused because it lacks acknowledged messages.
+/// A NATS stream that is refused because it lacks acknowledged messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedStream {
-    /// Its name.
+    /// The stream's name.
     pub stream: String,
-    /// Its last known state.
+    /// The last known state.
     pub expected: Seen,
-    /// Its state now; absent if it is missing.
+    /// The current state; absent if the stream is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<Seen>,
     /// Keys that are missing or older than acknowledged; absent after a restart, when the keys are unknown.
@@ -22,7 +22,7 @@ pub struct RefusedStream {
 /// `edge kv accept --json`: the stream that is refused, and whether it was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Acceptance {
-    /// The stream; absent if none is refused.
+    /// The stream; absent if no stream is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedStream>,
     /// Whether the operator has accepted it.

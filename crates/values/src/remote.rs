@@ -1,4 +1,4 @@
-//! The store from outside, over HTTP: what the command line asks.
+//! A client of a store over HTTP, for the command line.
 
 mod exchange;
 mod namespaces;
@@ -19,81 +19,82 @@ use crate::{
     value::{AGE, EXPIRATION, METADATA, SOURCE, VERSION},
 };
 
-/// A namespace of a store that is reached over HTTP. Its methods block; they are to be called outside of any tokio runtime.
+/// A namespace of a store that is reached over HTTP. Methods block and must not be called in a tokio runtime.
 #[derive(Debug)]
 pub struct Remote {
     exchange: Exchange,
 }
 
-/// A value that came.
+/// A value that was received.
 #[derive(Debug, Clone)]
 pub struct Came {
-    /// Its bytes.
+    /// The value.
     pub value: Vec<u8>,
-    /// Its version, if the store says so.
+    /// The version, if the response contains one.
     pub version: Option<String>,
-    /// How old the copy was, in seconds.
+    /// The age of the copy in seconds.
     pub age_s: Option<u64>,
-    /// Where the answer comes from.
+    /// The tier that served the value.
     pub source: Option<String>,
-    /// The second in which it is over, counted from 1970.
+    /// The expiration in Unix seconds.
     pub expiration: Option<u64>,
-    /// What its writer said of it.
+    /// The metadata.
     pub metadata: Option<Value>,
 }
 
-/// What is to be written.
+/// A value to be written.
 #[derive(Debug, Clone, Default)]
 pub struct Put {
     /// The value.
     pub value: Vec<u8>,
-    /// The second in which it is over, counted from 1970.
+    /// The expiration in Unix seconds.
     pub expiration: Option<u64>,
-    /// Seconds after which it is over.
+    /// The time to live in seconds.
     pub expiration_ttl: Option<u64>,
-    /// JSON that is kept beside it.
+    /// The metadata as JSON.
     pub metadata: Option<String>,
 }
 
-/// A value and all that is known of it: `edge kv get --json`.
+/// A value with its metadata: `edge kv get --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Got {
     /// The key.
     pub key: String,
-    /// Its value: text, or base64.
+    /// The value as text or base64.
     pub value: String,
-    /// Whether it is base64, as the value is not UTF-8.
+    /// Whether the value is base64, because it is not UTF-8.
     pub base64: bool,
-    /// Its version.
+    /// The version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// How old the copy was.
+    /// The age of the copy in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_s: Option<u64>,
-    /// Where the answer comes from: lower, a copy in the data centre; regional or upper, one in another; or store.
+    /// The tier that served the value: `lower` is a copy in the data centre, `regional` and `upper` are
+    /// copies in other data centres, and `store` is the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The second in which it is over, counted from 1970.
+    /// The expiration in Unix seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiration: Option<u64>,
-    /// What its writer said of it.
+    /// The metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
-/// What an export or an import came to: `edge kv export --json` and `edge kv import --json`.
+/// The result of an export or an import: `edge kv export --json` and `edge kv import --json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Moved {
     /// Keys that were written.
     pub keys: u64,
-    /// Bytes of their values.
+    /// Bytes of the values.
     pub bytes: u64,
-    /// Keys that were left out: over, or so within a minute.
+    /// Keys that were skipped because they have expired or expire within a minute.
     pub left_out: u64,
 }
 
 impl Came {
-    /// The same with its key.
+    /// Adds the key.
     pub fn of(self, key: &str) -> Got {
         let Self { value, version, age_s, source, expiration, metadata } = self;
         let Line { key, value, base64, .. } = Line::of(key.to_owned(), &value, None, None);
@@ -101,55 +102,56 @@ impl Came {
     }
 }
 
-/// What a write came to: `edge kv put --json` and `edge kv delete --json`.
+/// The result of a write: `edge kv put --json` and `edge kv delete --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Written {
     /// The key.
     pub key: String,
-    /// The version that this write made.
+    /// The version of the write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
-/// Keys: `edge kv list --json`.
+/// A page of keys: `edge kv list --json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Listed {
-    /// In the order of their bytes.
+    /// The keys in byte order.
     pub keys: Vec<ListedKey>,
-    /// Whether there are no more.
+    /// Whether this is the last page.
     #[serde(rename(deserialize = "list_complete"))]
     pub complete: bool,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// A key in a list.
+/// A key in a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedKey {
     /// The key.
     pub name: String,
-    /// The second in which its value is over, counted from 1970.
+    /// The expiration in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiration: Option<u64>,
-    /// What its writer said of it.
+    /// The metadata.
     #[serde(default, deserialize_with = "inner", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
 impl Remote {
-    /// The store at this address, and the namespace that `namespace` names or the token is for.
+    /// Creates a client of the store at this address. `namespace` selects a namespace if the token is valid
+    /// in several.
     ///
     /// # Errors
-    /// When no runtime can be started.
+    /// Fails if no runtime can be started.
     pub fn at(place: Origin, trust: Trust, namespace: Option<&str>, token: &str) -> Result<Self, Error> {
         Ok(Self { exchange: Exchange::with(place, trust, namespace, token)? })
     }
 
-    /// The value of a key; `None` if there is none.
+    /// Reads a key; `None` if it has no value.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
+    /// Fails if the store does not respond or refuses the request.
     pub fn get(&self, key: &str) -> Result<Option<Came>, Error> {
         Key::new(key)?;
         let target = format!("/{}?urlencoded=true", encoded(key));
@@ -174,7 +176,7 @@ impl Remote {
     /// Sets a key.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
+    /// Fails if the store does not respond or refuses the request.
     pub fn put(&self, key: &str, put: Put) -> Result<Written, Error> {
         Key::new(key)?;
         let metadata = put.metadata.as_ref().map(|text| Metadata::new(text.as_bytes())).transpose()?;
@@ -198,10 +200,10 @@ impl Remote {
         Ok(written(key, &headers))
     }
 
-    /// Deletes a key, whether it has a value or not.
+    /// Deletes a key, which need not exist.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
+    /// Fails if the store does not respond or refuses the request.
     pub fn delete(&self, key: &str) -> Result<Written, Error> {
         Key::new(key)?;
         let target = format!("/{}?urlencoded=true", encoded(key));
@@ -211,33 +213,33 @@ impl Remote {
         Ok(written(key, &headers))
     }
 
-    /// A page of keys, of at most a thousand.
+    /// Lists a page of at most 1000 keys.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
+    /// Fails if the store does not respond or refuses the request.
     pub fn list(&self, prefix: &str, limit: usize, cursor: Option<&str>) -> Result<Listed, Error> {
         let cursor = cursor.map_or_else(String::new, |cursor| format!("&cursor={}", encoded(cursor)));
         let target = format!("/?key_count_limit={limit}&prefix={}{cursor}", encoded(prefix));
         let (status, _, text) = self.exchange.ask(Method::GET, &target, HeaderMap::new(), Body::empty())?;
         self.exchange.checked(status, &text)?;
         serde_json::from_slice(&text)
-            .map_err(|error| self.exchange.refused(&format!("its answer is not as expected: {error}")))
+            .map_err(|error| self.exchange.refused(&format!("invalid response: {error}")))
     }
 
-    /// Sets many keys, all or none.
+    /// Sets many keys, all or none in a file.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
+    /// Fails if the store does not respond or refuses the request.
     pub fn put_several(&self, namespace: &str, lines: &[Line]) -> Result<(), Error> {
         let text = serde_json::to_vec(lines).unwrap_or_default();
         let target = format!("/{}/bulk", encoded(namespace));
         self.exchange.call::<IgnoredAny>(Method::PUT, &target, Body::whole(text)).map(drop)
     }
 
-    /// What each data centre of the network would answer now.
+    /// Returns the value's state in each data centre of the network.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
+    /// Fails if the store does not respond or refuses the request.
     pub fn whereabouts(&self, namespace: &str, key: &str) -> Result<Whereabouts, Error> {
         Key::new(key)?;
         let target = format!("/{}/whereabouts/{}", encoded(namespace), encoded(key));
@@ -250,7 +252,7 @@ fn written(key: &str, headers: &HeaderMap) -> Written {
     Written { key: key.to_owned(), version }
 }
 
-/// Metadata in a list are JSON in a text.
+/// In a list, metadata are JSON inside a JSON string.
 fn inner<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))

@@ -1,6 +1,6 @@
-//! The REST API of the field: what operators, their scripts and command lines ask, under `/client/v4/accounts/ACCOUNT/storage/kv`.
+//! The REST API of Workers KV, for operators and scripts, under `/client/v4/accounts/ACCOUNT/storage/kv`.
 //!
-//! Which account is asked for does not matter: a network is one.
+//! The account is ignored: a network has only one.
 
 mod namespaces;
 mod values;
@@ -23,10 +23,9 @@ use crate::{
     value::{VERSION, set},
 };
 
-/// What its paths begin with. No request of the binding does: a key's slashes are encoded there.
+/// The path prefix. Binding requests cannot have it, because slashes in their keys are encoded.
 pub(crate) const PREFIX: &str = "/client/v4/";
 
-/// Answers a request.
 pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     answered(service, &parts, body).await.unwrap_or_else(|problem| envelope::failure(&problem))
@@ -37,7 +36,8 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     let path = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
     let below = path.strip_prefix("accounts/").and_then(|path| path.split_once("/storage/kv/namespaces"));
     let Some((_, below)) = below.filter(|(account, _)| !account.is_empty() && !account.contains('/')) else {
-        let message = "there is /client/v4/accounts/ACCOUNT/storage/kv/namespaces, and what is below it";
+        let message =
+            "unknown path: expected /client/v4/accounts/ACCOUNT/storage/kv/namespaces or a path below it";
         return Err(Problem::new(StatusCode::NOT_FOUND, message));
     };
     let mut segments = below.trim_start_matches('/').splitn(3, '/');
@@ -59,7 +59,8 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     inside(service, namespace, below, (parts, &parameters), (body, None)).await
 }
 
-/// Answers a request of another data centre, about a namespace that it has looked up; what is written has this version, if it made one.
+/// Handles a request of another data centre in this namespace. A write gets this version if the other data
+/// centre has assigned one.
 pub(crate) async fn of_link(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -77,7 +78,6 @@ pub(crate) async fn of_link(
     answered.await.unwrap_or_else(|problem| envelope::failure(&problem))
 }
 
-/// What is below a namespace.
 async fn inside(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -102,7 +102,7 @@ async fn inside(
         (Some("keys"), None) if parts.method == Method::GET => {
             values::list(service, &namespace.id, parameters).await
         }
-        // A key may have slashes that its client did not encode.
+        // Clients may leave slashes in a key unencoded.
         (Some("values"), Some(key)) => {
             values::answer(service, &namespace.id, key, (parts, parameters), (body, version)).await
         }
@@ -121,7 +121,6 @@ async fn inside(
     }
 }
 
-/// Many keys at once.
 async fn bulk(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -170,28 +169,28 @@ async fn bulk(
     }
 }
 
-/// What takes long to compute, while others go on on this thread.
+/// Runs a computation that would block the runtime's thread.
 async fn beside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     spawn_blocking(work).await.map_err(|error| ended(&error))?
 }
 
-/// A body that holds others up does not come for ever.
+/// Limits the time to receive a body, which has one of the few slots for bulk requests.
 async fn in_time(body: impl Future<Output = Result<Bytes, Problem>>) -> Result<Bytes, Problem> {
     timeout(LONGEST_BODY, body).await.unwrap_or_else(|_| {
-        let message = format!("the request did not come within {} s", LONGEST_BODY.as_secs());
+        let message = format!("the request was not complete after {} s", LONGEST_BODY.as_secs());
         Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message))
     })
 }
 
-/// With the first of the versions.
+/// `version` is the lowest of the written versions.
 fn done(count: usize, version: Option<Version>) -> Response<Body> {
     let result = format!("{{\"successful_key_count\":{count},\"unsuccessful_keys\":[]}}");
     with_version(envelope::success(&result, None), version)
 }
 
-/// A write's answer says which version it made.
+/// Adds the version of a write to its response.
 fn with_version(mut response: Response<Body>, version: Option<Version>) -> Response<Body> {
     if let Some(version) = version {
         set(response.headers_mut(), VERSION, &version.to_string());
@@ -199,14 +198,13 @@ fn with_version(mut response: Response<Body>, version: Option<Version>) -> Respo
     response
 }
 
-/// Why there is no value.
 fn no_key() -> Problem {
     Problem::of(Kind::NoKey, "get: 'key not found'")
 }
 
-/// Enough for 100 MB over a line of 10 Mbit/s.
+/// 100 MB at 10 Mbit/s take 80 s.
 const LONGEST_BODY: Duration = Duration::from_secs(90);
-/// As the field has it: 100 MB.
+/// The limit of Workers KV: 100 MB.
 const LARGEST_BULK: usize = 100_000_000;
-/// Ten thousand keys in JSON, each byte of which may be written as six.
+/// 10 000 keys in JSON, where each byte may be escaped as six.
 const LARGEST_KEYS: usize = 32 << 20;

@@ -16,7 +16,7 @@ impl Service {
         }
     }
 
-    /// Returns whether the pass is complete; the file may be closed before.
+    /// Returns whether the pass is complete. It is incomplete if the file is closed meanwhile.
     async fn scrub_once(self: &Arc<Self>) -> bool {
         let Some(mut scrub) = self.opened().and_then(|store| store.scrub()) else { return false };
         let mut named = 0;
@@ -64,8 +64,8 @@ impl Service {
 
 const AFTER_START: Duration = Duration::from_secs(10);
 const BETWEEN_SCRUBS: Duration = Duration::from_secs(24 * 3600);
-/// A step is 32 keys: some hundreds of keys and 8 MB each second at most.
+/// A step reads 32 keys, which limits the scrub to some hundreds of keys and 8 MB per second.
 const BETWEEN_STEPS: Duration = Duration::from_millis(50);
 const BYTES_PER_US: u64 = 8;
-/// Keys that are named in the log, of one pass.
+/// Number of damaged keys that are logged per pass.
 const MOST_NAMED: usize = 100;

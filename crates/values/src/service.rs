@@ -1,4 +1,5 @@
-//! What all requests share: the store, who may use it, copies, counts; and how it is left to another process.
+//! The state shared by all requests: the store, access control, copies and counters. Also the handover of the
+//! store to another process.
 
 use std::{
     fs,
@@ -38,35 +39,34 @@ use crate::{
 pub struct Service {
     config: Config,
     access: RwLock<Arc<Access>>,
-    /// For namespaces that were made over the API.
+    /// Lookups of namespaces that were created over the API.
     pub(crate) looks: Looks,
-    /// `None` while another process has it, or after the end, or where it is in another data centre.
+    /// `None` while another process has the file, after shutdown, or if the store is in another data centre.
     store: RwLock<Option<Store>>,
-    /// Whether another process takes this one's place.
+    /// Whether another process replaces this one.
     is_left: AtomicBool,
-    /// The other data centres, if there are any.
     pub(crate) linked: Option<Arc<Linked>>,
-    /// Why it could not be opened again.
+    /// Why the store could not be reopened.
     error: Mutex<Option<String>>,
     pub(crate) copies: Copies,
-    /// Copies on disk, where the store is in another data centre.
     pub(crate) shelf: Option<Shelf>,
     pub(crate) counts: Counts,
     clock: Clock,
-    /// Time that a test does not wait for.
+    /// Added to the clock by tests.
     #[cfg(test)]
     pub(crate) let_pass_ms: std::sync::atomic::AtomicU64,
-    /// Requests that bring many values at once.
+    /// Slots for bulk writes.
     pub(crate) large_writes: Arc<Semaphore>,
-    /// Those that ask for many.
+    /// Slots for bulk reads.
     pub(crate) large_reads: Arc<Semaphore>,
 }
 
 impl Service {
-    /// Opens a store, or makes one; or has copies of one that is elsewhere. Blocks.
+    /// Opens or creates the store, or the copies of a store in another data centre. Blocks.
     ///
     /// # Errors
-    /// When its file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    /// Fails if the file is locked, damaged, of another kind or a newer format, or cannot be read and
+    /// written.
     pub fn open(config: Config, access: Access) -> Result<Self, Error> {
         let store = config.place.as_ref().map(|place| Store::open(place, &config, now)).transpose()?;
         let copies = match store {
@@ -93,27 +93,27 @@ impl Service {
         })
     }
 
-    /// The same in a network of several data centres.
+    /// Adds the links to the other data centres of the network.
     #[must_use]
     pub fn linked_by(self, links: Arc<dyn Links>) -> Self {
         let linked = Linked::by(links, self.config.name.clone());
         Self { linked: Some(Arc::new(linked)), ..self }
     }
 
-    /// Has these namespaces and tokens from now on, beside those that were made over the API.
+    /// Replaces the namespaces and tokens of the network's file.
     pub fn allow(&self, access: Access) {
         let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(access.with_made(current.made().map(<[_]>::to_vec)));
     }
 
-    /// Has these namespaces beside those of the network's file.
+    /// Replaces the namespaces that were created over the API.
     pub(crate) fn know_made(&self, made: Vec<Namespace>) {
         let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(Access::clone(&current).with_made(Some(made)));
     }
 
-    /// Leaves the file to another process, or to nobody. What is asked for later is refused; what has begun may take a few seconds. Blocks;
-    /// not to be called in a runtime's own thread.
+    /// Closes the store for shutdown or handover to another process. Later requests are refused; requests in
+    /// progress get a few seconds to finish. Blocks; not to be called in a runtime's thread.
     pub fn leave(&self) {
         let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
         self.is_left.store(true, SeqCst);
@@ -130,8 +130,8 @@ impl Service {
         }
     }
 
-    /// Goes on, as no other process does. If the file cannot be opened yet, as whoever was to have it has not quite let go of it,
-    /// [`Self::sweep`] tries again. Blocks.
+    /// Resumes after [`Self::leave`] when no other process takes over. If the file is still locked,
+    /// [`Self::sweep`] retries. Blocks.
     pub fn stay(&self) {
         let Some(place) = &self.config.place else {
             self.is_left.store(false, SeqCst);
@@ -157,8 +157,8 @@ impl Service {
         }
     }
 
-    /// Removes values that are over, each second those that ended, in steps of a thousand keys, and keys of namespaces that were removed; and opens
-    /// the file, or the directory of copies, if that failed. Never returns.
+    /// Runs the background tasks. They remove expired values and the keys of removed namespaces, replicate to
+    /// the other store, scrub the file, and retry to open the file or the directory of copies. Never returns.
     pub async fn sweep(self: &Arc<Self>) {
         tokio::join!(
             self.sweep_values(),
@@ -177,7 +177,7 @@ impl Service {
                 let service = Arc::clone(self);
                 let _ = spawn_blocking(move || service.stay()).await;
             }
-            // The process before this one may have left it meanwhile.
+            // The previous process may have released the directory.
             if self.shelf.as_ref().is_some_and(Shelf::is_closed) && self.is_here() {
                 let service = Arc::clone(self);
                 let _ = spawn_blocking(move || service.shelf.iter().for_each(Shelf::reopen)).await;
@@ -194,9 +194,10 @@ impl Service {
                         }
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "values that are over could not be removed");
+                        tracing::warn!(%error, "expired values could not be removed");
                         drop(store);
-                        // The file is opened anew after each failure, which nobody who reads should wait for each second.
+                        // The file is reopened after each failure, which delays readers. Do not do that every
+                        // second.
                         sleep(AFTER_FAILURE).await;
                         break;
                     }
@@ -205,10 +206,11 @@ impl Service {
         }
     }
 
-    /// Has no copies that are older than what others write to the store itself, and tells other data centres of that too.
+    /// Discards copies of keys that other clients of NATS write, and notifies other data centres of these
+    /// writes.
     async fn hear_store(self: &Arc<Self>) {
         loop {
-            // Not the store itself, which is waited for before it is left.
+            // Do not hold the store here: `leave` waits for all its holders.
             let ears = self.opened().and_then(|store| store.ears());
             let Some(heard) = (match ears {
                 Some(ears) => ears.heard().await,
@@ -229,7 +231,7 @@ impl Service {
         }
     }
 
-    /// What it has done, and what there is.
+    /// The status for the operator.
     pub fn report(&self) -> Status {
         let place = self.config.place.as_ref();
         let store = self.opened();
@@ -315,7 +317,7 @@ impl Service {
         }
     }
 
-    /// What its data centre is called where there are no others.
+    /// The data centre's name in a network with one data centre.
     pub(crate) fn own_name(&self) -> String {
         self.config.name.as_str().to_owned()
     }
@@ -324,7 +326,7 @@ impl Service {
         Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The store, for a request that cannot be answered without it.
+    /// The store, or the error for a request that needs it.
     pub(crate) fn store(&self) -> Result<Store, Problem> {
         self.opened().ok_or_else(|| match &*self.error() {
             Some(why) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, why.clone()),
@@ -332,17 +334,17 @@ impl Service {
         })
     }
 
-    /// The store, if it is here and can be used.
+    /// The store, if it is open here.
     pub(crate) fn opened(&self) -> Option<Store> {
         self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A place among those who have many values in memory.
+    /// Waits for a slot for a bulk request.
     pub(crate) async fn large(&self, places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
         match timeout(LONGEST_TURN, Arc::clone(places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) | Err(_) => {
-                let message = "as many requests for many keys at once are worked on as may be: ask again";
+                let message = "too many concurrent bulk requests: try again";
                 Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, message))
             }
         }
@@ -352,7 +354,7 @@ impl Service {
         self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this process has the file, or, where there is none, no other process takes its place.
+    /// Whether this process has the store's file, or has not been replaced if the store is elsewhere.
     pub(crate) fn is_here(&self) -> bool {
         match self.config.place {
             Some(_) => self.store.read().unwrap_or_else(PoisonError::into_inner).is_some(),
@@ -360,17 +362,17 @@ impl Service {
         }
     }
 
-    /// Whether requests that come here are another process's, which has the file.
+    /// Whether another process has the file and receives the requests that arrive here.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.config.place.is_some() && !self.is_here()
     }
 
-    /// Bytes that a value may have, as the network's file says.
+    /// The limit for a value in bytes, from the network's file.
     pub(crate) fn largest(&self) -> u64 {
         self.config.largest
     }
 
-    /// Refuses a value that is longer than the network's file or the store allows.
+    /// Refuses a value that exceeds the limit of the network's file or of the store.
     pub(crate) fn check_length(&self, bytes: u64) -> Result<(), Problem> {
         if bytes > self.config.largest {
             return Err(Problem::too_large(bytes, self.config.largest));
@@ -382,7 +384,7 @@ impl Service {
         }
     }
 
-    /// Since any beginning.
+    /// Monotonic time since an arbitrary beginning.
     pub(crate) fn elapsed(&self) -> Duration {
         let passed = Duration::from_nanos(self.clock.now()) + BEGINNING;
         #[cfg(test)]
@@ -401,20 +403,20 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// The time of day.
+/// The wall clock.
 pub(crate) fn now() -> Millis {
     Millis(u64::try_from(wall_ns() / 1_000_000).unwrap_or(0))
 }
 
-/// What another data centre said may be older than this process: long before any answer was given.
+/// An offset of the monotonic clock, so that responses of other data centres may be older than this process.
 const BEGINNING: Duration = Duration::from_secs(1_000_000_000);
-/// Bodies with many values at once may have 100 MB each, and are in memory twice. As many for each direction.
+/// Limit per direction. A bulk request may have 100 MB, and is in memory twice.
 const LARGE_REQUESTS: usize = 2;
-/// How long one waits for those before it.
+/// Longest wait for a slot.
 const LONGEST_TURN: Duration = Duration::from_secs(10);
-/// For values that are on their way in or out when the file is left: less than a process that takes over waits.
+/// Time for requests in progress when the file is closed: shorter than the successor waits for the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
-/// As exact as expirations are.
+/// Expirations have a resolution of one second.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);
 const AFTER_FAILURE: Duration = Duration::from_secs(30);

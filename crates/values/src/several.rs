@@ -1,4 +1,4 @@
-//! Many keys that are read at once.
+//! Bulk reads.
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ use crate::{
     value::{Content, Found},
 };
 
-/// What is asked for.
+/// A bulk read.
 #[derive(Debug, Deserialize)]
 struct Asked {
     keys: Vec<String>,
@@ -33,7 +33,7 @@ struct Asked {
     cache_ttl: Option<Ttl>,
 }
 
-/// workerd writes it as a text.
+/// workerd sends the number as a string.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Ttl {
@@ -41,23 +41,23 @@ enum Ttl {
     Text(String),
 }
 
-/// How values stand in the answer.
+/// The type of the values in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
     Json,
 }
 
-/// How much is said of each value.
+/// The fields of each value in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// As the binding has it: value and metadata.
+    /// Value and metadata.
     Binding,
-    /// As the REST API has it: the expiration too.
+    /// Value, metadata and expiration.
     Rest,
 }
 
-/// Reads the keys that a request's body names. Returns an object with their values, `null` where there is none.
+/// Reads the keys of a request. Returns a JSON object with their values, and `null` for keys without a value.
 pub(crate) async fn read(
     service: &Arc<Service>,
     namespace: &str,
@@ -65,8 +65,8 @@ pub(crate) async fn read(
     shape: Shape,
 ) -> Result<String, Problem> {
     let text = collected(body, LARGEST_REQUEST).await?;
-    let asked: Asked = serde_json::from_slice(&text)
-        .map_err(|error| Problem::bad(format!("the request is not as expected: {error}")))?;
+    let asked: Asked =
+        serde_json::from_slice(&text).map_err(|error| Problem::bad(format!("invalid request: {error}")))?;
     let kind = match asked.kind.as_deref() {
         None | Some("" | "text") => Kind::Text,
         Some("json") => Kind::Json,
@@ -87,7 +87,7 @@ pub(crate) async fn read(
     let keys: Vec<_> = asked.keys.iter().map(|name| Key::new(name)).collect::<Result<_, _>>()?;
     let _place = service.large(&service.large_reads).await?;
     let (mut found, bytes) = (Vec::new(), Arc::new(AtomicU64::new(0)));
-    // Where the store is far away, several are asked for at once.
+    // If the store is in another data centre, several keys are requested concurrently.
     for some in keys.chunks(if service.store_elsewhere().is_some() { AT_ONCE } else { 1 }) {
         let mut asking = JoinSet::new();
         for (number, key) in some.iter().cloned().enumerate() {
@@ -123,7 +123,8 @@ pub(crate) async fn read(
     Ok(text)
 }
 
-/// Counts the bytes of a value, and takes all of one that is on its way: while it waited, it would hold up others on its connection.
+/// Counts the bytes of a value. Collects a value that is being received from another data centre, because it
+/// would block the connection while it waits.
 async fn taken(value: Option<Found>, bytes: &AtomicU64) -> Result<Option<Found>, Problem> {
     let Some(found) = value else { return Ok(None) };
     if bytes.fetch_add(found.about.bytes, SeqCst) + found.about.bytes > MOST_VALUE_BYTES {
@@ -138,7 +139,7 @@ async fn taken(value: Option<Found>, bytes: &AtomicU64) -> Result<Option<Found>,
     Ok(Some(Found { about, version, age, source, content }))
 }
 
-/// How old an answer may be, as a request of the binding says it.
+/// Parses the `cache_ttl` of a binding request, the longest permitted age of a copy.
 pub(crate) fn cache_ttl(text: Option<&str>) -> Result<Option<Duration>, Problem> {
     let Some(text) = text else { return Ok(None) };
     let ttl: Option<u64> = text.parse().ok().filter(|&ttl| ttl >= LEAST_CACHE_TTL);
@@ -161,7 +162,7 @@ async fn described(to: &mut String, found: Found, kind: Kind, shape: Shape) -> R
     Ok(())
 }
 
-/// A value as JSON.
+/// Returns a value as JSON.
 async fn shown(found: Found, kind: Kind) -> Result<String, Problem> {
     let bytes = found.collect().await?;
     let text = String::from_utf8_lossy(&bytes);
@@ -176,11 +177,11 @@ async fn shown(found: Found, kind: Kind) -> Result<String, Problem> {
     }
 }
 
-/// Keys that are asked for at once.
+/// Keys that are requested concurrently.
 const AT_ONCE: usize = 25;
-/// Keys of one request.
+/// Limit per request.
 const MOST_KEYS: usize = 100;
-/// A hundred keys in JSON, each byte of which may be written as six.
+/// 100 keys in JSON, where each byte may be escaped as six.
 const LARGEST_REQUEST: usize = 512 << 10;
-/// Seconds, as Workers have it.
+/// Seconds, as in Workers KV.
 const LEAST_CACHE_TTL: u64 = 30;

@@ -1,8 +1,9 @@
-//! Values on disk, where the store is in another data centre: what came once over a link need not come again while nobody has written the key.
+//! Copies of values on disk, if the store is in another data centre. A value that was received once need not
+//! be sent again until the key is written.
 //!
-//! A value lies there with its version, and nothing says how old it is: whoever finds it has to know from elsewhere that its version is still the
-//! newest. So no clock has a say in it, and it is of use after a restart too. Of each key the value that came last stays; a full disk gives
-//! up what nobody reads.
+//! A value is stored with its version, but without its age: a reader must learn from another data centre that
+//! the version is still the newest. So the files do not depend on a clock and stay useful after a restart.
+//! The last received value of each key is kept until a full disk evicts it.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -22,17 +23,17 @@ use crate::{
     value::{Held, Shelved},
 };
 
-/// A directory of values, which one process at a time has.
+/// A directory of values, which is locked by one process.
 pub(crate) struct Shelf {
     config: Config,
-    /// Or why it is not open: another process has it, for one.
+    /// The error if the store is not open, for example because another process has locked it.
     store: RwLock<Result<Store, String>>,
-    /// Values that are being stored.
+    /// Slots for values that are being stored.
     turns: Arc<Semaphore>,
 }
 
 impl Shelf {
-    /// One in a directory, which is made if it is not there. Blocks.
+    /// Opens a directory, which is created if it is missing. Blocks.
     pub(crate) fn open(config: Config) -> Self {
         let turns = Arc::new(Semaphore::new(AT_ONCE));
         let shelf = Self { config, store: RwLock::new(Err(String::new())), turns };
@@ -40,25 +41,24 @@ impl Shelf {
         shelf
     }
 
-    /// Whether it is to be opened again.
     pub(crate) fn is_closed(&self) -> bool {
         self.store().is_none()
     }
 
-    /// Opens it if it is not open, as another process may have it for a moment. Blocks.
+    /// Retries to open the directory, which another process may have locked. Blocks.
     pub(crate) fn reopen(&self) {
         let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
         let Err(before) = &*store else { return };
         *store = Store::open(self.config.clone()).map(|(opened, _)| opened).map_err(|error| {
             let why = error.to_string();
             if *before != why && !matches!(error, Error::Locked { .. }) {
-                tracing::warn!(%error, "copies of values are kept in memory alone");
+                tracing::warn!(%error, "copies of values are kept in memory only");
             }
             why
         });
     }
 
-    /// Leaves it to another process. Blocks.
+    /// Releases the directory for another process. Blocks.
     pub(crate) fn close(&self) {
         let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
         if let Ok(open) = &*store {
@@ -67,16 +67,16 @@ impl Shelf {
         }
     }
 
-    /// What is there of a key.
+    /// Returns the newest value of a key, without its bytes.
     pub(crate) async fn find(&self, name: &Name) -> Option<Arc<Shelved>> {
-        // Of most keys that are asked for there is nothing, which the index in memory says.
+        // Most keys have no value here, which the index in memory shows without a disk read.
         let store = self.store().filter(|store| store.contains(name.as_bytes()))?;
         let name = name.clone();
         let (_, shelved) = spawn_blocking(move || newest(&store, &name)).await.ok()??;
         Some(Arc::new(shelved))
     }
 
-    /// The value of this version, if it is still there.
+    /// Reads the value of this version, if it is still on disk.
     pub(crate) async fn read(&self, name: &Name, version: &str) -> Option<Pieces> {
         let (store, name, version) = (self.store()?, name.clone(), version.to_owned());
         let reading = spawn_blocking(move || {
@@ -91,7 +91,7 @@ impl Shelf {
         }))
     }
 
-    /// Stores a value that is in memory; returns whether it is there.
+    /// Stores a value that is in memory. Returns whether it succeeded.
     pub(crate) async fn put(&self, name: &Name, held: &Arc<Held>) -> bool {
         let (Some(store), Ok(_turn)) = (self.store(), Arc::clone(&self.turns).try_acquire_owned()) else {
             return false;
@@ -105,7 +105,8 @@ impl Shelf {
         is_stored(&storing.await)
     }
 
-    /// Stores a value while somebody reads it, and to its end also if nobody does any more. `then` is called when it is there.
+    /// Stores a value while it is sent to a client. Continues if the client disconnects. Calls `then` when
+    /// the value is stored.
     pub(crate) fn pour(
         &self,
         name: &Name,
@@ -120,7 +121,8 @@ impl Shelf {
         let (bytes, name, (sender, passed)) = (shelved.about.bytes, name.clone(), Body::channel(2));
         tokio::spawn(async move {
             let _turn = turn;
-            // Of a body that breaks off the sender goes without having finished.
+            // If the body ends early, the sender is dropped without `finish`, which truncates the client's
+            // body too.
             let Some((writer, sender)) = written(body, writer, sender).await else { return };
             if let Some(writer) = writer.filter(|writer| writer.length() == bytes)
                 && is_stored(&spawn_blocking(move || finish(&store, &name, writer)).await)
@@ -134,7 +136,6 @@ impl Shelf {
         passed
     }
 
-    /// What the operator is told.
     pub(crate) fn report(&self) -> OnDisk {
         let store = match &*self.store.read().unwrap_or_else(PoisonError::into_inner) {
             Ok(store) => store.clone(),
@@ -153,8 +154,8 @@ impl Shelf {
     }
 }
 
-/// Writes a body and hands it on until it ends, and returns what is left to finish: less if the disk does not take it, or the reader is gone. `None`
-/// if it breaks off, or nobody wants it any more.
+/// Copies a body to the disk and to the client. Continues with one of them if the other fails. Returns the
+/// writer and the sender that remain to be finished, or `None` if the body ends early or both have failed.
 async fn written(
     mut body: Body,
     writer: Writer,
@@ -183,7 +184,7 @@ fn begin(store: &Store, name: &Name, about: &About, version: &str) -> Result<Wri
     store.begin(name.as_bytes(), &head)
 }
 
-/// Has a value take the place of what was there of the key, and not of what was begun after it.
+/// Completes a value and removes older values of the key, but not values that were started later.
 fn finish(store: &Store, name: &Name, writer: Writer) -> Result<(), Error> {
     let id = writer.finish()?;
     for older in store.find(name.as_bytes())?.into_iter().skip_while(|one| one.id != id).skip(1) {
@@ -207,5 +208,5 @@ fn newest(store: &Store, name: &Name) -> Option<(Found, Shelved)> {
     (shelved.about.bytes == found.length).then_some((found, shelved))
 }
 
-/// Values that are stored at the same time; what comes beside them is kept in memory alone.
+/// Concurrent writes. Further values are kept in memory only.
 const AT_ONCE: usize = 16;

@@ -1,4 +1,4 @@
-//! The store that a service has: a file here, or a stream of NATS. What a service asks of either is here, and nothing else.
+//! The interface to the store: a local file or a NATS stream.
 
 pub(crate) mod paired;
 
@@ -16,40 +16,36 @@ use crate::{
     refused::RefusedStream,
 };
 
-/// A store that is open.
 #[derive(Debug, Clone)]
 pub(crate) enum Store {
     File(Arc<Vault>),
     Nats(Arc<Bucket>),
 }
 
-/// The bytes of a value that was found.
 pub(crate) enum Bytes {
     Whole(http::Bytes),
     Pieces(Box<Reading>),
 }
 
-/// What a store holds.
 pub(crate) struct Usage {
     pub(crate) keys: u64,
     pub(crate) bytes: u64,
-    /// Keys of which the other store may know less.
+    /// Keys to be replicated to the other store.
     pub(crate) noted: u64,
-    /// Whether the other store may have keys that this one has never had.
+    /// Whether the other store may have old keys that this one lacks.
     pub(crate) is_filling: bool,
-    /// Blocks of the file that are damaged.
     pub(crate) damaged_blocks: Option<u64>,
 }
 
-/// A value that is not whole yet.
+/// A value that is being received.
 pub(crate) enum Upload<'s> {
     File(vault::Upload<'s>),
-    /// All of it so far: a message comes as a whole.
+    /// The bytes received so far: NATS needs the whole message.
     Nats(&'s Bucket, Vec<u8>),
 }
 
 impl Store {
-    /// Opens one. `now` is the time of day. Blocks.
+    /// Opens a store. `now` reads the wall clock. Blocks.
     pub(crate) fn open(place: &Place, config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
         let name = config.name.clone();
         Ok(match place {
@@ -58,7 +54,7 @@ impl Store {
                 let config = vault::Config { path: path.clone(), name, memory, company: config.company };
                 let vault = Vault::open(&config, now)?;
                 match vault.origin() {
-                    Origin::New => tracing::info!(file = %path.display(), "a new store was made"),
+                    Origin::New => tracing::info!(file = %path.display(), "a new store was created"),
                     Origin::Upgraded => {
                         tracing::info!(file = %path.display(), "the store was rewritten with checksums");
                     }
@@ -76,7 +72,7 @@ impl Store {
         })
     }
 
-    /// What is known of a key, and its value.
+    /// Reads the record of a key and its value.
     pub(crate) async fn look(&self, namespace: &str, key: &str) -> Result<Option<(Record, Bytes)>, Problem> {
         let vault = match self {
             Self::File(vault) => Arc::clone(vault),
@@ -106,7 +102,6 @@ impl Store {
         spawn_blocking(list).await.map_err(|error| ended(&error))?
     }
 
-    /// Begins to take a value in pieces.
     pub(crate) fn upload(&self) -> Upload<'_> {
         match self {
             Self::File(vault) => Upload::File(vault.upload()),
@@ -114,7 +109,7 @@ impl Store {
         }
     }
 
-    /// Sets several keys, durably. In a file that is all of them or none.
+    /// Sets several keys durably; in a file all or none.
     pub(crate) async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Problem> {
         match self {
             Self::File(vault) => Ok(vault.put(namespace, puts).await?),
@@ -128,7 +123,7 @@ impl Store {
         }
     }
 
-    /// Says that keys have no value any more, durably. In a file that is all of them or none.
+    /// Deletes keys durably; in a file all or none.
     pub(crate) async fn delete(
         &self,
         namespace: &str,
@@ -140,7 +135,7 @@ impl Store {
         }
     }
 
-    /// Removes values that are over. Returns their keys, with namespaces, and whether there is more to do at once.
+    /// Removes expired values. Returns their namespaces and keys, and whether more have expired.
     pub(crate) async fn sweep(&self) -> Result<(Vec<(String, String)>, bool), Error> {
         match self {
             Self::File(vault) => match vault.sweep().await {
@@ -151,7 +146,7 @@ impl Store {
         }
     }
 
-    /// A pass over its file, if it is one.
+    /// Starts a pass of the scrub, if the store is a file.
     pub(crate) fn scrub(&self) -> Option<Scrub> {
         match self {
             Self::File(vault) => Some(vault.scrub()),
@@ -172,7 +167,7 @@ impl Store {
         }
     }
 
-    /// Why it cannot be used now, if it is open and cannot.
+    /// Why an open store is unavailable.
     pub(crate) fn trouble(&self) -> Option<String> {
         match self {
             Self::File(_) => None,
@@ -180,7 +175,6 @@ impl Store {
         }
     }
 
-    /// Its stream, if that is refused.
     pub(crate) fn refused(&self) -> Option<RefusedStream> {
         match self {
             Self::File(_) => None,
@@ -188,7 +182,7 @@ impl Store {
         }
     }
 
-    /// Fails while the store cannot be used.
+    /// Fails while the store is unavailable.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         match self {
             Self::File(_) => Ok(()),
@@ -196,7 +190,7 @@ impl Store {
         }
     }
 
-    /// Bytes that no value may have more than, if the store says so itself.
+    /// The store's own limit for a value in bytes, if it has one.
     pub(crate) fn most_bytes(&self) -> Option<u64> {
         match self {
             Self::File(_) => None,
@@ -204,7 +198,7 @@ impl Store {
         }
     }
 
-    /// What hears of keys that others write, if others can.
+    /// A receiver for writes of other NATS clients.
     pub(crate) fn ears(&self) -> Option<Ears> {
         match self {
             Self::File(_) => None,
@@ -212,7 +206,7 @@ impl Store {
         }
     }
 
-    /// Whether a request still has it.
+    /// Whether a request still uses the store.
     pub(crate) fn is_in_use(&self) -> bool {
         let owners = match self {
             Self::File(vault) => Arc::strong_count(vault),
@@ -221,7 +215,7 @@ impl Store {
         owners > 1
     }
 
-    /// Leaves it to whoever opens it next. Blocks; not to be called in a runtime.
+    /// Releases the store. Blocks; not to be called in a runtime.
     pub(crate) fn close(&self) {
         match self {
             Self::File(vault) => vault.close(),
@@ -231,7 +225,6 @@ impl Store {
 }
 
 impl Upload<'_> {
-    /// How many bytes it has so far.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::File(upload) => upload.bytes(),
@@ -249,7 +242,7 @@ impl Upload<'_> {
         }
     }
 
-    /// Makes it the value of a key, durably; with this version if it was made elsewhere.
+    /// Writes the value durably, with this version if another data centre has assigned one.
     pub(crate) async fn finish(
         self,
         (namespace, key): (&str, &str),

@@ -1,4 +1,4 @@
-//! A store behind a real socket, asked as its clients do.
+//! Tests of a store over HTTP.
 
 mod binding;
 mod handover;
@@ -22,17 +22,17 @@ use tokio::{
 
 use crate::{Access, Company, Config, Door, Namespace, Place, Service};
 
-/// A store with two namespaces, `sessions` and `flags`, whose tokens are `s` and `f`; `root` is the operator's.
+/// A store with two namespaces, `sessions` and `flags`, and their tokens `s` and `f`. The operator's token is
+/// `root`.
 struct Store {
     service: Arc<Service>,
     address: SocketAddr,
     stop: Stop,
     folder: TempDir,
-    /// The server that it is in, if it is in one.
     nats: Option<nats::Nats>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, PartialEq, Eq)]
 struct Came {
     status: u16,
@@ -74,7 +74,7 @@ impl Store {
         Self::with(None, "lhr", largest).await
     }
 
-    /// On a file of its own, or where else it is said to be.
+    /// In this place, by default in a new file.
     async fn with(place: Option<Place>, name: &str, largest: u64) -> Self {
         let folder = TempDir::new().unwrap();
         let config = Config {
@@ -96,7 +96,7 @@ impl Store {
         Self { service, address, stop, folder, nats: None }
     }
 
-    /// Makes a request with a token.
+    /// Sends a request with a token.
     async fn ask(&self, token: &str, line: &str, fields: &str, body: &[u8]) -> Came {
         let mut head = format!("{line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{fields}");
         if !token.is_empty() {
@@ -110,7 +110,7 @@ impl Store {
         self.send(&[head.as_bytes(), b"\r\n", body].concat()).await
     }
 
-    /// The same in namespace `sessions`.
+    /// Sends a request in namespace `sessions`.
     async fn own(&self, line: &str, fields: &str, body: &[u8]) -> Came {
         self.ask("s", line, fields, body).await
     }

@@ -1,4 +1,4 @@
-//! A value that was found: in memory as a whole, in a file, or on its way from another data centre.
+//! A value that was found: in memory, in a file, or being received from another data centre.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use kv::{About, Tier};
 
 use crate::{pieces::Pieces, problem::Problem};
 
-/// A value in memory, with what is said of it.
+/// A value in memory.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) value: Bytes,
@@ -16,7 +16,6 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Bytes of all of it.
     pub(crate) fn bytes(&self) -> usize {
         self.value.len() + described(&self.about, &self.version)
     }
@@ -28,7 +27,7 @@ impl Held {
     }
 }
 
-/// What is said of a value on disk.
+/// The metadata of a value on disk.
 #[derive(Debug)]
 pub(crate) struct Shelved {
     pub(crate) about: About,
@@ -36,18 +35,17 @@ pub(crate) struct Shelved {
 }
 
 impl Shelved {
-    /// Bytes of all of it.
     pub(crate) fn bytes(&self) -> usize {
         described(&self.about, &self.version)
     }
 }
 
-/// Bytes of what is said of a value.
+/// Bytes of the metadata and the version.
 fn described(about: &About, version: &str) -> usize {
     about.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len()) + version.len()
 }
 
-/// Where an answer comes from, as the field's `CF-Cache-Status` has it.
+/// The `CF-Cache-Status` of a response.
 pub(crate) fn cache_status(source: Tier) -> &'static str {
     match source {
         Tier::Lower | Tier::Regional | Tier::Upper => "HIT",
@@ -55,29 +53,28 @@ pub(crate) fn cache_status(source: Tier) -> &'static str {
     }
 }
 
-/// A value that was found.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) about: About,
     pub(crate) version: String,
-    /// How long ago it was read from the store.
+    /// Time since the value was read from the store.
     pub(crate) age: Duration,
     pub(crate) source: Tier,
     pub(crate) content: Content,
 }
 
-/// That there is no value.
+/// The absence of a value.
 #[derive(Debug, Clone)]
 pub(crate) struct Absent {
-    /// Since which version, if anything is known of that.
+    /// The version of the deletion, if known.
     pub(crate) version: Option<String>,
-    /// How long ago that was read from the store.
+    /// Time since the absence was read from the store.
     pub(crate) age: Duration,
     pub(crate) source: Tier,
 }
 
 impl Absent {
-    /// As [`Found::describe`].
+    /// The same fields as [`Found::describe`], except for the value's fields.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, self.age.as_secs().into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
@@ -88,18 +85,17 @@ impl Absent {
     }
 }
 
-/// Its bytes.
 #[derive(Debug)]
 pub(crate) enum Content {
     Whole(Bytes),
-    /// In a file.
+    /// Read from a file.
     Pieces(Pieces),
-    /// On its way from another data centre.
+    /// Being received from another data centre.
     Passing(Body),
 }
 
 impl Found {
-    /// Adds what an answer says of where it comes from.
+    /// Adds header fields about the source, the age and the version.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, self.age.as_secs().into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
@@ -109,7 +105,6 @@ impl Found {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     }
 
-    /// As a response's body.
     pub(crate) fn into_body(self) -> Body {
         match self.content {
             Content::Whole(bytes) => Body::whole(bytes),
@@ -118,7 +113,6 @@ impl Found {
         }
     }
 
-    /// All of it, in memory.
     pub(crate) async fn collect(self) -> Result<Bytes, Problem> {
         match self.content {
             Content::Whole(bytes) => Ok(bytes),
@@ -126,7 +120,8 @@ impl Found {
             Content::Passing(body) => {
                 let whole = body.collect(usize::try_from(self.about.bytes).unwrap_or(usize::MAX)).await;
                 whole.map_err(|failure| {
-                    let message = format!("a value broke off on its way from another data centre: {failure}");
+                    let message =
+                        format!("the transfer of a value from another data centre failed: {failure}");
                     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
                 })
             }
@@ -134,7 +129,7 @@ impl Found {
     }
 }
 
-/// Adds a field, if its value can be one.
+/// Sets a field, unless the value is invalid in a header.
 pub(crate) fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
         headers.insert(name, value);

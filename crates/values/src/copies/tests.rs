@@ -1,4 +1,4 @@
-//! What is kept, for how long, and what goes first when there is no room.
+//! Tests of the retention and eviction of copies.
 
 use super::*;
 
@@ -47,10 +47,10 @@ fn what_comes_from_elsewhere_and_is_older_than_what_is_known_is_not_kept() {
     assert_eq!(seen(), Some(Some("2".into())));
     copies.wrote(&name("a"), "4");
     assert_eq!((seen(), copies.version(&name("a")).as_deref()), (None, Some("4")));
-    // It was on its way when somebody wrote.
+    // The response was in flight during a write.
     assert!(!copies.keep_newest(&name("a"), &of("3"), NOW, Some("2")));
     assert_eq!(seen(), None);
-    // The store was asked when the write was known: what it says counts, whatever it has lost.
+    // The store was requested after the write was known: its response is kept, even if it has lost the write.
     assert!(copies.keep_newest(&name("a"), &of("3"), NOW, Some("4")));
     copies.wrote(&name("a"), "2");
     assert_eq!(seen(), Some(Some("3".into())));

@@ -1,4 +1,5 @@
-//! A key is asked for on its way to the store: by one question for all who want it, and with another way where one does not answer.
+//! Requests for a key to its upper tiers, with collapsed forwarding, and with a fallback if a tier does not
+//! respond.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,44 +22,44 @@ use crate::{
     value::{Absent, Content, Found, Held, set},
 };
 
-/// Which key, and for whom.
+/// A request for a key.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) namespace: String,
     pub(crate) key: String,
-    /// As what this data centre was asked.
+    /// The tier for which this data centre was requested.
     pub(crate) asked_as: Tier,
     pub(crate) wanted: Wanted,
-    /// The value that is here already, which is not sent again if it is the newest.
+    /// A cached value. Its bytes are not sent again if it is the newest.
     had: Option<Known>,
 }
 
-/// What came, for all who wait for it.
+/// The result for the followers of a request.
 #[derive(Debug, Clone)]
 pub(super) enum Came {
     Known(Answer),
-    /// A value that is too large to be kept: each one asks for it alone.
+    /// A value that is too large to be kept: each follower requests it separately.
     Large,
     Failed(Problem),
 }
 
-/// What is known of a key.
+/// The state of a key.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     known: Known,
-    /// When it was read from the store, as far as is known.
+    /// An estimate of the time when the store was read.
     asked: Duration,
     source: Tier,
 }
 
-/// What an answer brings.
+/// The content of a response.
 pub(super) enum Carried {
     Known(Known),
     /// The body of a value that is too large to be kept.
     Large(Body),
 }
 
-/// The same for the one who asked.
+/// The result for the leader of a request.
 pub(super) enum Fetched {
     Known(Answer),
     Large { said: Said, asked: Duration, body: Body },
@@ -74,7 +75,7 @@ impl Question {
         Name::of(&self.namespace, &self.key)
     }
 
-    /// How old an answer may be; that there is no value is true for a shorter time.
+    /// The longest permitted age of a copy. It is shorter if there is no value.
     fn within(&self, is_negative: bool) -> Duration {
         let period = Terms::default().period(is_negative, self.wanted.cache_ttl);
         self.wanted.within.map_or(period, |within| within.min(period))
@@ -82,7 +83,7 @@ impl Question {
 }
 
 impl Service {
-    /// What is known of a key in a data centre without the store.
+    /// Reads a key in a data centre without the store.
     pub(crate) async fn read_far(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
@@ -102,10 +103,10 @@ impl Service {
                     return Err(problem);
                 }
                 Ok(Err(problem)) => problem,
-                // What was asked goes on, for who comes next.
+                // The request continues in the background, for later reads.
                 Err(_) => unreached(linked, None),
             };
-            // Something newer may have been heard of meanwhile.
+            // A notification of a newer version may have arrived meanwhile.
             seen = find().ok_or(problem)?;
             if seen.usage == Use::UnlessAnswered {
                 self.counts.stood_in.add(1);
@@ -119,7 +120,6 @@ impl Service {
         self.given(linked, &question, Fetched::Known(answer)).await
     }
 
-    /// Asks for a copy again, beside what it answers.
     pub(crate) fn refresh(self: &Arc<Self>, linked: &Arc<Linked>, question: Question, is_negative: bool) {
         if linked.flights.has(&question.name()) {
             return;
@@ -134,7 +134,7 @@ impl Service {
         });
     }
 
-    /// Asks above; no more than one question about a key is under way, but for large values.
+    /// Requests a key from an upper tier. There is one request per key in flight, except for large values.
     async fn ask_above(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
@@ -150,13 +150,13 @@ impl Service {
                         }
                         Some(Came::Failed(problem)) => return Err(problem),
                         Some(Came::Large) => break,
-                        // What came is too old for this one, or nothing did.
+                        // The response is too old for this request, or the leader was dropped.
                         Some(Came::Known(_)) | None => {}
                     }
                 }
                 Turn::Lead(lead) => {
                     let (service, asker, asked) = (Arc::clone(self), Arc::clone(linked), question.clone());
-                    // To its end, whatever becomes of who came first.
+                    // The task continues if the first client disconnects.
                     let asking = async move {
                         let fetched = service.fetch(&asker, &asked).await;
                         lead.land(match &fetched {
@@ -175,7 +175,8 @@ impl Service {
         self.given(linked, &question, fetched).await
     }
 
-    /// What was fetched, as an answer. What the disk has given up meanwhile is asked for once more.
+    /// Converts the result of a request. If the value has been evicted from disk meanwhile, it is requested
+    /// once more.
     async fn given(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
@@ -191,7 +192,7 @@ impl Service {
         found.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, GIVEN_UP))
     }
 
-    /// The same; `None` if it was on disk and is not any more.
+    /// The same; `None` if the value has been evicted from disk.
     async fn given_now(
         &self,
         question: &Question,
@@ -207,7 +208,7 @@ impl Service {
         }
     }
 
-    /// A value that is on its way.
+    /// A value that is being received.
     pub(super) fn passing(&self, said: Said, asked: Duration, body: Body) -> Result<Found, Problem> {
         let Said { about: Some(about), version, source, .. } = said else {
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, NOT_AGREED));
@@ -216,7 +217,7 @@ impl Service {
         Ok(Found { about, version, age, source, content: Content::Passing(body) })
     }
 
-    /// Asks one after the other on the key's way, and keeps what comes.
+    /// Sends the request to the key's tiers in sequence until one responds, and keeps the response.
     async fn fetch(self: &Arc<Self>, linked: &Arc<Linked>, question: &Question) -> Fetched {
         let (name, key) = (question.name(), Places::hash(&question.namespace, &question.key));
         let question = &Question { had: self.had(&name).await, ..question.clone() };
@@ -242,7 +243,7 @@ impl Service {
             match came {
                 Ok((said, carried)) => {
                     let asked = asked.saturating_sub(said.age);
-                    // The store was asked when that was known.
+                    // This version was already known when the store was requested.
                     let but = known.as_deref().filter(|_| is_store);
                     match carried {
                         Carried::Known(known) => {
@@ -257,20 +258,20 @@ impl Service {
                             if is_newest && (is_store || self.is_young(&answer, question)) {
                                 return Fetched::Known(answer);
                             }
-                            // Whoever answered has asked nobody, and this one may.
+                            // The tier has served its own copy, and another tier may have a newer one.
                             old = Some(answer).filter(|_| is_newest).or(old);
                         }
                         Carried::Large(body) => {
                             let (version, newest) = (said.version.as_deref(), self.copies.version(&name));
                             if version >= newest.as_deref() || is_store && newest == known {
-                                // Nobody here gets an older one after this.
+                                // Later reads return nothing older.
                                 self.copies.wrote(&name, version.unwrap_or_default());
                                 let body = self.pour(&name, &said, asked, body);
                                 return Fetched::Large { said, asked, body };
                             }
                         }
                     }
-                    // Or it has not heard of a write that is known here, or was asked before that.
+                    // The tier has missed a write that is known here, or was read before it.
                     last = Some((centre, OVERTAKEN.to_owned()));
                     is_direct = true;
                 }
@@ -279,12 +280,12 @@ impl Service {
                     if is_store {
                         break;
                     }
-                    // The next one may know another way; if it is the same one, the store itself is asked.
+                    // Another tier may be next. If it is the same one, request the store itself.
                     is_direct = links.next(key, question.asked_as) == next;
                 }
             }
         }
-        // What is older than a minute is only for those who said so.
+        // A copy that is older than the period is served only if the request permits it.
         let terms = Terms::default();
         let is_enough = |answer: &Answer| {
             let wanted = question.wanted.cache_ttl;
@@ -298,12 +299,12 @@ impl Service {
         Fetched::Known(answer)
     }
 
-    /// What would come now; nothing of it is kept here.
+    /// Returns the state of a key in the upper tiers without keeping it.
     pub(super) async fn look_above(&self, linked: &Linked, question: &Question) -> Result<Said, String> {
         let links = &linked.links;
         let next = links.next(Places::hash(&question.namespace, &question.key), question.asked_as);
         let store = || links.store().map(|store| (store, Tier::Store));
-        let mut why = "nobody can be asked".to_owned();
+        let mut why = "no data centre is available".to_owned();
         for next in [next, store()].into_iter().flatten() {
             match self.ask_in_time(linked, next, question, Method::HEAD).await {
                 Ok((said, _)) => return Ok(said),
@@ -321,10 +322,9 @@ impl Service {
         method: Method,
     ) -> Result<(Said, Carried), String> {
         let asked = timeout(patience(tier), self.ask_one(linked, (centre, tier), question, method)).await;
-        asked.unwrap_or_else(|_| Err("it does not answer in time".to_owned()))
+        asked.unwrap_or_else(|_| Err("it does not respond in time".to_owned()))
     }
 
-    /// Makes one request.
     async fn ask_one(
         &self,
         linked: &Linked,
@@ -361,7 +361,7 @@ impl Service {
             return Ok((said, Carried::Large(body)));
         }
         let value = body.collect(self.copies.largest()).await;
-        let value = value.map_err(|failure| format!("its answer broke off: {failure}"))?;
+        let value = value.map_err(|failure| format!("its response was truncated: {failure}"))?;
         if value.len() as u64 != about.bytes {
             return Err(NOT_AGREED.to_owned());
         }
@@ -379,14 +379,14 @@ impl Service {
     }
 }
 
-/// Why there is no answer.
+/// The error for a key that could not be read.
 pub(super) fn unreached(linked: &Linked, last: Option<(CentreId, String)>) -> Problem {
     let links = &linked.links;
     if let Some([one, other]) = linked.pair() {
         let why =
             last.map_or_else(String::new, |(centre, why)| format!(" (\"{}\": {why})", links.name(centre)));
         let message = format!(
-            "the stores are in data centres \"{}\" and \"{}\", and neither has answered{why}",
+            "the stores are in data centres \"{}\" and \"{}\", and neither has responded{why}",
             links.name(one),
             links.name(other)
         );
@@ -397,11 +397,11 @@ pub(super) fn unreached(linked: &Linked, last: Option<(CentreId, String)>) -> Pr
         let name = links.name(centre);
         if name == store { format!(": {why}") } else { format!(", nor has \"{name}\": {why}") }
     });
-    let message = format!("the store is in data centre \"{store}\", which has not answered{why}");
+    let message = format!("the store is in data centre \"{store}\", which has not responded{why}");
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-/// What a response says, with its body.
+/// Parses a response.
 pub(super) async fn answer_of(response: Response<Body>) -> Result<(Said, Body), String> {
     let (parts, body) = response.into_parts();
     let has_value = match parts.status {
@@ -416,7 +416,8 @@ pub(super) async fn answer_of(response: Response<Body>) -> Result<(Said, Body), 
     Ok((Said { is_had: parts.status == StatusCode::NOT_MODIFIED, ..said }, body))
 }
 
-/// How long one waits that is asked as this: longer than that one waits for the next, and than it takes to notice that somebody is gone.
+/// The timeout of a request that was received for this tier. It exceeds the timeout of the next tier, and the
+/// time to detect a failed data centre.
 fn patience(asked: Tier) -> Duration {
     match asked {
         Tier::Lower | Tier::Store => Duration::from_secs(5),
@@ -425,17 +426,14 @@ fn patience(asked: Tier) -> Duration {
     }
 }
 
-/// Of an answer in another version of this protocol.
-pub(super) const NOT_AGREED: &str = "its answer is not as agreed on";
-/// Of a value that the disk gives up as soon as it has it.
-const GIVEN_UP: &str = "the value was on disk, and is not any more: ask again";
-/// Of an answer from before a write that is known.
-const OVERTAKEN: &str = "what it has answered is older than the last write";
-/// How long a copy that may stand in waits for something newer.
+/// The response does not conform to this version of the protocol.
+pub(super) const NOT_AGREED: &str = "its response is invalid";
+const GIVEN_UP: &str = "the value was evicted from disk: try again";
+const OVERTAKEN: &str = "its response is older than the last write";
+/// How long a request waits for a newer value before it falls back to an expired copy.
 const IN_TIME: Duration = Duration::from_secs(2);
-/// Regional tier, one in its place, upper tier, store.
+/// Regional tier, its fallback, upper tier, store.
 const MOST_TRIES: usize = 4;
-/// Questions of others that one waits for, before it asks alone.
+/// Requests of other leaders to wait for, before a separate request is sent.
 const MOST_TURNS: usize = 3;
-/// Bytes of a sentence.
 const LONGEST_REFUSAL: usize = 4096;

@@ -1,4 +1,4 @@
-//! What other data centres are answered: reads, writes and lists where the store is, and that keys were written.
+//! Handlers for requests of other data centres: reads, writes, lists and notifications.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,9 +23,9 @@ use crate::{
 };
 
 impl Service {
-    /// Answers another data centre of the network, which somebody has made sure that it is.
+    /// Handles a request of another data centre of the network, which the caller has authenticated.
     pub async fn answer_other(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
-        // In a box, so that it takes no room for requests for objects.
+        // Boxed, so that requests for objects do not need its space.
         match Box::pin(self.answered(request)).await {
             Ok(response) => response,
             Err(problem) => {
@@ -67,11 +67,11 @@ impl Service {
             }
             self.check_store()?;
             if parts.method == Method::GET && self.is_short() {
-                // A list would be short, and is not sent back.
+                // The list would be incomplete. Forwarding it to the other store could cause a loop.
                 return Err(filling());
             }
             let version = wire::read_proposed(&parts.headers);
-            let version = version.ok_or_else(|| Problem::bad("the version is not as agreed on"))?;
+            let version = version.ok_or_else(|| Problem::bad("invalid version"))?;
             self.counts.of_others.add(1);
             let mut response = if parts.uri.path().starts_with(rest::PREFIX) {
                 rest::of_link(self, namespace, &parts, body, version).await
@@ -79,7 +79,8 @@ impl Service {
                 binding::of_link(self, namespace, &parts, body, version).await
             };
             if namespace.id == CATALOGUE.id && parts.method != Method::GET {
-                // It is written, and what was removed is refused here from now on.
+                // The write has succeeded. The lookup makes this data centre refuse removed namespaces from
+                // now on.
                 let _ = self.look_for_namespaces().await;
             }
             if let Some(known) = response.extensions_mut().remove::<Version>() {
@@ -99,9 +100,9 @@ impl Service {
         }
         let asked_as = Tier::named(word).filter(|&tier| tier > Tier::Lower);
         let (Some(asked_as), Some(wanted)) = (asked_as, wire::read_wanted(&parts.headers)) else {
-            return Err(Problem::bad("the question is not as agreed on"));
+            return Err(Problem::bad("invalid request"));
         };
-        // Two whose networks' files differ would ask one another.
+        // Prevents a loop between two data centres whose network files differ.
         if asked_as == Tier::Store && linked.links.store().is_some() {
             return Err(no_store());
         }
@@ -122,19 +123,20 @@ impl Service {
         Ok(respond(&said, body))
     }
 
-    /// Whether the store here can be used: who asks for it is not sent on to the other one, which might send it back.
+    /// Checks the store here without a fallback to the other store, which could cause a loop.
     fn check_store(&self) -> Result<(), Problem> {
         self.store().map_or(Ok(()), |store| store.check())
     }
 
-    /// A key where the store is. All writes go by here, so that a copy is as new as the store.
+    /// Reads a key in the data centre with the store. All writes pass through here, so a copy is as new as
+    /// the store.
     async fn read_for_other(
         self: &Arc<Self>,
         namespace: &str,
         key: &Key,
     ) -> Result<Result<Found, Absent>, Problem> {
         if self.linked.as_ref().is_some_and(|linked| linked.other_store().is_some()) {
-            // What is written meanwhile goes to the other store.
+            // While this store is unavailable, writes go to the other store.
             self.check_store()?;
         }
         let seen = self.copies.find(&Name::of(namespace, key.as_str()), Wanted::default(), self.elapsed());
@@ -152,11 +154,11 @@ impl Service {
         self.read(namespace, key.as_str()).await
     }
 
-    /// Takes what another data centre tells.
+    /// Handles a notification of written keys.
     async fn hear(&self, linked: &Linked, body: Body) -> Result<Response<Body>, Problem> {
         let text = body.collect(Told::LONGEST).await;
         let told = text.ok().and_then(|text| Told::read(&text));
-        let Some(told) = told else { return Err(Problem::bad("the message is not as agreed on")) };
+        let Some(told) = told else { return Err(Problem::bad("invalid message")) };
         if told.everything {
             self.copies.forget_all();
             linked.flights.close_all();
@@ -171,16 +173,15 @@ impl Service {
     }
 }
 
-/// Who is asked for the store without having it.
+/// The error for a request to a data centre without a store.
 fn no_store() -> Problem {
     let message = "this data centre has no store: send SIGHUP when the network's file is the same everywhere";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-/// Of the id of a namespace that others have.
 fn no_namespace(id: &[u8]) -> Problem {
     let message = format!(
-        "this data centre knows no namespace with the id \"{}\": send SIGHUP when the network's file is the same everywhere",
+        "this data centre has no namespace with the id \"{}\": send SIGHUP when the network's file is the same everywhere",
         String::from_utf8_lossy(id)
     );
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)

@@ -1,8 +1,9 @@
-//! Two stores compare what they know, range by range, and note for each other what one lacks: in case that a file was lost or put back from
-//! a copy, or that a data centre wrote to its store while the network's file named no other one.
+//! Anti-entropy: two stores compare the versions of their keys, range by range, and mark the keys that one of
+//! them lacks. This covers a lost or restored file, and a data centre that wrote to its store before the
+//! network's file named the other one.
 //!
-//! What is written in the ordinary way is noted when it is written. So there is nothing to find mostly, and a round costs a number for each thousand
-//! keys; between two ranges there is a pause, so that a store with many keys has time for its readers.
+//! Regular writes are marked when they are written, so there is usually no difference. A round sends a digest
+//! per 1000 keys, and pauses between ranges so that reads of a large store are not delayed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,17 +21,16 @@ use super::{
 };
 use crate::{problem::Problem, service::Service, store::Store};
 
-/// What a round has found.
 #[derive(Debug, Clone, Copy, Default)]
 struct Found {
-    /// Keys of which something newer is known here.
+    /// Keys with a newer version here.
     here: usize,
-    /// Those of which the other store knows something newer.
+    /// Keys with a newer version in the other store.
     there: usize,
 }
 
 impl Service {
-    /// Compares with the other store again and again: when it is there again after it was not, and else each few minutes. Never returns.
+    /// Compares with the other store when it becomes available, and then every few minutes. Never returns.
     pub(crate) async fn compare_all(self: &Arc<Self>) {
         let Some(linked) = &self.linked else { return std::future::pending().await };
         let mut since: Option<Duration> = None;
@@ -56,7 +56,7 @@ impl Service {
                     {
                         tracing::warn!(
                             error = problem.message,
-                            "it could not be noted that the store has all keys"
+                            "the end of the initial synchronisation could not be recorded"
                         );
                     }
                 }
@@ -68,7 +68,6 @@ impl Service {
         }
     }
 
-    /// One round.
     async fn compare_with(&self, linked: &Linked, other: CentreId) -> Result<Found, String> {
         let (mut found, mut after) = (Found::default(), String::new());
         loop {
@@ -93,7 +92,7 @@ impl Service {
             }
             match span.upto {
                 None => return Ok(found),
-                // It does not go back, whatever the other one says.
+                // Ranges must be ascending, whatever the other store returns.
                 Some(upto) if upto <= span.after => return Err(NOT_AGREED.to_owned()),
                 Some(upto) => after = upto,
             }
@@ -101,11 +100,11 @@ impl Service {
         }
     }
 
-    /// Answers whether the store here knows the same.
+    /// Handles a comparison request.
     pub(super) async fn compared(&self, linked: &Linked, body: Body) -> Result<Response<Body>, Problem> {
         let text = body.collect(LONGEST_LIST).await;
         let question: Option<Compared> = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let question = question.ok_or_else(|| Problem::bad("the question is not as agreed on"))?;
+        let question = question.ok_or_else(|| Problem::bad("invalid request"))?;
         let (span, digest_there) = question.into_span();
         let upto = span.upto.clone();
         let (known, end) = self.one_of_two(linked)?.known(span, (MOST_KEYS, MOST_BYTES)).await?;
@@ -119,7 +118,7 @@ impl Service {
     }
 }
 
-/// As soon as the other store is there.
+/// Detects soon that the other store is available.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(600);
 /// A million keys take a minute.

@@ -1,8 +1,9 @@
-//! What either of two stores can do is asked of one, and of the other one too as soon as the first fails or takes longer than usual.
+//! Hedged requests for operations that either of two stores can do: the other store is requested when the
+//! first one fails or takes longer than usual.
 //!
-//! A write has a version before it is sent, so that it is the same write in whichever store it arrives, however late: a second copy of it changes
-//! nothing, and one that comes after a newer write is older than that. A store that knows something newer of the key says so, as the clock here
-//! may be behind; then the write gets a newer version, and is sent once more.
+//! A write gets its version before it is sent. So it is idempotent: a second copy has no effect, and a copy
+//! that arrives after a newer write is older. If a store has a newer version of the key, because the clock
+//! here is behind, it rejects the write, which is repeated with a newer version.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,19 +21,18 @@ use crate::{
     value::VERSION,
 };
 
-/// What is to be done: a request, and its body apart from it.
 pub(super) struct Errand {
     pub(super) head: Request<()>,
     pub(super) body: Body,
-    /// How many keys it writes.
+    /// Number of keys that the request writes.
     pub(super) keys: usize,
 }
 
-/// Which store answered, or failed last.
+/// The store that responded, or failed last, with the result.
 pub(super) type Outcome = (CentreId, Result<Response<Body>, Unreached>);
 
 impl Linked {
-    /// The store that is asked first: one that answers, and of two the faster one.
+    /// The preferred store: an available one, and of two the faster one.
     pub(super) fn first_of(&self, stores: [CentreId; 2], now: Duration) -> Side {
         let rank =
             |store: CentreId| (!self.links.answers(store), self.usual().entry(store).or_default().rank(now));
@@ -41,7 +41,7 @@ impl Linked {
 }
 
 impl Service {
-    /// Has it done by either store.
+    /// Sends a write with a version to either store.
     pub(super) async fn done_by_either(
         &self,
         linked: &Arc<Linked>,
@@ -61,7 +61,7 @@ impl Service {
             let Some(body) = first.take().or_else(|| again.as_ref()?.again()) else { break };
             let asked = timeout(longest, self.ask_either(linked, stores, &head, body)).await;
             let (store, answered) = asked.unwrap_or_else(|_| {
-                (stores[0], Err(Unreached::NotHeard("it does not answer in time".to_owned())))
+                (stores[0], Err(Unreached::NotHeard("it does not respond in time".to_owned())))
             });
             let known = match &answered {
                 Ok(response) if response.status() == StatusCode::CONFLICT => version_of(response),
@@ -70,11 +70,13 @@ impl Service {
             let Some(known) = known else { return (store, answered) };
             linked.clock().hear(&known);
         }
-        let why = "others write the same key all the time, or its body cannot be sent once more: ask again";
+        let why =
+            "other clients write the same key concurrently, or the body cannot be sent again: try again";
         (stores[0], Err(Unreached::NotAsked(why.to_owned())))
     }
 
-    /// Asks one, and the other one if need be. A body that cannot be sent twice goes to one of them.
+    /// Sends a request to one store, and to the other one if needed. A body that cannot be repeated is sent
+    /// to one store only.
     async fn ask_either(
         &self,
         linked: &Arc<Linked>,
@@ -93,14 +95,14 @@ impl Service {
         };
         ask(&mut asking, first, body);
         let mut late = Box::pin(sleep(linked.late_after(store(first))));
-        // One that is long takes as long as its line says.
+        // The duration of a long body depends on the bandwidth.
         let mut is_late = again.is_none() || size.is_none_or(|size| size > SHORT as u64);
         loop {
             let next = tokio::select! {
                 biased;
                 done = asking.join_next() => {
                     let Some(Ok((store, start, answered))) = done else {
-                        return (store(first), Err(Unreached::NotHeard("its answer broke off".to_owned())));
+                        return (store(first), Err(Unreached::NotHeard("its response was truncated".to_owned())));
                     };
                     if answered.is_ok() {
                         let took = self.elapsed().saturating_sub(start);
@@ -126,25 +128,25 @@ impl Service {
     }
 }
 
-/// Who was asked, and what came.
+/// The state of a hedged request.
 struct Asked {
     hedge: Hedge,
-    /// Whether it can be sent to both.
+    /// Whether the body can be repeated.
     is_twice: bool,
-    /// The failure that says most.
+    /// The most informative failure.
     failed: Option<Outcome>,
 }
 
-/// What follows from what came.
+/// The next step after a response.
 enum Heard {
     Answer(Outcome),
-    /// Who is asked now, if anybody is.
+    /// The store to be requested now, if any.
     Next(Option<Side>),
 }
 
 impl Asked {
     fn hear(&mut self, (store, answered): Outcome) -> Heard {
-        // A store that is full, damaged or being replaced is none.
+        // A server error of a store that is full, damaged or being replaced is a failure.
         if answered.as_ref().is_ok_and(|response| !response.status().is_server_error()) {
             return Heard::Answer((store, answered));
         }
@@ -166,26 +168,27 @@ impl Asked {
     }
 }
 
-/// How much a failure says: that it may have been done counts more than why it was not, and that more than that nobody was asked.
+/// Ranks failures: a write that may have been applied, then a refusal, then a request that was not sent.
 fn weight(answered: &Result<Response<Body>, Unreached>) -> u8 {
     match answered {
         Err(Unreached::NotAsked(_)) => 0,
         Ok(response) if response.headers().contains_key(wire::UNSURE) => 2,
-        // A disk that fails does not say how far it came.
+        // The disk may have failed after the write was applied.
         Ok(response) if response.status() == StatusCode::INTERNAL_SERVER_ERROR => 2,
         Ok(_) => 1,
         Err(Unreached::NotHeard(_)) => 2,
     }
 }
 
-/// What a store knows that refuses a write.
+/// The newer version in the response of a store that rejects a write.
 fn version_of(response: &Response<Body>) -> Option<Version> {
     response.headers().get(VERSION)?.to_str().ok()?.parse().ok()
 }
 
-/// Bytes of a body that is in memory on its way.
+/// Bytes of a body that is kept in memory, so that it can be sent twice.
 pub(super) const SHORT: usize = 1 << 20;
-/// Clocks are not so far apart that a version above the one that was heard of is not enough, but others may write the same key.
+/// Attempts with a newer version. One is enough for a slow clock, unless other clients write the same key
+/// concurrently.
 const MOST_VERSIONS: usize = 5;
 
 #[cfg(test)]
@@ -215,7 +218,7 @@ mod tests {
         assert_eq!(status(asked.hear(answered(StatusCode::OK))), Ok(StatusCode::OK));
         let alone = asking(false).hear(answered(StatusCode::INSUFFICIENT_STORAGE));
         assert_eq!(status(alone), Ok(StatusCode::INSUFFICIENT_STORAGE));
-        // What is wrong with the request is so for both.
+        // Both stores would refuse an invalid request.
         assert_eq!(status(asking(true).hear(answered(StatusCode::BAD_REQUEST))), Ok(StatusCode::BAD_REQUEST));
     }
 
@@ -228,7 +231,8 @@ mod tests {
             assert!(matches!(asked.hear((CentreId(0), Err(first))), Heard::Next(Some(Side::Right))));
             assert_eq!(status(asked.hear((CentreId(1), Err(second)))), Err(not_heard()));
         }
-        // A store that is full has not done it, and one whose NATS has not confirmed it may have.
+        // A full store has not applied the write. A store whose NATS has not confirmed the write may have
+        // applied it.
         let mut unsure = answered(StatusCode::SERVICE_UNAVAILABLE);
         let response = unsure.1.as_mut().unwrap();
         response.headers_mut().insert(wire::UNSURE, http::HeaderValue::from_static("1"));

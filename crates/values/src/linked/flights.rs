@@ -1,4 +1,5 @@
-//! One question for all who want the same key at the same time, whatever becomes of who came first.
+//! Collapsed forwarding: concurrent requests for a key share one request to other data centres, which
+//! continues if the first client disconnects.
 
 use std::{
     collections::HashMap,
@@ -9,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::copies::Name;
 
-/// Questions that are under way.
+/// Requests in flight.
 pub(super) struct Flights<T>(Arc<Mutex<State<T>>>);
 
 struct State<T> {
@@ -17,21 +18,19 @@ struct State<T> {
     next: u64,
 }
 
-/// One question.
 struct Flight<T> {
     number: u64,
     answer: watch::Receiver<Option<T>>,
 }
 
-/// Who asks.
+/// The role of a caller.
 pub(super) enum Turn<T> {
-    /// This one.
     Lead(Lead<T>),
-    /// Somebody does already, and the answer comes here.
+    /// Waits for the response to the leader's request.
     Follow(watch::Receiver<Option<T>>),
 }
 
-/// To be told what came. If it is dropped before, whoever waits asks again.
+/// Must be completed with the response. If it is dropped, the followers retry.
 pub(super) struct Lead<T> {
     flights: Arc<Mutex<State<T>>>,
     name: Box<[u8]>,
@@ -46,7 +45,7 @@ impl<T> Default for Flights<T> {
 }
 
 impl<T> Flights<T> {
-    /// Joins a question about a key, or begins one.
+    /// Joins the request for a key, or starts one.
     pub(super) fn join(&self, name: &Name) -> Turn<T> {
         let mut state = lock(&self.0);
         if let Some(flight) = state.under_way.get(name.as_bytes()) {
@@ -58,24 +57,23 @@ impl<T> Flights<T> {
         Turn::Lead(Lead { flights: Arc::clone(&self.0), name: name.as_bytes().into(), number, answer })
     }
 
-    /// Whether somebody asks for a key.
+    /// Whether there is a request for a key.
     pub(super) fn has(&self, name: &Name) -> bool {
         lock(&self.0).under_way.contains_key(name.as_bytes())
     }
 
-    /// Nobody joins the question about a key that is under way.
+    /// Detaches the request for a key, so that later callers do not join it.
     pub(super) fn close(&self, name: &Name) {
         lock(&self.0).under_way.remove(name.as_bytes());
     }
 
-    /// Nobody joins any.
     pub(super) fn close_all(&self) {
         lock(&self.0).under_way.clear();
     }
 }
 
 impl<T> Lead<T> {
-    /// Tells all who wait what came.
+    /// Sends the response to all followers.
     pub(super) fn land(self, came: T) {
         self.answer.send_replace(Some(came));
     }
@@ -116,7 +114,7 @@ mod tests {
         flights.close(&name);
         let Turn::Lead(second) = flights.join(&name) else { panic!("the first one is closed") };
         first.land(1);
-        // The second one is still there.
+        // The second request is still registered.
         let Turn::Follow(mut answer) = flights.join(&name) else { panic!("somebody asks") };
         drop(second);
         assert!(answer.wait_for(Option::is_some).await.is_err());

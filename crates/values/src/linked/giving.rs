@@ -1,9 +1,9 @@
-//! What one of two stores has and the other may not is given to it: what is written at once, and what it could not be given while it was gone
-//! when it is there again.
+//! Replication between two stores: a write is sent to the other store immediately, or when that store is
+//! available again.
 //!
-//! Which keys those are is noted in the store, in the same step as what is written, and the note goes when the other one has said that it
-//! knows as much. So nothing that was acknowledged is forgotten, whatever is killed between any two steps; and what is given twice is taken once,
-//! as it has a version.
+//! Keys to be replicated are marked in the store, atomically with the write. The mark is removed
+//! when the other store has confirmed this version or a newer one. So acknowledged writes are replicated
+//! after a crash between any two steps. Records have versions, so applying one twice has no effect.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,16 +28,16 @@ use crate::{
     value::set,
 };
 
-/// What goes at once.
+/// The contents of a message.
 struct Batch {
     body: Vec<u8>,
     known: Vec<Known>,
-    /// The last key that was looked at; `None` if there was none.
+    /// The position of the last key that was read; `None` at the end.
     last: Option<Reached>,
 }
 
 impl Service {
-    /// Gives the other store what is noted for it. Never returns.
+    /// Replicates marked keys to the other store. Never returns.
     pub(crate) async fn give_all(self: &Arc<Self>) {
         let Some(linked) = &self.linked else { return std::future::pending().await };
         let mut wait = Duration::ZERO;
@@ -50,14 +50,13 @@ impl Service {
             wait = match self.give_noted(linked).await {
                 Ok(()) => Duration::ZERO,
                 Err(why) => {
-                    tracing::debug!(why, "the other store was not given what it lacks");
+                    tracing::debug!(why, "replication to the other store failed");
                     (wait * 2).clamp(FIRST_WAIT, LONGEST_WAIT)
                 }
             };
         }
     }
 
-    /// Gives it all that is noted now.
     async fn give_noted(&self, linked: &Linked) -> Result<(), String> {
         let Some(other) = linked.other_store() else { return Ok(()) };
         if !linked.links.answers(other) {
@@ -67,7 +66,7 @@ impl Service {
         loop {
             let Some(store) = self.store_here() else { return Ok(()) };
             let batch = batch(&store, after).await.map_err(|problem| problem.message)?;
-            // Whoever leaves the store waits for those who have it.
+            // Release the store: closing it waits for all holders.
             drop(store);
             let Some(last) = batch.last else { return Ok(()) };
             after = last;
@@ -80,18 +79,20 @@ impl Service {
         }
     }
 
-    /// Takes what the other store gives.
+    /// Handles records of the other store.
     pub(super) async fn taken(
         self: &Arc<Self>,
         linked: &Linked,
         body: Body,
     ) -> Result<Response<Body>, Problem> {
         let body = body.collect(LONGEST_BODY).await;
-        let body = body.map_err(|why| Problem::bad(format!("what was given broke off: {why}")))?;
+        let body =
+            body.map_err(|why| Problem::bad(format!("the replicated records were truncated: {why}")))?;
         let store = self.one_of_two(linked)?;
-        let all = handed(&body).ok_or_else(|| Problem::bad("what was given is not as agreed on"))?;
+        let all = handed(&body).ok_or_else(|| Problem::bad("invalid replicated records"))?;
         let service = Arc::clone(self);
-        // To its end, as copies here must not outlive what the file has.
+        // The task continues if the request is cancelled: otherwise copies here could outlive a write that is
+        // in the file.
         let taking = async move {
             let keys: Vec<_> =
                 all.iter().map(|(key, record, _)| (key.clone(), record.version.clone())).collect();
@@ -103,7 +104,7 @@ impl Service {
                 let Some((namespace, key)) = key.split_once('\0') else { continue };
                 service.copies.forget_older(&Name::of(namespace, key), &version.to_string());
                 service.counts.taken.add(1);
-                // Places of the key may have a copy that they had here since.
+                // A tier of the key may have read the old value from this store since the write.
                 if now().0.saturating_sub(version.made().0) > LATE {
                     service.counts.repaired.add(1);
                     service.tell(namespace, [(key, version.to_string())]);
@@ -118,22 +119,22 @@ impl Service {
         Ok(json(&taken))
     }
 
-    /// Is told of which keys the other store knows less, and gives it those.
+    /// Handles a request to replicate keys that the other store lacks.
     pub(super) async fn noted(&self, linked: &Linked, body: Body) -> Result<Response<Body>, Problem> {
         let text = body.collect(LONGEST_LIST).await;
         let told: Option<ToGive> = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let told = told.ok_or_else(|| Problem::bad("the message is not as agreed on"))?;
+        let told = told.ok_or_else(|| Problem::bad("invalid message"))?;
         self.one_of_two(linked)?.note(told.keys).await?;
         linked.noted.notify_one();
         Ok(Response::new(Body::empty()))
     }
 
-    /// The store here, if it can be used.
+    /// The store here, if it is available.
     pub(super) fn store_here(&self) -> Option<Store> {
         self.store().ok().filter(|store| store.trouble().is_none())
     }
 
-    /// The same for another data centre, which has the other one of two.
+    /// The store here, for a request of the data centre with the other store.
     pub(super) fn one_of_two(&self, linked: &Linked) -> Result<Store, Problem> {
         self.store().ok().filter(|_| linked.other_store().is_some()).ok_or_else(no_pair)
     }
@@ -143,18 +144,18 @@ impl Service {
         self.store().is_ok_and(|store| store.is_short())
     }
 
-    /// Whether the store here may lack keys that the other one has always had.
+    /// Whether the store here may lack old keys of the other one.
     pub(crate) fn is_filling(&self) -> bool {
         self.store().is_ok_and(|store| store.is_filling())
     }
 }
 
-/// Tells a store that the other one knows less of keys than it does.
+/// Requests that a store replicates these keys to the other one.
 pub(super) async fn have_given(linked: &Linked, store: CentreId, keys: Vec<String>) -> Result<(), String> {
     ask(linked, store, wire::NOTE, serde_json::to_vec(&ToGive { keys }).unwrap_or_default()).await.map(drop)
 }
 
-/// Makes a request of another data centre with a store, and returns its answer's body.
+/// Sends a request to another data centre with a store, and returns the body of the response.
 pub(super) async fn ask(
     linked: &Linked,
     store: CentreId,
@@ -167,7 +168,7 @@ pub(super) async fn ask(
         *request.method_mut() = Method::POST;
         *request.uri_mut() = Uri::from_static("/");
         set(request.headers_mut(), wire::ASKED_AS, word);
-        // By which the connection is chosen.
+        // The length determines which connection is used.
         request.headers_mut().insert(header::CONTENT_LENGTH, body.len().into());
         Some(request)
     };
@@ -176,10 +177,10 @@ pub(super) async fn ask(
         let response = linked.send(store, request).await.map_err(|unreached| unreached.to_string())?;
         let status = response.status();
         let text = response.into_body().collect(LONGEST_LIST).await;
-        let text = text.map_err(|failure| format!("its answer broke off: {failure}"))?;
+        let text = text.map_err(|failure| format!("its response was truncated: {failure}"))?;
         if status.is_success() { Ok(text) } else { Err(String::from_utf8_lossy(&text).into_owned()) }
     };
-    timeout(patience, answered).await.unwrap_or_else(|_| Err("it does not answer in time".to_owned()))
+    timeout(patience, answered).await.unwrap_or_else(|_| Err("it does not respond in time".to_owned()))
 }
 
 async fn give(linked: &Linked, other: CentreId, body: Vec<u8>) -> Result<Taken, String> {
@@ -187,7 +188,7 @@ async fn give(linked: &Linked, other: CentreId, body: Vec<u8>) -> Result<Taken, 
     serde_json::from_slice(&text).map_err(|_| super::above::NOT_AGREED.to_owned())
 }
 
-/// Reads what is noted behind those: many short values, or a long one.
+/// Reads marked keys after this position: many short values, or a long one.
 async fn batch(store: &Store, after: Reached) -> Result<Batch, Problem> {
     let mut batch = Batch { body: Vec::new(), known: Vec::new(), last: None };
     for Noted { key, found, reached } in store.notes(after, (MOST_KEYS, MOST_BYTES as u64 * 16)).await? {
@@ -200,32 +201,32 @@ async fn batch(store: &Store, after: Reached) -> Result<Batch, Problem> {
     Ok(batch)
 }
 
-/// A store that may lack keys cannot say alone that there is no value, or which keys there are.
+/// The error of a store that may lack keys, so that it cannot confirm the absence of a value or list the
+/// keys.
 pub(crate) fn filling() -> Problem {
-    let message = "this store is being filled from the other one, which does not answer: ask again";
+    let message = "this store is being filled from the other store, which does not respond: try again";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-/// Who is asked as one of two stores without being one.
+/// The error of a data centre that does not have one of two stores.
 pub(super) fn no_pair() -> Problem {
-    let message =
-        "this data centre has none of two stores: send SIGHUP when the network's file is the same everywhere";
+    let message = "this data centre does not have one of two stores: send SIGHUP when the network's file is the same everywhere";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> Response<Body> {
-    // Numbers and texts are always JSON.
+    // Serialising numbers and strings cannot fail.
     Response::new(Body::whole(serde_json::to_vec(value).unwrap_or_default()))
 }
 
-/// What is given later than this, in milliseconds, counts as repaired, and the key's places are told once more: whoever could not be told, or has
-/// asked the store that did not know of it.
+/// Age of a record in milliseconds from which it counts as repaired, and the key's tiers are notified again:
+/// they may have missed the notification or read from the store without the record.
 const LATE: u64 = 2000;
-/// For a request with a small body, and for the disk.
+/// Timeout of a request with a small body, including the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// 4 Mbit/s.
 const SLOWEST_BYTES_PER_MS: u64 = 500;
-/// Whoever notes something says so; this is for what was noted before.
+/// Marks trigger replication immediately. This interval is for marks from before the start.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);

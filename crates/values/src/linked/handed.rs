@@ -1,23 +1,24 @@
-//! What two stores of the same values say to each other: records with their values, one after the other in a body, and lists of keys as JSON.
+//! Messages between two stores of the same values: records with their values in a binary body, and lists of
+//! keys in JSON.
 
 use http::Bytes;
 use kv::{Content, Given, Known, MOST_KEY_BYTES, MOST_VALUE_BYTES, Record, Span, Version};
 use serde::{Deserialize, Serialize};
 
-/// What a store knows of a key, with its namespace in front, and the value if there is one.
+/// A key with its namespace, its record, and its value if there is one.
 pub(super) type Handed = (String, Record, Bytes);
 
-/// Adds one to a body.
+/// Appends a record to a body.
 pub(super) fn hand(body: &mut Vec<u8>, (key, record, value): &Handed) {
     for part in [key.as_bytes(), &record.encode()] {
-        // A key and what is said of it are a few kilobytes.
+        // A key and a record are a few kilobytes at most.
         body.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
         body.extend(part);
     }
     body.extend_from_slice(value);
 }
 
-/// Reads all of a body; `None` if it is not as agreed on. A value shares the body's memory.
+/// Parses a body; `None` if it is invalid. Values share the body's memory.
 pub(super) fn handed(body: &Bytes) -> Option<Vec<Handed>> {
     let (mut all, mut at) = (Vec::new(), 0);
     while at < body.len() {
@@ -41,7 +42,7 @@ pub(super) fn handed(body: &Bytes) -> Option<Vec<Handed>> {
     Some(all)
 }
 
-/// Whether what is read of a body is the same when it is written again; `None` if nothing is.
+/// Whether a parsed body is the same after it is written and parsed again; `None` if it is invalid.
 pub(super) fn is_handed_as_read(body: &Bytes) -> Option<bool> {
     let all = handed(body)?;
     let mut again = Vec::new();
@@ -49,13 +50,13 @@ pub(super) fn is_handed_as_read(body: &Bytes) -> Option<bool> {
     Some(handed(&again.into()) == Some(all))
 }
 
-/// What became of records that were given: for each whether it is known now.
+/// The outcome of replicated records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Taken {
-    /// How many were new.
+    /// Number of new records.
     pub(super) new: u64,
-    /// How many were older than what is known.
+    /// Number of records that were older than those in the store.
     pub(super) older: u64,
 }
 
@@ -70,7 +71,7 @@ impl Taken {
     }
 }
 
-/// A question: whether both know the same of the keys in a span.
+/// A request to compare the keys in a span.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Compared {
@@ -89,14 +90,14 @@ impl Compared {
     }
 }
 
-/// Its answer: what is known of those keys, unless it is the same.
+/// The response to a comparison: the versions of the keys, unless the digests match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KnownThere {
     pub(super) is_same: bool,
-    /// Keys in their order, with versions.
+    /// Ascending keys with versions.
     known: Vec<(String, String)>,
-    /// Where that ends.
+    /// The end of the span that was read.
     pub(super) upto: Option<String>,
 }
 
@@ -110,29 +111,29 @@ impl KnownThere {
         Self { is_same: false, known, upto }
     }
 
-    /// Keys and versions; `None` if they are not as agreed on.
+    /// Parses the keys and versions; `None` if they are invalid.
     pub(super) fn known(&self) -> Option<Vec<Known>> {
         let read = |(key, version): &(String, String)| Some((key.clone(), version.parse::<Version>().ok()?));
         self.known.iter().map(read).collect::<Option<Vec<_>>>().filter(|known| known.is_sorted())
     }
 }
 
-/// Keys of which the one that is told knows something newer.
+/// Keys that the receiver should replicate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ToGive {
     pub(super) keys: Vec<String>,
 }
 
-/// Bytes of a list of keys: 64 KiB of names, each byte of which JSON may write as six, and versions.
+/// Bytes of a list of keys: 64 KiB of names, where each byte may be escaped as six in JSON, and versions.
 pub(super) const LONGEST_LIST: usize = 1 << 20;
 /// Keys of a list, and bytes of their names.
 pub(super) const MOST_KEYS: usize = 1000;
 pub(super) const MOST_BYTES: usize = 64 << 10;
-/// Bytes of a body with records: one that is large, or many that are not.
+/// Bytes of a body with records: one large value, or many small ones.
 pub(super) const LONGEST_BODY: usize = MOST_VALUE_BYTES_IN_MEMORY + (1 << 20);
 const MOST_VALUE_BYTES_IN_MEMORY: usize = 25 << 20;
-/// A namespace's id, a zero and a key.
+/// A namespace's id, a zero byte and a key.
 const MOST_NAME: usize = 64 + 1 + MOST_KEY_BYTES;
 /// A version, numbers and metadata.
 const MOST_RECORD: usize = 4096;

@@ -1,4 +1,5 @@
-//! A read of two stores at once: the faster one answers, and if they differ, the one with the newer value gives it to the other one.
+//! Concurrent reads of two stores: the faster response is returned, and the newer value is replicated to the
+//! other store if they differ.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,12 +22,12 @@ use crate::{
     value::{Absent, Found},
 };
 
-/// What was said, or why nothing was.
+/// A response, or the reason why there is no response.
 type Asked = Result<(Said, Carried), String>;
 
 impl Service {
-    /// Asks somebody on the key's way; and both stores, if it is to be a store, or if that one takes longer than usual. Returns whether a
-    /// store has answered.
+    /// Requests a key from this tier. If the tier is a store, both stores are requested; if it takes longer
+    /// than usual, both stores are requested as well. Returns whether the response is from a store.
     pub(super) async fn ask_near_or_stores(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
@@ -63,7 +64,6 @@ impl Service {
         }
     }
 
-    /// Asks both stores.
     async fn ask_stores(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
@@ -73,9 +73,9 @@ impl Service {
     ) -> Asked {
         let (answer, answered) = oneshot::channel();
         let (service, linked, question) = (Arc::clone(self), Arc::clone(linked), question.clone());
-        // To its end, as what the slower one says is heard too.
+        // The task also waits for the slower store, to compare the two responses.
         tokio::spawn(async move { service.race(&linked, stores, question, known, answer).await });
-        answered.await.unwrap_or_else(|_| Err("the question broke off".to_owned()))
+        answered.await.unwrap_or_else(|_| Err("the request was cancelled".to_owned()))
     }
 
     async fn race(
@@ -98,7 +98,7 @@ impl Service {
         }
         let (mut race, mut answer) = (Race::knowing(known), Some(answer));
         let mut said = [None, None];
-        let mut last = "nobody can be asked".to_owned();
+        let mut last = "no data centre is available".to_owned();
         while let Some(Ok((side, asked, took))) = asking.join_next().await {
             let heard = match asked {
                 Ok(came) => {
@@ -127,7 +127,8 @@ impl Service {
         }
     }
 
-    /// Has the store that is behind given what the other one knows. If the older one was the answer, no place of the key keeps it.
+    /// Starts the replication of the newer record to the other store. If the older record was returned, all
+    /// tiers of the key are notified of the newer one.
     fn repair(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
@@ -151,14 +152,14 @@ impl Service {
             } else {
                 have_given(&linked, newer_at, vec![full_key]).await
             };
-            // The next comparison finds it as well.
+            // If this fails, the next comparison finds the difference.
             if let Err(why) = noted {
-                tracing::debug!(why, "a store was not told that the other one is behind");
+                tracing::debug!(why, "a store could not be notified that the other store is behind");
             }
         });
     }
 
-    /// Notes that the other store knows less of keys than the one here.
+    /// Marks keys to be replicated to the other store.
     pub(super) async fn note_here(&self, linked: &Linked, full_keys: Vec<String>) -> Result<(), String> {
         let store = self.store_here().ok_or("the store cannot be used")?;
         store.note(full_keys).await.map_err(|problem| problem.message)?;
@@ -166,9 +167,9 @@ impl Service {
         Ok(())
     }
 
-    /// What was read from the store here for somebody, and asked of the other store too: beside the answer, or before it if this store
-    /// knows nothing of the key and may lack it, or lacks what the other one was heard to know. Fails if this store may lack the key and the other one does
-    /// not answer.
+    /// Compares a read from the store here with the other store, usually in the background. Waits for the
+    /// other store if this one has no record of the key and may lack it, or has an older record than the
+    /// other store is known to have. Fails if this store may lack the key and the other one is unavailable.
     pub(crate) async fn read_beside_other(
         self: &Arc<Self>,
         namespace: &str,
@@ -190,7 +191,7 @@ impl Service {
         let heard_of = self.copies.version(&name);
         let lacks = heard_of.is_some_and(|heard_of| Some(&*heard_of) > version_of(&found));
         if lacks || (version.is_none() && self.is_filling()) {
-            // In a box, so that a read takes no room for what it seldom asks.
+            // Boxed to keep this future small.
             let asking = Box::pin(self.ask_other(linked, other, &question));
             let Some(given) = asking.await else { return alone(found) };
             if version_of(&given) <= version_of(&found) {
@@ -209,7 +210,7 @@ impl Service {
         Ok(found)
     }
 
-    /// What the other store knows of a key, if there is one that answers: for when the one here cannot be used.
+    /// Reads a key from the other store, if it is available, while the store here is not.
     pub(crate) async fn read_from_other(&self, namespace: &str, key: &str) -> Option<Result<Found, Absent>> {
         let linked = self.linked.as_ref()?;
         let other = linked.other_store().filter(|&other| linked.links.answers(other))?;
@@ -218,7 +219,7 @@ impl Service {
         Some(given)
     }
 
-    /// Until the store here has it, whoever asks next sees nothing older.
+    /// Remembers the version, so that later reads return nothing older until the store here has it.
     fn heard_of(&self, name: &Name, given: &Result<Found, Absent>) {
         if let Some(version) = version_of(given) {
             self.copies.wrote(name, version);
@@ -244,7 +245,7 @@ impl Service {
         }
     }
 
-    /// Whether the other store knows something else than what was read here.
+    /// Compares the other store's version with this version.
     async fn check(
         self: &Arc<Self>,
         linked: &Arc<Linked>,
@@ -265,7 +266,7 @@ impl Service {
     }
 }
 
-/// What one store asks the other one.
+/// The request of one store to the other.
 fn of_store(namespace: &str, key: &str) -> Question {
     Question::new(namespace.to_owned(), key.to_owned(), Tier::Upper, kv::Wanted::default())
 }

@@ -1,4 +1,5 @@
-//! What is here of a key's value, in memory or on disk: as an answer, and so that nobody sends it again who knows of nothing newer.
+//! Values that are cached here, in memory or on disk: as responses, and for conditional requests to upper
+//! tiers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,7 +14,7 @@ use crate::{
 };
 
 impl Service {
-    /// The value of a key that is here, however old it is.
+    /// The cached value of a key, regardless of its age.
     pub(super) async fn had(&self, name: &Name) -> Option<Known> {
         match self.copies.had(name) {
             Some(known) => Some(known),
@@ -21,7 +22,7 @@ impl Service {
         }
     }
 
-    /// What is known, as an answer; `None` if it was on disk and is not any more.
+    /// Reads a cached value; `None` if it has been evicted from disk.
     pub(super) async fn read_known(
         &self,
         name: &Name,
@@ -45,7 +46,7 @@ impl Service {
         Some(Ok(Found { about: about.clone(), version: version.clone(), age, source, content }))
     }
 
-    /// Stores a value on disk that came from elsewhere and is in memory.
+    /// Stores a value of another data centre, which is in memory, on disk.
     pub(super) fn shelve(self: &Arc<Self>, name: &Name, held: &Arc<Held>) {
         if self.shelf.is_none() {
             return;
@@ -60,7 +61,7 @@ impl Service {
         });
     }
 
-    /// Stores a value on disk that is too large for memory, while somebody reads it.
+    /// Stores a value that is too large for memory on disk while it is sent to the client.
     pub(super) fn pour(self: &Arc<Self>, name: &Name, said: &Said, asked: Duration, body: Body) -> Body {
         let (Some(shelf), Some(about), Some(version)) = (&self.shelf, &said.about, &said.version) else {
             return body;
@@ -74,7 +75,7 @@ impl Service {
     }
 }
 
-/// What is known, as an answer; `None` if the value is on disk.
+/// Converts a cached state; `None` if the value is on disk.
 pub(super) fn given(known: &Known, age: Duration, source: Tier) -> Option<Result<Found, Absent>> {
     match known {
         Known::Value(held) if !is_over(known) => {
@@ -86,7 +87,7 @@ pub(super) fn given(known: &Known, age: Duration, source: Tier) -> Option<Result
     }
 }
 
-/// Whether a copy is of a value whose time is over; what is written since is not known here.
+/// Whether a cached value has expired. A later write of the key would be unknown here.
 pub(super) fn is_over(known: &Known) -> bool {
     known.about().is_some_and(|about| about.is_past(now()))
 }

@@ -1,8 +1,9 @@
-//! A write is told to the key's places: at once, and again for as long as their copies could be taken for fresh.
+//! Notifies the tiers of a key of each write, immediately, and retries for as long as their copies could be
+//! fresh.
 //!
-//! While one message is on its way to a data centre, what is written meanwhile waits for the next one, and a key that is written again and
-//! again is told once. After the refresh period a copy from before the write is no answer any more, so that whoever could not be told until
-//! then need not be.
+//! There is at most one message in flight to each data centre. Later writes wait for the next message, in
+//! which several writes of a key are one entry. After the refresh period, copies from before the write have
+//! expired, so the notification is abandoned.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,13 +21,14 @@ use super::{
 };
 use crate::{service::Service, value::set};
 
-/// What is still to be told, by the names of data centres: their numbers are others when the network's file is read again.
+/// Pending notifications by the name of the data centre. Its id may change when the network's file is
+/// reloaded.
 #[derive(Debug, Default)]
 pub(super) struct Telling {
     to: Mutex<HashMap<String, Pending>>,
 }
 
-/// Somebody who tells a data centre. If that breaks off, whoever writes next begins again.
+/// The sender of notifications to a data centre. If it is cancelled, the next write starts another one.
 struct Teller<'t> {
     telling: &'t Telling,
     name: &'t str,
@@ -45,9 +47,9 @@ impl Drop for Teller<'_> {
 
 #[derive(Debug, Default)]
 struct Pending {
-    /// By namespace and key: the version, and when it was written.
+    /// The version and the time of the write, by namespace and key.
     keys: BTreeMap<(String, String), (String, Duration)>,
-    /// When keys were written that were too many to be remembered.
+    /// The time of the last write after the limit of pending keys was exceeded.
     more: Option<Duration>,
     is_under_way: bool,
 }
@@ -59,7 +61,7 @@ impl Pending {
             self.more = Some(at);
         }
         if self.more.is_some() {
-            // What is put back may be older than what came meanwhile.
+            // Returned notifications may be older than new ones.
             self.more = self.more.max(Some(at));
             return;
         }
@@ -69,7 +71,7 @@ impl Pending {
         }
     }
 
-    /// What a message says, and what that is.
+    /// Takes the contents of the next message.
     fn take(&mut self) -> Option<Batch> {
         if let Some(at) = self.more.take() {
             self.keys.clear();
@@ -84,7 +86,8 @@ impl Pending {
         (!keys.is_empty()).then_some(Batch { keys, more: None })
     }
 
-    /// It was not told: what is not too old waits for the next message. Returns how many keys are not told any more.
+    /// Returns the contents of a message that was not delivered, except expired ones. Returns the
+    /// number of expired keys.
     fn put_back(&mut self, batch: Batch, now: Duration) -> usize {
         let is_due = |at: Duration| now.saturating_sub(at) < Terms::default().refresh;
         if batch.more.is_some_and(is_due) {
@@ -102,7 +105,7 @@ impl Pending {
     }
 }
 
-/// What one message tells.
+/// The contents of a message.
 struct Batch {
     keys: Vec<((String, String), String, Duration)>,
     more: Option<Duration>,
@@ -119,7 +122,7 @@ impl Batch {
 }
 
 impl Service {
-    /// Has keys told that were written here. To be called in a runtime.
+    /// Notifies other data centres of keys that were written here. To be called in a runtime.
     pub(crate) fn tell<'k>(
         self: &Arc<Self>,
         namespace: &str,
@@ -149,7 +152,7 @@ impl Service {
         }
     }
 
-    /// Tells a data centre until nothing is left.
+    /// Sends the pending notifications of a data centre.
     async fn tell_all(&self, linked: &Linked, name: &str) {
         let mut teller = Teller { telling: &linked.telling, name, is_done: false };
         let mut wait = FIRST_WAIT;
@@ -172,9 +175,9 @@ impl Service {
                     continue;
                 }
                 Ok(Err(why)) => why,
-                Err(_) => "it does not answer in time".to_owned(),
+                Err(_) => "it does not respond in time".to_owned(),
             };
-            tracing::debug!(data_centre = name, why, "a data centre was not told of writes");
+            tracing::debug!(data_centre = name, why, "a data centre was not notified of writes");
             let over =
                 linked.telling.to().entry(name.to_owned()).or_default().put_back(batch, self.elapsed());
             self.counts.untold.add(over);
@@ -193,7 +196,7 @@ impl Telling {
 async fn tell_one(linked: &Linked, name: &str, told: &Told) -> Result<(), String> {
     let links = &linked.links;
     let centre = links.all().into_iter().find(|&centre| links.name(centre) == name);
-    let centre = centre.ok_or("the network has no data centre of that name any more")?;
+    let centre = centre.ok_or("the network no longer has a data centre of that name")?;
     let text = told.write();
     let request = || {
         let mut request = Request::new(Body::whole(text.clone()));
@@ -207,9 +210,10 @@ async fn tell_one(linked: &Linked, name: &str, told: &Told) -> Result<(), String
     if status.is_success() { Ok(()) } else { Err(format!("it refuses with {status}")) }
 }
 
-/// Keys that wait to be told to one data centre: some 20 MB at most. If there are more, it is told to forget all.
+/// Pending keys per data centre, some 20 MB at most. If there are more, the data centre is notified to
+/// discard all copies.
 const MOST_PENDING: usize = 32_768;
-/// Keys of a message, and bytes of their names: JSON may have six for each.
+/// Keys of a message, and bytes of their names: JSON may escape each byte as six.
 const MOST_KEYS: usize = 1000;
 const MOST_BYTES: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -277,7 +281,7 @@ mod tests {
     fn a_message_is_not_longer_than_one_may_be() {
         let mut pending = Pending::default();
         for key in 0..500 {
-            // Each byte is six in JSON.
+            // JSON escapes each byte as six.
             let key = format!("{}{key:03}", "\u{1}".repeat(509));
             pending.add(("n".repeat(32), key), "0199a3f0c2b1-0000-lhr", SECOND);
         }

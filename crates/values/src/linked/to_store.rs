@@ -1,4 +1,4 @@
-//! Writes and lists go to the data centre with the store as they came, and its answer comes back as it is.
+//! Writes and lists are forwarded to the data centre with the store, and its response is returned.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,13 +22,14 @@ use crate::{
 };
 
 impl Service {
-    /// The data centre with the store, if there is none here.
+    /// The data centre with the store, if there is no store here.
     pub(crate) fn store_elsewhere(&self) -> Option<(&Arc<Linked>, CentreId)> {
         let linked = self.linked.as_ref()?;
         Some((linked, linked.links.store()?))
     }
 
-    /// Who does what is asked of a store, if that is another data centre: there is none here, or the one here cannot be used and there is another one.
+    /// The data centre to which requests for the store are forwarded: there is no store here, or it is
+    /// unavailable and the other store is available.
     pub(crate) fn far_store(&self) -> Option<(&Arc<Linked>, CentreId)> {
         self.store_elsewhere().or_else(|| {
             self.trouble_here()?;
@@ -36,25 +37,26 @@ impl Service {
         })
     }
 
-    /// The same for a list, which would be short in a store that lacks acknowledged keys.
+    /// The same for a list, which would be incomplete in a store that lacks acknowledged keys.
     pub(crate) fn far_store_for_list(&self) -> Option<(&Arc<Linked>, CentreId)> {
         self.far_store().or_else(|| self.other_that_answers().filter(|_| self.is_short()))
     }
 
-    /// The other one of two stores, if it answers.
+    /// The data centre with the other store, if it is available.
     fn other_that_answers(&self) -> Option<(&Arc<Linked>, CentreId)> {
         let linked = self.linked.as_ref()?;
         let other = linked.other_store().filter(|&other| linked.links.answers(other))?;
         Some((linked, other))
     }
 
-    /// Why the store here cannot be used, if there is one that cannot.
+    /// Why the store here is unavailable, if there is one.
     pub(super) fn trouble_here(&self) -> Option<String> {
         self.store().ok()?.trouble()
     }
 
-    /// Has a request done where the store is; it writes these keys. It goes on whatever becomes of its client, as copies here must not
-    /// outlive a write that was acknowledged; until its end it has its `place` among those with many values in memory.
+    /// Forwards a request that writes these keys to the store. It continues if the client disconnects:
+    /// otherwise copies here could outlive an acknowledged write. It holds its slot for bulk requests until
+    /// the end.
     pub(crate) async fn pass_on(
         self: &Arc<Self>,
         (linked, store): (&Arc<Linked>, CentreId),
@@ -65,13 +67,13 @@ impl Service {
     ) -> Result<Response<Body>, Problem> {
         let length = parts.headers.get(header::CONTENT_LENGTH);
         let length: Option<usize> = length.and_then(|length| length.to_str().ok()?.parse().ok());
-        // One that came without may be in memory by now.
+        // The body may be in memory even if there is no Content-Length.
         let in_memory = body.size_hint().exact();
-        // What is short is made again if it has to be.
+        // Short bodies are collected so that the request can be repeated.
         let body = match length {
             Some(length) if length <= SHORT => {
                 let whole = body.collect(length).await;
-                Body::whole(whole.map_err(|why| Problem::bad(format!("the request broke off: {why}")))?)
+                Body::whole(whole.map_err(|why| Problem::bad(format!("the request was truncated: {why}")))?)
             }
             _ => body,
         };
@@ -79,7 +81,7 @@ impl Service {
         *request.method_mut() = parts.method.clone();
         let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
         *request.uri_mut() =
-            target.parse().map_err(|_| Problem::bad("the request's target cannot be passed on"))?;
+            target.parse().map_err(|_| Problem::bad("the request's target cannot be forwarded"))?;
         let headers = request.headers_mut();
         for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, METADATA] {
             if let Some(value) = parts.headers.get(&name) {
@@ -108,7 +110,7 @@ impl Service {
             done.map_err(|why| {
                 let mut problem = unreached(&linked, Some((store, why.to_string())));
                 if let Unreached::NotHeard(_) = why {
-                    problem.message.push_str("; what was asked for may have been done");
+                    problem.message.push_str("; the request may have been done");
                 }
                 problem
             })
@@ -116,7 +118,7 @@ impl Service {
         tokio::spawn(passing).await.map_err(|error| ended(&error))?
     }
 
-    /// Has no copies that are older than what was written.
+    /// Discards copies that are older than the write.
     fn follow_up(
         &self,
         linked: &Linked,
@@ -129,7 +131,7 @@ impl Service {
                 self.counts.writes.add(keys.len());
                 response.headers().get(VERSION).and_then(|version| version.to_str().ok())
             }
-            // Nothing was written.
+            // The store has refused the write.
             Ok(response) if response.status().is_client_error() => return,
             Err(Unreached::NotAsked(_)) => return,
             Ok(_) | Err(Unreached::NotHeard(_)) => None,
@@ -145,7 +147,6 @@ impl Service {
     }
 }
 
-/// Makes the request.
 async fn done(
     linked: &Linked,
     store: CentreId,
@@ -153,10 +154,10 @@ async fn done(
     body: Body,
 ) -> Result<Response<Body>, Unreached> {
     let answered = timeout(LONGEST, linked.send_with(store, head, body)).await;
-    answered.unwrap_or_else(|_| Err(Unreached::NotHeard("it does not answer in time".to_owned()))).map(shown)
+    answered.unwrap_or_else(|_| Err(Unreached::NotHeard("it does not respond in time".to_owned()))).map(shown)
 }
 
-/// What of an answer is for clients.
+/// Returns the parts of a response that are for clients.
 fn shown(response: Response<Body>) -> Response<Body> {
     let (parts, body) = response.into_parts();
     let mut response = Response::new(body);
@@ -169,7 +170,8 @@ fn shown(response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// As the binding refuses; a Worker sees the sentence in the first line, which HTTP/2 does not have.
+/// Converts an error response to one of the binding: a Worker reads the reason phrase, which HTTP/2 does not
+/// have.
 pub(crate) async fn in_binding(response: Response<Body>) -> Result<Response<Body>, Problem> {
     let status = response.status();
     if status.is_success() {
@@ -179,9 +181,8 @@ pub(crate) async fn in_binding(response: Response<Body>) -> Result<Response<Body
     Err(Problem::new(status, String::from_utf8_lossy(&text).into_owned()))
 }
 
-/// What is said of what was done.
+/// Fields that are returned to clients.
 const SHOWN: [HeaderName; 4] = [header::CONTENT_TYPE, header::CONTENT_LENGTH, VERSION, CACHE_STATUS];
-/// Longer than a body with many values may take to come.
+/// Longer than the time to receive a bulk request.
 const LONGEST: Duration = Duration::from_secs(120);
-/// Bytes of a sentence.
 const LONGEST_REFUSAL: usize = 4096;

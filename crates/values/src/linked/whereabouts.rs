@@ -1,4 +1,4 @@
-//! What each data centre of a network would answer now if it were asked for a key.
+//! The state of a key in each data centre of a network.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,33 +18,33 @@ use super::{
 };
 use crate::{access::NAMESPACE, copies::Name, service::Service, value::set};
 
-/// What all data centres would answer: `edge kv watch --json`.
+/// The state of a key in all data centres: `edge kv watch --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Whereabouts {
     /// The key.
     pub key: String,
-    /// Each data centre, in the order of the network's file.
+    /// The data centres, in the order of the network's file.
     pub data_centres: Vec<WouldAnswer>,
 }
 
-/// What one of them would answer.
+/// The state of a key in a data centre.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WouldAnswer {
     /// The data centre.
     pub data_centre: String,
-    /// Whether there is a value; absent if it cannot say.
+    /// Whether there is a value; absent if that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<bool>,
-    /// The version of the value, or of its deletion if that is known.
+    /// The version of the value, or of its deletion if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// How old the answer would be.
+    /// The age of the copy in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_ms: Option<u64>,
-    /// Where it would come from: lower, regional, upper or store.
+    /// The tier that serves the value: `lower`, `regional`, `upper` or `store`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Why there would be none.
+    /// Why the key cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -73,7 +73,7 @@ impl WouldAnswer {
 }
 
 impl Service {
-    /// Asks all data centres what a reader there would get.
+    /// Returns the state of a key in all data centres.
     pub(crate) async fn whereabouts(self: &Arc<Self>, namespace: &str, key: &Key) -> Whereabouts {
         let Some(linked) = &self.linked else {
             let here = WouldAnswer::of(self.own_name(), self.look(namespace, key).await);
@@ -88,7 +88,7 @@ impl Service {
                     service.look(&namespace, &key).await
                 } else {
                     let looking = timeout(PATIENCE, look_there(&linked, centre, &namespace, &key)).await;
-                    looking.unwrap_or_else(|_| Err("it does not answer in time".to_owned()))
+                    looking.unwrap_or_else(|_| Err("it does not respond in time".to_owned()))
                 };
                 (number, WouldAnswer::of(linked.links.name(centre), said))
             });
@@ -99,7 +99,8 @@ impl Service {
         Whereabouts { key: key.to_string(), data_centres }
     }
 
-    /// What a reader here would get. No copy is kept of it here, and none counts as used here; those above answer as they answer any question.
+    /// Returns the state of a key here. It neither keeps nor uses a copy here, but requests to upper tiers
+    /// count as usual.
     pub(super) async fn look(&self, namespace: &str, key: &Key) -> Result<Said, String> {
         let name = Name::of(namespace, key.as_str());
         let seen = self.copies.look(&name, self.elapsed()).filter(|seen| !is_over(&seen.known));
@@ -132,7 +133,7 @@ impl Service {
 
 async fn look_there(linked: &Linked, centre: CentreId, namespace: &str, key: &Key) -> Result<Said, String> {
     let target: Uri =
-        wire::target(key.as_str()).parse().map_err(|_| "the key cannot be asked for".to_owned())?;
+        wire::target(key.as_str()).parse().map_err(|_| "the key cannot be encoded in a URL".to_owned())?;
     let request = || {
         let mut request = Request::new(Body::empty());
         *request.method_mut() = Method::HEAD;
@@ -145,5 +146,5 @@ async fn look_there(linked: &Linked, centre: CentreId, namespace: &str, key: &Ke
     Ok(answer_of(response).await?.0)
 }
 
-/// Longer than whoever is asked waits for the next.
+/// Longer than the receiver's timeouts for requests to its upper tiers.
 const PATIENCE: Duration = Duration::from_secs(10);

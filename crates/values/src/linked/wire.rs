@@ -1,7 +1,8 @@
-//! What data centres say to one another about keys, in fields of requests and responses and in one kind of body.
+//! The protocol between data centres: header fields of requests and responses, and a JSON body for
+//! notifications.
 //!
-//! A read is `GET /KEY?urlencoded=true` as the binding has it, a write or a list is passed on as it came. Ages travel as ages: clocks of
-//! data centres are not compared.
+//! A read is `GET /KEY?urlencoded=true`, as in the binding. Writes and lists are forwarded unchanged. Ages
+//! are sent as durations, so clocks of data centres are not compared.
 
 use std::time::Duration;
 
@@ -15,42 +16,41 @@ use crate::{
     value::{EXPIRATION, METADATA, VERSION, set},
 };
 
-/// Of a request: as what the other one is asked, or [`WRITE`] or [`TELL`].
+/// In requests: the requested tier, or the kind of the request, such as [`WRITE`] or [`TELL`].
 pub(super) const ASKED_AS: HeaderName = HeaderName::from_static("lh-tier-name");
-/// What is to be done in the store.
+/// A write or a list for the store.
 pub(super) const WRITE: &str = "write";
-/// That keys were written.
+/// A notification of written keys.
 pub(super) const TELL: &str = "tell";
-/// What the other store knows of keys.
+/// Replicated records.
 pub(super) const GIVE: &str = "give";
-/// Whether both stores know the same.
+/// A comparison of two stores.
 pub(super) const COMPARE: &str = "compare";
-/// Of which keys the other store knows less.
+/// Keys that the receiver should replicate.
 pub(super) const NOTE: &str = "note";
-/// What a reader of the other one would get.
+/// A read that leaves copies unchanged.
 pub(super) const LOOK: &str = "look";
-/// Of a response: another process takes the place of the one that was asked, which has done nothing.
+/// In responses: the process is being replaced by another one and has not processed the request.
 pub(super) const AGAIN: HeaderName = HeaderName::from_static("lh-request-deadline");
-/// Of a response that refuses a write: it may have been done all the same.
+/// In error responses to writes: the write may have been applied.
 pub(super) const UNSURE: HeaderName = HeaderName::from_static("lh-kv-unsure");
-/// Of a request: milliseconds that an answer may be old, and those that it may be if nobody else answers.
+/// In requests: the permitted age in milliseconds, and the permitted age if no other data centre responds.
 const WITHIN: HeaderName = HeaderName::from_static("lh-kv-lease");
 const CACHE_TTL: HeaderName = HeaderName::from_static("lh-kv-ttl");
-/// Of a response: how old it is, in milliseconds.
+/// In responses: the age in milliseconds.
 const AGE: HeaderName = HeaderName::from_static("lh-kv-epoch");
-/// Of a request: the version of the first key that is written, if it was made by whoever asks; or that of the value that whoever reads has, and need not
-/// be sent. Of a response about nothing that is known: that the store may not have all keys yet.
+/// In write requests: the version of the first key, if the sender has assigned one. In read requests: the
+/// version of the requester's copy, which is not sent again. `FILLING` in responses: the store has no record,
+/// but may lack keys.
 const PROPOSED: HeaderName = HeaderName::from_static("lh-kv-version");
 const FILLING: HeaderName = HeaderName::from_static("lh-kv-filling");
-/// Of a response: where it comes from.
+/// In responses: the source.
 const SOURCE: HeaderName = HeaderName::from_static("lh-tier-hit");
 
-/// The target of a read.
 pub(super) fn target(key: &str) -> String {
     format!("/{}?urlencoded=true", encoded(key))
 }
 
-/// Says what is wanted.
 pub(super) fn write_wanted(headers: &mut HeaderMap, wanted: Wanted) {
     for (name, time) in [(WITHIN, wanted.within), (CACHE_TTL, wanted.cache_ttl)] {
         if let Some(time) = time {
@@ -59,7 +59,7 @@ pub(super) fn write_wanted(headers: &mut HeaderMap, wanted: Wanted) {
     }
 }
 
-/// Reads what is wanted; `None` if it cannot be read.
+/// `None` if a field is invalid.
 pub(super) fn read_wanted(headers: &HeaderMap) -> Option<Wanted> {
     let time = |name: HeaderName| match headers.get(&name) {
         None => Some(None),
@@ -68,12 +68,12 @@ pub(super) fn read_wanted(headers: &HeaderMap) -> Option<Wanted> {
     Some(Wanted { within: time(WITHIN)?, cache_ttl: time(CACHE_TTL)? })
 }
 
-/// Says which version a write has.
+/// Sets the version of a write.
 pub(super) fn write_proposed(headers: &mut HeaderMap, version: &Version) {
     set(headers, PROPOSED, &version.to_string());
 }
 
-/// Reads that; `None` inside if there is none, and outside if it cannot be read.
+/// `Some(None)` if there is no field, and `None` if it is invalid.
 pub(super) fn read_proposed(headers: &HeaderMap) -> Option<Option<Version>> {
     match headers.get(PROPOSED) {
         None => Some(None),
@@ -81,34 +81,34 @@ pub(super) fn read_proposed(headers: &HeaderMap) -> Option<Option<Version>> {
     }
 }
 
-/// Says which version of a value is there already.
+/// Sets the version of the requester's copy.
 pub(super) fn write_had(headers: &mut HeaderMap, version: &str) {
     set(headers, PROPOSED, version);
 }
 
-/// Whether it is this one.
+/// Whether the requester's copy has this version.
 pub(super) fn is_had(headers: &HeaderMap, version: Option<&str>) -> bool {
     let had = headers.get(PROPOSED);
     had.is_some_and(|had| version.is_some_and(|version| had.as_bytes() == version.as_bytes()))
 }
 
-/// What another data centre knows of a key.
+/// The state of a key in another data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
-    /// The value, but for its bytes; `None` if there is none.
+    /// The metadata of the value; `None` if there is no value.
     pub(super) about: Option<About>,
-    /// Of the value, or of its deletion.
+    /// The version of the value or of its deletion.
     pub(super) version: Option<String>,
     pub(super) age: Duration,
     pub(super) source: Tier,
-    /// Whether nothing is known of it by a store that may not have all keys yet.
+    /// Whether the store has no record and may lack keys.
     pub(super) is_unsure: bool,
-    /// Whether it is the value that whoever asked has, which is not sent; the response's status says so.
+    /// Whether the requester's copy is the newest, so that it is not sent. The status is 304 then.
     pub(super) is_had: bool,
 }
 
 impl Said {
-    /// Puts it down in a header.
+    /// Writes the header fields of a response.
     pub(super) fn write(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, millis(self.age).into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
@@ -128,7 +128,7 @@ impl Said {
         }
     }
 
-    /// Reads it from a response's header, which says by its status whether there is a value; `None` if it is not as agreed on.
+    /// Parses the header of a response. The status determines `has_value`. `None` if the header is invalid.
     pub(super) fn read(headers: &HeaderMap, has_value: bool) -> Option<Self> {
         let version = match headers.get(VERSION) {
             None => None,
@@ -160,26 +160,25 @@ impl Said {
     }
 }
 
-/// Keys that were written: a namespace's id, a key, and its version.
+/// A notification of written keys: the namespace's id, the key and the version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Told {
     pub(super) written: Vec<(String, String, String)>,
-    /// Whether any other key may have been written as well.
+    /// Whether any other key may have been written too.
     pub(super) everything: bool,
 }
 
 impl Told {
-    /// Bytes of a message at most.
+    /// Limit for a message in bytes.
     pub(super) const LONGEST: usize = 1 << 20;
 
-    /// As a body.
     pub(super) fn write(&self) -> Vec<u8> {
-        // Texts are always JSON.
+        // Serialising strings cannot fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Reads it; `None` if it is not as agreed on.
+    /// Parses a message; `None` if it is invalid.
     pub(super) fn read(text: &[u8]) -> Option<Self> {
         let told: Self =
             serde_json::from_slice(Some(text).filter(|text| text.len() <= Self::LONGEST)?).ok()?;
@@ -190,12 +189,12 @@ impl Told {
     }
 }
 
-/// Whether a text is a namespace's id.
 pub(super) fn is_namespace(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether what is read of a header and of a body is the same when it is written and read again; `None` if nothing is. For the fuzz target.
+/// Whether the parsed header and body are the same after they are written and parsed again; `None` if both
+/// are invalid. For the fuzz target.
 #[doc(hidden)]
 pub fn is_read_as_written(headers: &HeaderMap, body: &[u8]) -> Option<bool> {
     let again = |said: Said| {

@@ -1,4 +1,4 @@
-//! A list in JSON of which no more is kept than there may be.
+//! A JSON list of which a limited number of elements is kept.
 
 use std::{fmt, marker::PhantomData};
 
@@ -7,7 +7,7 @@ use serde::{
     de::{IgnoredAny, SeqAccess, Visitor},
 };
 
-/// The first `MOST` of a list, and how many there are.
+/// The first `MOST` elements of a list, and the number of all elements.
 pub(super) struct Bounded<T, const MOST: usize> {
     pub(super) all: Vec<T>,
     pub(super) count: usize,

@@ -1,4 +1,4 @@
-//! Any JSON inside other JSON as a text, its members in the order in which they were written.
+//! Any JSON as compact text that keeps the order of members.
 
 use std::fmt;
 
@@ -9,7 +9,6 @@ use serde::{
 
 use crate::json;
 
-/// JSON without white space.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Compact(pub(super) String);
 
@@ -45,7 +44,7 @@ impl<'de> Visitor<'de> for AnyJson {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Compact, E> {
-        // What comes from JSON is finite, and such a number is always JSON.
+        // A number that was parsed from JSON is finite, so serialising it cannot fail.
         Ok(Compact(serde_json::to_string(&value).unwrap_or_default()))
     }
 

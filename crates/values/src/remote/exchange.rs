@@ -1,4 +1,4 @@
-//! One request to a store and its answer.
+//! HTTP requests of the client.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{Error, access::NAMESPACE};
 
-/// How a store is asked: where, by whom, about which namespace.
+/// The connection to a store, with its address, token and namespace.
 pub(super) struct Exchange {
     runtime: Runtime,
     client: Client,
@@ -20,14 +20,13 @@ pub(super) struct Exchange {
     headers: HeaderMap,
 }
 
-/// What the field's REST API wraps an answer in.
 #[derive(Deserialize)]
 pub(super) struct Envelope<T> {
     pub(super) result: T,
     pub(super) messages: Vec<Said>,
 }
 
-/// What it says of a request.
+/// An error or a message of the envelope.
 #[derive(Deserialize)]
 pub(super) struct Said {
     pub(super) message: String,
@@ -58,7 +57,7 @@ impl Exchange {
         Ok(Self { runtime, client, place, headers })
     }
 
-    /// Makes a request; returns the answer as a whole.
+    /// Sends a request and collects the response.
     pub(super) fn ask(
         &self,
         method: Method,
@@ -90,7 +89,7 @@ impl Exchange {
         Ok((parts.status, parts.headers, body.collect(LARGEST_ANSWER).await?))
     }
 
-    /// Makes a request of the REST API, about what is below its namespaces.
+    /// Sends a request to the REST API, below its list of namespaces.
     pub(super) fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -100,11 +99,10 @@ impl Exchange {
         let target = format!("/client/v4/accounts/any/storage/kv/namespaces{below}");
         let (status, _, text) = self.ask(method, &target, HeaderMap::new(), body)?;
         self.checked(status, &text)?;
-        serde_json::from_slice(&text)
-            .map_err(|error| self.refused(&format!("its answer is not as expected: {error}")))
+        serde_json::from_slice(&text).map_err(|error| self.refused(&format!("invalid response: {error}")))
     }
 
-    /// Whether it did what it was asked to; if not, what it said.
+    /// Checks the status of a response. The error contains the store's message.
     pub(super) fn checked(&self, status: StatusCode, text: &[u8]) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Refusal {
@@ -130,7 +128,7 @@ impl std::fmt::Debug for Exchange {
     }
 }
 
-/// A store that takes longer does not answer.
+/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// More than the largest value.
 const LARGEST_ANSWER: usize = 32 << 20;

@@ -1,4 +1,4 @@
-//! Which namespaces there are, and those that are made, renamed and removed over the API.
+//! Requests of the client that list and change namespaces.
 
 use http::{Body, Method};
 use schemars::JsonSchema;
@@ -10,28 +10,28 @@ use crate::{Error, encoding::encoded};
 /// Namespaces: `edge kv namespace list --json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NamespaceList {
-    /// By their names.
+    /// Sorted by name.
     pub namespaces: Vec<NamespaceLine>,
-    /// Why there may be others.
+    /// Why the list may be incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// One of them: `edge kv namespace create --json`, `rename --json` and `delete --json`.
+/// A namespace: `edge kv namespace create --json`, `rename --json` and `delete --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamespaceLine {
-    /// As people call it.
+    /// The name.
     #[serde(rename(deserialize = "title"))]
     pub name: String,
-    /// As URLs have it: 32 hexadecimal digits.
+    /// The id in URLs: 32 hexadecimal digits.
     pub id: String,
 }
 
 impl Remote {
-    /// Those that the token is for.
+    /// Lists the namespaces of the token.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
+    /// Fails if the store does not respond or refuses the request.
     pub fn namespaces(&self) -> Result<NamespaceList, Error> {
         let mut all = NamespaceList::default();
         for page in 1.. {
@@ -47,10 +47,10 @@ impl Remote {
         Ok(all)
     }
 
-    /// The name of the only namespace that the token is for.
+    /// Returns the name of the token's only namespace.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses, or there are several.
+    /// Fails if the store does not respond or refuses the request, or if there are several namespaces.
     pub fn only_namespace(&self) -> Result<String, Error> {
         let mut names: Vec<_> = self.namespaces()?.namespaces.into_iter().map(|one| one.name).collect();
         match names.len() {
@@ -59,27 +59,29 @@ impl Remote {
         }
     }
 
-    /// Makes one.
+    /// Creates a namespace.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses: there is one of this name, or the token is not an operator's.
+    /// Fails if the store does not respond or refuses the request: the name exists, or the token is not an
+    /// operator's.
     pub fn make_namespace(&self, name: &str) -> Result<NamespaceLine, Error> {
         Ok(self.exchange.call(Method::POST, "", titled(name))?.result)
     }
 
-    /// Gives one, by its name or id, another name.
+    /// Renames a namespace, which is given by name or id.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses: it is in the network's file, or not there.
+    /// Fails if the store does not respond or refuses the request: the namespace is in the network's file, or
+    /// unknown.
     pub fn rename_namespace(&self, namespace: &str, name: &str) -> Result<NamespaceLine, Error> {
         let target = format!("/{}", encoded(namespace));
         Ok(self.exchange.call(Method::PUT, &target, titled(name))?.result)
     }
 
-    /// Removes one with its keys. Returns what it was.
+    /// Removes a namespace with its keys. Returns the removed namespace.
     ///
     /// # Errors
-    /// As [`Self::rename_namespace`].
+    /// Fails as [`Self::rename_namespace`] does.
     pub fn remove_namespace(&self, namespace: &str) -> Result<NamespaceLine, Error> {
         let was: NamespaceLine =
             self.exchange.call(Method::GET, &format!("/{}", encoded(namespace)), Body::empty())?.result;

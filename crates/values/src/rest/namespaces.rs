@@ -1,4 +1,4 @@
-//! Namespaces: those of the network's file and those that are made here, which operators make, rename and remove.
+//! Requests that list, create, rename and remove namespaces.
 
 use std::sync::Arc;
 
@@ -15,13 +15,12 @@ use crate::{
     service::Service,
 };
 
-/// What is said of a namespace that is made or renamed.
+/// The body of a request that creates or renames a namespace.
 #[derive(Deserialize)]
 struct Titled {
     title: String,
 }
 
-/// Lists them, or makes one.
 pub(super) async fn of_all(
     service: &Arc<Service>,
     caller: Caller<'_>,
@@ -35,7 +34,7 @@ pub(super) async fn of_all(
                 problem
             });
             let access = service.access();
-            // A token may have been taken out of the file meanwhile.
+            // The network's file may have been reloaded without this token.
             list(access.caller(authorization(&parts.headers))?, parameters, missing.as_ref())
         }
         Method::GET => list(caller, parameters, None),
@@ -48,7 +47,6 @@ pub(super) async fn of_all(
     }
 }
 
-/// Renames or removes one.
 pub(super) async fn of_one(
     service: &Arc<Service>,
     caller: Caller<'_>,
@@ -73,7 +71,8 @@ fn may_change(caller: Caller<'_>) -> Result<(), Problem> {
     if caller.is_operator() {
         return Ok(());
     }
-    let message = "a token of [admin] makes, renames and removes namespaces; this one is for what they have";
+    let message =
+        "only a token of [admin] creates, renames and removes namespaces; this token is for keys and values";
     Err(Problem::of(Kind::OtherNamespace, message))
 }
 
@@ -84,7 +83,7 @@ async fn title(body: Body) -> Result<String, Problem> {
     Ok(titled.title)
 }
 
-/// Those that a token is for, a page of them, and why there may be more.
+/// A page of the token's namespaces, and why the list may be incomplete.
 fn list(
     caller: Caller<'_>,
     parameters: &Parameters,
@@ -94,7 +93,7 @@ fn list(
         None => Ok(default),
         Some(text) => {
             let number = text.parse().ok().filter(|&number| number > 0);
-            number.ok_or_else(|| Problem::bad(format!("{name}={text} is no number above 0")))
+            number.ok_or_else(|| Problem::bad(format!("{name}={text} is not a positive number")))
         }
     };
     let (page, per_page) = (number("page", 1)?, number("per_page", PER_PAGE)?.min(MOST_PER_PAGE));
@@ -117,7 +116,6 @@ fn list(
     Ok(envelope::success_but(&text, Some(&info), missing))
 }
 
-/// One of them.
 pub(super) fn one(namespace: &Namespace) -> Response<Body> {
     envelope::success(&described(namespace), None)
 }

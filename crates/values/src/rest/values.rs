@@ -1,4 +1,4 @@
-//! One value, what is said of it, and pages of keys.
+//! Requests for a value, its metadata, and pages of keys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use crate::{
     problem::Problem, service::Service,
 };
 
-/// A request about one value.
 pub(super) async fn answer(
     service: &Arc<Service>,
     namespace: &str,
@@ -45,7 +44,6 @@ pub(super) async fn answer(
     }
 }
 
-/// What was said of a value.
 pub(super) async fn metadata(
     service: &Arc<Service>,
     namespace: &str,
@@ -55,7 +53,6 @@ pub(super) async fn metadata(
     Ok(envelope::success(found.about.metadata.as_ref().map_or("null", |metadata| metadata.as_str()), None))
 }
 
-/// A page of keys.
 pub(super) async fn list(
     service: &Arc<Service>,
     namespace: &str,
@@ -72,5 +69,5 @@ pub(super) async fn list(
     Ok(envelope::success(&text, Some(&info)))
 }
 
-/// As the field calls it here.
+/// The name of the field in the REST API.
 const EXPIRATION: HeaderName = HeaderName::from_static("expiration");

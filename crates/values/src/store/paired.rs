@@ -1,4 +1,5 @@
-//! What one of two stores keeps for the other, in a file or in NATS: which keys that may know less of, and what is known of keys in a range.
+//! Replication state of one of two stores, in a file or in NATS: the keys to be replicated, and the versions
+//! of keys in a range.
 
 use http::Bytes;
 use kv::{Content, Given, Known, Record, Span};
@@ -8,25 +9,26 @@ use vault::Vault;
 use super::Store;
 use crate::problem::{Problem, ended};
 
-/// How far among the keys that are noted somebody has come.
+/// A position in the list of keys to be replicated.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reached {
     key: String,
     at: u64,
 }
 
-/// A key that is noted.
+/// A key to be replicated.
 pub(crate) struct Noted {
     /// The key, with its namespace.
     pub(crate) key: String,
-    /// What is known of it, and its value; `None` if nothing is any more.
+    /// The record and the value; `None` if the store no longer has a record.
     pub(crate) found: Option<(Record, Bytes)>,
-    /// Up to this key.
+    /// The position of this key.
     pub(crate) reached: Reached,
 }
 
 impl Store {
-    /// Keys of which the other store may know less, behind those: so many at most, and no more bytes of values but for the first.
+    /// Reads keys to be replicated, after this position. `most` limits the number of keys and the bytes of
+    /// values; the first value may exceed the limit.
     pub(crate) async fn notes(&self, after: Reached, most: (usize, u64)) -> Result<Vec<Noted>, Problem> {
         match self {
             Self::File(vault) => {
@@ -45,7 +47,8 @@ impl Store {
         }
     }
 
-    /// What is known of keys in a span that are compared, so many at most and with no more bytes of names than that; and where it ends.
+    /// Reads the keys and versions in a span. `most` limits the number of keys and the bytes of their names.
+    /// Also returns the end of the part that was read.
     pub(crate) async fn known(
         &self,
         span: Span,
@@ -59,7 +62,8 @@ impl Store {
         spawn_blocking(known).await.map_err(|error| ended(&error))?
     }
 
-    /// Takes what the other store knows of keys, durably; says for each what became of it. `None` is what this store has no room for in one message.
+    /// Stores records of the other store durably. Returns the outcome for each record; `None` if the record
+    /// does not fit into a NATS message.
     pub(crate) async fn take(
         &self,
         all: Vec<(String, Record, Bytes)>,
@@ -70,7 +74,7 @@ impl Store {
         }
     }
 
-    /// Notes that the other store may know less of keys, durably.
+    /// Marks keys durably as to be replicated.
     pub(crate) async fn note(&self, full_keys: Vec<String>) -> Result<(), Problem> {
         match self {
             Self::File(vault) => Ok(vault.note(full_keys).await?),
@@ -78,7 +82,8 @@ impl Store {
         }
     }
 
-    /// Notes that the other store knows this of keys; what was written since stays noted.
+    /// Removes the marks of keys that the other store has in this version. Keys that were written since stay
+    /// marked.
     pub(crate) async fn unnote(&self, known: Vec<Known>) -> Result<(), Problem> {
         match self {
             Self::File(vault) => Ok(vault.unnote(known).await?),
@@ -89,7 +94,7 @@ impl Store {
         }
     }
 
-    /// Notes that the other store has no keys that this one has never had.
+    /// Records that the initial synchronisation from the other store is complete.
     pub(crate) async fn filled(&self) -> Result<(), Problem> {
         match self {
             Self::File(vault) => Ok(vault.filled().await?),
@@ -97,7 +102,8 @@ impl Store {
         }
     }
 
-    /// Whether it lacks acknowledged keys that the other store may have: a list would be short.
+    /// Whether the store lacks acknowledged keys that the other store may have, so that a list would be
+    /// incomplete.
     pub(crate) fn is_short(&self) -> bool {
         match self {
             Self::File(_) => false,
@@ -105,7 +111,7 @@ impl Store {
         }
     }
 
-    /// Whether the other store may have keys that this one has never had.
+    /// Whether the other store may have old keys that this one lacks.
     pub(crate) fn is_filling(&self) -> bool {
         match self {
             Self::File(vault) => vault.usage().is_filling,
@@ -114,7 +120,7 @@ impl Store {
     }
 }
 
-/// Reads what is noted in a file. Blocks.
+/// Reads marked keys of a file. Blocks.
 fn notes(vault: &Vault, after: &str, most: (usize, u64)) -> Result<Vec<Noted>, vault::Error> {
     let (mut noted, mut bytes) = (Vec::new(), 0);
     for key in vault.notes(after, most.0)? {
@@ -135,7 +141,7 @@ fn notes(vault: &Vault, after: &str, most: (usize, u64)) -> Result<Vec<Noted>, v
     Ok(noted)
 }
 
-/// Takes records into a file: short ones together, each long one in pieces.
+/// Writes records to a file: short values together, a long value in pieces.
 async fn take(vault: &Vault, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Given>, vault::Error> {
     let is_long = |(_, record, _): &(String, Record, Bytes)| matches!(&record.content, Content::Value(about) if about.bytes > LONG);
     if !all.iter().any(is_long) {
@@ -155,5 +161,5 @@ async fn take(vault: &Vault, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Gi
     Ok(given)
 }
 
-/// Bytes of a value that is written in pieces.
+/// Bytes above which a value is written in pieces.
 const LONG: u64 = 256 << 10;

@@ -1,4 +1,4 @@
-//! workerd's binding, request by request.
+//! Tests of the protocol of workerd's binding.
 
 use super::*;
 
@@ -15,7 +15,8 @@ async fn a_value_comes_back_with_all_that_was_said_of_it() {
         assert_eq!((put.status, put.body.len()), (200, 0));
         let version = put.field("kv-version").unwrap().to_owned();
         assert!(version.ends_with("-lhr"), "{version}");
-        // The first read is the file's, the second a copy's: both say the same.
+        // The first read is served from the file and the second from memory. Both responses contain the same
+        // fields.
         for (source, status) in [("store", "MISS"), ("lower", "HIT")] {
             let got = store.own("GET /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
             assert_eq!((got.status, got.text()), (200, "value"));
@@ -115,7 +116,7 @@ async fn what_cannot_be_is_refused_in_the_words_of_the_field() {
             400,
             "Invalid key_count_limit of 1001. Please specify an integer less than 1000.",
         ),
-        ("GET /?cursor=00".into(), "", b"", 400, "the cursor is not one that a list gave"),
+        ("GET /?cursor=00".into(), "", b"", 400, "the cursor was not returned by a list"),
         ("GET /?prefix=%zz".into(), "", b"", 400, "\"%zz\" in the URL cannot be decoded"),
         ("PATCH /k".into(), "", b"", 405, "expected GET, PUT or DELETE of a key, or POST of /bulk/get"),
         ("POST /bulk/get".into(), "", b"{\"keys\":[]}", 400, "You must request a minimum of 1 key"),
@@ -131,7 +132,7 @@ async fn what_cannot_be_is_refused_in_the_words_of_the_field() {
             "",
             b"[]",
             400,
-            "the request is not as expected: invalid length 0, expected struct Asked with 4 elements at line 1 column 2",
+            "invalid request: invalid length 0, expected struct Asked with 4 elements at line 1 column 2",
         ),
     ] {
         let came = store.own(&line, fields, body).await;
@@ -163,7 +164,7 @@ async fn nobody_reads_or_writes_without_a_token_of_the_namespace() {
         store.ask("root", "PUT /k", "KV-Namespace: flags\r\n", b"v").await;
         assert_eq!(store.ask("f", "GET /k", "", b"").await.text(), "v");
         assert_eq!(store.own("GET /k", "", b"").await.status, 404);
-        // A copy in memory is for nobody else either.
+        // Copies in memory are protected by tokens too.
         assert_eq!(store.ask("f", "GET /k", "", b"").await.field("kv-source"), Some("lower"));
         assert_eq!(store.ask("x", "GET /k", "", b"").await.status, 401);
         store.service.allow(Access::default());

@@ -1,4 +1,4 @@
-//! Values that are larger than a piece of the file, and clients that break off.
+//! Tests of values that are larger than a piece of the file, and of clients that disconnect.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn the_largest_value_comes_back_and_one_byte_more_is_refused() {
     let got = store.own("GET /k", "", b"").await;
     assert!(got.status == 200 && got.body == value);
     assert_eq!(got.field("content-length"), Some(largest.to_string().as_str()));
-    // It announces its length and waits to be told whether to send it: nothing of it is read.
+    // With `Expect: 100-continue`, the body is not read.
     let fields = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", largest + 1);
     let refused = store.own("PUT /k", &fields, b"").await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A store in NATS whose connections end, one of them or all, without anybody's being told.
+//! Tests of a store in NATS whose connections are cut silently.
 
 use std::{
     future::pending,
@@ -10,10 +10,10 @@ use tokio::{io::copy_bidirectional, net::TcpListener, sync::watch, time::sleep};
 
 use super::{nats::Nats, *};
 
-/// Stands between a store and its server.
+/// A relay between a store and its server.
 struct Between {
     port: u16,
-    /// Of each connection that there was, in their order.
+    /// One per connection, in order.
     cuts: Arc<Mutex<Vec<watch::Sender<bool>>>>,
 }
 
@@ -26,7 +26,7 @@ impl Between {
         tokio::spawn(async move {
             loop {
                 let (near, _) = listener.accept().await.unwrap();
-                // The server may not be there yet.
+                // The server may not be running yet.
                 let Ok(far) = TcpStream::connect(("127.0.0.1", server)).await else { continue };
                 let (cut, is_cut) = watch::channel(false);
                 tokio::spawn(relay(near, far, is_cut));
@@ -36,19 +36,19 @@ impl Between {
         Self { port, cuts }
     }
 
-    /// Until there were so many connections.
+    /// Waits until this number of connections was made.
     async fn had(&self, many: usize) {
         while self.cuts.lock().unwrap_or_else(PoisonError::into_inner).len() < many {
             sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// From now on nothing arrives of what is sent over this one, and neither end is told.
+    /// Drops all data on this connection from now on, without closing it.
     fn cut(&self, number: usize) {
         let _ = self.cuts.lock().unwrap_or_else(PoisonError::into_inner)[number].send(true);
     }
 
-    /// How many connections have not ended.
+    /// Number of open connections.
     fn open(&self) -> usize {
         let cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
         cuts.iter().filter(|cut| !cut.is_closed()).count()
@@ -70,7 +70,7 @@ fn put(key: &str) -> Vec<jetstream::Put> {
     vec![jetstream::Put { key, value, expiration: None, metadata: None, version: None }]
 }
 
-/// What goes on over either connection is the same store.
+/// Both connections reach the same store.
 #[tokio::test]
 async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
     let nats = Nats::start();
@@ -84,7 +84,7 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
         sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(between.open(), 1);
-    // What is asked before this runtime has a connection goes over the first one.
+    // Requests before the runtime has its own connection use the first one.
     let first = bucket.put("ns", put("a")).await.unwrap().remove(0);
     between.had(2).await;
     between.cut(1);
@@ -97,7 +97,7 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
     assert!(matches!(why, jetstream::Error::NotAnswered(_)), "{why:?}");
     let second = bucket.put("ns", put("a")).await.unwrap().remove(0);
     assert_eq!(bucket.look("ns", "a").await.unwrap().unwrap().record.version, second);
-    // Another one is made, and is good for as much.
+    // A new connection is made and used.
     between.had(3).await;
     let mut known = second;
     for _ in 0..100 {
@@ -107,7 +107,7 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
         assert_eq!(bucket.look("ns", "a").await.unwrap().unwrap().record.version, known);
     }
     bucket.close();
-    // All but the one that was cut, of which neither end knows.
+    // Except the connection that was cut silently.
     while between.open() > 1 {
         sleep(Duration::from_millis(10)).await;
     }

@@ -1,4 +1,5 @@
-//! A store in NATS: a server of the distribution's package, started by the test in its own folder, killed, full, and of other minds.
+//! Tests of a store in NATS: each test starts a server of the distribution's package in a temporary folder.
+//! Servers are killed, full, or have unusual settings.
 
 use std::{
     fs,
@@ -14,7 +15,7 @@ use super::*;
 
 mod lost;
 
-/// A server on a port of its own. It is killed when it is dropped.
+/// A server on a free port. It is killed when it is dropped.
 pub(super) struct Nats {
     folder: TempDir,
     pub(super) port: u16,
@@ -26,7 +27,7 @@ impl Nats {
         Self::with("jetstream { store_dir: \"DIR\" }")
     }
 
-    /// With these settings, whose `DIR` is its folder.
+    /// With these settings, in which `DIR` stands for the server's folder.
     pub(super) fn with(settings: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let port = free_port();
@@ -37,13 +38,12 @@ impl Nats {
         Self { folder, port, process }
     }
 
-    /// As `kill -9` does.
     pub(super) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// With nothing of what it had stored.
+    /// Restarts the server without its stored data.
     pub(super) fn lose(&mut self) {
         self.kill();
         fs::remove_dir_all(self.folder.path().join("jetstream")).unwrap();
@@ -83,7 +83,7 @@ fn run(folder: &TempDir) -> Child {
 }
 
 impl Store {
-    /// The same on a file, and in NATS.
+    /// The same test on a file and in NATS.
     pub(super) async fn each() -> [Self; 2] {
         let nats = Nats::start();
         let place = nats.place();
@@ -92,7 +92,7 @@ impl Store {
         [Self::open().await, second]
     }
 
-    /// In NATS, as the data centre of this name, once it can be used.
+    /// In NATS, as the data centre of this name. Waits until the store is available.
     async fn at(place: Place, name: &str) -> Self {
         let store = Self::begun(place, name).await;
         store.usable().await;
@@ -112,7 +112,7 @@ impl Store {
         }
     }
 
-    /// Why it cannot be used, once that is known.
+    /// Waits until the store is unavailable, and returns the reason.
     async fn why(&self, part: &str) -> String {
         loop {
             let why = self.service.report().error;
@@ -138,7 +138,7 @@ async fn what_was_acknowledged_is_there_after_a_server_was_killed() {
     store.own("DELETE /k7", "", b"").await;
     nats.kill();
     store.why("cannot be used").await;
-    // A copy in memory is the answer, and all else says why it is none.
+    // Reads are served from memory. All other requests fail.
     assert_eq!(store.own("GET /k1", "", b"").await.field("kv-source"), Some("lower"));
     for (line, body) in [("PUT /k1", &b"w"[..]), ("DELETE /k1", b""), ("GET /k2", b""), ("GET /", b"")] {
         let came = store.own(line, "", body).await;
@@ -158,7 +158,7 @@ async fn what_was_acknowledged_is_there_after_a_server_was_killed() {
             );
         }
     }
-    // Nor is anything of it known to a new process that was not there before.
+    // A new process does not see it either.
     let other = Store::at(nats.place(), "fra").await;
     assert_eq!(other.own("GET /k99", "", b"").await.text(), "v99");
     assert_eq!(other.service.report().keys, Some(99));
@@ -198,7 +198,7 @@ async fn two_writers_of_one_key_make_versions_that_only_grow() {
     let all: std::collections::BTreeSet<_> = a.iter().chain(&b).collect();
     assert_eq!(all.len(), 100);
     for store in &stores {
-        // What the other one wrote is heard of, and ends copies of what was there before.
+        // Writes of other processes are received and invalidate older copies.
         loop {
             let got = store.own("GET /k", "", b"").await;
             assert!(got.field("kv-version").unwrap() <= newest.as_str());
@@ -243,10 +243,10 @@ async fn what_does_not_fit_is_refused() {
         (long.status, long.text()),
         (
             413,
-            "Value length of 100001 exceeds what the store's NATS takes in one message: its max_payload of 100000 is for the value and what is said of it"
+            "Value length of 100001 exceeds the limit of the store's NATS: its max_payload of 100000 includes the value and its headers"
         )
     );
-    // With its headers it is too long.
+    // The message with its headers is too long.
     assert_eq!(store.own("PUT /long", "", &vec![1; 99_990]).await.status, 413);
     let mut written = 0;
     let full = loop {
@@ -279,7 +279,7 @@ async fn why_a_server_cannot_be_used_is_said() {
     Store::at(closed.place_of("a:b%20c@"), "lhr").await;
 }
 
-/// What a data centre's process knows of a stream whose other one is elsewhere.
+/// The state of a process whose stream is paired with another one.
 async fn paired(nats: &Nats) -> jetstream::Bucket {
     paired_at(nats, crate::service::now).await
 }
@@ -299,7 +299,7 @@ async fn opened(nats: &Nats, name: &str, company: Company, now: fn() -> Millis) 
     bucket
 }
 
-/// Keys that are noted in a stream, and their versions.
+/// Keys that are marked for replication in a stream, and their versions.
 async fn noted(bucket: &jetstream::Bucket) -> Vec<(String, kv::Version)> {
     let notes = bucket.notes(0, (1000, u64::MAX)).await.unwrap();
     let known = notes.into_iter().map(|noted| (noted.key, noted.found.unwrap().record.version));
@@ -331,7 +331,7 @@ async fn what_the_other_store_lacks_is_known_to_a_new_process() {
     drop(bucket);
     let bucket = paired(&nats).await;
     assert_eq!(noted(&bucket).await, all);
-    // The other one has two of them, and one was written since.
+    // The other store has two of them, and one was written since.
     bucket.filled().await.unwrap();
     bucket.put("ns", vec![put("c")]).await.unwrap();
     bucket.unnote(
@@ -349,7 +349,7 @@ async fn what_the_other_store_lacks_is_known_to_a_new_process() {
     let rest: Vec<_> =
         noted(&bucket).await.into_iter().map(|(key, version)| (format!("ns\0{key}"), version)).collect();
     bucket.unnote(&rest);
-    // What is noted later than that is not forgotten, however old it is.
+    // Keys that are marked later are not forgotten, whatever their age.
     while {
         written(&bucket).await;
         !noted(&paired(&nats).await).await.is_empty()
@@ -385,7 +385,7 @@ async fn what_is_over_is_not_given_again_and_is_not_forgotten_before_the_other_s
     let keys = async || noted(&bucket).await.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
     SECOND.fetch_add(60, SeqCst);
     assert_eq!(bucket.sweep().await.unwrap().0.len(), 2);
-    // The one store knows itself that it is over, and the other one has never heard of it.
+    // The other store expires `given` itself. It has not received `kept`, which stays marked.
     assert_eq!(keys().await, ["kept"]);
     SECOND.fetch_add(TOMBSTONE.as_secs(), SeqCst);
     bucket.sweep().await.unwrap();
@@ -396,7 +396,7 @@ async fn what_is_over_is_not_given_again_and_is_not_forgotten_before_the_other_s
     assert!(bucket.look("ns", "kept").await.unwrap().is_none());
 }
 
-/// What a server says of its streams.
+/// Statistics of a server's streams.
 async fn streams(monitor: u16) -> serde_json::Value {
     let mut stream = TcpStream::connect(("127.0.0.1", monitor)).await.unwrap();
     stream.write_all(b"GET /jsz HTTP/1.0\r\n\r\n").await.unwrap();
@@ -439,7 +439,7 @@ async fn who_alone_writes_much_is_not_sent_it_and_hears_of_others_all_the_same()
             sleep(Duration::from_millis(10)).await;
         }
     }
-    // What is noted for the other store is known to a new process, and no more than that.
+    // A new process finds exactly the keys that are marked for the other store.
     let known = noted(&bucket).await.into_iter().map(|(key, version)| (format!("ns\0{key}"), version));
     bucket.unnote(&known.collect::<Vec<_>>());
     write_until_alone().await;

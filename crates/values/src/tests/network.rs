@@ -1,5 +1,5 @@
-//! A store in one of several data centres: who is asked and told, what is kept where and for how long, and what happens when links break.
-//! Their links are calls in one process, which are counted and can be cut; their time passes when the test says so.
+//! Tests of a network of five data centres with one store: requests, notifications, copies, and failing
+//! links. Links are function calls that are counted and can be cut. The tests control the clock.
 
 mod history;
 mod namespaces;
@@ -24,41 +24,40 @@ use tokio::{sync::Notify, task::JoinHandle};
 use super::*;
 use crate::{Links, Sending, Unreached, Whereabouts};
 
-/// Two data centres in Europe, with the store in the first, two in America and one in Asia.
+/// Two data centres in Europe with the store in the first one, two in America and one in Asia.
 const NAMES: [(&str, &str); 5] = [("lhr", "eu"), ("fra", "eu"), ("nyc", "us"), ("sea", "us"), ("sin", "as")];
 const LHR: usize = 0;
 const FRA: usize = 1;
 const SIN: usize = 4;
 
-/// The network.
 struct World {
     services: Vec<Arc<Service>>,
     wires: Arc<Wires>,
     folder: TempDir,
 }
 
-/// All links.
 struct Wires {
     places: Places,
     services: OnceLock<Vec<Arc<Service>>>,
-    /// By who asks and who is asked.
+    /// Pairs of sender and receiver.
     cut: Mutex<HashSet<(usize, usize)>>,
-    /// Whether what is cut is known to be.
+    /// Whether data centres detect a cut link before they use it.
     is_known: bool,
     asked: AtomicUsize,
     told: AtomicUsize,
-    /// The next answer of this data centre to a request with this method waits.
+    /// Delays the next response of this data centre to a request with this method.
     held: Mutex<Option<Held>>,
-    /// Who has which number in the network's file.
+    /// The ids of the data centres in the network's file.
     order: Mutex<Vec<usize>>,
-    /// `Content-Length` of the last write that was passed on.
+    /// The `Content-Length` of the last forwarded write.
     length: Mutex<Option<String>>,
 }
 
-/// Of which data centre, when it has come, and when it may go on.
+/// The data centre, the method, the notification that a response is ready, and the notification to release
+/// it.
 type Held = (usize, Method, Arc<Notify>, Arc<Notify>);
 
-/// Those of one data centre.
+/// The links of one data centre.
 struct From {
     here: CentreId,
     wires: Arc<Wires>,
@@ -174,24 +173,22 @@ impl World {
         Self::of(true).await
     }
 
-    /// `is_known`: whether data centres know which links are cut before they use them.
+    /// `is_known`: whether data centres detect cut links before they use them.
     async fn of(is_known: bool) -> Self {
         Self::with(is_known, &[LHR]).await
     }
 
-    /// With stores in these data centres.
     async fn with(is_known: bool, stores: &[usize]) -> Self {
         Self::in_folder(is_known, stores, TempDir::new().unwrap(), false).await
     }
 
-    /// With all that lies in a folder; `have_disks`: whether those without a store keep values on disk.
+    /// With the files in a folder. `have_disks`: whether data centres without a store keep values on disk.
     async fn in_folder(is_known: bool, stores: &[usize], folder: TempDir, have_disks: bool) -> Self {
         let file = |store: usize| Place::File(folder.path().join(format!("{}.redb", NAMES[store].0)));
         let places: Vec<_> = stores.iter().map(|&store| (store, file(store))).collect();
         Self::at(is_known, &places, folder, have_disks).await
     }
 
-    /// With stores in these places.
     async fn at(is_known: bool, stores: &[(usize, Place)], folder: TempDir, have_disks: bool) -> Self {
         let centre =
             |(name, region): (&str, &str)| Centre { name: name.into(), region: region.into(), weight: 1 };
@@ -258,7 +255,7 @@ impl World {
         self.ask(centre, Method::GET, &format!("/{key}"), "").await
     }
 
-    /// The same beside what happens meanwhile.
+    /// Runs the request in the background.
     fn reading(self: &Arc<Self>, centre: usize, target: String) -> JoinHandle<Answer> {
         let world = Arc::clone(self);
         tokio::spawn(async move { world.ask(centre, Method::GET, &target, "").await })
@@ -270,7 +267,7 @@ impl World {
         put.field("kv-version").to_owned()
     }
 
-    /// Time goes on everywhere.
+    /// Advances the clock of all data centres.
     fn pass(&self, seconds: u64) {
         for service in &self.services {
             service.let_pass_ms.fetch_add(seconds * 1000, SeqCst);
@@ -281,7 +278,8 @@ impl World {
         self.wires.cut.lock().unwrap().extend([(a, b), (b, a)]);
     }
 
-    /// The next answer of a data centre to a request with this method waits: the first says that it has come, the second that it may go on.
+    /// Delays the next response of a data centre to a request with this method. The first notification
+    /// reports that the response is ready, the second one releases it.
     fn hold(&self, centre: usize, method: Method) -> (Arc<Notify>, Arc<Notify>) {
         let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         *self.wires.held.lock().unwrap() = Some((centre, method, Arc::clone(&begun), Arc::clone(&go_on)));
@@ -292,7 +290,7 @@ impl World {
         self.wires.cut.lock().unwrap().clear();
     }
 
-    /// Waits until all that was written was told, or is not told any more.
+    /// Waits until all notifications are delivered or abandoned. Returns the number of delivered ones.
     async fn told(&self) -> usize {
         loop {
             let network = self.services[LHR].report().network.unwrap();
@@ -308,7 +306,7 @@ impl World {
     }
 }
 
-/// A key with these places: the data centre that is asked in a region, and the one near the store.
+/// Finds a key with these regional and upper tiers, in the region of `of`.
 fn key_with(world: &World, wanted: impl Fn(usize, usize) -> bool, of: usize) -> String {
     let namespace = Namespace::id_of("sessions");
     let is_it = |key: &String| {
@@ -330,19 +328,19 @@ async fn a_read_goes_by_the_places_of_its_key_and_leaves_copies_there() {
     let version = world.put(LHR, &key, "1").await;
     let first = world.get(SEA, &key).await;
     assert_eq!((first.text(), first.source(), first.field("kv-version")), ("1", "store", version.as_str()));
-    // Regional tier, upper tier, store.
+    // Requests to the regional tier, the upper tier and the store.
     assert_eq!((world.asked(), first.field("cf-cache-status")), (3, "MISS"));
     let again = world.get(SEA, &key).await;
     assert_eq!((again.text(), again.source(), again.field("cf-cache-status")), ("1", "lower", "HIT"));
     assert_eq!(world.asked(), 3);
-    // The regional tier has its own readers.
+    // The regional tier serves its own clients from its copy.
     assert_eq!(world.get(NYC, &key).await.source(), "lower");
     world.services[NYC].copies.forget_all();
     assert_eq!(world.get(NYC, &key).await.source(), "upper");
     world.services[SEA].copies.forget_all();
     assert_eq!(world.get(SEA, &key).await.source(), "regional");
     assert_eq!(world.asked(), 5);
-    // Ages are counted over all places.
+    // Ages add up over all tiers.
     world.services[SEA].copies.forget_all();
     world.pass(30);
     let old = world.get(SEA, &key).await;
@@ -368,7 +366,7 @@ async fn that_there_is_no_value_is_kept_for_a_shorter_time() {
     world.pass(10);
     absent("lower").await;
     assert_eq!(world.asked(), 2);
-    // From 14 seconds on, or 18 at the latest, it is asked for again beside the answer.
+    // The copy is refreshed in the background from an age of 14 to 18 seconds on.
     world.pass(9);
     absent("lower").await;
     while world.asked() < 4 {
@@ -430,10 +428,10 @@ async fn an_answer_that_began_before_a_write_is_nobodys_copy() {
     begun.notified().await;
     world.put(LHR, &key, "new").await;
     world.told().await;
-    // It does not wait for the answer that is under way.
+    // The read does not wait for the older response in flight.
     assert_eq!(world.get(FRA, &key).await.text(), "new");
     go_on.notify_one();
-    // The places that were told know that there is a newer one, and ask for it.
+    // The notified tiers know that a newer version exists, and request it.
     assert_eq!(reading.await.unwrap().text(), "new");
     assert_eq!(world.get(SIN, &key).await.text(), "new");
 }
@@ -444,7 +442,7 @@ async fn a_copy_is_asked_for_again_beside_the_answer_before_it_is_too_old() {
     let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
     world.put(LHR, &key, "1").await;
     world.get(SIN, &key).await;
-    // Nobody was told.
+    // No notification is delivered.
     world.cut(LHR, SIN);
     world.cut(LHR, FRA);
     world.put(LHR, &key, "2").await;
@@ -459,7 +457,7 @@ async fn a_copy_is_asked_for_again_beside_the_answer_before_it_is_too_old() {
     while world.asked() < before + 2 || world.get(SIN, &key).await.text() == "1" {
         tokio::task::yield_now().await;
     }
-    // One question each at the upper tier and at the store.
+    // One request each to the upper tier and to the store.
     assert_eq!(world.asked(), before + 2);
     assert_eq!(world.get(SIN, &key).await.age(), 0);
     let network = world.services[SIN].report().network.unwrap();
@@ -479,7 +477,7 @@ async fn who_could_not_be_told_is_told_when_it_can_be() {
     world.heal();
     world.told().await;
     assert_eq!(world.get(SIN, &key).await.text(), "2");
-    // After the refresh period nobody needs to be told.
+    // After the refresh period, the notification is abandoned.
     world.cut(LHR, SIN);
     world.put(LHR, &key, "3").await;
     world.pass(61);
@@ -505,20 +503,20 @@ async fn where_the_store_is_not_reached_copies_answer_while_they_may() {
         ] {
             let refused = world.ask(SIN, method, target, body).await;
             assert_eq!(refused.status, 503, "{target}");
-            let sentence = "the store is in data centre \"lhr\", which has not answered";
+            let sentence = "the store is in data centre \"lhr\", which has not responded";
             assert!(
                 refused.text().starts_with(sentence) && refused.text().ends_with("the link is cut"),
                 "{}",
                 refused.text()
             );
         }
-        // A write that was not made leaves the copy as it is.
+        // A failed write does not change the copy.
         assert_eq!(world.ask(SIN, Method::PUT, &format!("/{key}"), "2").await.status, 503);
         assert_eq!(world.get(SIN, &key).await.text(), "1");
         world.pass(61);
         assert_eq!(world.get(SIN, &key).await.status, 503);
         let long = world.ask(SIN, Method::GET, &format!("/{key}?cache_ttl=3600"), "").await;
-        // The upper tier has a copy as old as its own.
+        // The upper tier has a copy of the same age.
         assert_eq!((long.text(), long.source(), long.age()), ("1", "upper", 61));
         assert_eq!(world.services[FRA].report().network.unwrap().stood_in, 1);
         world.cut(SIN, FRA);
@@ -558,7 +556,7 @@ async fn a_large_value_passes_through_in_both_directions_and_is_kept_nowhere() {
         assert_eq!((got.source(), got.field("content-length")), ("store", "3000000"));
         assert!(got.body == value);
     }
-    // No more than that it was written.
+    // Only the version of the write is kept.
     assert!([SEA, NYC, FRA].iter().all(|&centre| world.services[centre].copies.bytes() < 1000));
     let too_long = vec![0; usize::try_from(Config::LARGEST).unwrap() + 1];
     let refused = world.ask(SEA, Method::PUT, &format!("/{key}"), too_long).await;
@@ -654,12 +652,12 @@ async fn what_each_would_answer_is_shown_and_changes_nothing() {
         assert_eq!(
             told,
             [
-                // It has a copy since it answered others.
+                // This data centre has a copy since it served others.
                 ("lhr", Some("lower"), Some(1)),
                 ("fra", Some("lower"), Some(1)),
                 ("nyc", Some("lower"), Some(1)),
                 ("sea", Some("regional"), Some(1)),
-                // Its own way to the upper tier.
+                // Its own route to the upper tier.
                 ("sin", Some("upper"), Some(1)),
             ]
         );
@@ -689,7 +687,7 @@ async fn who_says_something_wrong_over_a_link_is_refused() {
     assert_eq!(ask(Method::GET, &[("lh-tier-name", "lower"), namespace], "").await, StatusCode::BAD_REQUEST);
     let wrong = [("lh-tier-name", "upper"), ("lh-kv-ttl", "-1"), namespace];
     assert_eq!(ask(Method::GET, &wrong, "").await, StatusCode::BAD_REQUEST);
-    // It has no store.
+    // This data centre has no store.
     for (method, word) in [(Method::PUT, "write"), (Method::GET, "store")] {
         let status = ask(method, &[("lh-tier-name", word), namespace], "1").await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{word}");
@@ -724,7 +722,7 @@ async fn an_old_answer_of_another_place_is_none_without_a_longer_cache_ttl() {
     world.told().await;
     assert_eq!(world.get(FRA, &key).await.text(), "1");
     world.pass(50);
-    // Too old for who asks, and what it has when it comes.
+    // The response is too old on arrival.
     let (begun, go_on) = world.hold(FRA, Method::GET);
     world.cut(LHR, FRA);
     world.cut(LHR, SIN);
@@ -790,7 +788,7 @@ async fn many_values_on_their_way_have_their_place_and_their_length_until_the_st
         })
     };
     begun.notified().await;
-    // It did not say how long it is.
+    // The request had no Content-Length.
     assert_eq!(world.wires.length.lock().unwrap().as_deref(), Some(&*pairs.len().to_string()));
     writing.abort();
     assert!(writing.await.unwrap_err().is_cancelled());
@@ -823,7 +821,7 @@ async fn who_has_another_number_in_a_new_file_is_told_by_its_name() {
     }
     *world.wires.order.lock().unwrap() = (0..NAMES.len()).collect();
     assert_eq!(world.get(SIN, &key).await.text(), "2");
-    // The others are told again, or it is too late for that.
+    // The notifications are repeated or abandoned.
     world.pass(61);
     world.told().await;
 }

@@ -1,5 +1,6 @@
-//! Streams that lack acknowledged messages: deleted, recreated, restored from an older copy. They are refused until they are complete again or accepted, and
-//! no answer is older than what was acknowledged. A restarted server or a new leader with all data is never refused.
+//! Tests of streams that lack acknowledged messages because they were deleted, recreated or restored from an
+//! older copy. They are refused until they are complete again or accepted, and reads never return outdated
+//! values. A restarted server or a new leader with all data is never refused.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -12,7 +13,7 @@ use super::*;
 use crate::{RefusedStream, Seen};
 
 impl Nats {
-    /// What is answered to a message.
+    /// Sends a request and returns the response.
     pub(super) fn ask(&self, subject: &str, text: &str) -> String {
         let mut stream = BufReader::new(std::net::TcpStream::connect(("127.0.0.1", self.port)).unwrap());
         let question = format!("CONNECT {{}}\r\nSUB R 1\r\nPUB {subject} R {}\r\n{text}\r\n", text.len());
@@ -27,7 +28,7 @@ impl Nats {
         }
     }
 
-    /// Sends a message, and waits until the server has it.
+    /// Sends a message, and waits until the server has received it.
     fn tell(&self, subject: &str) {
         let mut stream = BufReader::new(std::net::TcpStream::connect(("127.0.0.1", self.port)).unwrap());
         stream
@@ -50,14 +51,12 @@ impl Nats {
         !self.ask("$JS.API.STREAM.INFO.LONGHAUL_KV", "").contains("\"error\"")
     }
 
-    /// Of what it has stored while it is dead.
     fn copy(&self) -> TempDir {
         let copy = TempDir::new().unwrap();
         copy_all(&self.folder.path().join("jetstream"), copy.path());
         copy
     }
 
-    /// Has what was copied, in place of what it has.
     fn restore(&mut self, copy: &TempDir) {
         let own = self.folder.path().join("jetstream");
         fs::remove_dir_all(&own).unwrap();
@@ -79,13 +78,13 @@ impl Store {
         }
     }
 
-    /// What the store itself says of a key, without a copy.
+    /// Reads a key from the store, not from memory.
     async fn get_anew(&self, key: u64) -> Came {
         self.service.copies.forget_all();
         self.own(&format!("GET /k{key}"), "", b"").await
     }
 
-    /// Reads keys again and again until the stream is refused; each answer is what was acknowledged, or that there is none now.
+    /// Reads keys repeatedly until the stream is refused. Each read returns the acknowledged value or fails.
     async fn read_until_refused(&self, keys: u64) -> RefusedStream {
         loop {
             for key in 0..keys {
@@ -106,7 +105,7 @@ impl Store {
         }
     }
 
-    /// All that is asked is refused with this sentence.
+    /// Checks that all requests are refused with this message.
     async fn refuses(&self, sentence: &str) {
         self.service.copies.forget_all();
         for (line, body) in [("GET /k1", &b""[..]), ("GET /", b""), ("PUT /k1", b"w"), ("DELETE /k1", b"")] {
@@ -158,7 +157,7 @@ async fn a_stream_that_was_made_anew_is_not_the_one_that_was_there() {
     nats.delete_stream();
     let other = Store::at(nats.place(), "fra").await;
     assert_eq!(other.own("PUT /new", "", b"new").await.status, 200);
-    // It is in a stream that has no such number yet.
+    // Its expected sequence number does not exist in the stream yet.
     let put = store.own("PUT /k20", "", b"v20").await;
     assert_eq!(
         (put.status, put.text()),
@@ -226,7 +225,7 @@ async fn a_stream_that_went_back_and_grew_again_is_refused() {
     nats.kill();
     store.why("cannot be used").await;
     nats.restore(&older);
-    // Somebody writes to it before this data centre is there again.
+    // Another process writes to the stream before this data centre reconnects.
     let folder = TempDir::new().unwrap();
     let port = free_port();
     copy_all(nats.folder.path(), folder.path());
@@ -314,7 +313,7 @@ async fn what_the_stream_had_is_known_to_a_new_process() {
     let second = bucket(&nats, Some(&streams)).await;
     usable(&second).await;
     second.put("ns", vec![put(5)]).await.unwrap();
-    // As a process does that runs for a while.
+    // As a long-running process does.
     second.sweep().await.unwrap();
     drop(second);
     nats.delete_stream();
@@ -331,7 +330,7 @@ async fn what_the_stream_had_is_known_to_a_new_process() {
     usable(&fifth).await;
     assert_eq!(fifth.usage().keys, 0);
     drop(fifth);
-    // Where nothing is written down, it is taken as it is.
+    // Without a stored state, the stream is accepted.
     nats.delete_stream();
     usable(&bucket(&nats, None).await).await;
 }
@@ -384,7 +383,7 @@ async fn another_stream_with_all_that_was_acknowledged_is_as_good() {
     first.put("ns", vec![put(4)]).await.unwrap();
 }
 
-/// Once it was noticed that something is not as it was.
+/// Waits until the change is detected and the stream is available again.
 async fn usable_again(bucket: &jetstream::Bucket) {
     while bucket.look("ns", "k0").await.is_ok() {
         sleep(Duration::from_millis(10)).await;
@@ -410,7 +409,6 @@ async fn two_stores_of_which_one_has_not_given_all_miss_what_was_lost() {
     assert!(bucket.is_filling(), "the other store may have what is lost");
 }
 
-/// Watches whether a stream is ever refused.
 struct Watch(Arc<AtomicBool>);
 
 impl Watch {
@@ -448,7 +446,6 @@ async fn a_server_that_is_killed_again_and_again_with_its_data_is_not_refused() 
     assert!(!watch.was_refused());
 }
 
-/// Three servers that are one.
 fn cluster() -> [Nats; 3] {
     let ports = [free_port(), free_port(), free_port()];
     let routes: Vec<_> = ports.iter().map(|port| format!("\"nats://127.0.0.1:{port}\"")).collect();
@@ -471,7 +468,7 @@ async fn a_leader_that_changes_is_not_refused() {
     let mut written = 0;
     let mut write = async |store: &Store| {
         for _ in 0..10 {
-            // A server that just lost its leader confirms nothing.
+            // A server that has just lost its leader confirms no writes.
             while store.own(&format!("PUT /k{written}"), "", format!("v{written}").as_bytes()).await.status
                 != 200
             {
@@ -483,7 +480,7 @@ async fn a_leader_that_changes_is_not_refused() {
     };
     for round in 0..9 {
         write(&store).await;
-        // One that was not killed a moment ago.
+        // A server that was not killed recently.
         let up = if round < 6 { 2 } else { 0 };
         match round % 3 {
             0 => servers[up].tell("$JS.API.STREAM.LEADER.STEPDOWN.LONGHAUL_KV"),
@@ -495,7 +492,7 @@ async fn a_leader_that_changes_is_not_refused() {
             _ => servers[up].tell("$JS.API.META.LEADER.STEPDOWN"),
         }
     }
-    // All of them at once.
+    // Kill all servers.
     servers.iter_mut().for_each(Nats::kill);
     store.why("cannot be used").await;
     servers.iter_mut().for_each(Nats::start_again);

@@ -1,8 +1,9 @@
-//! Reads and writes everywhere while links break and time passes, by chance: what was read is held against what had been written.
+//! Randomised reads and writes while links fail and time passes. Each read is checked against the history of
+//! writes.
 
 use super::*;
 
-/// Numbers that follow from a seed.
+/// A pseudorandom generator.
 struct Chance(u64);
 
 impl Chance {
@@ -14,7 +15,7 @@ impl Chance {
     }
 }
 
-/// What was acknowledged of one key: the value, and when. Values are numbers that grow.
+/// The acknowledged writes of a key, with their times. Values are increasing numbers.
 #[derive(Default)]
 struct History {
     written: Vec<(usize, u64)>,
@@ -22,7 +23,7 @@ struct History {
 }
 
 impl History {
-    /// The oldest value that a reader may see at this time, who asks for nothing that is older than a minute.
+    /// The oldest value that a read with a maximum age of one minute may return.
     fn oldest(&self, now: u64) -> usize {
         let known = self.written.iter().rev().find(|(_, at)| at + 60 <= now);
         known.map_or(0, |(value, _)| *value)
@@ -68,7 +69,8 @@ async fn no_read_is_older_than_a_minute_and_none_goes_back() {
                     let value = if got.status == 404 { 0 } else { got.text().parse().unwrap() };
                     let (oldest, before) = (history.oldest(now), seen[number][centre]);
                     let context = format!("seed {seed}, step {step}, {key} in {centre} at {now}: {value}");
-                    // What was not acknowledged was not done here: links are cut before a request is sent.
+                    // A write that was not acknowledged was not applied: links are cut before a request is
+                    // sent.
                     assert!(value >= oldest && value <= history.tried, "{context}, at least {oldest}");
                     assert!(got.age() <= 60, "{context}, age {}", got.age());
                     assert!(value >= before, "{context}, {before} before");

@@ -1,10 +1,10 @@
-//! Namespaces that are made over the API of one data centre, in the others.
+//! Tests of namespaces that are created in one data centre and used in others.
 
 use super::*;
 
 const BASE: &str = "/client/v4/accounts/any/storage/kv/namespaces";
 
-/// Makes one in a data centre; its path.
+/// Creates a namespace in a data centre. Returns its path.
 pub(super) async fn make(world: &World, centre: usize, title: &str) -> String {
     let body = format!("{{\"title\":\"{title}\"}}");
     let made = world.ask_as("root", centre, Method::POST, BASE, body).await;
@@ -28,7 +28,8 @@ async fn what_is_made_in_one_data_centre_is_there_in_all_at_once() {
         assert!(get(&world, centre, BASE).await.text().contains("\"total_count\":3"));
     }
     assert_eq!(world.ask_as("root", NYC, Method::DELETE, &path, "").await.status, 200);
-    // The store's own data centre refuses it; others may answer until they ask that again.
+    // The store's data centre refuses requests immediately. Others may serve copies until they read the list
+    // of namespaces again.
     assert_eq!(get(&world, LHR, &format!("{path}/values/a")).await.status, 404);
     let put = world.ask_as("root", SIN, Method::PUT, &format!("{path}/values/b"), "2").await;
     assert_eq!(put.status, 503, "{}", put.text());
@@ -47,7 +48,7 @@ async fn without_the_store_known_ones_are_served_and_others_are_not_denied() {
     (1..NAMES.len()).for_each(|other| world.cut(LHR, other));
     assert_eq!(get(&world, SIN, &value).await.text(), "1");
     assert_eq!(get(&world, SIN, &format!("{BASE}/none")).await.status, 404);
-    // New York never asked.
+    // New York has never read the list.
     let asked = get(&world, NYC, &value).await;
     assert!(asked.status == 503 && asked.text().contains("is not known"), "{}", asked.text());
     let listed = get(&world, NYC, BASE).await;

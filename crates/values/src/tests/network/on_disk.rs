@@ -1,13 +1,13 @@
-//! Copies on disk: what is not sent again, after what, and what is not trusted although it is there.
+//! Tests of copies on disk: conditional requests, restarts, and outdated copies.
 
 use super::*;
 
-/// A world whose data centres without the store have disks.
+/// A network whose data centres without the store have disks.
 async fn world() -> World {
     World::in_folder(true, &[LHR], TempDir::new().unwrap(), true).await
 }
 
-/// All end, and begin again with what is on their disks.
+/// Restarts all services with the contents of their disks.
 async fn restarted(world: World) -> World {
     let World { services, wires, folder } = world;
     for service in services {
@@ -17,14 +17,15 @@ async fn restarted(world: World) -> World {
     World::in_folder(true, &[LHR], folder, true).await
 }
 
-/// Waits until a data centre has so many values on disk.
+/// Waits until a data centre has this number of values on disk.
 async fn has_on_disk(world: &World, centre: usize, values: u64) {
     while world.services[centre].report().disk.unwrap().values < values {
         tokio::task::yield_now().await;
     }
 }
 
-/// The same with a key whose value was read in Singapore, by way of Frankfurt, and lies there on disk; its version.
+/// A network with a key that was read in Singapore through Frankfurt and is on both disks. Returns the key
+/// and its version.
 async fn with_copy(value: &str) -> (World, String, String) {
     let world = world().await;
     let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
@@ -45,7 +46,7 @@ async fn after_a_restart_a_value_is_asked_for_and_not_sent_again() {
     let world = restarted(before).await;
     let got = world.get(SIN, &key).await;
     assert_eq!((got.text(), got.field("kv-version"), got.source()), ("1", version.as_str(), "store"));
-    // Neither of the two sent a value: the store had nothing newer.
+    // Neither the upper tier nor the store sent the value: their version was not newer.
     assert_eq!((unchanged(&world, SIN), unchanged(&world, FRA)), (1, 1));
     let again = world.get(SIN, &key).await;
     assert_eq!((again.text(), again.source()), ("1", "lower"));
@@ -105,7 +106,7 @@ async fn a_value_that_is_too_large_for_memory_is_sent_once() {
     let asked = before.asked();
     let again = before.get(SIN, &key).await;
     assert_eq!((again.text() == large, again.source(), before.asked()), (true, "lower", asked));
-    // When it is too old, it is asked for, and not sent.
+    // An expired copy is revalidated without a transfer of the value.
     before.pass(61);
     let later = before.get(SIN, &key).await;
     assert_eq!((later.text() == large, later.source(), unchanged(&before, SIN)), (true, "store", 1));

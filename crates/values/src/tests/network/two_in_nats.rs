@@ -1,5 +1,6 @@
-//! Stores in London and New York that are in NATS, each with a server of its own, which is killed, loses all, or is not there while the process of its data
-//! centre is killed: in the end both know the same, and nothing that was acknowledged is lost or back.
+//! Tests of stores in London and New York in two NATS servers. A server is killed, loses its data, or is
+//! unavailable while its data centre restarts. The stores converge, and no acknowledged write is lost or
+//! reverted.
 
 use tokio::time::sleep;
 
@@ -9,13 +10,12 @@ use super::{
 };
 use crate::tests::nats::Nats;
 
-/// Two servers, and the network on them.
 struct InNats {
     servers: [Nats; 2],
     pair: Pair,
 }
 
-/// Which server is New York's.
+/// The index of New York's server.
 const OF_NYC: usize = 1;
 
 impl InNats {
@@ -25,7 +25,7 @@ impl InNats {
         this
     }
 
-    /// Nothing is given or compared yet.
+    /// Without replication and comparisons.
     async fn idle() -> Self {
         let servers = [Nats::start(), Nats::start()];
         let pair = begun(&servers).await;
@@ -38,7 +38,7 @@ impl InNats {
         Arc::clone(&self.pair.world)
     }
 
-    /// All processes are killed and started again: all that is left is in NATS.
+    /// Restarts all processes. Only the data in NATS is preserved.
     async fn restart(self) -> Self {
         let Self { servers, pair } = self;
         drop(pair);
@@ -47,7 +47,7 @@ impl InNats {
         Self { servers, pair }
     }
 
-    /// Waits until stores can be used.
+    /// Waits until the stores are available.
     async fn usable(&self, stores: &[usize]) {
         for &store in stores {
             while self.pair.world.services[store].report().error.is_some() {
@@ -56,7 +56,7 @@ impl InNats {
         }
     }
 
-    /// Kills New York's server, and waits until that is known.
+    /// Kills New York's server, and waits until that is detected.
     async fn kill_one(&mut self) {
         self.servers[OF_NYC].kill();
         while self.pair.world.services[NYC].report().error.is_none() {
@@ -64,7 +64,7 @@ impl InNats {
         }
     }
 
-    /// Starts it again.
+    /// Restarts New York's server.
     async fn revive(&mut self) {
         self.servers[OF_NYC].start_again();
         self.usable(&STORES).await;
@@ -100,7 +100,7 @@ async fn what_is_written_to_one_stream_is_in_both() {
         let version = pair.known(store, "b2").await.unwrap().0;
         pair.agree("b2", &version).await;
         assert_eq!(world.services[store].report().keys, Some(3));
-        // Until they have been compared.
+        // Wait until they have been compared.
         while world.services[store].report().pair.unwrap().is_filling {
             sleep(Duration::from_millis(10)).await;
         }
@@ -114,7 +114,7 @@ async fn what_is_written_while_one_server_is_away_is_in_both_when_it_is_back() {
     let before = world.put(SIN, "before", "1").await;
     in_nats.pair.agree("before", &before).await;
     in_nats.kill_one().await;
-    // Also in the data centre whose own store it is.
+    // Including the data centre whose store is unavailable.
     let mut versions = Vec::new();
     for (centre, key) in [(SIN, "a"), (NYC, "b"), (LHR, "c")] {
         versions.push((key, world.put(centre, key, "away").await));
@@ -177,7 +177,7 @@ async fn what_the_other_stream_lacks_outlives_the_process_that_knows_it() {
     let version = world.put(SIN, "a", "1").await;
     let deleted = world.ask(SIN, Method::DELETE, "/before", "").await;
     drop(world);
-    // Nothing is in memory any more, and no comparison can be made yet.
+    // Memory is empty, and the stores cannot be compared yet.
     let mut in_nats = in_nats.restart().await;
     in_nats.usable(&[LHR]).await;
     assert!(in_nats.world().services[LHR].report().pair.unwrap().behind >= 2);
@@ -201,7 +201,7 @@ async fn a_stream_that_lost_all_is_filled_again_and_nobody_is_told_meanwhile_tha
     in_nats.pair.settled().await;
     in_nats.servers[OF_NYC].lose();
     while world.services[NYC].report().pair.unwrap().taken < 600 {
-        // What is not there yet is asked of the other one.
+        // Keys that are missing here are requested from the other store.
         let read = world.get(NYC, "k299").await;
         assert_eq!((read.status, read.text()), (200, "299"));
         let list = world.ask(NYC, Method::GET, "/", "").await;
@@ -230,9 +230,13 @@ async fn a_store_that_is_not_filled_yet_says_so_while_the_other_one_is_away() {
     for target in ["/a", "/b"] {
         let came = world.ask(NYC, Method::GET, target, "").await;
         assert_eq!(came.status, 503, "{target}");
-        assert!(came.text().starts_with("this store is being filled from the other one"), "{}", came.text());
+        assert!(
+            came.text().starts_with("this store is being filled from the other store"),
+            "{}",
+            came.text()
+        );
     }
-    // What it has it may say.
+    // Keys that the store has may be read.
     world.put(NYC, "c", "2").await;
     world.services[NYC].copies.forget_all();
     assert_eq!(world.get(NYC, "c").await.text(), "2");
@@ -253,7 +257,7 @@ async fn a_file_and_a_stream_are_two_stores_as_well() {
         let version = world.put(centre, "a", &centre.to_string()).await;
         pair.agree("a", &version).await;
     }
-    // One that no message has room for stays where it is, and holds nothing up.
+    // A value that does not fit into a message stays in the file, and does not block other keys.
     let large = world.put(LHR, "large", &"x".repeat(2_000_000)).await;
     let version = world.put(LHR, "b", "1").await;
     pair.agree("b", &version).await;
