@@ -1,4 +1,5 @@
-//! The state that a stream must have: what was read or acknowledged, kept in memory and in a file. And the operator's acceptance of less.
+//! The minimum state of a stream (everything that was read or acknowledged), in memory and in a file; and the
+//! operator's acceptance of a loss.
 
 use std::{
     path::Path,
@@ -14,25 +15,21 @@ use crate::{
     state_file::{Before, StateFile},
 };
 
-/// The state that a stream must have.
 #[derive(Debug)]
 pub(crate) struct Acknowledged {
     file: StateFile,
     seen: Mutex<Option<StreamState>>,
-    /// The highest sequence number that was read or acknowledged.
     highest: AtomicU64,
-    /// Whether the whole stream was read since the start.
     is_read: AtomicBool,
-    /// Whether nothing was known at the start.
     is_unknown: AtomicBool,
-    /// Whether an answer did not fit the stream.
+    /// Whether a response contradicted the stream.
     is_doubted: AtomicBool,
     /// The state that the operator accepted; the inner `None` is a missing stream.
     accepted: Mutex<Option<Option<StreamState>>>,
 }
 
 impl Acknowledged {
-    /// Reads the state of a stream from a directory, if there is one. Blocks.
+    /// Reads the saved state of a stream from a directory, if there is one. Blocks.
     pub(crate) fn open(directory: Option<&Path>, stream: &str) -> Self {
         let (file, before) = StateFile::open(directory, stream);
         let seen = match before {
@@ -64,7 +61,7 @@ impl Acknowledged {
         Some(state)
     }
 
-    /// The same stream has this state now.
+    /// The same stream now has this state.
     pub(crate) fn follow(&self, mut state: StreamState) {
         self.reach(state.last_sequence);
         let mut seen = lock(&self.seen);
@@ -79,17 +76,15 @@ impl Acknowledged {
         *lock(&self.seen) = Some(state);
     }
 
-    /// A message with this sequence number was read or acknowledged.
     pub(crate) fn reach(&self, number: u64) {
         self.highest.fetch_max(number, SeqCst);
     }
 
-    /// The highest of these numbers.
     pub(crate) fn highest(&self) -> u64 {
         self.highest.load(SeqCst)
     }
 
-    /// The whole stream was read, and has this number of keys.
+    /// The whole stream was read and has this number of keys.
     pub(crate) fn was_read(&self, keys: u64) {
         self.is_read.store(true, SeqCst);
         if self.is_unknown.swap(false, SeqCst) {
@@ -123,12 +118,11 @@ impl Acknowledged {
         self.is_doubted.swap(false, SeqCst)
     }
 
-    /// The operator accepts this state.
     pub(crate) fn accept(&self, found: Option<StreamState>) {
         *lock(&self.accepted) = Some(found);
     }
 
-    /// Whether the operator accepted this state. An acceptance counts once.
+    /// Whether the operator accepted this state. An acceptance is valid once.
     pub(crate) fn take_accepted(&self, found: Option<&StreamState>) -> bool {
         match (lock(&self.accepted).take(), found) {
             (Some(Some(accepted)), Some(found)) => accepted.is(found),
@@ -137,7 +131,7 @@ impl Acknowledged {
         }
     }
 
-    /// Writes the state to the file; for the same stream at most once in this time. Blocks.
+    /// Writes the state to the file; for the same stream at most once per `every`. Blocks.
     pub(crate) fn keep(&self, keys: u64, every: Duration) {
         let state = self.expected(keys).filter(|_| self.is_read());
         if let Some(state) = state

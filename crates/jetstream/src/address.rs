@@ -1,29 +1,29 @@
-//! Where a stream is, as a person writes it: `nats://user:password@10.0.0.5:4222,10.0.0.6/STREAM?replicas=3&creds=nats.creds`.
+//! Addresses of streams: `nats://user:password@10.0.0.5:4222,10.0.0.6/STREAM?replicas=3&creds=nats.creds`.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use percent_encoding::percent_decode_str;
 
-/// Where a stream is.
+/// The address of a stream.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     /// Hosts and ports of servers of one cluster.
     pub servers: Vec<String>,
-    /// Whether the connection has to have TLS. Without, it has if the server wants it.
+    /// Whether TLS is required. Otherwise TLS is used if the server requires it.
     pub needs_tls: bool,
-    /// A name and a password, or a token.
+    /// The user name and password, or the token.
     pub user: Option<User>,
-    /// A file of credentials, as `nsc` makes it.
+    /// A credentials file as made by `nsc`.
     pub credentials: Option<PathBuf>,
-    /// A file with certificates of the authority that the servers' are from, if it is not one of the system's.
+    /// A PEM file with the root certificates of the servers, in addition to those of the system.
     pub authority: Option<PathBuf>,
-    /// The stream's name.
+    /// The name of the stream.
     pub stream: String,
-    /// On how many servers a new stream is.
+    /// The number of replicas of a new stream.
     pub replicas: usize,
 }
 
-/// Who connects.
+/// The authentication of a client.
 #[derive(Clone, PartialEq, Eq)]
 pub enum User {
     /// A name and a password.
@@ -32,41 +32,41 @@ pub enum User {
     Token(String),
 }
 
-/// Why a text is not such an address.
+/// Why a text is not a valid address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoAddress {
-    /// It is of another kind.
+    /// The scheme is unknown.
     #[error("a store is a file, or in NATS: nats://10.0.0.5:4222 or tls://…")]
     Scheme,
     /// There is no server.
     #[error("the address names no server: nats://10.0.0.5:4222")]
     NoServer,
-    /// A server's port is none.
+    /// A server or its port is invalid.
     #[error(
         "\"{0}\" is not a server and its port: 10.0.0.5:4222, and [2001:db8::5]:4222 for an IPv6 address"
     )]
     Server(String),
-    /// Two servers have different users.
+    /// Several users are given.
     #[error("one user is for all servers of a cluster: write it once, before the first")]
     SecondUser,
-    /// The stream cannot have this name.
+    /// The name of the stream is invalid.
     #[error("\"{0}\" is not a stream's name: up to 64 letters, digits, \"-\" and \"_\"")]
     Stream(String),
-    /// There is no such setting.
+    /// A setting is unknown.
     #[error(
         "\"{0}\" is not a setting: an address has replicas, creds and ca, as in ?replicas=3&creds=nats.creds"
     )]
     Setting(String),
-    /// A stream is on 1 to 5 servers.
+    /// The number of replicas is not 1, 3 or 5.
     #[error("a stream is on 1, 3 or 5 servers: replicas={0} is not possible")]
     Replicas(String),
-    /// What is percent-encoded is no text.
-    #[error("what is percent-encoded in the address is no UTF-8")]
+    /// Percent-encoded text is not UTF-8.
+    #[error("the percent-encoded text in the address is not UTF-8")]
     NotText,
 }
 
 impl Address {
-    /// Whether a text is one that says that it is an address, right or wrong, rather than a file's name.
+    /// Whether a text is intended as an address, valid or not, rather than as a file name.
     pub fn is_meant(text: &str) -> bool {
         text.contains("://")
     }
@@ -81,10 +81,10 @@ impl FromStr for Address {
 }
 
 impl Address {
-    /// Reads one, of this stream where it names none.
+    /// Parses an address; `stream_if_none` is the default name of the stream.
     ///
     /// # Errors
-    /// When it is not as it has to be.
+    /// When the address is invalid.
     pub fn read(text: &str, stream_if_none: &str) -> Result<Self, NoAddress> {
         let (scheme, rest) = text.split_once("://").ok_or(NoAddress::Scheme)?;
         let needs_tls = match scheme {
@@ -96,7 +96,7 @@ impl Address {
         let (hosts, stream) = place.split_once('/').unwrap_or((place, ""));
         let (mut servers, mut user) = (Vec::new(), None);
         for (number, host) in hosts.split(',').enumerate() {
-            // A cluster's servers are often listed as URLs.
+            // Some configurations list each server of a cluster with credentials.
             let host = host.rsplit_once('@').map_or(Ok(host), |(who, host)| {
                 if number > 0 {
                     return Err(NoAddress::SecondUser);
@@ -142,7 +142,7 @@ impl Address {
     }
 }
 
-/// Without who connects: it is shown in logs.
+/// Omits the credentials, because addresses are logged.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.needs_tls { "tls" } else { "nats" };
@@ -156,7 +156,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// A host with its port.
+/// A host with its port, or the default port.
 fn server(text: &str) -> Result<String, NoAddress> {
     if text.is_empty() {
         return Err(NoAddress::NoServer);
@@ -185,9 +185,7 @@ fn decoded(text: &str) -> Result<String, NoAddress> {
     Ok(text.into_owned())
 }
 
-/// What a stream is called where nobody says it.
 const STREAM: &str = "LONGHAUL_KV";
-/// Of NATS.
 const PORT: u16 = 4222;
 
 #[cfg(test)]
@@ -227,7 +225,7 @@ mod tests {
             ("nats://a?replicas=2", "replicas=2"),
             ("nats://a?size=2", "\"size=2\" is not a setting"),
             ("nats://a?creds=", "\"creds=\" is not a setting"),
-            ("nats://%ff@a", "no UTF-8"),
+            ("nats://%ff@a", "not UTF-8"),
         ] {
             let error = text.parse::<Address>().expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -1,8 +1,10 @@
-//! Follows a stream without a consumer while this process is the only one that writes to it.
+//! Follows a stream without a consumer while this process is its only writer.
 //!
-//! A consumer sends a data centre its own writes too: about a sixth of what a write costs the server and the edge together. The numbers
-//! that the server stores our messages with tell the same for nothing: while they have no gap, nobody else writes. A missing number is
-//! somebody else's message, or one whose answer was lost: then the stream is read again, from there on.
+//! A consumer also delivers the data centre's own writes, which is about a sixth of the cost of a write for
+//! server and edge together. The sequence numbers in the server's acknowledgements provide the same
+//! information: while they have no gap, there is no other writer. A missing number is the message of another
+//! writer, or one whose acknowledgement was lost; then the stream is read with a consumer from that number
+//! on.
 
 use std::{
     mem,
@@ -15,10 +17,10 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Whether it is worth while to do without a consumer, by the messages that one sends.
+/// Decides by the messages of a consumer whether following without it is worthwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Streak {
-    /// Messages in a row that were written here.
+    /// Consecutive messages that were written by this process.
     ours: usize,
     since: Option<Instant>,
 }
@@ -26,13 +28,12 @@ pub(crate) struct Streak {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Worth {
     No,
-    /// Numbers are to be gathered, so that the first ones are known when they are needed.
+    /// Sequence numbers must be collected, so that the first ones are available when the consumer is removed.
     Soon,
     Yes,
 }
 
 impl Streak {
-    /// After one more message.
     pub(crate) fn after(&mut self, is_ours: bool, now: Instant) -> Worth {
         let began = *self.since.get_or_insert(now);
         if !is_ours || now.duration_since(began) > LONGEST_STREAK {
@@ -48,7 +49,7 @@ impl Streak {
     }
 }
 
-/// Numbers of messages that were written here and are in the index, if they are wanted.
+/// Sequence numbers of messages that were written by this process and are in the index; collected on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     are_wanted: AtomicBool,
@@ -56,25 +57,23 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// A message was stored with this number.
     pub(crate) fn add(&self, number: u64) {
         if self.are_wanted.load(SeqCst) {
             let mut gathered = self.gathered();
-            // One that is left out is a gap.
+            // A number that is left out appears as a gap.
             if gathered.len() < MOST_GATHERED {
                 gathered.push(number);
             }
         }
     }
 
-    /// Begins to gather them, or ends that.
     pub(crate) fn want(&self, are_wanted: bool) {
         if self.are_wanted.swap(are_wanted, SeqCst) != are_wanted {
             self.take();
         }
     }
 
-    /// Those that came since this was asked for the last time, in any order.
+    /// The numbers since the last call, in any order.
     pub(crate) fn take(&self) -> Vec<u64> {
         mem::take(&mut *self.gathered())
     }
@@ -84,14 +83,14 @@ impl Numbers {
     }
 }
 
-/// Up to which message of a stream all is known, by the numbers of those that were written here.
+/// The position up to which all messages are known, by the sequence numbers of this process's writes.
 #[derive(Debug)]
 pub(crate) struct Gapless {
-    /// All up to this one is known.
+    /// All messages up to this number are known.
     pub(crate) last: u64,
-    /// Numbers behind a gap, in order.
+    /// Numbers after a gap, sorted.
     ahead: Vec<u64>,
-    /// The greatest one when it was looked at for the last time.
+    /// The greatest number at the last look.
     newest: u64,
 }
 
@@ -100,9 +99,11 @@ impl Gapless {
         Self { last, ahead: Vec::new(), newest: last }
     }
 
-    /// Takes the numbers of a while. Says whether this can go on: they are many, and there is no gap that was there a while ago already.
+    /// Handles the numbers since the last look. Returns whether to continue: there are enough numbers, and no
+    /// gap that already existed at the last look.
     pub(crate) fn look(&mut self, mut gathered: Vec<u64>) -> bool {
-        // A consumer may have sent what is told late. In a stream that was made anew all numbers are so.
+        // A consumer may have delivered messages whose acknowledgements are late. All numbers of a recreated
+        // stream are lower.
         gathered.retain(|&number| number > self.last);
         let are_many = gathered.len() >= FEWEST;
         self.ahead.extend(gathered);
@@ -119,15 +120,16 @@ impl Gapless {
     }
 }
 
-/// Between two looks at the numbers. What others write is heard two of these later at most.
+/// The interval of looks. The message of another writer is noticed at most two intervals later.
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-/// Of a while; who writes fewer is better served by a consumer.
+/// The fewest numbers per look; below that, a consumer is cheaper.
 const FEWEST: usize = 10;
-/// Messages after which a consumer is given up, and after which numbers are gathered. What is under way at a time is less than lies between.
+/// Consecutive own messages after which the consumer is removed, and after which numbers are collected. Fewer
+/// messages than the difference are in flight at any time.
 const ENOUGH: usize = 1000;
 const NEARLY: usize = 500;
 const LONGEST_STREAK: Duration = Duration::from_secs(2);
-/// Of 8 bytes each.
+/// 8 bytes each.
 const MOST_GATHERED: usize = 100_000;
 
 #[cfg(test)]
@@ -149,7 +151,7 @@ mod tests {
             (told[498], told[499], told[998], told[999]),
             (Worth::No, Worth::Soon, Worth::Soon, Worth::Yes)
         );
-        // Somebody else's message, and then too slow.
+        // A message of another writer, and then too few messages per second.
         assert!(all(1998, second / 5000, 999).iter().all(|worth| *worth != Worth::Yes));
         assert!(all(5000, second / 450, 0).iter().all(|worth| *worth != Worth::Yes));
     }
@@ -157,7 +159,8 @@ mod tests {
     #[test]
     fn a_gap_that_stays_and_a_lull_end_it() {
         let mut gapless = Gapless::behind(100);
-        // Answers come in any order, and late ones of messages that a consumer has sent.
+        // Acknowledgements arrive in any order, and late ones belong to messages that a consumer has
+        // delivered.
         assert!(gapless.look((90..=125).rev().collect()));
         assert_eq!(gapless.last, 125);
         assert!(gapless.look((127..=160).collect()), "126 may be under way");
@@ -167,7 +170,7 @@ mod tests {
         assert!(!gapless.look((201..=240).collect()), "161 is somebody else's");
         assert_eq!(gapless.last, 160);
         assert!(!Gapless::behind(100).look((101..=109).collect()), "few");
-        // A stream that was made anew begins at 1.
+        // A recreated stream begins at 1.
         assert!(!Gapless::behind(1000).look((1..=40).collect()));
     }
 
@@ -189,7 +192,8 @@ mod tests {
     }
 
     proptest! {
-        /// However answers are late, nothing is taken for known that is not, and another's message is found out two looks after an answer behind it.
+        /// With any delay of acknowledgements, only own messages count as known, and the message of another
+        /// writer is detected two looks after an acknowledgement with a higher number.
         #[test]
         fn only_what_was_written_here_is_known(
             others in prop::collection::btree_set(1_u64..=4000, 0..3),
@@ -197,7 +201,7 @@ mod tests {
         ) {
             let mut gapless = Gapless::behind(0);
             let foreign = others.first().copied().unwrap_or(u64::MAX);
-            // Each look's numbers, of which some are told one look later.
+            // The numbers of each look, some of which are delivered one look later.
             let looks = |look: u64| (look * 100 + 1..=look * 100 + 100).filter(|number| !others.contains(number));
             let is_late = |number: &u64| usize::try_from(*number).is_ok_and(|number| late[number - 1]);
             for look in 0_u64..40 {

@@ -1,4 +1,4 @@
-//! What is asked of the store.
+//! The key-value store in a stream: reads, writes, lists and expiration.
 
 use std::{
     fmt,
@@ -36,51 +36,50 @@ pub struct Bucket {
     pub(crate) shared: Arc<Shared>,
     pub(crate) address: Address,
     pub(crate) lines: Arc<Lines>,
-    /// Writes of one key go one after the other: at the server all but one of them would be in vain.
+    /// Serialises the writes of each key: concurrent ones would be rejected by the server.
     turns: Vec<Mutex<()>>,
     hasher: RandomState,
     pub(crate) now: fn() -> Millis,
 }
 
-/// What is known of a key, and its value if it has one.
+/// The record of a key, and its value if it has one.
 #[derive(Debug)]
 pub struct Found {
-    /// Its version, and whether there is a value; whether that is over says the time.
+    /// The record. Its value may have expired.
     pub record: Record,
-    /// The value; empty if there is none.
+    /// The value; empty for a tombstone.
     pub value: Bytes,
 }
 
-/// A value that is written.
+/// A value to write.
 #[derive(Debug, Clone)]
 pub struct Put {
     /// The key.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: Bytes,
-    /// When it is over.
+    /// When the value expires.
     pub expiration: Option<Expiration>,
-    /// What is said of it.
+    /// The metadata of the value.
     pub metadata: Option<Metadata>,
-    /// Its version, if it was made elsewhere.
+    /// The version, if it was made elsewhere.
     pub version: Option<Version>,
 }
 
-/// What a store holds.
+/// The contents of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Keys that have a value, those among them that are over and not removed yet.
+    /// The number of keys with a value, including expired values that are not removed yet.
     pub keys: u64,
-    /// Bytes of those values.
+    /// The total size of these values in bytes.
     pub bytes: u64,
-    /// Keys of which another store of the same values may know less.
+    /// The number of keys that the other store may lack.
     pub noted: u64,
 }
 
 /// A namespace and a key.
 pub type Named = (String, String);
 
-/// What is to be written of a key.
 struct Change {
     key: String,
     content: Content,
@@ -89,11 +88,12 @@ struct Change {
 }
 
 impl Bucket {
-    /// Begins to connect. No server need be there: until one is, what is asked fails with a sentence that says so. The stream's state is
-    /// kept in the directory `records` over restarts. `now` is the time of day. Blocks.
+    /// Starts to connect. No server needs to be reachable: until one is, requests fail with the reason. The
+    /// stream's state is saved in the directory `records` across restarts. `now` returns the wall-clock time.
+    /// Blocks.
     ///
     /// # Errors
-    /// When a file that the address names cannot be read, or there is no thread.
+    /// When a file that the address names cannot be read, or no thread can be started.
     pub fn open(
         address: Address,
         name: StoreName,
@@ -116,12 +116,12 @@ impl Bucket {
         Ok(Self { shared, address, lines, turns, hasher: RandomState::new(), now })
     }
 
-    /// Why it cannot be used now; `None` if it can.
+    /// Why the store cannot be used now; `None` if it can.
     pub fn trouble(&self) -> Option<String> {
         self.shared.why_not()
     }
 
-    /// Whether it can be used now.
+    /// Whether the store can be used now.
     ///
     /// # Errors
     /// When it cannot.
@@ -137,21 +137,22 @@ impl Bucket {
     /// Accepts the stream in this state. Missing messages are lost.
     ///
     /// # Errors
-    /// When no stream is refused, or it has changed since: a sentence.
+    /// When no stream is refused, or it has changed since. The text is the reason.
     pub fn accept(&self, found: Option<StreamState>) -> Result<Loss, String> {
         self.shared.accept(found)
     }
 
-    /// Bytes that a message may have, as the server says.
+    /// The maximum payload of a message in bytes, as reported by the server.
     pub fn most_bytes(&self) -> Option<u64> {
         let ready = self.shared.ready().ok()?;
         Some(ready.client.max_payload() as u64)
     }
 
-    /// What is known of a key; `None` if nothing is. It is at least as new as all that was written here before.
+    /// The record and the value of a key, if there is a record. It is at least as new as all previous writes
+    /// of this process.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the key cannot be read.
     pub async fn look(&self, namespace: &str, key: &str) -> Result<Option<Found>, Error> {
         let ready = self.shared.ready()?;
         let full = joined(namespace, key);
@@ -164,7 +165,7 @@ impl Bucket {
         let message =
             self.lines.told(&line, read(&line, (&self.address.stream, &subject), known.sequence).await)?;
         let Some(message) = message else {
-            // In a box: this is rare.
+            // Rare, so boxed to keep this future small.
             let confirmed = Box::pin(self.shared.confirm(&line, &full, (self.now)())).await;
             self.lines.told(&line, confirmed)?;
             self.shared.forget(&full, known.sequence);
@@ -178,11 +179,11 @@ impl Bucket {
         if message.sequence != known.sequence {
             self.shared.read(&full, Entry { sequence: message.sequence, record: record.clone() }, false);
         }
-        // What another program wrote in its own way is no value.
+        // A message that another program wrote in another format is not a record.
         Ok(record.map(|record| Found { record, value: message.payload }))
     }
 
-    /// A page of the keys that have a value.
+    /// A page of the keys with a value.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -191,10 +192,10 @@ impl Bucket {
         Ok(self.shared.index().list(namespace, page, (self.now)()))
     }
 
-    /// Sets keys, durably, one after the other: if one fails, others may be set.
+    /// Sets keys durably. If one write fails, others may have been applied.
     ///
     /// # Errors
-    /// When that cannot be stored, it is not known whether it was, or something newer is known.
+    /// When a write is not stored or not acknowledged, or a newer version is stored.
     pub async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Error> {
         let all = puts.into_iter().map(|put| {
             let Put { key, value, expiration, metadata, version } = put;
@@ -204,7 +205,7 @@ impl Bucket {
         self.write_all(namespace, all.collect()).await
     }
 
-    /// Says that keys have no value any more, durably, as [`Self::put`].
+    /// Deletes keys durably, as [`Self::put`].
     ///
     /// # Errors
     /// As [`Self::put`].
@@ -223,7 +224,8 @@ impl Bucket {
         self.write_all(namespace, all.collect()).await
     }
 
-    /// Writes one, or many. Who is told that a write failed does not know what was done: copies of all of its keys are read again.
+    /// Writes one or many keys. After an error, the caller does not know which writes were applied, so copies
+    /// of all keys are reported as changed.
     async fn write_all(&self, namespace: &str, mut all: Vec<Change>) -> Result<Vec<Version>, Error> {
         let ready = self.shared.ready()?;
         let most = ready.client.max_payload() as u64;
@@ -235,7 +237,7 @@ impl Bucket {
         }
         let line = self.lines.here(&ready);
         if all.len() > 1 {
-            // In a box, so that one takes no room for many.
+            // Boxed to keep the future of a single write small.
             return Box::pin(self.write_many(&line, namespace, all)).await;
         }
         let Some(change) = all.pop() else { return Ok(Vec::new()) };
@@ -249,7 +251,7 @@ impl Bucket {
         }
     }
 
-    /// Many are under way at the same time; two writes of one key stay in their order, as its turn is given in that in which it was asked for.
+    /// Writes concurrently. Two writes of one key keep their order, because its lock is fair.
     async fn write_many(
         &self,
         line: &Arc<Ready>,
@@ -272,7 +274,7 @@ impl Bucket {
         Err(Error::Partly { written, of, why: Box::new(why) })
     }
 
-    /// What is known of a key, if that is newer than what it is to be written with.
+    /// The version of the stored record, if it is newer than the version of the change.
     fn newer(&self, namespace: &str, change: &Change) -> Option<Version> {
         let version = change.version.as_ref()?;
         let known = self.shared.known(&joined(namespace, &change.key))?;
@@ -295,7 +297,7 @@ impl Bucket {
                     self.shared.clock().hear(version);
                     match Record::given(known.as_ref().and_then(|known| known.record.as_ref()), version) {
                         Given::New => version.clone(),
-                        // The same write came by another way.
+                        // The same write arrived over another path.
                         Given::Same => return Ok(version.clone()),
                         Given::Older(known) => return Err(Error::Older { known }),
                     }
@@ -319,7 +321,6 @@ impl Bucket {
         Err(Error::Busy)
     }
 
-    /// A version that is newer than what is known of a key.
     fn next_version(&self, known: Option<&Entry>) -> Version {
         let mut clock = self.shared.clock();
         if let Some(version) = known.and_then(Entry::version) {
@@ -328,7 +329,7 @@ impl Bucket {
         clock.next((self.now)())
     }
 
-    /// Asks what a key's last message is, as another one than `known` was not expected.
+    /// Reads a key's last message after the server rejected `known` as the last one.
     pub(crate) async fn catch_up(
         &self,
         ready: &Ready,
@@ -353,21 +354,21 @@ impl Bucket {
         Ok(())
     }
 
-    /// Removes values that are over, and forgets what need not be known any more; to be called now and then. Returns the keys whose values
-    /// were over, and whether there is more to do at once.
+    /// Removes expired values and old tombstones; to be called periodically. Returns the keys whose values
+    /// expired, and whether more keys are due immediately.
     ///
     /// # Errors
-    /// When that cannot be stored.
+    /// When a change cannot be stored.
     pub async fn sweep(&self) -> Result<(Vec<Named>, bool), Error> {
         let shared = Arc::clone(&self.shared);
         if let Err(why) = spawn_blocking(move || shared.keep_record(BETWEEN_RECORDS)).await {
             tracing::debug!(error = %why, "the stream's state was not written");
         }
-        // There is nothing to be done while there is no server, and who asks for something is told.
+        // Without a server there is nothing to do; requests report the error.
         let Ok(ready) = self.shared.ready() else { return Ok((Vec::new(), false)) };
         let now = (self.now)();
         if let Err(why) = self.shared.keep_mark(&ready, Course::Forward).await {
-            tracing::debug!(error = %why, "what the other store has is not written down");
+            tracing::debug!(error = %why, "the replication mark is not written");
         }
         let due = self.shared.index().due(now, MOST_SWEPT);
         let is_more = due.len() == MOST_SWEPT;
@@ -385,7 +386,7 @@ impl Bucket {
                             let version = record.version.clone();
                             self.shared.wrote(&full, Entry { sequence, record: Some(record) });
                             if !is_noted {
-                                // The other store knows itself that it is over.
+                                // The other store expires the value itself.
                                 self.shared.index_mut().unnote(&full, &version);
                             }
                             ended.push((namespace.to_owned(), key.to_owned()));
@@ -394,7 +395,8 @@ impl Bucket {
                     }
                 }
                 Sweep::Forget => {
-                    // By its number, so that it is nothing that was written meanwhile. Another process may have done it before.
+                    // Deleted by sequence number, so that a newer message is kept. Another process may have
+                    // deleted it before.
                     if let Err(why) = ready.stream.delete_message(sequence).await {
                         tracing::debug!(error = %why, "a deletion's message is not removed");
                     }
@@ -405,19 +407,19 @@ impl Bucket {
         Ok((ended, is_more))
     }
 
-    /// What hears of keys that others write; one at a time.
+    /// Reports keys that others write; there is one reader.
     pub fn ears(&self) -> Ears {
         Ears(Arc::clone(&self.shared))
     }
 
-    /// What it holds.
+    /// The contents of the store.
     pub fn usage(&self) -> Usage {
         let index = self.shared.index();
         let (keys, bytes) = index.held();
         Usage { keys, bytes, noted: index.noted() }
     }
 
-    /// Ends the connection. What is asked for later fails.
+    /// Ends the connection. Later requests fail.
     pub fn close(&self) {
         if !self.shared.is_closed() {
             self.shared.keep_record(Duration::ZERO);
@@ -446,10 +448,10 @@ impl fmt::Debug for Bucket {
 }
 
 const TURNS: usize = 256;
-/// Of one request, messages under way.
+/// Messages in flight per request.
 pub(crate) const AT_ONCE: usize = 64;
-/// Of a write that others are faster than.
+/// Attempts of a write while other writers are faster.
 pub(crate) const MOST_TRIES: usize = 32;
 const MOST_SWEPT: usize = 1000;
-/// After a kill, a loss of the messages of the last second may go unnoticed.
+/// After a kill, a loss of the messages of the last second may remain undetected.
 const BETWEEN_RECORDS: Duration = Duration::from_secs(1);

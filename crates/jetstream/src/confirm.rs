@@ -1,4 +1,4 @@
-//! What it means that a known key is missing: another program removed it, or the stream is not the expected one.
+//! Checks a missing key: either another program removed it, or the stream is not the expected one.
 
 use kv::Millis;
 
@@ -13,7 +13,7 @@ use crate::{
 impl Shared {
     /// Fails unless another program removed the missing key from the expected stream.
     pub(crate) async fn confirm(&self, ready: &Ready, full_key: &[u8], now: Millis) -> Result<(), Error> {
-        // Before the stream is asked: other writes may be acknowledged meanwhile.
+        // Read before the request: other writes may be acknowledged meanwhile.
         let expected = self.acknowledged.expected(0);
         let info = ready.stream.get_info().await.map_err(|why| Error::NotAnswered(why.to_string()))?;
         let follows = expected.is_none_or(|expected| StreamState::of(&info).follows(&expected));
@@ -25,7 +25,8 @@ impl Shared {
         Err(Error::NotReady(lacks(&self.stream)))
     }
 
-    /// Whether the stream has the newest known value, apart from this key's, or a newer message of the same key.
+    /// Whether the stream has the newest known value except that of the key `but`, or a newer message of the
+    /// same key.
     pub(crate) async fn has_newest(
         &self,
         ready: &Ready,

@@ -1,4 +1,4 @@
-//! A connection to NATS as an address says, and what everybody here needs of a stream: how it is made, and why it cannot be used.
+//! Connections to NATS, their errors, and the position of a reader in a stream.
 
 use std::{fmt, fs, path::PathBuf, time::Duration};
 
@@ -14,36 +14,34 @@ use tokio::time::Instant;
 
 use crate::{Address, Error, User, loss::StreamState, state_file::Before};
 
-/// Files that an address names, read.
 #[derive(Clone)]
 pub(crate) struct Secrets {
     credentials: Option<String>,
 }
 
-/// What has been read of a stream.
+/// The position up to which a stream was read.
 #[derive(Debug, Default)]
 pub struct Place {
-    /// When the stream was created, which tells it from another one of its name.
+    /// When the stream was created, which distinguishes it from another stream of the same name.
     pub(crate) created: Option<String>,
-    /// The number of the last message.
     pub(crate) last: u64,
-    /// The same in the process before, which this one reads up to again.
+    /// The position of the previous process, up to which this one reads again.
     before: u64,
-    /// Since when the stream has less than that.
+    /// Since when the stream's last sequence number is lower than that.
     behind: Option<Instant>,
     pub(crate) is_anew: bool,
 }
 
-/// What a place in a stream is to the stream that is there now.
+/// How the stream relates to a position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Since {
     /// Nothing was read before.
     Start,
-    /// It is the same, and goes on.
+    /// The same stream, which continues.
     Place,
-    /// Another one of this name: what was read is worth nothing.
+    /// Another stream of the same name: the position is invalid.
     Anew,
-    /// The stream, with fewer messages than acknowledged.
+    /// The same stream with fewer messages than acknowledged.
     Less,
 }
 
@@ -60,8 +58,9 @@ impl Secrets {
 }
 
 impl Place {
-    /// Compares a stream with this place, and at the start with the state that the process before knew. Returns false while a lower sequence number may be
-    /// due to a new leader that has not applied its log yet.
+    /// Compares a stream with this position, and at the start with the state that the previous process saved.
+    /// Returns false while a lower sequence number may be due to a new leader that has not applied its log
+    /// yet.
     pub(crate) fn meet(&mut self, state: &StreamState, before: &Before) -> bool {
         let since = match (&self.created, before) {
             (Some(created), _) if *created != state.created => Since::Anew,
@@ -87,13 +86,13 @@ impl Place {
         true
     }
 
-    /// The number that the stream must have at least.
+    /// The lowest sequence number that the stream must have.
     pub(crate) fn reached(&self) -> u64 {
         self.last.max(self.before)
     }
 }
 
-/// Connects. `turn` is called when the connection is lost or there again.
+/// Connects. `turn` is called when the connection is established or lost.
 pub(crate) async fn connect(
     address: &Address,
     secrets: &Secrets,
@@ -135,19 +134,16 @@ pub(crate) async fn connect(
     Ok(client)
 }
 
-/// JetStream on a connection.
 pub(crate) fn context(client: &Client) -> Context {
     let mut context = jetstream::new(client.clone());
     context.set_timeout(LONGEST_ANSWER);
     context
 }
 
-/// A sentence that says which NATS it is about.
 pub(crate) fn failed(address: &Address, why: &dyn fmt::Display) -> String {
     format!("NATS at {address} cannot be used: {why}")
 }
 
-/// Why there is no stream.
 pub(crate) fn unavailable(error: &CreateStreamError) -> String {
     match error.kind() {
         CreateStreamErrorKind::JetStreamUnavailable => NO_JETSTREAM.to_owned(),
@@ -160,7 +156,7 @@ pub(crate) fn unavailable(error: &CreateStreamError) -> String {
     }
 }
 
-/// Why a message was not stored, or is not known to be.
+/// The error of a message that was not stored, or not acknowledged.
 pub(crate) fn refused(error: &PublishError) -> Error {
     let source = std::error::Error::source(error).and_then(|why| why.downcast_ref::<jetstream::Error>());
     match (error.kind(), source) {
@@ -173,7 +169,7 @@ pub(crate) fn refused(error: &PublishError) -> Error {
     }
 }
 
-/// Why a server has not stored a message.
+/// The error of a message that the server rejected.
 pub(crate) fn refusal(why: &jetstream::Error) -> Error {
     use jetstream::ErrorCode as Code;
     match why.error_code() {
@@ -186,9 +182,8 @@ pub(crate) fn refusal(why: &jetstream::Error) -> Error {
     }
 }
 
-/// That a stream is there which somebody made otherwise.
 pub(crate) fn needs<T>(stream: &str, what: &str) -> Result<T, String> {
-    Err(format!("stream {stream} is there already and cannot be used: it needs {what}; name another one"))
+    Err(format!("stream {stream} already exists and cannot be used: it needs {what}; use another stream"))
 }
 
 pub(crate) const LOST: &str = "the connection is lost, and made again as soon as a server answers";
@@ -196,10 +191,10 @@ pub(crate) const NO_STREAM: &str =
     "the stream is not there, or NATS has no leader for it: ask again in a moment";
 const NO_JETSTREAM: &str =
     "JetStream is not enabled there: start nats-server with -js, or give the user's account jetstream";
-/// Of a server that is there.
+/// How long a reachable server may take to respond.
 pub(crate) const LONGEST_ANSWER: Duration = Duration::from_secs(5);
 pub(crate) const BETWEEN_BEATS: Duration = Duration::from_secs(5);
-/// After which a server forgets a consumer.
+/// After this time without a heartbeat, the server removes a consumer.
 pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
@@ -210,7 +205,7 @@ mod tests {
         StreamState { created: created.to_owned(), last_sequence, keys: None }
     }
 
-    /// Meets a stream, also when a new leader has had its time.
+    /// Meets a stream, again after a new leader had time to apply its log if necessary.
     async fn meets(place: &mut Place, state: &StreamState, before: &Before) -> bool {
         if !place.meet(state, before) {
             tokio::time::advance(LONGEST_ANSWER).await;

@@ -1,4 +1,4 @@
-//! Why something could not be stored or read.
+//! Errors of reads and writes.
 
 use std::{io, path::PathBuf};
 
@@ -9,62 +9,62 @@ use crate::loss::Loss;
 /// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The store cannot be used now; the sentence says why.
+    /// The store cannot be used now; the text is the reason.
     #[error("{0}")]
     NotReady(String),
     /// The stream lacks acknowledged messages and is refused.
     #[error("{0}")]
     Incomplete(Box<Loss>),
-    /// The server was asked for a write and has not said that it has it.
+    /// The server did not acknowledge a write.
     #[error("NATS has not confirmed a write ({0}): it may have been done")]
     NotConfirmed(String),
-    /// The server was asked for something else and has not answered.
+    /// The server did not respond to a request.
     #[error("NATS does not answer: {0}")]
     NotAnswered(String),
-    /// There is no room for what was to be written.
+    /// The stream or the server has no space for the message.
     #[error("the stream of NATS is full ({0}): raise its max_bytes or the server's max_file_store")]
     Full(String),
-    /// A message has no room for a value.
+    /// The value exceeds the maximum payload of the server.
     #[error(
-        "Value length of {bytes} exceeds what the store's NATS takes in one message: its max_payload of {most} is for the value and what is said of it"
+        "Value length of {bytes} exceeds the limit of the store's NATS: its max_payload of {most} includes the value and its headers"
     )]
     TooLarge {
-        /// How many bytes the value has.
+        /// The size of the value.
         bytes: u64,
-        /// What the server says.
+        /// The maximum payload of the server.
         most: u64,
     },
-    /// Of several keys some were not written.
+    /// Some of several keys were not written.
     #[error("{written} of {of} keys were written, as one was not: {why}")]
     Partly {
-        /// Those that were.
+        /// The number of keys that were written.
         written: usize,
-        /// All.
+        /// The number of keys in the request.
         of: usize,
-        /// Why the first of the others was not.
+        /// The first error.
         why: Box<Self>,
     },
-    /// A write has an older version than what is known of its key. Nothing was written.
+    /// A write has an older version than the stored record of its key. Nothing was written.
     #[error("a newer version of the key is known: {known}")]
     Older {
-        /// The newest one that is known of the keys that were to be written.
+        /// The newest stored version of the keys in the request.
         known: Version,
     },
-    /// Others write the same key all the time.
-    #[error("others write the same key all the time: it was not written")]
+    /// Other writers were faster in each attempt.
+    #[error("other writers write the same key all the time: it was not written")]
     Busy,
-    /// The server refused.
+    /// The server rejected a request.
     #[error("NATS refused: {0}")]
     Refused(String),
-    /// A file that the address names cannot be read.
+    /// A file in the address cannot be read.
     #[error("cannot read {}, which the address of NATS names: {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         why: String,
     },
-    /// The operating system gave no thread.
+    /// No thread could be started.
     #[error("cannot start a thread for the store: {0}")]
     Thread(io::ErrorKind),
 }

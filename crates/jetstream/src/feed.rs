@@ -1,8 +1,9 @@
-//! The thread with the connection: it makes the stream if it is not there, and keeps the index as new as the stream is.
+//! The feed: a thread with its own connection that creates the stream if it is missing and keeps the index up
+//! to date.
 //!
-//! The index is fed by a consumer that sends headers without values, in order. One that lost a message, or does not beat any more, is
-//! given up, and the next one goes on behind the last message that was read. There is none while this process writes much and
-//! nobody else writes.
+//! A consumer delivers headers without values, in stream order. After a lost message or a missing heartbeat,
+//! it is replaced by a new consumer that continues after the last message that was read. There is no consumer
+//! while this process writes much and is the only writer.
 
 use std::{
     sync::{Arc, atomic::Ordering::SeqCst},
@@ -26,7 +27,6 @@ use crate::{
     stream::{consumer, said},
 };
 
-/// How far the stream was read.
 struct Progress {
     last: u64,
     guard: Guard,
@@ -60,7 +60,7 @@ pub(crate) async fn run(shared: Arc<Shared>, address: Address, secrets: Secrets,
     }
 }
 
-/// Follows the stream from where that ended, and goes on until something fails: why.
+/// Follows the stream from the last position until an error occurs, which is returned.
 async fn follow(shared: &Shared, address: &Address, client: &Client, progress: &mut Progress) -> Why {
     progress.guard.be_careful();
     loop {
@@ -76,7 +76,7 @@ async fn follow(shared: &Shared, address: &Address, client: &Client, progress: &
     }
 }
 
-/// Reads the stream as long as others may write to it.
+/// Reads the stream with a consumer while others may write to it.
 async fn read(
     shared: &Shared,
     address: &Address,
@@ -87,8 +87,9 @@ async fn read(
     shared.numbers.want(false);
     let context = context(client);
     let (found, since) = guard.admit(shared, At { address, client, context: &context }).await?;
-    // The last message of all is there, as each subject keeps its last one. How many are pending is not to be relied on alone: a server may
-    // count messages that newer ones have replaced, and then never say that there are none.
+    // The stream's last message is present, because each subject keeps its last one. The number of pending
+    // messages alone is unreliable: a server may count messages that were replaced by newer ones, and then
+    // never report 0.
     let newest = found.info.state.last_sequence;
     let stream = found.stream;
     let ready = Arc::new(Ready { client: client.clone(), stream: stream.clone() });
@@ -118,13 +119,13 @@ async fn read(
         let message = message.ok_or("the connection has ended")?.map_err(said)?;
         let Ok(info) = message.info() else { continue };
         if info.consumer_sequence != expected {
-            return Err("messages were lost on the way, and are read again".into());
+            return Err("messages were lost in transit, and are read again".into());
         }
         expected += 1;
         let (sequence, pending) = (info.stream_sequence, info.pending);
         let mut is_ours = true;
         if let Some(key) = layout::full_key(&address.stream, &message.subject) {
-            // Most are what was written here.
+            // Most messages are this process's own writes.
             if !shared.is_known(&key, sequence) {
                 let none = HeaderMap::new();
                 let record = layout::record(message.headers.as_ref().unwrap_or(&none), None).ok();
@@ -143,16 +144,16 @@ async fn read(
         shared.numbers.want(worth != Worth::No);
         if worth == Worth::Yes {
             let name = consumer.cached_info().name.clone();
-            // One that cannot be removed the server forgets by itself.
+            // If the deletion fails, the server removes the consumer after its inactivity threshold.
             tokio::spawn(async move { stream.delete_consumer(&name).await.map(drop) });
             return Ok(());
         }
     }
 }
 
-/// Follows the stream by the numbers of what is written here alone, as long as that is all of it.
+/// Follows the stream by the sequence numbers of this process's writes, while it is the only writer.
 async fn go_alone(shared: &Shared, address: &Address, client: &Client, last: &mut u64) -> Result<(), String> {
-    tracing::debug!(after = *last, "nobody else writes to the stream");
+    tracing::debug!(after = *last, "this process is the only writer of the stream");
     let mut gapless = Gapless::behind(*last);
     let mut is_alone = true;
     while is_alone {
@@ -171,7 +172,7 @@ async fn go_alone(shared: &Shared, address: &Address, client: &Client, last: &mu
     Ok(())
 }
 
-/// Whether the stream can be followed.
+/// Whether the stream can be followed further.
 fn goes_on(shared: &Shared, address: &Address, client: &Client) -> Result<(), String> {
     if shared.acknowledged.is_doubted() {
         return Err(lacks(&address.stream));
@@ -179,12 +180,11 @@ fn goes_on(shared: &Shared, address: &Address, client: &Client) -> Result<(), St
     is_there(shared, client)
 }
 
-/// Whether the store is open, and connected.
 fn is_there(shared: &Shared, client: &Client) -> Result<(), String> {
     let is_there = !shared.is_closed() && client.connection_state() == State::Connected;
     is_there.then_some(()).ok_or_else(|| LOST.to_owned())
 }
 
 const BEFORE_AGAIN: Duration = Duration::from_secs(1);
-/// Messages that a consumer which keeps up has not sent yet.
+/// More pending messages mean that the consumer does not keep up.
 const FEW: u64 = 250;

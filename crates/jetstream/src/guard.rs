@@ -1,5 +1,5 @@
-//! Compares a stream with what was acknowledged. A stream that is missing, was recreated or has gone back is refused until it is complete again or the
-//! operator accepts it.
+//! Compares a stream with the acknowledged state. A stream that is missing, was recreated or has gone back is
+//! refused until it is complete again or the operator accepts it.
 
 use std::time::Duration;
 
@@ -18,14 +18,12 @@ use crate::{
     stream::{Found, consumer, find, make, said},
 };
 
-/// Why a stream is not followed.
 pub(crate) enum Why {
     Trouble(String),
     /// The stream lacks acknowledged messages.
     Refused(Loss),
 }
 
-/// How a stream is reached.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) address: &'a Address,
@@ -33,18 +31,16 @@ pub(crate) struct At<'a> {
     pub(crate) context: &'a Context,
 }
 
-/// Decides whether a stream is used.
 pub(crate) struct Guard {
     now: fn() -> Millis,
     /// When the stream that is read was created.
     following: Option<String>,
-    /// The same of a stream that is not read yet, and how it relates to the one before.
+    /// The same for a stream that is not read yet, and how it relates to the previous one.
     next: Option<(String, Since)>,
-    /// When the first difference was found.
     since: Option<Instant>,
-    /// The result of the last complete comparison.
     loss: Option<Loss>,
-    /// Whether the stream may have been replaced since the last look: the server was away, or an answer did not fit.
+    /// Whether the stream may have been replaced since the last check: the connection was lost, or a response
+    /// did not match.
     is_careful: bool,
 }
 
@@ -53,21 +49,21 @@ impl Guard {
         Self { now, following: None, next: None, since: None, loss: None, is_careful: true }
     }
 
-    /// The connection was lost, or another one is made.
+    /// The connection was lost or replaced.
     pub(crate) fn be_careful(&mut self) {
         self.is_careful = true;
     }
 
-    /// The stream is read from its start.
+    /// Reading starts at the start of the stream.
     pub(crate) fn begun(&mut self) {
         self.following = self.next.take().map(|(created, _)| created);
     }
 
-    /// Finds the stream, and says how it relates to what was read before.
+    /// Finds the stream and returns how it relates to the previous one.
     pub(crate) async fn admit(&mut self, shared: &Shared, at: At<'_>) -> Result<(Found, Since), Why> {
         let acknowledged = &shared.acknowledged;
         self.is_careful |= acknowledged.take_doubt();
-        // Before the stream is asked: other writes may be acknowledged meanwhile.
+        // Read before the request: other writes may be acknowledged meanwhile.
         let expected = acknowledged.expected(shared.index().held().0);
         let found = find(at.context, at.address).await?;
         let Some(expected) = expected else {
@@ -90,7 +86,7 @@ impl Guard {
         }
     }
 
-    /// Whether a stream has everything, without reading it.
+    /// Whether a stream is complete, without reading all of it.
     async fn is_whole(
         &self,
         shared: &Shared,
@@ -101,7 +97,7 @@ impl Guard {
         if !StreamState::of(&found.info).follows(expected) {
             return Ok(false);
         }
-        // A stream that went back may have grown since.
+        // A stream that has gone back may have grown since.
         if !self.is_careful {
             return Ok(true);
         }
@@ -190,7 +186,6 @@ impl Guard {
     }
 }
 
-/// Reads all messages of a stream for a comparison.
 async fn read_all(shared: &Shared, at: At<'_>, found: &Found, short: &mut Short) -> Result<(), Why> {
     let newest = found.info.state.last_sequence;
     let consumer = found.stream.create_consumer(consumer(at.client, 0)).await.map_err(said)?;
@@ -203,7 +198,7 @@ async fn read_all(shared: &Shared, at: At<'_>, found: &Found, short: &mut Short)
         let message = messages.next().await.ok_or("the connection has ended")?.map_err(said)?;
         let Ok(info) = message.info() else { continue };
         if info.consumer_sequence != expected {
-            return Err("messages were lost on the way, and are read again".into());
+            return Err("messages were lost in transit, and are read again".into());
         }
         expected += 1;
         let none = HeaderMap::new();
@@ -230,5 +225,6 @@ impl From<&str> for Why {
     }
 }
 
-/// A new leader may need this long to apply its log, and an answer about the previous stream may arrive this late.
+/// A new leader may need this long to apply its log, and a response about the previous stream may arrive this
+/// late.
 const PATIENCE: Duration = LONGEST_ANSWER;

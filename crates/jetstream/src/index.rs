@@ -1,4 +1,4 @@
-//! What is known of each key without asking a server: all records in the order of lists, and what time will make of them.
+//! The in-memory index: the records of all keys in list order, and when they expire.
 
 mod paired;
 mod short;
@@ -15,15 +15,15 @@ use kv::{About, Content, Cursor, Listed, ListedKey, Millis, Page, Record, Versio
 pub(crate) use self::short::Short;
 use crate::layout::joined;
 
-/// All keys of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     entries: BTreeMap<Arc<[u8]>, Entry>,
-    /// In which second time makes something of a record.
+    /// When [`Record::sweep`] changes a record, in seconds since 1970.
     due: BTreeSet<(u64, Arc<[u8]>)>,
-    /// Messages of which the other one of two stores may know less.
+    /// Messages that the other store may lack, by sequence number.
     noted: BTreeMap<u64, Arc<[u8]>>,
-    /// The last message up to which that one has all but what is noted; `None` if there is no other store.
+    /// The other store has all messages up to this number except the noted ones; `None` if there is no other
+    /// store.
     given: Option<u64>,
     keys: u64,
     bytes: u64,
@@ -32,9 +32,8 @@ pub(crate) struct Index {
 /// The last message of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Its number in the stream.
     pub(crate) sequence: u64,
-    /// What it says; `None` if that cannot be read.
+    /// Its record; `None` if it cannot be decoded.
     pub(crate) record: Option<Record>,
 }
 
@@ -56,7 +55,7 @@ impl Index {
         self.entries.get(key)
     }
 
-    /// Takes a key's message, unless a newer one is known. Says whether it was taken.
+    /// Applies a key's message, unless a newer one is known. Returns whether it was applied.
     pub(crate) fn apply(&mut self, key: &[u8], entry: Entry) -> bool {
         let (sequence, is_record) = (entry.sequence, entry.record.is_some());
         let bytes = entry.about().map(|about| about.bytes);
@@ -88,7 +87,7 @@ impl Index {
         true
     }
 
-    /// A key's message with this number is not in the stream any more.
+    /// A key's message with this number was removed from the stream.
     pub(crate) fn forget(&mut self, key: &[u8], sequence: u64) {
         if self.entries.get(key).is_some_and(|known| known.sequence == sequence)
             && let Some((key, entry)) = self.entries.remove_entry(key)
@@ -97,7 +96,7 @@ impl Index {
         }
     }
 
-    /// What follows from an entry that is not there any more.
+    /// Updates the totals and the other maps for a removed entry.
     fn take_off(&mut self, key: &Arc<[u8]>, entry: &Entry) {
         self.noted.remove(&entry.sequence);
         if let Some(about) = entry.about() {
@@ -109,7 +108,7 @@ impl Index {
         }
     }
 
-    /// At most `most` keys of which time has made something. A deletion that the other store has not got yet is not forgotten.
+    /// At most `most` keys whose record is due. A tombstone that the other store lacks is not dropped.
     pub(crate) fn due(&self, now: Millis, most: usize) -> Vec<(Arc<[u8]>, Entry)> {
         let due = self.due.iter().take_while(|(second, _)| *second <= now.seconds());
         let due = due.filter_map(|(_, key)| Some((key, self.entries.get(key)?)));
@@ -117,7 +116,6 @@ impl Index {
         due.map(|(key, entry)| (Arc::clone(key), entry.clone())).collect()
     }
 
-    /// A page of the keys that have a value.
     pub(crate) fn list(&self, namespace: &str, page: &Page, now: Millis) -> Listed {
         let first = joined(namespace, &page.prefix);
         let after = page.after.as_ref().map(|after| joined(namespace, after));
@@ -133,7 +131,7 @@ impl Index {
             if keys.len() == page.limit || looked == MOST_LOOKED {
                 return Listed { keys, next: last.map(|last| Cursor { last }) };
             }
-            // Only keys that are UTF-8 are in the index.
+            // The index contains only keys that are UTF-8.
             let name = String::from_utf8_lossy(&key[namespace.len() + 1..]).into_owned();
             last = Some(name.clone());
             if let Some(about) = entry.record.as_ref().and_then(|record| record.value(now)) {
@@ -143,13 +141,13 @@ impl Index {
         Listed { keys, next: None }
     }
 
-    /// Keys that have a value, and the bytes of those.
+    /// The number of keys with a value, and the size of their values.
     pub(crate) fn held(&self) -> (u64, u64) {
         (self.keys, self.bytes)
     }
 }
 
-/// Keys that one page looks at, with or without a value.
+/// Keys scanned per page, with or without a value.
 const MOST_LOOKED: usize = 50_000;
 
 #[cfg(test)]

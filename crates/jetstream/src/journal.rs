@@ -1,8 +1,9 @@
-//! Messages of many senders in one stream, read by each of them in the stream's order; and words beside it, which nobody keeps.
+//! A stream that many data centres write and all of them read in the same order, and transient messages that
+//! are not stored.
 //!
-//! Each message belongs to a part, of which the stream keeps the last 10 000. A part's last message goes only when the part does, so that
-//! whoever was away for long finds out, by the numbers of what is there, that something is not; no clock has a say in that. A full stream
-//! refuses what is new, and who sent it knows that it is not there.
+//! Each message belongs to a part. The stream keeps the last 10 000 messages of each part, and its last
+//! message until the part is deleted. So a reader that was disconnected for long detects missing messages by
+//! their numbers, independent of any clock. A full stream rejects new messages, and the sender is notified.
 
 use std::{
     path::Path,
@@ -37,18 +38,17 @@ use crate::{
     state_file::{Before, StateFile},
 };
 
-/// Where a journal is, and whose.
+/// A journal at an address, with its owner.
 pub struct Journal {
     address: Address,
     secrets: Secrets,
     owner: String,
     file: StateFile,
     before: Before,
-    /// How far it was read.
     reached: Mutex<Option<StreamState>>,
 }
 
-/// Writes to a journal that is open.
+/// Writes to an open journal.
 pub struct Writer {
     client: Client,
     context: Context,
@@ -56,24 +56,24 @@ pub struct Writer {
     subject: String,
 }
 
-/// Reads a journal that is open.
+/// Reads an open journal.
 pub struct Reader {
     client: Client,
     turn: Arc<Notify>,
     kept: pull::Stream,
     said: [Subscriber; 2],
     subject: String,
-    /// By the numbers of its consumer, the next message.
+    /// The expected consumer sequence number of the next message.
     expected: u64,
     behind: Behind,
 }
 
-/// Messages that were in the stream when it was opened, and have not come yet.
+/// Messages that were in the stream when it was opened and have not been received yet.
 struct Behind {
     left: u64,
-    /// The last of them: a server that was just started may say of more that they are left.
+    /// The last of them. A server that was just started may report a higher number of pending messages.
     newest: u64,
-    /// When they are not waited for any longer: they have gone from the stream meanwhile.
+    /// The deadline for the next of them: they may have been removed from the stream meanwhile.
     until: Instant,
 }
 
@@ -82,49 +82,48 @@ impl Behind {
         Self { left, newest, until: Instant::now() + BETWEEN_BEATS }
     }
 
-    /// One with this number has come, after which so many are in the stream.
+    /// A message with this number was received, with `pending` more in the stream.
     fn came(&mut self, number: u64, pending: u64) {
         if self.left > 0 {
             *self = Self::by(if number < self.newest { pending } else { 0 }, self.newest);
         }
     }
 
-    /// Waits until they are not waited for any longer, whatever else comes in between.
+    /// Waits for the deadline, even if other messages are received meanwhile.
     async fn given_up(&mut self) {
         sleep_until(self.until).await;
         self.left = 0;
     }
 }
 
-/// What comes from a journal.
+/// An event of a journal.
 #[derive(Debug)]
 pub enum Came {
-    /// A message that is kept.
+    /// A stored message.
     Kept {
-        /// To which part it belongs.
+        /// The part to which it belongs.
         part: String,
-        /// What it says.
+        /// The message body.
         text: Bytes,
-        /// Its number in the stream.
+        /// Its sequence number in the stream.
         sequence: u64,
     },
-    /// Words that are not.
+    /// A transient message.
     Said {
-        /// By whom, as they say.
+        /// Its sender, as stated in the message.
         by: String,
-        /// The words.
+        /// The message body.
         text: Bytes,
     },
-    /// Nothing more for now: all has come that was in the stream when it was opened.
+    /// All messages that were in the stream when it was opened have been received.
     Nothing,
 }
 
 impl Journal {
-    /// The journal of this owner, such as a network, at an address. Reads the files that it names. How far it was read is kept in the
-    /// directory `records` over restarts. Blocks.
+    /// Prepares the journal of an owner, such as a network, at an address. Reads the files that the address
+    /// names. The position is saved in the directory `records` across restarts. Blocks.
     ///
-    /// # Errors
-    /// When one of them cannot be read.
+    /// # Errors When one of the files cannot be read.
     pub fn new(address: Address, owner: &str, records: Option<&Path>) -> Result<Self, Error> {
         let secrets = Secrets::read(&address)?;
         let (file, before) = StateFile::open(records, &address.stream);
@@ -134,7 +133,8 @@ impl Journal {
         Ok(Self { address, secrets, owner: owner.to_owned(), file, before, reached: Mutex::default() })
     }
 
-    /// Everything up to this place is done. Ignored until [`Place::begin`] if the stream was recreated.
+    /// All messages up to this place were handled. Ignored until [`Place::begin`] if the stream was
+    /// recreated.
     pub fn reached(&self, place: &Place) {
         if place.is_anew {
             return;
@@ -145,7 +145,7 @@ impl Journal {
         *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 
-    /// Writes this to the file. Blocks.
+    /// Writes the position to the file. Blocks.
     pub fn keep(&self) {
         let reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(state) = reached
@@ -155,15 +155,16 @@ impl Journal {
         }
     }
 
-    /// Where it is, without who connects.
+    /// The address without credentials.
     pub fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// Connects, makes the stream if it is not there, and reads on from a place. Hears what is said to one of these two.
+    /// Connects, creates the stream if it is missing, and reads from a place. Subscribes to transient
+    /// messages to either of `ears`.
     ///
     /// # Errors
-    /// When NATS cannot be used, or the stream is not one that loses nothing: a sentence.
+    /// When NATS cannot be used, or the stream's settings could lose messages. The text is the reason.
     pub async fn open(&self, place: &mut Place, ears: [&str; 2]) -> Result<(Writer, Reader), String> {
         let failed = |why: &dyn std::fmt::Display| failed(&self.address, why);
         let turn = Arc::new(Notify::new());
@@ -208,7 +209,6 @@ impl Journal {
         format!("{}.{}", self.address.stream, token(&self.owner))
     }
 
-    /// The stream, made if it is not there.
     async fn stream(&self, context: &Context) -> Result<Stream, String> {
         let name = &self.address.stream;
         let wanted = stream::Config {
@@ -235,11 +235,11 @@ impl Journal {
 }
 
 impl Writer {
-    /// Appends to a part, and waits until the server says that it is stored. What has the `id` of something that came a moment ago is stored
-    /// once.
+    /// Appends to a part and waits for the server's acknowledgement. A message with the same `id` as a recent
+    /// one is stored once.
     ///
     /// # Errors
-    /// When it is not stored, or not known to be.
+    /// When the message is not stored, or not acknowledged.
     pub async fn keep(&self, part: &str, id: &str, text: Vec<u8>) -> Result<(), Error> {
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", id);
@@ -252,7 +252,7 @@ impl Writer {
         acknowledged.map(drop).map_err(|why| refused(&why))
     }
 
-    /// Says something to all who have this ear.
+    /// Sends a transient message to all subscribers of `to`.
     ///
     /// # Errors
     /// When the connection has ended.
@@ -262,10 +262,10 @@ impl Writer {
         said.map_err(|why| Error::NotAnswered(why.to_string()))
     }
 
-    /// Has the stream forget a part.
+    /// Deletes a part from the stream.
     ///
     /// # Errors
-    /// When the server does not do it.
+    /// When the server does not confirm it.
     pub async fn forget(&self, part: &str) -> Result<(), Error> {
         let purged = self.stream.purge().filter(format!("{}.{}", self.subject, token(part))).await;
         purged.map(drop).map_err(|why| Error::NotAnswered(why.to_string()))
@@ -273,15 +273,16 @@ impl Writer {
 }
 
 impl Reader {
-    /// Whether all has come that was in the stream when it was opened.
+    /// Whether all messages that were in the stream when it was opened have been received.
     pub fn is_current(&self) -> bool {
         self.behind.left == 0
     }
 
-    /// Waits for what comes next.
+    /// Waits for the next event.
     ///
     /// # Errors
-    /// When the connection is lost, or messages were: a sentence. It is to be opened again then, from the same place.
+    /// When the connection is lost, or messages were lost in transit. The text is the reason. The journal
+    /// must then be opened again at the same place.
     pub async fn next(&mut self) -> Result<Came, String> {
         loop {
             let [all, own] = &mut self.said;
@@ -313,7 +314,7 @@ impl Reader {
     fn kept(&mut self, message: &async_nats::jetstream::Message) -> Result<Option<Came>, String> {
         let Ok(info) = message.info() else { return Ok(None) };
         if info.consumer_sequence != self.expected {
-            return Err("messages were lost on the way, and are read again".to_owned());
+            return Err("messages were lost in transit, and are read again".to_owned());
         }
         self.expected += 1;
         self.behind.came(info.stream_sequence, info.pending);
@@ -328,7 +329,8 @@ impl Reader {
 }
 
 impl Place {
-    /// Whether the stream was recreated or has gone back, so that messages may be lost. It is read from its start.
+    /// Whether the stream was recreated or has gone back, so that messages may be lost. It is read from its
+    /// start.
     pub fn is_anew(&self) -> bool {
         self.is_anew
     }
@@ -338,32 +340,32 @@ impl Place {
         self.is_anew = false;
     }
 
-    /// All has been done of what came, up to this number.
+    /// All messages up to this number were handled.
     pub fn reach(&mut self, sequence: u64) {
         self.last = self.last.max(sequence);
     }
 }
 
-/// Why a stream of that name, with other subjects, is not this owner's.
+/// The error of a stream that belongs to another owner or holds something else.
 fn not_ours(name: &str, owner: &str, subjects: &[String]) -> String {
     let of_other = || {
         let [subject] = subjects else { return None };
         let other = subject.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".*")?;
-        // A name's own dots are encoded.
+        // Dots in a name are encoded.
         Some(other).filter(|other| !other.contains(['.', '*', '>'])).map(decoded)
     };
     match of_other() {
         Some(other) => format!(
-            "stream {name} is of the network \"{other}\", and this one is \"{owner}\": name another one, as in nats://HOST/{name}_2"
+            "stream {name} belongs to the network \"{other}\", but this network is \"{owner}\": use another stream, as in nats://HOST/{name}_2"
         ),
         None => format!(
-            "stream {name} is there already and holds something else ({}): name another one, as in nats://HOST/{name}_2",
+            "stream {name} already exists and holds something else ({}): use another stream, as in nats://HOST/{name}_2",
             subjects.join(", ")
         ),
     }
 }
 
-/// Whether a stream that somebody made loses nothing without anybody's noticing.
+/// Checks that the settings of an existing stream do not lose messages without notice.
 fn is_safe(name: &str, config: &stream::Config) -> Result<(), String> {
     let needs = |what: &str| needs(name, what);
     if config.retention != RetentionPolicy::Limits {
@@ -373,10 +375,10 @@ fn is_safe(name: &str, config: &stream::Config) -> Result<(), String> {
         return needs("file storage, as memory is lost when the server ends");
     }
     if config.discard != DiscardPolicy::New || config.discard_new_per_subject {
-        return needs("discard new, and not per subject: a full stream would lose what nobody has read");
+        return needs("discard new, and not per subject: a full stream would drop unread messages");
     }
     if !config.max_age.is_zero() {
-        return needs("no max_age: who was away for longer would not notice what it has lost");
+        return needs("no max_age: a reader that was disconnected for longer would not notice the loss");
     }
     if (1..LEAST_KEPT).contains(&config.max_messages_per_subject) {
         return needs(&format!("max_msgs_per_subject of {LEAST_KEPT} at least, or none"));
@@ -394,7 +396,7 @@ fn is_safe(name: &str, config: &stream::Config) -> Result<(), String> {
     Ok(())
 }
 
-/// A name as one part of a subject: it has no dots, spaces and wildcards there.
+/// Encodes a name as one token of a subject, without dots, spaces and wildcards.
 fn token(name: &str) -> String {
     utf8_percent_encode(name, OUTSIDE).to_string()
 }
@@ -405,17 +407,17 @@ fn decoded(token: &str) -> String {
 
 const OUTSIDE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Bytes of a message at most, with all that is said of it: a quarter of what a server takes that nobody has told otherwise.
+/// The largest message in bytes, including headers: a quarter of the default max_payload of a server.
 pub const LONGEST_MESSAGE: usize = 256 << 10;
-/// Messages of a part.
+/// Messages that the stream keeps of a part.
 const KEPT: i64 = 10_000;
-/// With fewer than that, whoever was away for a moment may lack some.
+/// With fewer messages, a reader that was briefly disconnected might miss some.
 const LEAST_KEPT: i64 = 1000;
-/// Of the stream: 10 000 messages of 300 bytes, as one purge is, of 300 data centres are 900 MB.
+/// The limit of the stream: 10 000 messages of 300 bytes (one purge each) of 300 data centres are 900 MB.
 const MOST_BYTES: i64 = 1 << 30;
-/// Messages that were sent here and not read yet, of the stream; with [`LONGEST_MESSAGE`] that is 16 MiB.
+/// Messages in flight to this reader: 16 MiB with [`LONGEST_MESSAGE`].
 const AT_ONCE: usize = 64;
-/// Of each subscription; of words more than that are dropped, which are said again.
+/// Queued messages per subscription. Further transient messages are dropped; their senders repeat them.
 const WAITING: usize = 256;
 
 #[cfg(test)]
@@ -426,10 +428,11 @@ mod tests {
     fn a_stream_of_something_else_is_named() {
         let told = |subject: &str| not_ours("S", "shop", &[subject.to_owned()]);
         assert!(
-            told("S.other%2Eexample.*").starts_with("stream S is of the network \"other.example\", and this")
+            told("S.other%2Eexample.*")
+                .starts_with("stream S belongs to the network \"other.example\", but this")
         );
         for subject in ["S.*.*", "orders.>", "S.*", "S"] {
-            let expected = format!("stream S is there already and holds something else ({subject})");
+            let expected = format!("stream S already exists and holds something else ({subject})");
             assert!(told(subject).starts_with(&expected), "{}", told(subject));
         }
     }
@@ -454,7 +457,7 @@ mod tests {
             let mut config = good.clone();
             spoil(&mut config);
             let why = is_safe("S", &config).unwrap_err();
-            assert!(why.contains(expected) && why.starts_with("stream S is there already"), "{why}");
+            assert!(why.contains(expected) && why.starts_with("stream S already exists"), "{why}");
         }
     }
 
@@ -463,7 +466,7 @@ mod tests {
         let mut behind = Behind::by(3, 9);
         behind.came(7, 1);
         let began = Instant::now();
-        // Each of them ends one wait, and another one begins.
+        // Each transient message ends one wait, and the next one begins.
         while tokio::time::timeout(BETWEEN_BEATS / 2, behind.given_up()).await.is_err() {}
         assert_eq!((behind.left, began.elapsed()), (0, BETWEEN_BEATS));
         behind.came(8, 5);

@@ -1,39 +1,39 @@
-//! How a key and its value lie in a stream: one subject a key, and on it one message, whose headers say what the value does not.
+//! The layout of keys and values in a stream: one subject per key with one message, whose headers contain the
+//! record.
 //!
-//! A subject is the stream's name, the namespace's id and the key, in the letters of base64 for URLs, as a key has any bytes and a
-//! subject's parts have no dots and spaces. A key of 512 bytes makes one of 683 letters.
+//! A subject consists of the stream's name, the namespace's id and the key. The key is encoded as base64url,
+//! because it may contain any bytes, but a subject token must not contain dots and spaces. A key of 512 bytes
+//! is encoded as 683 characters.
 
 use async_nats::HeaderMap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kv::{Damaged, Record};
 
-/// What a stream says of the other store.
+/// The replication mark: what the other store has received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The last message up to which that one has all.
+    /// The sequence number up to which the other store has all messages.
     pub(crate) given: u64,
-    /// Whether that one may have keys that this one has never had.
+    /// Whether the other store may have keys that this store never received.
     pub(crate) is_filling: bool,
-    /// The number of its own message; 0 if there is none.
+    /// The sequence number of the mark's own message; 0 if there is none.
     pub(crate) sequence: u64,
 }
 
-/// The subject of a key.
 pub(crate) fn subject(stream: &str, namespace: &str, key: &str) -> String {
     format!("{stream}.{namespace}.{}", URL_SAFE_NO_PAD.encode(key))
 }
 
-/// The subject of what a data centre's store says of the other one.
+/// The subject of the mark of a data centre's store.
 pub(crate) fn mark_subject(stream: &str, data_centre: &str) -> String {
     subject(stream, PAIRED, data_centre)
 }
 
-/// All subjects of a stream.
 pub(crate) fn all(stream: &str) -> String {
     format!("{stream}.*.*")
 }
 
-/// A namespace and a key, in the order of lists; `None` if a subject is of something else.
+/// The index key (see [`joined`]) of a subject; `None` if the subject does not belong to a key.
 pub(crate) fn full_key(stream: &str, subject: &str) -> Option<Vec<u8>> {
     let (namespace, key) = subject.strip_prefix(stream)?.strip_prefix('.')?.split_once('.')?;
     if namespace == PAIRED {
@@ -44,18 +44,17 @@ pub(crate) fn full_key(stream: &str, subject: &str) -> Option<Vec<u8>> {
     Some(joined(namespace, &key))
 }
 
-/// A key with its namespace in front.
+/// The key with its namespace as prefix.
 pub(crate) fn joined(namespace: &str, key: &str) -> Vec<u8> {
-    // No namespace has such a byte in its name.
+    // Names of namespaces cannot contain NUL.
     [namespace.as_bytes(), b"\0", key.as_bytes()].concat()
 }
 
-/// The namespace and the key of both.
+/// Splits what [`joined`] returned into namespace and key.
 pub(crate) fn parts(full_key: &[u8]) -> Option<(&str, &str)> {
     std::str::from_utf8(full_key).ok()?.split_once('\0')
 }
 
-/// The headers of a record's message.
 pub(crate) fn headers(record: &Record) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in record.fields() {
@@ -64,7 +63,7 @@ pub(crate) fn headers(record: &Record) -> HeaderMap {
     headers
 }
 
-/// How many bytes headers take of what a message may have.
+/// The encoded size of headers in bytes, which counts towards the maximum payload.
 pub(crate) fn length(headers: &HeaderMap) -> u64 {
     let lines = headers.iter().flat_map(|(name, values)| {
         values.iter().map(|value| AsRef::<str>::as_ref(name).len() + value.as_str().len() + ": \r\n".len())
@@ -72,7 +71,8 @@ pub(crate) fn length(headers: &HeaderMap) -> u64 {
     ("NATS/1.0\r\n\r\n".len() + lines.sum::<usize>()) as u64
 }
 
-/// What a message's headers say. `bytes` is the value's length, if it is there; where headers come alone, they say it.
+/// Decodes the record of a message. `bytes` is the length of the value; `None` if the consumer sends only
+/// headers, which then include the size.
 pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, Damaged> {
     let field = |name: &str| headers.get(name).map(|value| value.as_str());
     let said = || field(SIZE).and_then(|text| text.parse().ok());
@@ -80,7 +80,7 @@ pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, 
 }
 
 impl Mark {
-    /// From its message. One that is no mark says that the other store has nothing.
+    /// Decodes a mark. An invalid one counts as a mark at 0.
     pub(crate) fn of(headers: &HeaderMap, sequence: u64) -> Self {
         let number = |name| headers.get(name)?.as_str().parse().ok();
         let is_filling = number(FILLING).is_some_and(|filling: u64| filling > 0);
@@ -95,13 +95,13 @@ impl Mark {
     }
 }
 
-/// A message is taken only after this one of its subject.
+/// The server stores a message only if this is the sequence number of the last message of its subject.
 pub(crate) const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
-/// In the place of a namespace, whose ids have other letters.
+/// Replaces the namespace in the subject of a mark; ids of namespaces use other letters.
 const PAIRED: &str = "paired";
-/// What the server says of a message whose headers it sends alone.
+/// The size of the message, added by the server if it sends only headers.
 const SIZE: &str = "Nats-Msg-Size";
-/// Of a mark.
+/// Headers of a mark.
 const GIVEN: &str = "KV-Given";
 const FILLING: &str = "KV-Filling";
 

@@ -1,24 +1,25 @@
-//! What lies in streams of NATS JetStream: keys with their values and versions, the store of the key-value store for several machines; and a
-//! journal that many write and all of them read, for purges.
+//! Stores in streams of NATS JetStream: a bucket with keys, values and versions for the key-value store, and
+//! a journal with many writers and readers for purges.
 //!
-//! | to see | look into |
+//! | subject | module or item |
 //! | --- | --- |
-//! | what is asked of it | [`Bucket`] |
-//! | where the stream is, as a person writes it | [`Address`] |
-//! | a connection, why it cannot be used, and a place in a stream | `connection.rs` |
-//! | a stream that many write and all of them read | [`Journal`] |
-//! | subjects and headers: how a key and its value lie in the stream | `layout.rs` |
-//! | what is known of all keys without asking a server | `index.rs` |
-//! | a connection for each runtime that asks | `lines.rs` |
-//! | a message that is written behind the one that is known | `publish.rs` |
-//! | what one of two stores keeps for the other, and how that outlives the process | `paired.rs`, `index/paired.rs`, `mark.rs` |
-//! | the bucket's stream, and how the index is kept as new as it | `stream.rs`, `feed.rs` |
-//! | whether it has what was acknowledged, and how that outlives the process | `guard.rs`, `confirm.rs`, `acknowledged.rs`, `state_file.rs`, `loss.rs` |
-//! | how it is followed without a consumer while nobody else writes | `alone.rs` |
-//! | what the bucket and its feed share | `shared.rs` |
+//! | reads and writes of keys | [`Bucket`] |
+//! | the address of a stream, as configured | [`Address`] |
+//! | connections, their errors, and positions in a stream | `connection.rs` |
+//! | a stream that many data centres write and all of them read | [`Journal`] |
+//! | subjects and headers of keys and values | `layout.rs` |
+//! | the in-memory index of all keys | `index.rs` |
+//! | one connection per runtime | `lines.rs` |
+//! | conditional writes and reads of the last message | `publish.rs` |
+//! | replication between two stores, durable across restarts | `paired.rs`, `index/paired.rs`, `mark.rs` |
+//! | the bucket's stream, and the feed that keeps the index up to date | `stream.rs`, `feed.rs` |
+//! | detecting loss of acknowledged messages, across restarts | `guard.rs`, `confirm.rs`, `acknowledged.rs`, `state_file.rs`, `loss.rs` |
+//! | following the stream without a consumer while there are no other writers | `alone.rs` |
+//! | state shared by the bucket and its feed | `shared.rs` |
 //!
-//! A write says behind which message of its key it wants to be, so that of two writers one is late, reads what the other wrote, and makes a
-//! newer version. What a version is, when a value is over and what a page holds says the engine, `kv`.
+//! A write states the sequence number of its key's last known message. If another writer was faster, the
+//! server rejects the write; the writer then reads the newer message and makes a newer version. Versions,
+//! expiration and pages are defined by the engine, `kv`.
 
 mod acknowledged;
 mod address;

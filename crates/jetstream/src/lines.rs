@@ -1,7 +1,7 @@
-//! Connections beside the one that the index is fed by: one for each runtime that asks, so that no answer has to wake another thread.
+//! One additional NATS connection per runtime, so that a response does not have to wake another thread.
 //!
-//! They are made beside what is asked, which goes over the first connection until one is there, and while it is lost. Whether the stream
-//! can be used says the first one alone.
+//! Connections are made in the background. Requests use the feed's connection until the runtime's connection
+//! is established, and while it is lost. Only the feed's connection decides whether the stream is usable.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -21,7 +21,6 @@ use crate::{
     shared::Ready,
 };
 
-/// The connections of a bucket's runtimes.
 pub(crate) struct Lines {
     address: Address,
     secrets: Secrets,
@@ -31,7 +30,7 @@ pub(crate) struct Lines {
 
 enum Line {
     Open(Arc<Ready>),
-    /// It is being made, or was given up a moment ago.
+    /// The connection is being made, or was closed recently.
     Shut,
 }
 
@@ -40,7 +39,8 @@ impl Lines {
         Arc::new(Self { address, secrets, of: RwLock::new(Some(HashMap::new())) })
     }
 
-    /// The connection of the runtime that this is called in, or the first one if it has none. Begins to make it then.
+    /// The connection of the current runtime, or else the feed's connection. Starts to connect if the runtime
+    /// has none.
     pub(crate) fn here(self: &Arc<Self>, first: &Arc<Ready>) -> Arc<Ready> {
         let Ok(runtime) = Handle::try_current() else { return Arc::clone(first) };
         match self.read().as_ref().map(|of| of.get(&runtime.id())) {
@@ -56,8 +56,8 @@ impl Lines {
         Arc::clone(first)
     }
 
-    /// What was asked over a connection came to this. One that has not answered may lead to a server that is cut off from the others, and
-    /// is given up for a while.
+    /// Handles the result of a request. A connection without a response may lead to a server that is
+    /// partitioned from its cluster, so it is not used for a while.
     pub(crate) fn told<T>(&self, line: &Arc<Ready>, answer: Result<T, Error>) -> Result<T, Error> {
         if let Err(Error::NotConfirmed(_) | Error::NotAnswered(_) | Error::NotReady(_)) = &answer {
             let mut of = self.write();
@@ -69,12 +69,11 @@ impl Lines {
         answer
     }
 
-    /// Ends all of them, and makes no more.
     pub(crate) fn close(&self) {
         *self.write() = None;
     }
 
-    /// Keeps a place for one that is to be made. Says whether there was none.
+    /// Reserves the entry of a runtime. Returns false if there is one already.
     fn begin(&self, id: Id) -> bool {
         match self.write().as_mut().map(|of| of.entry(id)) {
             Some(Entry::Vacant(place)) => {
@@ -85,7 +84,7 @@ impl Lines {
         }
     }
 
-    /// Makes a runtime's connection, and another one whenever that was given up.
+    /// Makes a runtime's connection, and a new one whenever it was closed.
     async fn keep(self: Arc<Self>, id: Id) {
         while self.read().is_some() {
             match self.connect().await.map(Arc::new) {
@@ -97,13 +96,12 @@ impl Lines {
                         sleep(BETWEEN_LOOKS).await;
                     }
                 }
-                Err(why) => tracing::debug!(error = %why, "there is one connection less than may be"),
+                Err(why) => tracing::debug!(error = %why, "a connection of a runtime cannot be made"),
             }
             sleep(BEFORE_AGAIN).await;
         }
     }
 
-    /// Whether a runtime's connection is this one still.
     fn has(&self, id: Id, line: &Arc<Ready>) -> bool {
         self.read().as_ref().and_then(|of| of.get(&id)).is_some_and(|place| place.is(line))
     }
@@ -130,8 +128,9 @@ impl Line {
     }
 }
 
-/// How soon one that was given up is noticed. It is shorter than an answer may take: a timer that is the next one of all wakes its runtime,
-/// which costs a system call for each request if its own timer is that.
+/// How soon a closed connection is noticed. Shorter than the request timeout: a new earliest timer wakes its
+/// runtime, which costs a system call. Without this timer, the timeout of each request would be the earliest
+/// one.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
-/// What is asked meanwhile goes over the first connection.
+/// Requests use the feed's connection meanwhile.
 const BEFORE_AGAIN: Duration = Duration::from_secs(5);

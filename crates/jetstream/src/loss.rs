@@ -1,18 +1,19 @@
-//! The difference between a stream and the acknowledged state, as data and as a sentence.
+//! The difference between a stream and the acknowledged state, with its error message.
 
 use std::fmt;
 
 use async_nats::jetstream::stream::Info;
 use serde::{Deserialize, Serialize};
 
-/// A stream at one moment. The time of its creation tells it from another stream of the same name.
+/// The state of a stream at one moment. The creation time distinguishes it from another stream of the same
+/// name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamState {
     /// When it was created (RFC 3339).
     pub created: String,
     /// The sequence number of its last message; 0 before the first.
     pub last_sequence: u64,
-    /// Keys with a value in it; `None` if they were not counted.
+    /// The number of keys with a value; `None` if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
 }
@@ -26,7 +27,8 @@ pub struct Loss {
     pub expected: StreamState,
     /// Its state now; `None` if it is missing.
     pub found: Option<StreamState>,
-    /// Keys that are missing or older than acknowledged; `None` after a restart, when the keys are unknown.
+    /// The number of keys that are missing or older than acknowledged; `None` after a restart, when the keys
+    /// are unknown.
     pub missing_keys: Option<u64>,
 }
 
@@ -53,7 +55,6 @@ impl StreamState {
 }
 
 impl Loss {
-    /// Whether the stream is still in the state that was found.
     pub(crate) fn is_of(&self, found: Option<&StreamState>) -> bool {
         match (&self.found, found) {
             (Some(before), Some(now)) => before.is(now),
@@ -97,7 +98,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// The reason while a difference is not confirmed.
+/// The error message while a difference is not confirmed.
 pub(crate) fn lacks(stream: &str) -> String {
     format!(
         "stream {stream} lacks acknowledged messages, or NATS has not recovered it yet: it is checked again"

@@ -1,8 +1,10 @@
-//! What a stream says of the other one of two stores: up to which message that one has all, and whether it may have keys that this one never had.
+//! The replication mark of a paired store: the sequence number up to which the other store has all messages,
+//! and whether the other store may have keys that this store never received.
 //!
-//! It is a message in the same stream, so that it is lost, put back from a copy or moved together with what it is about. It names a message that nothing
-//! is lacking up to, and whoever starts gives the other store all that lies behind it: what is given twice is taken once. So it need not follow each write; it is
-//! written now and then when it can go forward, and at once when it has to go back.
+//! The mark is a message in the same stream, so that it is lost, restored or moved together with the data it
+//! describes. After a start, all messages after the mark are sent to the other store; a repeated record has
+//! no effect. So the mark need not follow each write: it is moved forward periodically, and moved back
+//! immediately.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -14,18 +16,19 @@ use crate::{
     shared::{Ready, Shared},
 };
 
-/// Where a mark may go.
+/// In which direction the mark may move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Course {
-    /// Only back: the other store was found to lack something before it.
+    /// Only back: the other store lacks a message before it.
     Back,
-    /// As far forward as it can, too.
+    /// Also forward, to the last possible position.
     Forward,
 }
 
 impl Shared {
-    /// Begins to read a stream, of which nothing is known yet: with its mark, or without one if there is no other store. An empty or incomplete stream
-    /// may lack what the other store has, and says so before it is used.
+    /// Starts to read a stream whose content is unknown, and reads its mark if there is another store.
+    /// Records durably that an empty or incomplete stream may lack keys of the other store, before the stream
+    /// is used.
     pub(crate) async fn begin(&self, ready: &Ready, is_empty: bool, since: Since) -> Result<(), Error> {
         let Some(subject) = &self.mark_subject else {
             self.start_anew(None);
@@ -45,7 +48,7 @@ impl Shared {
         self.keep_mark(ready, Course::Back).await
     }
 
-    /// Writes down up to which message the other store has all, if that is not written there.
+    /// Writes the mark if it has changed.
     pub(crate) async fn keep_mark(&self, ready: &Ready, course: Course) -> Result<(), Error> {
         let Some(subject) = &self.mark_subject else { return Ok(()) };
         let mut marked = self.marked.lock().await;
@@ -64,22 +67,22 @@ impl Shared {
                     *marked = Mark { sequence, ..mark };
                     return Ok(());
                 }
-                // Another process of this data centre has written it, or this one without being told so.
+                // Another process of this data centre wrote the mark, or this process did without receiving
+                // the acknowledgement.
                 Attempt::Late => *marked = read(ready, subject).await?.unwrap_or_default(),
             }
         }
         Err(Error::Busy)
     }
 
-    /// The last message up to which the other store has all that has been read.
+    /// The sequence number up to which the other store has all messages that were read.
     fn given(&self) -> u64 {
-        // First what was read: all of that is in the index.
+        // Loaded before the index: all messages up to this number are in the index.
         let read = self.read_upto.load(SeqCst);
         self.index().given(read)
     }
 }
 
-/// The one that is in the stream, if there is one.
 async fn read(ready: &Ready, subject: &str) -> Result<Option<Mark>, Error> {
     let message = last(ready, subject).await?;
     Ok(message.map(|message| Mark::of(&message.headers, message.sequence)))

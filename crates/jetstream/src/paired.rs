@@ -1,4 +1,5 @@
-//! What one of two stores keeps for the other: which keys that may know less of, and what is known of keys in a range.
+//! Replication between two stores: which keys the other store may lack, and the versions of the keys in a
+//! range.
 
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
@@ -16,22 +17,23 @@ use crate::{
     shared::Ready,
 };
 
-/// A key that is noted, with its namespace.
+/// A noted key, prefixed with its namespace.
 #[derive(Debug)]
 pub struct Noted {
     /// The key.
     pub key: String,
-    /// Its place among those that are noted.
+    /// Its position among the noted keys.
     pub at: u64,
-    /// What is known of it; `None` if nothing is any more.
+    /// Its record and value; `None` if there is no record any longer.
     pub found: Option<Found>,
 }
 
 impl Bucket {
-    /// Keys of which the other store may know less, behind this place: so many at most, and with no more bytes but for the first.
+    /// Noted keys after this position: at most `most.0` keys with at most `most.1` bytes of values, but at
+    /// least one key.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When a key cannot be read.
     pub async fn notes(&self, after: u64, most: (usize, u64)) -> Result<Vec<Noted>, Error> {
         self.shared.ready()?;
         let notes = self.shared.index().notes(after, most);
@@ -45,7 +47,8 @@ impl Bucket {
         stream::iter(read).buffered(AT_ONCE).collect::<Vec<_>>().await.into_iter().collect()
     }
 
-    /// What is known of keys in a span that are compared, so many at most and with no more bytes of names than that; and where it ends.
+    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1` bytes of
+    /// names; and where the covered span ends.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -54,7 +57,8 @@ impl Bucket {
         Ok(self.shared.index().known(span, most, (self.now)()))
     }
 
-    /// Takes what the other store knows of keys, durably; says for each what became of it. What a message has no room for is left out: `None`.
+    /// Stores records of the other store durably and returns the result for each. `None` stands for a value
+    /// that exceeds the maximum payload; it is skipped.
     ///
     /// # Errors
     /// When one of them cannot be stored; others may be.
@@ -65,7 +69,7 @@ impl Bucket {
             let taken = match self.take_one(ready, &key, record, value).await {
                 Ok(given) => Ok(Some(given)),
                 Err(why @ Error::TooLarge { .. }) => {
-                    tracing::warn!(error = %why, "the other store has a value that this one cannot take");
+                    tracing::warn!(error = %why, "a value of the other store is too large for this store");
                     Ok(None)
                 }
                 Err(why) => Err(why),
@@ -74,7 +78,8 @@ impl Bucket {
         });
         let done: Vec<_> = stream::iter(takes).buffered(AT_ONCE).collect().await;
         if let Some(why) = done.iter().find_map(|(_, _, taken)| taken.as_ref().err().cloned()) {
-            // Who is told that it failed does not know what was done: copies of all of them are read again.
+            // After an error, the caller does not know which records were stored, so copies of all keys are
+            // reported as changed.
             for (key, version, taken) in &done {
                 self.shared.note(key.as_bytes(), taken.as_ref().ok().map(|_| version));
             }
@@ -135,10 +140,9 @@ impl Bucket {
         Err(Error::Busy)
     }
 
-    /// Notes that the other store may know less of keys, durably.
+    /// Notes durably that the other store may lack these keys.
     ///
     /// # Errors
-    /// When that cannot be stored.
     pub async fn note(&self, full_keys: &[String]) -> Result<(), Error> {
         let ready = self.shared.ready()?;
         {
@@ -150,8 +154,8 @@ impl Bucket {
         self.shared.keep_mark(&ready, Course::Back).await
     }
 
-    /// Notes that the other store knows this of keys; what was written since stays noted. It is durable a second later, and until then they are given again
-    /// after a start.
+    /// Notes that the other store has these versions. Newer records remain noted. The note is durable after
+    /// about a second; after a restart before that, the keys are sent again.
     pub fn unnote(&self, known: &[(String, Version)]) {
         let mut index = self.shared.index_mut();
         for (key, version) in known {
@@ -159,7 +163,7 @@ impl Bucket {
         }
     }
 
-    /// Notes that the other store has no keys that this one has never had.
+    /// Notes durably that the other store has no keys that this store never received.
     ///
     /// # Errors
     /// When that cannot be stored.
@@ -175,7 +179,7 @@ impl Bucket {
         self.shared.is_short.load(SeqCst)
     }
 
-    /// Whether the other store may have keys that this one has never had.
+    /// Whether the other store may have keys that this store never received.
     pub fn is_filling(&self) -> bool {
         self.shared.is_filling.load(SeqCst)
     }

@@ -1,4 +1,5 @@
-//! A message that is written behind the one that is known, and the last message of a subject.
+//! Writes a message if the last message of its subject is the known one, and reads the last message of a
+//! subject.
 
 use async_nats::{
     HeaderMap, Request, RequestErrorKind, StatusCode,
@@ -16,15 +17,14 @@ use crate::{
     shared::{Ready, Shared},
 };
 
-/// What an attempt to write came to.
 pub(crate) enum Attempt {
-    /// It is stored, with this number.
+    /// The message is stored with this sequence number.
     Done(u64),
-    /// Somebody else wrote before.
+    /// Another writer was faster.
     Late,
 }
 
-/// Writes what is known of a key behind the message that is known, and waits until the server says that it is stored.
+/// Writes a record if `after` is the last message of its subject, and waits for the server's acknowledgement.
 pub(crate) async fn publish(
     shared: &Shared,
     ready: &Ready,
@@ -36,7 +36,7 @@ pub(crate) async fn publish(
     send(shared, ready, subject, (headers(record), after), value).await
 }
 
-/// The same with any headers.
+/// As [`publish`], with any headers.
 pub(crate) async fn send(
     shared: &Shared,
     ready: &Ready,
@@ -61,7 +61,7 @@ pub(crate) async fn send(
             Ok(Attempt::Late)
         }
         Ok(Answer { error: Some(why), .. }) => Err(refusal(&why)),
-        // Known messages have lower numbers in the same stream.
+        // The sequence number must be higher than all known ones of the same stream.
         Ok(Answer { seq: Some(sequence), .. }) if sequence <= before => {
             shared.doubt();
             Err(Error::NotConfirmed(lacks(&shared.stream)))
@@ -70,37 +70,35 @@ pub(crate) async fn send(
             shared.acknowledged.reach(sequence);
             Ok(Attempt::Done(sequence))
         }
-        Ok(Answer { seq: None, .. }) => Err(Error::NotConfirmed("its answer says neither".to_owned())),
+        Ok(Answer { seq: None, .. }) => Err(Error::NotConfirmed(
+            "the response contains neither a sequence number nor an error".to_owned(),
+        )),
         Err(why) => Err(Error::NotConfirmed(why.to_string())),
     }
 }
 
-/// What a server says of a message that was sent.
 #[derive(Deserialize)]
 struct Answer {
-    /// Its number.
     seq: Option<u64>,
-    /// Why it has none.
     error: Option<jetstream::Error>,
 }
 
-/// A message that was read.
 pub(crate) struct Message {
     pub(crate) sequence: u64,
     pub(crate) headers: HeaderMap,
     pub(crate) payload: Bytes,
 }
 
-/// The last message of a subject, which is this one or a later one, or is not there any more.
+/// The last message of a subject, which is `known` or a later one; `None` if it was removed.
 pub(crate) async fn read(
     ready: &Ready,
     (stream, subject): (&str, &str),
     known: u64,
 ) -> Result<Option<Message>, Error> {
-    // Any server of a cluster that has the stream answers, which may be behind the one that takes writes.
+    // Any server with a replica responds, which may be behind the leader.
     match nearest(ready, stream, subject).await? {
         Some(message) if message.sequence >= known => Ok(Some(message)),
-        // In a box, so that it takes no room of those who need it not.
+        // Boxed to keep this future small.
         Some(_) | None => Ok(Box::pin(last(ready, subject)).await?.map(|message| {
             let StreamMessage { sequence, headers, payload, .. } = message;
             Message { sequence, headers, payload }
@@ -108,9 +106,10 @@ pub(crate) async fn read(
     }
 }
 
-/// The last message of a subject, from any server that has the stream. What the client has for this reads the message's time as well.
+/// The last message of a subject, from any server with a replica. The client's own method also parses the
+/// time of the message.
 async fn nearest(ready: &Ready, stream: &str, subject: &str) -> Result<Option<Message>, Error> {
-    let unclear = |why: &str| Error::NotAnswered(format!("what it says of a message {why}"));
+    let unclear = |why: &str| Error::NotAnswered(format!("the response to a read {why}"));
     let asked = format!("$JS.API.DIRECT.GET.{stream}.{subject}");
     let answer = ready.client.request(asked, Bytes::new()).await;
     let answer = answer.map_err(|why| Error::NotAnswered(why.to_string()))?;
@@ -121,11 +120,11 @@ async fn nearest(ready: &Ready, stream: &str, subject: &str) -> Result<Option<Me
     }
     let headers = answer.headers.ok_or_else(|| unclear("has no headers"))?;
     let sequence = headers.get(SEQUENCE).and_then(|number| number.as_str().parse().ok());
-    let sequence = sequence.ok_or_else(|| unclear("has no number"))?;
+    let sequence = sequence.ok_or_else(|| unclear("has no sequence number"))?;
     Ok(Some(Message { sequence, headers, payload: answer.payload }))
 }
 
-/// The last message of a subject, from the server that takes writes.
+/// The last message of a subject, from the leader of the stream.
 pub(crate) async fn last(ready: &Ready, subject: &str) -> Result<Option<StreamMessage>, Error> {
     match ready.stream.get_last_raw_message_by_subject(subject).await {
         Ok(message) => Ok(Some(message)),
@@ -134,5 +133,5 @@ pub(crate) async fn last(ready: &Ready, subject: &str) -> Result<Option<StreamMe
     }
 }
 
-/// What the server says of a message that it sends.
+/// The sequence number, in the response to a read.
 const SEQUENCE: &str = "Nats-Sequence";

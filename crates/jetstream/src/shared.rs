@@ -1,4 +1,5 @@
-//! What the bucket and its feed have in common: the index, the clock, the connection, and what others were heard to have written.
+//! State shared by the bucket and its feed: the index, the clock, the connection, and the keys that others
+//! wrote.
 
 use std::{
     collections::HashSet,
@@ -22,54 +23,48 @@ use crate::{
     loss::{Loss, StreamState, lacks},
 };
 
-/// What the bucket and its feed have in common.
 pub(crate) struct Shared {
-    /// In the versions that are made here.
+    /// The name in versions that are made here.
     pub(crate) name: StoreName,
-    /// The stream's name.
     pub(crate) stream: String,
     pub(crate) acknowledged: Acknowledged,
     index: RwLock<Index>,
-    /// Up to which message of a key the stream has been read, in the order of messages.
+    /// The position up to which messages of keys were read in stream order.
     pub(crate) read_upto: AtomicU64,
     pub(crate) numbers: Numbers,
     /// The subject of the mark; `None` if there is no other store.
     pub(crate) mark_subject: Option<String>,
-    /// The mark that is in the stream.
     pub(crate) marked: tokio::sync::Mutex<Mark>,
-    /// Whether the other store may have keys that this one has never had.
+    /// Whether the other store may have keys that this store never received.
     pub(crate) is_filling: AtomicBool,
-    /// The same, as the stream lacks acknowledged messages that the other store may have.
+    /// The same, because the stream lacks acknowledged messages that the other store may have.
     pub(crate) is_short: AtomicBool,
     clock: Mutex<Clock>,
     state: RwLock<State>,
-    /// Versions whose writes are under way here.
+    /// Versions whose writes are in flight.
     under_way: Mutex<HashSet<Version>>,
     heard: Mutex<Heard>,
     is_heard: Notify,
-    /// The connection is lost or there again, or the end has come.
+    /// The connection was established or lost, or the store was closed.
     pub(crate) turn: Notify,
     is_closed: AtomicBool,
 }
 
-/// What others wrote.
+/// Keys that others wrote.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// Namespaces, keys and, if it is known, versions.
+    /// Namespaces, keys and, if known, versions.
     pub written: Vec<(String, String, Option<String>)>,
-    /// Whether there was so much that not all of it is named.
+    /// Whether further keys were written that are not listed.
     pub is_more: bool,
 }
 
-/// Whether the stream can be used.
 enum State {
     Ready(Arc<Ready>),
     Trouble(String),
-    /// The stream lacks acknowledged messages.
     Refused(Box<Loss>),
 }
 
-/// A connection, and the stream.
 pub(crate) struct Ready {
     pub(crate) client: Client,
     pub(crate) stream: Stream<()>,
@@ -104,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// The stream, if all that it holds is known and it can be used.
+    /// The connection, if the stream can be used and was read completely.
     pub(crate) fn ready(&self) -> Result<Arc<Ready>, Error> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Ready(ready) => Ok(Arc::clone(ready)),
@@ -113,7 +108,7 @@ impl Shared {
         }
     }
 
-    /// Why there is none.
+    /// Why the stream cannot be used; `None` if it can.
     pub(crate) fn why_not(&self) -> Option<String> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Ready(_) => None,
@@ -122,7 +117,6 @@ impl Shared {
         }
     }
 
-    /// The reason why the stream is refused, if it is.
     pub(crate) fn loss(&self) -> Option<Loss> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Refused(loss) => Some(Loss::clone(loss)),
@@ -130,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// The whole stream was read. It is used unless an answer did not fit meanwhile.
+    /// The whole stream was read. It is used unless a response contradicted it meanwhile.
     pub(crate) fn is_ready(&self, ready: &Arc<Ready>) {
         self.acknowledged.was_read(self.index().held().0);
         if !self.acknowledged.is_doubted() {
@@ -138,14 +132,14 @@ impl Shared {
         }
     }
 
-    /// An answer does not fit the stream: nothing is served until the feed has checked it.
+    /// A response contradicts the stream: requests fail until the feed has checked it.
     pub(crate) fn doubt(&self) {
         self.acknowledged.doubt();
         self.trouble(lacks(&self.stream));
         self.turn.notify_one();
     }
 
-    /// Writes the stream's state to its file, at most once in this time. Blocks.
+    /// Writes the stream's state to its file, at most once per `every`. Blocks.
     pub(crate) fn keep_record(&self, every: Duration) {
         self.acknowledged.keep(self.index().held().0, every);
     }
@@ -155,7 +149,6 @@ impl Shared {
         self.mark_subject.is_some() && self.acknowledged.is_read() && self.index().noted() == 0
     }
 
-    /// Refuses the stream.
     pub(crate) fn refuse(&self, loss: Loss) {
         if self.is_closed() {
             return;
@@ -169,7 +162,7 @@ impl Shared {
     /// The operator accepts the stream in the state in which it was refused.
     ///
     /// # Errors
-    /// When it is not refused, or in another state: a sentence.
+    /// When the stream is not refused, or in another state. The text is the reason.
     pub(crate) fn accept(&self, found: Option<StreamState>) -> Result<Loss, String> {
         let loss = self.loss().ok_or("no stream is refused")?;
         if !loss.is_of(found.as_ref()) {
@@ -180,7 +173,7 @@ impl Shared {
         Ok(loss)
     }
 
-    /// Says in the log and to all who ask why the stream cannot be used.
+    /// Reports in the log and to all requests why the stream cannot be used.
     pub(crate) fn trouble(&self, why: String) {
         if self.is_closed() {
             return;
@@ -207,17 +200,15 @@ impl Shared {
         self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last message of a key, as far as is known.
     pub(crate) fn known(&self, key: &[u8]) -> Option<Entry> {
         self.index().get(key).cloned()
     }
 
-    /// Whether a key's last message is known to have this number.
     pub(crate) fn is_known(&self, key: &[u8], sequence: u64) -> bool {
         self.index().get(key).is_some_and(|known| known.sequence == sequence)
     }
 
-    /// A message that was written here.
+    /// A message that was written by this process.
     pub(crate) fn wrote(&self, key: &[u8], entry: Entry) {
         let sequence = entry.sequence;
         self.index_mut().apply(key, entry);
@@ -228,7 +219,8 @@ impl Shared {
         self.index_mut().forget(key, sequence);
     }
 
-    /// A message that was read. If it is news, and not what is being written here, it is noted for who has copies.
+    /// A message that was read. Reported to holders of copies if it is new and not a write in flight of this
+    /// process.
     pub(crate) fn read(&self, key: &[u8], entry: Entry, is_first: bool) {
         let version = entry.version().cloned();
         if let Some(version) = &version {
@@ -243,7 +235,7 @@ impl Shared {
         self.note(key, version.as_ref());
     }
 
-    /// Notes a key for who has copies.
+    /// Reports a changed key to holders of copies.
     pub(crate) fn note(&self, key: &[u8], version: Option<&Version>) {
         if let Some((namespace, key)) = parts(key) {
             let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,19 +249,20 @@ impl Shared {
         }
     }
 
-    /// Knows of no keys, as the stream is another one. The other store has all up to this message of it, if there is one.
+    /// Clears the index, because the stream is another one. The other store, if there is one, has all its
+    /// messages up to `given`.
     pub(crate) fn start_anew(&self, given: Option<u64>) {
         *self.index_mut() = Index::of_pair(given);
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).is_more = true;
         self.is_heard.notify_one();
     }
 
-    /// What others wrote since this was asked for the last time.
+    /// The keys that others wrote since the last call.
     fn take_heard(&self) -> Heard {
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Says that a version is being written here, until what is returned is dropped.
+    /// Marks a version as being written by this process until the returned guard is dropped.
     pub(crate) fn writing(&self, version: Version) -> Writing<'_> {
         self.under_way().insert(version.clone());
         Writing { shared: self, version }
@@ -291,18 +284,17 @@ impl Shared {
     }
 }
 
-/// Hears what others write, beside the store.
+/// Reports the keys that others write, independent of the store's requests.
 pub struct Ears(pub(crate) Arc<Shared>);
 
 impl Ears {
-    /// Waits until others have written, and says what; `None` when the store is closed.
+    /// Waits until others have written keys and returns them; `None` when the store is closed.
     pub async fn heard(&self) -> Option<Heard> {
         self.0.is_heard.notified().await;
         (!self.0.is_closed()).then(|| self.0.take_heard())
     }
 }
 
-/// A write under way.
 pub(crate) struct Writing<'s> {
     shared: &'s Shared,
     version: Version,
@@ -314,6 +306,7 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// Keys that are named to who has copies; who has not asked for so long has few copies that are worth naming.
+/// The most keys that are listed for holders of copies. A reader that is this far behind has few copies worth
+/// listing.
 const MOST_HEARD: usize = 10_000;
-pub(crate) const CLOSED: &str = "the store was closed: another process takes this one's place";
+pub(crate) const CLOSED: &str = "the store was closed: a new process has taken over";

@@ -1,4 +1,4 @@
-//! A file with the state of a stream, so that a restart notices lost messages.
+//! A file with the state of a stream, so that lost messages are detected after a restart.
 
 use std::{
     fs::{self, File},
@@ -14,14 +14,12 @@ use twox_hash::XxHash3_64;
 
 use crate::loss::StreamState;
 
-/// The file, and what it contains.
 #[derive(Debug)]
 pub(crate) struct StateFile {
     path: Option<PathBuf>,
     written: Mutex<Option<Written>>,
 }
 
-/// The file's content, and when this process wrote it.
 #[derive(Debug)]
 struct Written {
     state: StreamState,
@@ -31,16 +29,13 @@ struct Written {
 /// The content at the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// There is no file.
     Unknown,
-    /// The stream's last known state.
     Seen(StreamState),
-    /// The file is damaged: why.
     Damaged(String),
 }
 
 impl StateFile {
-    /// Reads the file of a stream; without a directory there is none. Blocks.
+    /// Reads the file of a stream. Without a directory there is no file. Blocks.
     pub(crate) fn open(directory: Option<&Path>, stream: &str) -> (Self, Before) {
         let path = directory.map(|directory| directory.join(format!("{stream}.json")));
         let before = path.as_deref().map_or(Before::Unknown, read);
@@ -51,12 +46,11 @@ impl StateFile {
         (Self { path, written: Mutex::new(written) }, before)
     }
 
-    /// Whether there is a file.
     pub(crate) fn is_kept(&self) -> bool {
         self.path.is_some()
     }
 
-    /// Writes a new state; for the same stream at most once in this time. Blocks.
+    /// Writes a new state; for the same stream at most once per `every`. Blocks.
     ///
     /// # Errors
     /// When the file cannot be written.

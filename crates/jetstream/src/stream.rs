@@ -1,4 +1,4 @@
-//! The bucket's stream at the server: how it is found, created and read.
+//! The bucket's stream on the server: finding, creating and reading it.
 
 use std::{fmt, time::Duration};
 
@@ -24,7 +24,7 @@ fn wanted(address: &Address) -> Config {
         subjects: vec![layout::all(&address.stream)],
         description: Some("keys and values of Longhaul".to_owned()),
         max_messages_per_subject: 1,
-        // A full stream refuses what is new: else it would give up keys that nobody deleted.
+        // A full stream rejects new messages. With discard old it would drop keys that were not deleted.
         discard: DiscardPolicy::New,
         storage: StorageType::File,
         num_replicas: address.replicas,
@@ -33,13 +33,12 @@ fn wanted(address: &Address) -> Config {
     }
 }
 
-/// A stream and its state.
 pub(crate) struct Found {
     pub(crate) info: Info,
     pub(crate) stream: Stream<()>,
 }
 
-/// The stream, if there is one. Fails if its settings do not fit.
+/// The stream, if it exists. Fails if its settings are unsuitable.
 pub(crate) async fn find(context: &Context, address: &Address) -> Result<Option<Found>, String> {
     let name = &address.stream;
     let answer = context.request(format!("STREAM.INFO.{name}"), &()).await;
@@ -50,7 +49,7 @@ pub(crate) async fn find(context: &Context, address: &Address) -> Result<Option<
     }
 }
 
-/// The stream. It is created if it is missing.
+/// The stream; created if it is missing.
 pub(crate) async fn make(context: &Context, address: &Address) -> Result<Found, String> {
     let stream = context.get_or_create_stream(wanted(address)).await.map_err(|why| unavailable(&why))?;
     found(context, address, stream.cached_info().clone()).await
@@ -62,7 +61,6 @@ async fn found(context: &Context, address: &Address, info: Info) -> Result<Found
     Ok(Found { info, stream })
 }
 
-/// Whether the settings of a stream fit.
 fn fit(config: &Config, address: &Address) -> Result<(), String> {
     let needs = |what: &str| needs(&address.stream, what);
     let subjects = wanted(address).subjects;
@@ -84,7 +82,7 @@ fn fit(config: &Config, address: &Address) -> Result<(), String> {
     Ok(())
 }
 
-/// A consumer that sends the headers of all messages behind this one, in order.
+/// A consumer that sends the headers of all messages after this one, in stream order.
 pub(crate) fn consumer(client: &Client, after: u64) -> push::Config {
     push::Config {
         deliver_subject: client.new_inbox(),

@@ -1,65 +1,70 @@
-//! What a history of reads and writes says against a store: acknowledged writes that are gone, reads that are older than promised, deleted
-//! values that are back, and values that nobody wrote.
+//! Checks a history of reads and writes against the guarantees of the store: finds acknowledged writes that
+//! are lost, reads that are older than guaranteed, deleted values that reappear, and values that were never
+//! written.
 //!
-//! Promised is what docs/kv.md says. In the data centre with the store a read sees what was acknowledged before it was sent. In another one
-//! it may be as old as it says, and says no more than a minute. In one data centre versions do not go back while its process lives; where the
-//! store is they never do, as it is a file. Times are on one clock that all clients share, in nanoseconds since any beginning.
+//! docs/kv.md states the guarantees. In the data centre with the store, a read returns everything that was
+//! acknowledged before it was sent. In another data centre, a value may be as old as its reported age, which
+//! is at most a minute. In one data centre, versions do not go back while its process lives; at the store
+//! they never do, because the store is persistent. All clients share one clock, in nanoseconds since an
+//! arbitrary start.
 //!
-//! Of two stores each may lack what the other one has acknowledged until they reach each other again, and whoever asks it then sees something
-//! older. So versions do not go back until something goes wrong, and which write is the newest is up to its version: the last read in each
-//! data centre with a store, which is to be made when the two have compared, has to know of it.
+//! With two stores, each may lack what the other one acknowledged until they are connected again, and its
+//! readers see an older value. So versions may go back after the first fault, and the newest write is the one
+//! with the greatest version. The last read in each data centre with a store must return it; that read is
+//! made after the two stores have synchronised.
 //!
-//! What is not known for sure is taken in favour of the store: a write without an answer may have been done, at any time and never.
+//! Uncertainty is resolved in favour of the store: a write without a response may have been applied at any
+//! time, or never.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use crate::{Terms, Version};
 
-/// Something that a client did, and what came of it. A read without an answer says nothing, and is left out.
+/// An operation of a client and its result. Reads without a response are not in the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
     /// The number of the key.
     pub key: u32,
-    /// The number of the data centre that was asked.
+    /// The number of the data centre that received the request.
     pub centre: usize,
-    /// Which process of the data centre answered; `None` if it was killed or started meanwhile.
+    /// Which process of the data centre responded; `None` if it was killed or started during the request.
     pub life: Option<u32>,
-    /// When it was sent.
+    /// When the request was sent.
     pub sent: u64,
-    /// When its outcome was known.
+    /// When the result was known.
     pub answered: u64,
-    /// What it was.
+    /// The operation.
     pub did: Did,
 }
 
-/// What a client did.
+/// An operation and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Did {
-    /// It wrote a value, whose number no other write has.
+    /// A write of a value, whose number is unique in the history.
     Put(u64, Outcome),
-    /// It deleted the value.
+    /// A deletion.
     Delete(Outcome),
-    /// It read.
+    /// A read.
     Read(Seen),
 }
 
-/// What came of a write.
+/// The result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was done, with this version.
+    /// The write was applied, with this version.
     Acknowledged(Version),
-    /// It was not done, as the answer says.
+    /// The write was rejected and not applied.
     Refused,
-    /// It may have been done, or be done later.
+    /// The result is unknown: the write may have been applied, or may be applied later.
     Unknown,
 }
 
-/// What a reader was told.
+/// The response to a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     /// The number of the value, if there was one.
     pub value: Option<u64>,
-    /// `KV-Version`; always there with a value.
+    /// `KV-Version`; always present with a value.
     pub version: Option<Version>,
     /// `KV-Age`, in whole seconds, rounded down.
     pub age: Duration,
@@ -67,37 +72,37 @@ pub struct Seen {
     pub cache_ttl: Option<Duration>,
 }
 
-/// Something that must not be.
+/// A violation of a guarantee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// What is wrong.
+    /// The kind of violation.
     pub kind: Kind,
-    /// The operation that shows it, by its place in the history.
+    /// The operation that shows it, by its index in the history.
     pub at: usize,
-    /// The one that it contradicts.
+    /// The operation that it contradicts.
     pub against: Option<usize>,
 }
 
-/// What can be wrong.
+/// The kinds of violations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// The last read where the store is does not know of an acknowledged write.
+    /// The last read at a store does not return an acknowledged write or a newer one.
     Lost,
-    /// A deletion was acknowledged, and the value that was there before is read.
+    /// A read returns a value whose deletion was acknowledged.
     Resurrected,
-    /// Something newer had been acknowledged for longer than the answer says that it is old.
+    /// A newer version was acknowledged for longer than the reported age of the response.
     Stale,
-    /// An answer says that it is older than it may be.
+    /// The reported age of a response exceeds the limit.
     TooOld,
-    /// In one data centre a read is older than what was read or written there before.
+    /// A read returns an older version than an earlier read or write in the same data centre.
     WentBack,
-    /// A value was read that nobody had written to this key yet.
+    /// A read returns a value that was not written to this key before.
     Unwritten,
-    /// A value was read whose write was refused.
+    /// A read returns a value whose write was rejected.
     Refused,
-    /// A version was read with something else than what was written with it.
+    /// A read returns a version with another value than was written with it.
     Mixed,
-    /// A write was sent after another one was acknowledged, and its version is not newer.
+    /// A write was sent after another one was acknowledged, but its version is not newer.
     Disordered,
 }
 
@@ -106,10 +111,10 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Lost => "an acknowledged write is lost",
             Self::Resurrected => "a deleted value is back",
-            Self::Stale => "a read is older than it says",
+            Self::Stale => "a read is older than its reported age",
             Self::TooOld => "a read is older than promised",
             Self::WentBack => "versions go back in one data centre",
-            Self::Unwritten => "a value was read that nobody had written",
+            Self::Unwritten => "a value was read that was never written",
             Self::Refused => "a value was read whose write was refused",
             Self::Mixed => "a version has two contents",
             Self::Disordered => "a later write has no newer version",
@@ -117,16 +122,16 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Where the store is.
+/// The data centres with a store.
 #[derive(Debug, Clone, Copy)]
 pub enum Stores {
-    /// In one data centre.
+    /// One store.
     One(usize),
-    /// In two.
+    /// Two stores.
     Two {
-        /// Which ones.
+        /// Their data centres.
         at: [usize; 2],
-        /// When something that keeps anybody from either of them went wrong for the first time.
+        /// The start of the first fault that cut a store off from any client or data centre.
         well_until: u64,
     },
 }
@@ -140,7 +145,7 @@ impl Stores {
     }
 }
 
-/// All that contradicts what is promised, each read once, in the order of the history.
+/// All violations, at most one per read, in the order of the history.
 pub fn audit(history: &[Operation], stores: &Stores) -> Vec<Violation> {
     let mut keys: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (place, operation) in history.iter().enumerate() {
@@ -152,15 +157,14 @@ pub fn audit(history: &[Operation], stores: &Stores) -> Vec<Violation> {
     found
 }
 
-/// What was done with one key.
 struct OfKey<'h> {
     history: &'h [Operation],
     stores: &'h Stores,
-    /// Acknowledged writes by version.
+    /// Acknowledged writes in the order of their versions.
     acknowledged: Vec<(&'h Version, usize)>,
     writes: Vec<usize>,
     reads: Vec<(usize, &'h Seen)>,
-    /// The last read where each store is.
+    /// The last read at each store.
     last: Vec<usize>,
 }
 
@@ -196,7 +200,7 @@ impl<'h> OfKey<'h> {
         matches!(self.stores, Stores::One(_))
     }
 
-    /// Whether a read may lack what only the other one of two stores knows.
+    /// Whether a read may lack a version that only the other one of two stores has.
     fn may_lack(&self, at: usize) -> bool {
         match self.stores {
             Stores::One(_) => false,
@@ -216,7 +220,7 @@ impl<'h> OfKey<'h> {
         self.reads.iter().filter_map(of_read).chain(self.disordered()).collect()
     }
 
-    /// Whether the value is one that may have been written, with the version that it has.
+    /// Whether the value that was read may not have been written, or has another version.
     fn unwritten(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let read = &self.history[at];
         let is_same = |write: &&usize| match &self.history[**write].did {
@@ -236,7 +240,7 @@ impl<'h> OfKey<'h> {
                 _ => {}
             }
         }
-        // And whatever was acknowledged with this version is what was read.
+        // A version that was acknowledged must be read with the value that was written with it.
         let version = seen.version.as_ref()?;
         let known = self.acknowledged.binary_search_by(|(known, _)| (*known).cmp(version)).ok()?;
         let write = self.acknowledged[known].1;
@@ -247,8 +251,9 @@ impl<'h> OfKey<'h> {
         is_other.then_some((Kind::Mixed, Some(write)))
     }
 
-    /// Whether a value that was acknowledged with this version may be seen as it was. Of two stores one may have taken it with an older version, when
-    /// the other one knew something newer and it was made anew.
+    /// Whether a value may be read with `seen.version` although its write was acknowledged with `version`.
+    /// With two stores, one may have accepted the write with an older version before it was repeated with a
+    /// newer one, because the other store had a newer record.
     fn may_have(&self, seen: &Seen, version: &Version) -> bool {
         match &seen.version {
             Some(older) if !self.has_one_store() => older <= version,
@@ -256,7 +261,6 @@ impl<'h> OfKey<'h> {
         }
     }
 
-    /// Whether something newer had been acknowledged for longer than the answer says that it is old.
     fn stale(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let read = &self.history[at];
         let is_last = self.last.contains(&at);
@@ -274,7 +278,7 @@ impl<'h> OfKey<'h> {
             .find(|place| was_known(*place))?;
         let is_deletion = matches!(self.history[newer].did, Did::Delete(_));
         let kind = match (is_deletion, seen.value) {
-            // What was deleted long ago is not known any more.
+            // Tombstones are dropped after a day, so the version may be missing.
             (true, None) if seen.version.is_none() => return None,
             (true, Some(_)) => Kind::Resurrected,
             _ if seen.version.is_none() && self.may_be_deleted(newer, read.answered) => return None,
@@ -284,7 +288,7 @@ impl<'h> OfKey<'h> {
         Some((kind, Some(newer)))
     }
 
-    /// Whether a value may have been deleted before this time.
+    /// Whether the value of this write may have been deleted before this time.
     fn may_be_deleted(&self, write: usize, by: u64) -> bool {
         let version = version(&self.history[write].did);
         self.writes.iter().map(|place| &self.history[*place]).any(|other| match &other.did {
@@ -294,7 +298,6 @@ impl<'h> OfKey<'h> {
         })
     }
 
-    /// Whether something newer was read or written before in the same data centre.
     fn went_back(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let read = &self.history[at];
         let is_store = self.is_at_store(read);
@@ -309,12 +312,12 @@ impl<'h> OfKey<'h> {
             is_here && before.answered < read.sent && *version > seen.version.as_ref()
         });
         let (newest, version) = before.max_by_key(|(_, version)| *version)?;
-        // Of a deletion nothing may be known any more, not even its version.
+        // After a deletion, the tombstone with its version may have been dropped.
         let is_gone = seen.version.is_none() && self.may_follow_deletion(version, read.answered);
         (!is_gone).then_some((Kind::WentBack, Some(newest)))
     }
 
-    /// Whether a deletion that is not older than this version may have been done before this time.
+    /// Whether a deletion with at least this version may have been applied before this time.
     fn may_follow_deletion(&self, than: Option<&Version>, by: u64) -> bool {
         let is_deletion = |(_, seen): &(usize, &Seen)| seen.value.is_none() && seen.version.as_ref() >= than;
         self.reads.iter().any(is_deletion)
@@ -325,21 +328,21 @@ impl<'h> OfKey<'h> {
             })
     }
 
-    /// Whether an answer says of itself that it is older than it may be.
     fn too_old(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let limit = seen.cache_ttl.unwrap_or_else(|| Terms::default().period(seen.value.is_none(), None));
         let is_far = !self.is_at_store(&self.history[at]);
         (is_far && seen.age > limit).then_some((Kind::TooOld, None))
     }
 
-    /// Writes whose versions are not newer than those that were acknowledged before they were sent; one store knows those.
+    /// Writes with a version that is not newer than all versions acknowledged before they were sent. Only one
+    /// store guarantees this.
     fn disordered(&self) -> Vec<Violation> {
         if !self.has_one_store() {
             return Vec::new();
         }
         let mut by_answer: Vec<_> = self.acknowledged.clone();
         by_answer.sort_unstable_by_key(|(_, place)| self.history[*place].answered);
-        // The newest version of those that were answered up to each.
+        // The newest version among the writes acknowledged up to each one.
         let mut newest: Vec<(&Version, usize)> = Vec::with_capacity(by_answer.len());
         for write in &by_answer {
             newest.push(newest.last().map_or(*write, |last| *last.max(write)));
@@ -368,7 +371,7 @@ fn version(did: &Did) -> Option<&Version> {
     }
 }
 
-/// By how much more an answer may be old than it says in whole seconds.
+/// The reported age is rounded down to seconds: the true age is less than this much larger.
 const WHOLE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

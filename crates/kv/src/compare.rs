@@ -1,51 +1,52 @@
-//! Two stores find out in which keys they differ: they compare a number for each range of keys, and the versions of the keys in a range where
-//! the numbers are not the same.
+//! Anti-entropy of two stores: they compare a digest of each range of keys, and the versions of the keys in
+//! each range whose digests differ.
 //!
-//! A range ends where the one that asks has had as many keys as it takes at once, and before that where the other one has: so what is in memory
-//! is bounded however much more one of them has than the other.
+//! A range ends at the limit of keys per range of either store. So the memory is bounded, even if one store
+//! has many more keys than the other.
 
 use tiers::KeyHash;
 
 use crate::{Millis, Record, TOMBSTONE, Version, record::Content};
 
-/// Whether there is another store of the same values.
+/// Whether the store has a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Company {
-    /// There is none.
+    /// There is no other store.
     #[default]
     Alone,
-    /// There is one: of each key that is written here it is known, as durably as the write, that the other one may know less.
+    /// There is another store. Each write also records, with the same durability, that the other store may
+    /// lack the key.
     Paired,
 }
 
-/// A key, with its namespace in front, and the version of what is known of it.
+/// A key, prefixed with its namespace, and the version of its record.
 pub type Known = (String, Version);
 
 /// A range of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// The key before its first one; empty at the beginning.
+    /// The last key before the range; empty at the start of all keys.
     pub after: String,
-    /// Its last one; `None` at the end of all.
+    /// The last key of the range; `None` at the end of all keys.
     pub upto: Option<String>,
 }
 
-/// Keys in which two stores differ.
+/// The keys in which two stores differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Those of which this store knows something newer.
+    /// Keys with a newer record in this store.
     pub newer_here: Vec<String>,
-    /// Those of which the other one does.
+    /// Keys with a newer record in the other store.
     pub newer_there: Vec<String>,
 }
 
 impl Span {
-    /// Whether a key is in it.
+    /// Whether the range contains a key.
     pub fn has(&self, key: &str) -> bool {
         key > self.after.as_str() && self.upto.as_deref().is_none_or(|upto| key <= upto)
     }
 
-    /// The part of it up to where somebody else came to an end.
+    /// The range, shortened to end at `upto`.
     #[must_use]
     pub fn until(self, upto: Option<String>) -> Self {
         let upto = match (self.upto, upto) {
@@ -56,14 +57,14 @@ impl Span {
     }
 }
 
-/// A number for what is known of some keys: another one if anything of it is another.
+/// A digest of keys and versions.
 pub fn digest(known: &[Known]) -> u64 {
     let mut bytes = Vec::new();
     known.iter().fold(0, |before, (key, version)| {
         bytes.clear();
         bytes.extend(u64::to_be_bytes(before));
         bytes.extend(version.stamp().to_be_bytes());
-        // Neither has such a byte in it in this place, so that no other pair has the same bytes.
+        // Neither store names nor keys contain the byte 0xff, so the encoding is unambiguous.
         for text in [version.store().as_str(), key] {
             bytes.extend(text.bytes());
             bytes.push(0xff);
@@ -72,7 +73,7 @@ pub fn digest(known: &[Known]) -> u64 {
     })
 }
 
-/// In which keys of a span two stores differ. Both lists are in the order of keys.
+/// The differences of two stores in a range. Both lists are sorted by key.
 pub fn differences(span: &Span, here: &[Known], there: &[Known]) -> Differences {
     let mut found = Differences::default();
     let mut here = here.iter().filter(|(key, _)| span.has(key)).peekable();
@@ -103,8 +104,9 @@ pub fn differences(span: &Span, here: &[Known], there: &[Known]) -> Differences 
 }
 
 impl Record {
-    /// Whether two stores compare it. A tombstone whose time is half over is known to both, as no store forgets one that the other has not got;
-    /// they forget it at times of their own, in which they do not differ.
+    /// Whether two stores compare this record. Tombstones older than half of [`TOMBSTONE`] are excluded: both
+    /// stores have them, because no store drops a tombstone that the other one lacks. Each store drops them
+    /// at another time, which is not a difference.
     pub fn is_compared(&self, now: Millis) -> bool {
         match self.content {
             Content::Value(_) => true,

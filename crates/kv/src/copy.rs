@@ -1,23 +1,27 @@
-//! Whether a copy of what a store knows may be the answer, and when it is asked for again.
+//! Whether a copy of a store's record may be served, and when it is refreshed.
 //!
-//! Two periods say so. The *refresh period* is how old an answer may be while the one above can be asked: before a copy is so old it
-//! is asked for again beside a request that it answers, so that a key in use never waits. A *cacheTtl* says how old an answer may be
-//! while nobody above can be asked; one that is shorter than the refresh period shortens that too. A key that nobody has read for an hour
-//! is asked for before it is the answer again, whatever its cacheTtl: else an answer could be as old as that.
+//! Two periods decide this. The *refresh period* limits the age of a served value while the upper tier is
+//! reachable. Before a copy reaches this age, a request that it serves triggers a refresh in the background,
+//! so that requests for a key in use do not wait. A *cacheTtl* limits the age of a served value while the
+//! upper tier is unreachable; if it is shorter than the refresh period, it replaces that. A copy older than
+//! the refresh period is served only if the request to the upper tier fails, whatever its cacheTtl: otherwise
+//! a key that was not read for an hour would return an hour-old value.
 //!
-//! Ages are counted over all places that an answer went through, so that a copy of a copy is not younger than that one. Who asks for
-//! something again therefore wants a younger answer than the period allows, or it would get what it has ([`Terms::worthwhile`]).
+//! The age of a copy counts from the read of the store, across all tiers that the value passed. A refresh
+//! therefore requests a lower age than the period allows; otherwise the upper tier would return the same copy
+//! ([`Terms::worthwhile`]).
 //!
-//! Each copy draws when it is asked for again, so that those that were made at once are not asked for at once.
+//! The time of the refresh is randomised per copy, so that copies made at the same time are not refreshed at
+//! the same time.
 
 use std::time::Duration;
 
-/// How old copies may be.
+/// The maximum age of copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// The refresh period.
     pub refresh: Duration,
-    /// The same for a copy that says that there is no value.
+    /// The refresh period of a copy without a value (negative caching).
     pub negative: Duration,
 }
 
@@ -28,71 +32,73 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// How old an answer may be at most if it is asked for again: half of a period. So what is in use everywhere is asked for at most twice
-    /// a period by each place that has a copy.
+    /// The maximum age that a refresh requests: half of the period. So each data centre with a copy of a key
+    /// in use refreshes it at most twice per period.
     pub fn worthwhile(&self, is_negative: bool, cache_ttl: Option<Duration>) -> Duration {
         self.period(is_negative, cache_ttl) / 2
     }
 
-    /// How old an answer may be.
+    /// The maximum age of a served value.
     pub fn period(&self, is_negative: bool, cache_ttl: Option<Duration>) -> Duration {
         let period = if is_negative { self.negative } else { self.refresh };
         cache_ttl.map_or(period, |ttl| ttl.min(period))
     }
 }
 
-/// What a request wants of a copy.
+/// The constraints of a request on a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// How old it may be at most although the terms allow more; for who asks for another place, which has its own copy.
+    /// A maximum age below that of [`Terms`]; set by a data centre that fills its own copy.
     pub within: Option<Duration>,
-    /// How old it may be if nobody else answers. If that is less than the terms allow, it is the most.
+    /// The maximum age of a copy that is served while the upper tier does not respond. If it is shorter than
+    /// the period in [`Terms`], it replaces that.
     pub cache_ttl: Option<Duration>,
 }
 
-/// A copy's times, since any beginning.
+/// The times of a copy, since an arbitrary start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copy {
-    /// When it was read from a store: so much before the answer came as that said, and as it took.
+    /// When the value was read from a store: the arrival of the response, minus its reported age and the
+    /// duration of the request.
     asked: Duration,
-    /// Whether it says that there is no value.
     is_negative: bool,
-    /// From 0 to 255: when it is asked for again.
+    /// A random number that spreads the refresh time.
     draw: u8,
-    /// When somebody began to.
     refreshed_since: Option<Duration>,
 }
 
-/// What to do with a copy.
+/// How a copy is used for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// It is the answer.
+    /// Serve the copy.
     AtOnce,
-    /// It is, and is to be asked for again beside that.
+    /// Serve the copy and refresh it in the background.
     AtOnceAndRefresh,
-    /// It is asked for, and is the answer only if nobody answers.
+    /// Request a newer value. Serve the copy only if that fails.
     UnlessAnswered,
-    /// It is asked for, and is too old to be the answer.
+    /// Request a newer value. The copy is too old to be served.
     Never,
 }
 
 impl Copy {
-    /// Of what was read from a store at this time, or after it. `draw` is any number, another one for each copy.
+    /// A copy of a value that was read from a store at this time or later. `draw` is a random number per
+    /// copy.
     pub fn of_value(asked: Duration, draw: u64) -> Self {
         Self { asked, is_negative: false, draw: draw.to_le_bytes()[0], refreshed_since: None }
     }
 
-    /// The same of the answer that there is no value.
+    /// The same for the response that there is no value.
     pub fn of_absence(asked: Duration, draw: u64) -> Self {
         Self { is_negative: true, ..Self::of_value(asked, draw) }
     }
 
-    /// How old it is at most: it was current when it was asked for.
+    /// The maximum age: the value was current when it was requested.
     pub fn age(&self, now: Duration) -> Duration {
         now.saturating_sub(self.asked)
     }
 
-    /// What to do with it for a request. Says only once that it is to be asked for, unless that takes too long.
+    /// How the copy is used for a request. Returns [`Use::AtOnceAndRefresh`] once, and again if the refresh
+    /// takes longer than 10 s.
     pub fn judge(&mut self, terms: &Terms, wanted: Wanted, now: Duration) -> Use {
         let Wanted { within, cache_ttl } = wanted;
         let period = terms.period(self.is_negative, cache_ttl);
@@ -108,24 +114,23 @@ impl Copy {
         Use::AtOnceAndRefresh
     }
 
-    /// What it would be for a request, of which it is not told.
+    /// The result of [`Self::judge`], without starting a refresh.
     pub fn look(&self, terms: &Terms, wanted: Wanted, now: Duration) -> Use {
         { *self }.judge(terms, wanted, now)
     }
 
-    /// When the one above was asked, or would have been if it had read it from a store itself.
+    /// When the value was read from a store, across all tiers that it passed.
     pub fn asked(&self) -> Duration {
         self.asked
     }
 
-    /// Whether it says that there is no value.
+    /// Whether the response was that there is no value.
     pub fn is_negative(&self) -> bool {
         self.is_negative
     }
 
-    /// When it is asked for again, if it may be this old.
+    /// The age of the refresh: from 7/10 to 9/10 of the period.
     fn early(&self, period: Duration) -> Duration {
-        // From 7/10 to 9/10 of it.
         period * (7 * 256 + 2 * u32::from(self.draw)) / (10 * 256)
     }
 
@@ -134,7 +139,7 @@ impl Copy {
     }
 }
 
-/// Who has not answered after this will not.
+/// A refresh without a response after this time has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
@@ -149,14 +154,14 @@ mod tests {
         Wanted { within: None, cache_ttl }
     }
 
-    /// A store's value at each time, and copies of copies of it, in virtual time.
+    /// A store's value, and copies in three tiers, in virtual time.
     struct Chain {
         copies: Vec<Option<Copy>>,
         asked: usize,
     }
 
     impl Chain {
-        /// What a place answers: when it was read from the store.
+        /// Returns when the value that a tier returns was read from the store.
         fn ask(&mut self, place: usize, wanted: Wanted, now: Duration, draw: u64) -> Duration {
             let terms = Terms::default();
             let Some(copy) = self.copies.get_mut(place) else {
@@ -184,8 +189,9 @@ mod tests {
         }
     }
 
-    /// Requests for one key of one data centre in virtual time, where asking takes `delay`. Returns how many waited for an answer from
-    /// above, and how often that was asked.
+    /// Simulates requests for one key in one data centre, in virtual time; a request to the upper tier takes
+    /// `delay`. Returns the number of requests that waited, the number of requests to the upper tier, and the
+    /// largest age of a served copy.
     fn run(gaps: &[u32], delay: Duration, ttl: Option<Duration>) -> (usize, usize, Duration) {
         let (terms, mut now) = (Terms::default(), Duration::ZERO);
         let mut copy: Option<Copy> = None;
@@ -217,7 +223,7 @@ mod tests {
     }
 
     proptest! {
-        /// Lower, regional and upper tier: the last one in the list asks the store.
+        /// Lower, regional and upper tier; the last one requests from the store.
         #[test]
         fn a_copy_of_a_copy_is_never_older_than_the_refresh_period(
             gaps in prop::collection::vec((0..30_000_u32, any::<u64>()), 1..200),
@@ -231,7 +237,8 @@ mod tests {
                 let read = chain.ask(0, wanted, now, draw);
                 prop_assert!(now - read < Terms::default().period(false, wanted.cache_ttl));
             }
-            // At most once in half a period: each time the store is asked, the copy next to it was older than that.
+            // At most once per half period: for each request to the store, the copy of the upper tier was
+            // older than that.
             let half = Terms::default().worthwhile(false, wanted.cache_ttl).as_millis();
             prop_assert!(chain.asked as u128 <= 1 + now.as_millis() / half);
         }
@@ -247,8 +254,8 @@ mod tests {
             prop_assert!(oldest < ttl.unwrap_or(60 * SECOND).min(60 * SECOND));
         }
 
-        /// Asked for at 90 % at the latest, it is there again before its time is up if requests come each second and asking takes less
-        /// than five.
+        /// The copy is refreshed at 90 % of its period at the latest. It is replaced before the end of the
+        /// period if a request arrives each second and the refresh takes less than 5 s.
         #[test]
         fn a_key_in_use_waits_once(
             gaps in prop::collection::vec(0..1000_u32, 1000),
@@ -257,7 +264,7 @@ mod tests {
         ) {
             let (waited, asked, _) = run(&gaps, Duration::from_millis(delay), ttl.map(Duration::from_secs));
             prop_assert_eq!(waited, 1);
-            // A thousand seconds at most, and 42 between two at least.
+            // At most 1000 s, and at least 42 s between two refreshes.
             prop_assert!(asked <= 1 + 1000 / 42 + 1);
         }
     }

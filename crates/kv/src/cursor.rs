@@ -1,7 +1,7 @@
-//! Where the next page of a list begins, as a text that its reader gives back: the last key, and of which list.
+//! Cursors of lists: an opaque text with the last key of a page and a hash of the list.
 //!
-//! Nothing of it is kept by a store, so it holds for as long as the list does, over restarts and in other data centres. Whoever changes
-//! it is told so.
+//! Stores keep no state of a cursor. So it stays valid across restarts and in other data centres. A checksum
+//! detects modified cursors.
 
 use std::fmt::Write as _;
 
@@ -10,23 +10,23 @@ use tiers::KeyHash;
 /// The end of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    /// The page's last key. The next one is behind it.
+    /// The last key of the page. The next page begins after it.
     pub last: String,
 }
 
 /// Why a text is not a cursor of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CursorError {
-    /// It is not one.
-    #[error("the cursor is not one that a list gave")]
+    /// The text is not a cursor.
+    #[error("the cursor was not returned by a list")]
     Damaged,
-    /// It is one, of another list.
-    #[error("the cursor is of another list: namespace and prefix must be those of the page before")]
+    /// The cursor belongs to another list.
+    #[error("the cursor is of another list: namespace and prefix must be the same as for the previous page")]
     AnotherList,
 }
 
 impl Cursor {
-    /// The text, for this list.
+    /// Encodes the cursor for this list.
     pub fn text(&self, namespace: &str, prefix: &str) -> String {
         let list = list(namespace, prefix);
         let head = [list, check(list, self.last.as_bytes())];
@@ -37,10 +37,10 @@ impl Cursor {
         })
     }
 
-    /// From the text that this list gave.
+    /// Decodes a cursor of this list.
     ///
     /// # Errors
-    /// When it did not.
+    /// When the text is not a cursor of this list.
     pub fn read(text: &str, namespace: &str, prefix: &str) -> Result<Self, CursorError> {
         let digits = text.as_bytes();
         if !digits.len().is_multiple_of(2) || digits.len() > MOST_DIGITS {
@@ -68,9 +68,8 @@ impl Cursor {
     }
 }
 
-/// Which list it is.
 fn list(namespace: &str, prefix: &str) -> u64 {
-    // No namespace has such a byte in its name.
+    // Names of namespaces cannot contain NUL.
     KeyHash::of(format!("{namespace}\0{prefix}").as_bytes()).0
 }
 
@@ -78,7 +77,7 @@ fn check(list: u64, last: &[u8]) -> u64 {
     KeyHash::of(&[&list.to_be_bytes(), last].concat()).0
 }
 
-/// Two numbers and a key.
+/// In hexadecimal: two 64-bit numbers and a key.
 const MOST_DIGITS: usize = 2 * (16 + crate::MOST_KEY_BYTES);
 
 #[cfg(test)]

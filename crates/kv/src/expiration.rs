@@ -1,26 +1,26 @@
-//! From when on a value is not there any more, as its writer asked: at a time, or after one.
+//! The expiration of a value, which its writer sets as a time or as a duration.
 
 use crate::Millis;
 
-/// The second from whose beginning on a value is not there, counted from 1970.
+/// The second since 1970 at whose start the value expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Expiration(pub u64);
 
-/// Why a value cannot end when it was asked to.
+/// Why an expiration is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpirationError {
-    /// The time from now is no number above 0.
+    /// The duration is not an integer above 0.
     #[error("Invalid expiration_ttl of {0}. Please specify integer greater than 0.")]
     NoTtl(String),
-    /// The time from now is too short.
+    /// The duration is too short.
     #[error("Invalid expiration_ttl of {0}. Expiration TTL must be at least {LEAST_TTL}.")]
     ShortTtl(u64),
-    /// The time is no number, or over.
+    /// The time is not an integer, or is in the past.
     #[error(
         "Invalid expiration of {0}. Please specify integer greater than the current number of seconds since the UNIX epoch."
     )]
     Past(String),
-    /// The time is too near.
+    /// The time is too close.
     #[error(
         "Invalid expiration of {0}. Expiration times must be at least {LEAST_TTL} seconds in the future."
     )]
@@ -28,10 +28,10 @@ pub enum ExpirationError {
 }
 
 impl Expiration {
-    /// What a writer asked for by `expiration` and `expiration_ttl`, both in seconds. The latter counts if both are there.
+    /// Parses the parameters `expiration` and `expiration_ttl`, both in seconds. The latter has precedence.
     ///
     /// # Errors
-    /// When it is no number, over, or less than [`LEAST_TTL`] away.
+    /// When it is not an integer, in the past, or less than [`LEAST_TTL`] away.
     pub fn asked(
         expiration: Option<&str>,
         ttl: Option<&str>,
@@ -55,13 +55,13 @@ impl Expiration {
         Ok(Some(Self(at)))
     }
 
-    /// Whether it is over.
+    /// Whether the value has expired.
     pub fn is_past(self, now: Millis) -> bool {
         self.0 <= now.seconds()
     }
 }
 
-/// Seconds that a value is there at least.
+/// The shortest lifetime of a value in seconds.
 pub const LEAST_TTL: u64 = 60;
 
 #[cfg(test)]

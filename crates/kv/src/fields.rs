@@ -1,11 +1,11 @@
-//! A record as fields with names and texts: for a store whose values are messages, and which other programs read too.
+//! A record as named header fields, for a store whose values are messages that other programs read as well.
 //!
-//! The value's bytes are beside them, in the message.
+//! The message body contains the bytes of the value.
 
 use crate::{About, Content, Damaged, Expiration, Metadata, Record, Version};
 
 impl Record {
-    /// As fields.
+    /// Encodes the record as header fields.
     pub fn fields(&self) -> Vec<(&'static str, String)> {
         let mut fields = vec![(VERSION, self.version.to_string())];
         match &self.content {
@@ -18,10 +18,10 @@ impl Record {
         fields
     }
 
-    /// From the fields that [`Self::fields`] made, and the length of the value that is beside them.
+    /// Decodes the fields that [`Self::fields`] returned; `bytes` is the length of the message body.
     ///
     /// # Errors
-    /// When they are anything else.
+    /// When the fields are invalid.
     pub fn from_fields<'f>(field: impl Fn(&str) -> Option<&'f str>, bytes: u64) -> Result<Self, Damaged> {
         let number = |name| field(name).map(|text| text.parse::<u64>().map_err(|_| Damaged)).transpose();
         let version: Version = field(VERSION).ok_or(Damaged)?.parse().map_err(|_| Damaged)?;
@@ -41,7 +41,7 @@ impl Record {
 const VERSION: &str = "KV-Version";
 const EXPIRATION: &str = "KV-Expiration";
 const METADATA: &str = "KV-Metadata";
-/// In which second the value ended.
+/// The second in which the value ended.
 const DELETED: &str = "KV-Deleted";
 
 #[cfg(test)]

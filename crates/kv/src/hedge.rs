@@ -1,8 +1,8 @@
-//! A request that either of two stores can do: one is asked, and the other one too as soon as the first fails or takes longer than it usually
-//! does.
+//! Hedged requests to two stores: the second store is requested when the first one fails or takes longer than
+//! usual.
 //!
-//! How long that is, is learned from each one's answers, as TCP learns when a segment is lost (RFC 6298): the smoothed time, and four times
-//! by how much answers differ from it. So a store that dies is not waited for until its silence is noticed.
+//! The usual duration is estimated as the TCP retransmission timeout (RFC 6298): the smoothed duration plus
+//! four times its mean deviation. So requests to a dead store do not wait until its failure is detected.
 
 use std::time::Duration;
 
@@ -19,26 +19,26 @@ pub struct Hedge {
 /// What follows from a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// This one is asked now.
+    /// Send the request to this store now.
     Ask(Side),
-    /// The other one may still answer.
+    /// Wait for the other store, which may still respond.
     Wait,
-    /// Nobody answers.
+    /// Both stores failed.
     Nobody,
 }
 
 impl Hedge {
-    /// This store is asked first.
+    /// A request that is sent to this store first.
     pub fn asking(first: Side) -> Self {
         Self { first, is_other_asked: false, is_failed: false }
     }
 
-    /// It has not answered in its usual time: who is asked besides, once.
+    /// The first store has not responded in its usual time. Returns the store to request additionally, once.
     pub fn late(&mut self) -> Option<Side> {
         (!std::mem::replace(&mut self.is_other_asked, true)).then(|| self.first.other())
     }
 
-    /// One that was asked has failed.
+    /// A request to one of the stores has failed.
     pub fn failed(&mut self) -> Next {
         match (self.late(), std::mem::replace(&mut self.is_failed, true)) {
             (Some(other), _) => Next::Ask(other),
@@ -48,11 +48,11 @@ impl Hedge {
     }
 }
 
-/// How long somebody usually takes to answer.
+/// The usual response time of a store.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usual {
     learned: Option<Learned>,
-    /// When it was late, if it has not answered since.
+    /// When the store was last late, if it has not responded since.
     late_at: Option<Duration>,
 }
 
@@ -63,7 +63,7 @@ struct Learned {
 }
 
 impl Usual {
-    /// Takes how long an answer took.
+    /// Records the duration of a response.
     pub fn hear(&mut self, took: Duration) {
         self.late_at = None;
         let Some(Learned { smoothed, differs }) = &mut self.learned else {
@@ -74,32 +74,32 @@ impl Usual {
         *smoothed = (*smoothed * 7 + took) / 8;
     }
 
-    /// It has not answered in its usual time.
+    /// Records that the store has not responded in its usual time.
     pub fn late(&mut self, now: Duration) {
         self.late_at = Some(now);
     }
 
-    /// By what those that can be asked come in turn: who was not late a while ago, and then who answers faster. Who has never answered comes
-    /// before that, so that it is known how fast it is.
+    /// The sort key of the stores: stores that were recently late are last, then the faster store is first.
+    /// Stores without a measured response time precede the others, so that they are measured.
     pub fn rank(&self, now: Duration) -> (bool, Option<Duration>) {
         let is_late = self.late_at.is_some_and(|at| now.saturating_sub(at) < PASSED_OVER);
         (is_late, self.learned.map(|learned| learned.smoothed))
     }
 
-    /// After which time another one is asked.
+    /// How long to wait before the other store is requested.
     pub fn late_after(&self) -> Duration {
         let after = self.learned.map_or(UNKNOWN, |learned| learned.smoothed + 4 * learned.differs);
         after.clamp(SHORTEST, LONGEST)
     }
 }
 
-/// Before the first answer: longer than half of the way around the world and back.
+/// Before the first response: longer than most round trips around the world.
 const UNKNOWN: Duration = Duration::from_millis(500);
-/// Longer than until it is known that somebody is gone.
+/// How long a late store is ranked last: longer than failure detection takes.
 const PASSED_OVER: Duration = Duration::from_secs(10);
-/// A disk takes that long now and then.
+/// Disk writes occasionally take this long.
 const SHORTEST: Duration = Duration::from_millis(50);
-/// A client that writes waits no longer than this for a store that is gone.
+/// The longest time that a writer waits for a failed store.
 const LONGEST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -109,7 +109,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever happens in which order, each store is asked once, and nobody answers only if both failed.
+        /// For any order of events, each store is requested once, and `Nobody` is returned only after both
+        /// failed.
         #[test]
         fn each_store_is_asked_once(events in prop::collection::vec(any::<bool>(), 0..6)) {
             let mut hedge = Hedge::asking(Side::Left);
@@ -148,14 +149,14 @@ mod tests {
         assert_eq!((usual.rank(second), usual.late_after()), ((false, None), UNKNOWN));
         usual.hear(Duration::from_millis(80));
         assert_eq!(usual.late_after(), Duration::from_millis(80 + 4 * 40));
-        // The same again and again: the difference goes down by a quarter each time.
+        // With constant durations, the deviation decreases by a quarter each time.
         for _ in 0..40 {
             usual.hear(Duration::from_millis(80));
         }
         assert_eq!(usual.rank(second), (false, Some(Duration::from_millis(80))));
         assert_eq!(usual.late_after().as_millis(), 80);
         usual.hear(Duration::from_millis(160));
-        // But for what is left of the difference in the beginning.
+        // Plus a remainder of the initial deviation.
         assert!((169..=171).contains(&usual.late_after().as_millis()), "90 + 4 * 20");
         usual.late(second);
         assert_eq!((usual.rank(2 * second).0, usual.rank(11 * second).0), (true, false));

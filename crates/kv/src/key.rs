@@ -1,4 +1,4 @@
-//! What a key may be: up to 512 bytes of UTF-8, and nothing that a path would lose.
+//! Valid keys: 1 to 512 bytes of UTF-8, except the path segments `.` and `..`.
 
 use std::{fmt, str};
 
@@ -6,29 +6,31 @@ use std::{fmt, str};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(Box<str>);
 
-/// Why something is not a key.
+/// Why a name is not a valid key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// It has no byte.
+    /// The name is empty.
     #[error("Key names must not be empty")]
     Empty,
-    /// It is `.` or `..`, which URLs lose.
+    /// The name is `.` or `..`, which clients remove from URLs (RFC 3986, section 5.2.4).
     #[error("Illegal key name \"{0}\". Please use a different name.")]
     Dots(&'static str),
-    /// It is too long.
+    /// The name is too long.
     #[error("UTF-8 encoded length of {bytes} exceeds key length limit of {MOST_KEY_BYTES}.")]
     TooLong {
-        /// How long.
+        /// Its length.
         bytes: usize,
     },
-    /// Its percent-encoding is wrong, or what it stands for is not UTF-8.
+    /// The percent-encoding is invalid, or the decoded bytes are not UTF-8.
     #[error("Could not URL-decode key name")]
     Encoding,
 }
 
 impl Key {
+    /// Validates a name.
+    ///
     /// # Errors
-    /// When it cannot be one.
+    /// When the name is not a valid key.
     pub fn new(name: &str) -> Result<Self, KeyError> {
         match name {
             "" => Err(KeyError::Empty),
@@ -39,15 +41,15 @@ impl Key {
         }
     }
 
-    /// From a segment of a path, percent-encoded.
+    /// Decodes and validates a percent-encoded path segment.
     ///
     /// # Errors
-    /// When it cannot be one.
+    /// When it is not a valid key.
     pub fn from_path(segment: &str) -> Result<Self, KeyError> {
         Self::new(&decoded(segment).ok_or(KeyError::Encoding)?)
     }
 
-    /// As it is.
+    /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -59,7 +61,8 @@ impl fmt::Display for Key {
     }
 }
 
-/// Text without its percent-encoding; `None` where a `%` is not followed by two hexadecimal digits, or what they stand for is not UTF-8.
+/// Decodes percent-encoded text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the
+/// decoded bytes are not UTF-8.
 pub fn decoded(text: &str) -> Option<String> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -68,7 +71,7 @@ pub fn decoded(text: &str) -> Option<String> {
         plain.push(if byte == b'%' {
             let (digits, after) = rest.split_at_checked(2)?;
             rest = after;
-            // A sign is no digit, though from_str_radix takes one.
+            // from_str_radix accepts a sign, which is not a hexadecimal digit.
             let digits =
                 str::from_utf8(digits).ok().filter(|two| two.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
             u8::from_str_radix(digits, 16).ok()?
@@ -79,7 +82,7 @@ pub fn decoded(text: &str) -> Option<String> {
     String::from_utf8(plain).ok()
 }
 
-/// Bytes of the longest key.
+/// The largest length of a key in bytes.
 pub const MOST_KEY_BYTES: usize = 512;
 
 #[cfg(test)]
@@ -93,7 +96,7 @@ mod tests {
         assert_eq!(Key::new(""), Err(KeyError::Empty));
         assert_eq!(Key::from_path("%2e"), Err(KeyError::Dots(".")));
         assert_eq!(Key::from_path(".."), Err(KeyError::Dots("..")));
-        // 171 times three bytes are 513.
+        // 171 characters of 3 bytes are 513 bytes.
         assert_eq!(Key::new(&"€".repeat(171)), Err(KeyError::TooLong { bytes: 513 }));
         assert!(Key::new(&"k".repeat(512)).is_ok());
         for wrong in ["%", "%4", "%+1", "%zz", "%ff", "a%C3"] {

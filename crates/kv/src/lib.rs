@@ -1,25 +1,27 @@
-//! A key-value store whose values have copies in many places: what is a key, which of two values is newer, which copy may be the answer.
+//! Replicated key-value store, as pure logic: keys, versions, copies and their age, tiers, and anti-entropy
+//! of two stores.
 //!
-//! | to see | look into |
+//! | subject | items |
 //! | --- | --- |
-//! | what a key may be, in a URL and as bytes | [`Key`], [`KeyError`] |
-//! | which of two values counts: hybrid logical clocks, ties by the store's name | [`Version`], [`Clock`] |
-//! | what is known of a key: a value with its expiration and metadata, or that it was deleted | [`Record`], [`About`] |
-//! | the same as named fields, for a store of messages | `fields.rs` |
-//! | how long a value is there, and how long it is remembered that it is not | [`Expiration`], [`Sweep`] |
-//! | JSON beside a value | [`Metadata`] |
-//! | whether a copy may be the answer, and when it is asked for again | [`Copy`], [`Terms`], [`Wanted`], [`Use`] |
-//! | pages of keys, and where the next one begins | [`Cursor`], [`Page`] |
-//! | in which data centres a key has copies, and who is told of a write | [`Places`], [`Tier`] |
-//! | two stores that are read at once, and what has to be repaired then | [`Race`] |
-//! | one of two stores that is asked, and when the other one is too | [`Hedge`], [`Usual`] |
-//! | what a store makes of a write with a version of its own, and of what the other store gives it | [`Given`] |
-//! | whether there are two stores, and in which keys they differ | [`Company`], [`digest`], [`differences`], [`Span`] |
-//! | how stale a read was, and which acknowledged writes are lost | [`History`] |
-//! | whether a history of reads and writes keeps what is promised | [`audit::audit`] |
+//! | valid keys, in a URL and as bytes | [`Key`], [`KeyError`] |
+//! | which of two values is newer: hybrid logical clocks, ties broken by the store's name | [`Version`], [`Clock`] |
+//! | the record of a key: a value with expiration and metadata, or a tombstone | [`Record`], [`About`] |
+//! | a record as named header fields, for a store of messages | `fields.rs` |
+//! | expiration of values, and how long tombstones are kept | [`Expiration`], [`Sweep`] |
+//! | JSON metadata of a value | [`Metadata`] |
+//! | whether a copy may be served, and when it is refreshed | [`Copy`], [`Terms`], [`Wanted`], [`Use`] |
+//! | pages of a list of keys, and their cursors | [`Cursor`], [`Page`] |
+//! | which data centres hold copies of a key, and which are notified of a write | [`Places`], [`Tier`] |
+//! | reading two stores concurrently, and read repair | [`Race`] |
+//! | hedged requests to one of two stores | [`Hedge`], [`Usual`] |
+//! | how a store handles a record that already has a version | [`Given`] |
+//! | anti-entropy between two stores | [`Company`], [`digest`], [`differences`], [`Span`] |
+//! | staleness of reads, and lost acknowledged writes | [`History`] |
+//! | checking a history of reads and writes against the guarantees | [`audit::audit`] |
 //!
-//! Nothing here has a clock or a socket. Two kinds of time come from the caller: milliseconds since 1970 for what travels between machines
-//! ([`Millis`]), and for ages the time since any beginning, which does not run backwards.
+//! This crate has no clock and no sockets. The caller passes two kinds of time: milliseconds since 1970 for
+//! timestamps that are sent between machines ([`Millis`]), and monotonic time since an arbitrary start for
+//! ages.
 
 pub mod audit;
 mod compare;
@@ -53,7 +55,7 @@ pub use self::{
     version::{Clock, NoVersion, StoreName, Version},
 };
 
-/// The time of day, in milliseconds since 1970.
+/// Wall-clock time in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Millis(pub u64);
 
@@ -64,5 +66,5 @@ impl Millis {
     }
 }
 
-/// Bytes of the largest value: 25 MiB.
+/// The largest size of a value in bytes: 25 MiB.
 pub const MOST_VALUE_BYTES: u64 = 25 << 20;

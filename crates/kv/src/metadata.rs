@@ -1,4 +1,4 @@
-//! JSON beside a value: up to 1024 bytes, which travel in a header field and in lists.
+//! JSON metadata of a value: up to 1024 bytes, which are sent in a header field and in lists.
 
 use std::sync::Arc;
 
@@ -8,28 +8,29 @@ use serde::de::IgnoredAny;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metadata(Arc<str>);
 
-/// Why something is not metadata.
+/// Why a text is not valid metadata.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
-    /// It is too long.
+    /// The text is too long.
     #[error("Metadata length of {bytes} exceeds limit of {MOST_METADATA_BYTES}.")]
     TooLong {
-        /// How long.
+        /// Its length.
         bytes: usize,
     },
-    /// It is not JSON.
+    /// The text is not JSON.
     #[error("Metadata is not JSON: {why}")]
     NotJson {
-        /// Where it stops to be.
+        /// The error of the parser, with its position.
         why: String,
     },
 }
 
 impl Metadata {
-    /// From JSON, as somebody wrote it. White space between its parts is left out: it may hold line breaks, which no field can have.
+    /// Validates JSON and removes the white space between tokens, because a header field cannot contain line
+    /// breaks.
     ///
     /// # Errors
-    /// When it is too long, or not JSON.
+    /// When the text is too long, or not JSON.
     pub fn new(text: &[u8]) -> Result<Self, MetadataError> {
         if text.len() > MOST_METADATA_BYTES {
             return Err(MetadataError::TooLong { bytes: text.len() });
@@ -46,7 +47,6 @@ impl Metadata {
     }
 }
 
-/// JSON without what is white space between its parts.
 fn compact(json: &str) -> String {
     let (mut is_inside, mut is_escaped) = (false, false);
     let stays = |letter: &char| {
@@ -61,7 +61,7 @@ fn compact(json: &str) -> String {
     json.chars().filter(stays).collect()
 }
 
-/// Bytes of the longest metadata.
+/// The largest length of metadata in bytes.
 pub const MOST_METADATA_BYTES: usize = 1024;
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! What a reader asks of a list: which keys, how many, and from where on.
+//! The page of a list that a client requests: prefix, limit and cursor.
 
 use crate::{About, Cursor, CursorError, Expiration, KeyError, MOST_KEY_BYTES, Metadata};
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// What its keys begin with.
+    /// The prefix of its keys.
     pub prefix: String,
-    /// The key before its first one.
+    /// The last key of the previous page.
     pub after: Option<String>,
-    /// How many keys it has at most.
+    /// The maximum number of keys.
     pub limit: usize,
 }
 
-/// The keys of a page that have a value.
+/// The listed keys of a page, all with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its keys.
+    /// The keys.
     pub keys: Vec<ListedKey>,
-    /// Where the next page begins; `None` if this was the last one. There may be one behind a page with few keys or none: keys without a
-    /// value are passed over, and a page ends after many of them.
+    /// Where the next page begins; `None` after the last page. A page with few or no keys may have a next
+    /// page: keys without a value are skipped, and a page ends after many of them.
     pub next: Option<Cursor>,
 }
 
@@ -28,51 +28,51 @@ pub struct Listed {
 pub struct ListedKey {
     /// The key.
     pub name: String,
-    /// When its value is over.
+    /// When its value expires.
     pub expiration: Option<Expiration>,
-    /// What was said of its value.
+    /// The metadata of its value.
     pub metadata: Option<Metadata>,
 }
 
 impl ListedKey {
-    /// A key, and what is said of its value.
+    /// A key with the expiration and metadata of its value.
     pub fn new(name: String, about: &About) -> Self {
         Self { name, expiration: about.expiration, metadata: about.metadata.clone() }
     }
 }
 
-/// Why there is no such page.
+/// Why a request for a page is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// The limit is no number above 0.
+    /// The limit is not an integer above 0.
     #[error("Invalid {name} of {text}. Please specify an integer greater than 0.")]
     NoLimit {
-        /// As the request calls it.
+        /// The name of the request parameter.
         name: &'static str,
-        /// What it says.
+        /// Its value.
         text: String,
     },
     /// The limit is too large.
     #[error("Invalid {name} of {limit}. Please specify an integer less than {MOST_KEYS}.")]
     LargeLimit {
-        /// As the request calls it.
+        /// The name of the request parameter.
         name: &'static str,
-        /// What it says.
+        /// Its value.
         limit: u64,
     },
     /// The prefix is longer than any key.
     #[error(transparent)]
     Prefix(KeyError),
-    /// The cursor is not one of this list.
+    /// The cursor is invalid or belongs to another list.
     #[error(transparent)]
     Cursor(#[from] CursorError),
 }
 
 impl Page {
-    /// As it is asked for; the limit with its name.
+    /// Parses the parameters of a request; `limit` with the name of its parameter.
     ///
     /// # Errors
-    /// When there is none.
+    /// When a parameter is invalid.
     pub fn asked(
         namespace: &str,
         (name, limit): (&'static str, Option<&str>),
@@ -92,14 +92,14 @@ impl Page {
         if prefix.len() > MOST_KEY_BYTES {
             return Err(PageError::Prefix(KeyError::TooLong { bytes: prefix.len() }));
         }
-        // An empty cursor is how some clients ask for the first page.
+        // Some clients send an empty cursor for the first page.
         let cursor = cursor.filter(|cursor| !cursor.is_empty());
         let cursor = cursor.map(|cursor| Cursor::read(cursor, namespace, prefix)).transpose()?;
         Ok(Self { prefix: prefix.to_owned(), after: cursor.map(|cursor| cursor.last), limit })
     }
 }
 
-/// Keys of the longest page.
+/// The largest number of keys in a page.
 pub const MOST_KEYS: usize = 1000;
 
 #[cfg(test)]

@@ -1,32 +1,34 @@
-//! In which data centres a key has copies above those that read it, and who is told of a write.
+//! Which data centres hold copies of a key, and which are notified of a write.
 //!
-//! Who reads asks the key's *regional tier*, one data centre of its own region; that one asks the key's *upper tier*, one of the data
-//! centres in a store's region; and that one a store. Both follow from the key by weighted rendezvous hashing. So a write has a number of
-//! places to tell that depends on how many regions there are, and not on how many data centres.
+//! A data centre requests a key from the key's *regional tier*, one data centre of the same region. That one
+//! requests it from the key's *upper tier*, one of the data centres in a store's region, which requests it
+//! from a store. Both tiers are selected by weighted rendezvous hashing of the key. So the number of data
+//! centres that are notified of a write depends on the number of regions, not on the number of data centres.
 //!
-//! Each one is asked *as* something, and asks only somebody nearer to a store: who is where may look different in each data centre, and no
-//! question goes round in a circle all the same.
+//! Each request names the tier of its receiver, and the receiver forwards it only to a higher tier. So
+//! requests do not loop, even if data centres disagree about which others are reachable.
 
 use tiers::{CentreId, KeyHash, Network, Rendezvous};
 
-/// As what a data centre is asked for a key, each nearer to a store than the one before; and where an answer comes from.
+/// The tier in which a data centre is requested, in ascending order of proximity to a store; also the tier
+/// that supplied a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// The one that its readers ask.
+    /// The data centre that serves clients.
     Lower,
-    /// The key's one in the region of that.
+    /// The key's tier in the region of the lower tier.
     Regional,
-    /// The key's one near a store.
+    /// The key's tier in the region of a store.
     Upper,
-    /// One with a store.
+    /// A data centre with a store.
     Store,
 }
 
 impl Tier {
-    /// All of them.
+    /// All tiers, lowest first.
     pub const ALL: [Self; 4] = [Self::Lower, Self::Regional, Self::Upper, Self::Store];
 
-    /// As answers say it.
+    /// The name in responses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lower => "lower",
@@ -36,25 +38,25 @@ impl Tier {
         }
     }
 
-    /// The one of this name.
+    /// The tier with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tier| tier.name() == name)
     }
 }
 
-/// The places of all keys.
+/// The tiers of all keys in a network.
 #[derive(Debug, Clone)]
 pub struct Places {
     network: Network,
     stores: Vec<CentreId>,
     /// One data centre of each region.
     regions: Vec<CentreId>,
-    /// The data centres that are near a store.
+    /// The data centres in the region of a store.
     upper: Rendezvous,
 }
 
 impl Places {
-    /// Those of a network with stores in these data centres.
+    /// The tiers of a network with stores in these data centres.
     pub fn new(network: Network, stores: &[CentreId]) -> Self {
         let mut regions: Vec<CentreId> = Vec::new();
         for id in network.ids() {
@@ -74,12 +76,12 @@ impl Places {
         &self.stores
     }
 
-    /// A key's place among all keys of all namespaces.
+    /// The hash of a key among the keys of all namespaces.
     pub fn hash(namespace: &str, key: &str) -> KeyHash {
         KeyHash::of(format!("{namespace}\0{key}").as_bytes())
     }
 
-    /// The key's regional tier in the region of a data centre, among those that answer.
+    /// The key's regional tier in the region of a data centre, among the reachable ones (`answers`).
     pub fn regional(
         &self,
         key: KeyHash,
@@ -89,13 +91,14 @@ impl Places {
         self.network.hubs(of).first(key, answers)
     }
 
-    /// The key's upper tier, among those that answer.
+    /// The key's upper tier, among the reachable data centres (`answers`).
     pub fn upper(&self, key: KeyHash, answers: impl Fn(CentreId) -> bool) -> Option<CentreId> {
         self.upper.first(key, answers)
     }
 
-    /// Who is asked next for a key, and as what, by a data centre that was itself asked as `asked_as`, among those that answer; a store if
-    /// nobody else does. `None` where a store is.
+    /// The data centre to which `at`, requested in tier `asked_as`, forwards a request for the key, and its
+    /// tier. Only reachable data centres (`answers`) are selected, or a store if no other is reachable.
+    /// `None` if `at` has a store.
     pub fn next(
         &self,
         key: KeyHash,
@@ -108,25 +111,26 @@ impl Places {
         let upper = self.upper(key, &answers).filter(|&upper| upper != at && asked_as < Tier::Upper);
         let regional = self.regional(key, at, &answers).filter(|&regional| regional != at);
         match (regional, upper) {
-            // Without an upper tier before it, it is the key's own, or is asked as one.
+            // Without a higher upper tier, this data centre is the upper tier itself, or was requested as
+            // one.
             (Some(regional), Some(_)) if asked_as < Tier::Regional => Some((regional, Tier::Regional)),
             (_, Some(upper)) => Some((upper, Tier::Upper)),
             _ => self.store(&answers).map(|store| (store, Tier::Store)),
         }
     }
 
-    /// The store that is asked and written to: the first that answers, or the first.
+    /// The store for reads and writes: the first reachable one (`answers`), or else the first.
     pub fn store(&self, answers: impl Fn(CentreId) -> bool) -> Option<CentreId> {
         self.stores.iter().copied().find(|&store| answers(store)).or_else(|| self.stores.first().copied())
     }
 
-    /// The same for a data centre that may have one itself: `None` then.
+    /// The store for a data centre, as [`Self::store`]; `None` if the data centre has one itself.
     pub fn far_store(&self, at: CentreId, answers: impl Fn(CentreId) -> bool) -> Option<CentreId> {
         if self.stores.contains(&at) { None } else { self.store(answers) }
     }
 
-    /// Who is told of a write: the key's regional tier in each region, and its upper tier. Where one does not answer, also the one that is
-    /// asked in its place.
+    /// The data centres that are notified of a write: the key's regional tier in each region, and its upper
+    /// tier. For each unreachable one, its replacement is included.
     pub fn told(&self, key: KeyHash, answers: impl Fn(CentreId) -> bool) -> Vec<CentreId> {
         let mut told: Vec<_> =
             self.regions.iter().filter_map(|&region| self.regional(key, region, |_| true)).collect();
@@ -148,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// Six regions with as many data centres each, and a store in the first one of the first two.
+    /// Six regions with `each` data centres, and a store in the first data centre of the first two regions.
     fn places(each: u16) -> Places {
         let centre = |number: u16| Centre {
             name: format!("dc{number}"),
@@ -168,7 +172,7 @@ mod tests {
         ) {
             let (places, key) = (places(10), Places::hash("ns", &key));
             let (mut at, mut asked_as, mut way) = (CentreId(at), Tier::Lower, 0);
-            // Each of them sees others that do not answer.
+            // In each step, the data centre sees other unreachable peers.
             while let Some((next, tier)) = places.next(key, (at, asked_as), |id| !down[way].contains(&id.0)) {
                 prop_assert!(!down[way].contains(&next.0) && tier > asked_as && next != at);
                 (at, asked_as, way) = (next, tier, way + 1);
@@ -201,7 +205,7 @@ mod tests {
                 |number: u32| places(each).told(Places::hash("ns", &number.to_string()), |_| true).len();
             (0..50).map(told).max()
         };
-        // A regional tier in each of six regions; the upper one is that of its own region.
+        // A regional tier in each of the six regions, one of which is also the upper tier.
         assert_eq!([1, 2, 50].map(most), [Some(6); 3]);
     }
 
@@ -209,7 +213,7 @@ mod tests {
     fn whoever_has_a_store_asks_nobody() {
         let (places, key) = (places(10), Places::hash("ns", "key"));
         assert_eq!(places.next(key, (CentreId(0), Tier::Lower), |_| true), None);
-        // Asked as an upper tier, one goes to a store whatever else there is.
+        // A data centre that is requested as the upper tier forwards to a store, whatever else is reachable.
         assert_eq!(places.next(key, (CentreId(7), Tier::Upper), |_| true), Some((CentreId(0), Tier::Store)));
         assert_eq!(
             places.next(key, (CentreId(7), Tier::Upper), |id| id.0 != 0),

@@ -1,23 +1,24 @@
-//! A read of two stores at once: the faster one answers, and what the slower one says decides what has to be repaired.
+//! Reading two stores concurrently: the faster response is returned, and the slower one decides whether a
+//! store needs read repair.
 //!
-//! Who knows that there is something newer than what the faster one says waits for the slower one: a copy that was told of a write does
-//! not go back to what was before it while either store has that write.
+//! A reader that knows a newer version than the faster response contains waits for the slower one. So a data
+//! centre that was notified of a write does not return to an older value while either store has that write.
 
 use std::cmp::Ordering;
 
 use crate::Version;
 
-/// Which of the two stores.
+/// One of the two stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The one.
+    /// The first store.
     Left,
-    /// The other.
+    /// The second store.
     Right,
 }
 
 impl Side {
-    /// The other one.
+    /// The other store.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -26,7 +27,7 @@ impl Side {
         }
     }
 
-    /// Its place in a list of both.
+    /// The index in a list of both stores.
     pub fn place(self) -> usize {
         match self {
             Self::Left => 0,
@@ -35,51 +36,52 @@ impl Side {
     }
 }
 
-/// What a store said.
+/// The response of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
-    /// The version of what it knows of the key, if it knows anything.
+    /// The version of the store's record of the key, if it has one.
     Version(Option<Version>),
-    /// It knows nothing of the key, and may lack what the other one has always had.
+    /// The store has no record of the key, but may lack records that the other store has.
     Unsure,
-    /// It cannot be asked.
+    /// The request failed.
     Failed,
 }
 
-/// What follows from what a store said.
+/// What follows from a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Who answers.
+    /// Which response is returned to the reader.
     pub answer: Answer,
-    /// What is to be repaired, if anything is.
+    /// The repair that is needed, if any.
     pub repair: Option<Repair>,
 }
 
-/// Who answers.
+/// Which response is returned to the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// The other one may still answer.
+    /// The other response is awaited.
     Wait,
-    /// What this one said is the answer.
+    /// The response of this store is returned.
     Of(Side),
-    /// The answer was given before.
+    /// A response was already returned.
     Given,
-    /// Nobody.
+    /// Both requests failed.
     Nobody,
 }
 
-/// Stores that know different things of a key.
+/// Read repair of two stores whose records of a key differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
-    /// The one that is behind, which is given what the other one knows.
+    /// The store with the older record or without one. It receives the record of the other store.
     pub behind: Side,
-    /// What the other one knows.
+    /// The version of the newer record.
     pub newer: Version,
-    /// Whether the answer was too old: then copies of it may be in all places of the key, and all are told.
+    /// Whether the older value was already returned. It may then be in copies in all tiers of the key, which
+    /// are all notified.
     pub is_answer_old: bool,
 }
 
-/// One read.
+/// One read of both stores.
 #[derive(Debug, Clone, Default)]
 pub struct Race {
     known: Option<Version>,
@@ -88,12 +90,12 @@ pub struct Race {
 }
 
 impl Race {
-    /// A read by somebody who knows of this version, if of any.
+    /// A read by a data centre that knows this version of the key, if any.
     pub fn knowing(known: Option<Version>) -> Self {
         Self { known, first: None, is_answered: false }
     }
 
-    /// Takes what a store said. Each one says something once.
+    /// Handles the response of a store. Each store responds once.
     pub fn hear(&mut self, side: Side, heard: Heard) -> Verdict {
         let Some((first, said)) = self.first.take() else {
             self.is_answered = matches!(&heard, Heard::Version(version) if *version >= self.known);
@@ -109,7 +111,6 @@ impl Race {
         }
     }
 
-    /// Both have said what they know.
     fn settle(&self, first: (Side, Option<Version>), second: (Side, Option<Version>)) -> Verdict {
         let faster = first.0;
         let (behind, newer) = match first.1.cmp(&second.1) {
@@ -120,14 +121,13 @@ impl Race {
         };
         let answer = if self.is_answered { Answer::Given } else { Answer::Of(newer.0) };
         let is_answer_old = self.is_answered && behind == faster;
-        // What is greater than something is there.
+        // The newer version is greater than another one, so it is always Some.
         let repair = newer.1.map(|newer| Repair { behind, newer, is_answer_old });
         Verdict { answer, repair }
     }
 }
 
 impl Heard {
-    /// The version, if it can be asked.
     fn version(self) -> Option<Option<Version>> {
         match self {
             Self::Version(version) => Some(version),
@@ -155,7 +155,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever is faster, both know the newer one afterwards, and all places are told if the older one was the answer.
+        /// In either order of the responses, both stores have the newest version after the repair, and all
+        /// tiers are notified if the older value was returned.
         #[test]
         fn after_a_read_both_stores_know_the_newest(
             left in prop::option::of(0..3_u64),
@@ -177,7 +178,7 @@ mod tests {
                 repair = repair.or(verdict.repair);
             }
             let answer = answer.expect("both have answered");
-            // Nothing older than what was known, unless nobody has that.
+            // The value is not older than the known version, unless neither store has that version.
             prop_assert!(answer >= of(known).min(newest.clone()));
             prop_assert_eq!(repair.as_ref().is_some_and(|repair| repair.is_answer_old), answer != newest);
             if let Some(Repair { behind, newer, .. }) = repair {
@@ -200,10 +201,10 @@ mod tests {
         assert_eq!(answers(None, [Heard::Failed, heard()]), [Answer::Wait, Answer::Of(Side::Right)]);
         assert_eq!(answers(None, [heard(), Heard::Failed]), [Answer::Of(Side::Left), Answer::Given]);
         assert_eq!(answers(None, [Heard::Failed, Heard::Failed]), [Answer::Wait, Answer::Nobody]);
-        // It is older than what is known, and nobody has more.
+        // The record is older than the known version, but no newer one is available.
         assert_eq!(answers(Some(2), [heard(), Heard::Failed]), [Answer::Wait, Answer::Of(Side::Left)]);
         assert_eq!(answers(Some(2), [Heard::Failed, heard()]), [Answer::Wait, Answer::Of(Side::Right)]);
-        // It may lack what the other one has.
+        // An unsure store may lack the record of the other one.
         assert_eq!(answers(None, [Heard::Unsure, heard()]), [Answer::Wait, Answer::Of(Side::Right)]);
         assert_eq!(answers(None, [Heard::Unsure, Heard::Failed]), [Answer::Wait, Answer::Of(Side::Left)]);
     }

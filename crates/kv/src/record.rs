@@ -1,73 +1,74 @@
-//! What a store knows of a key, as data and as bytes; and what becomes of it with time.
+//! A store's record of a key, its encoding, and its expiration.
 //!
-//! A value that was deleted, or is over, leaves a tombstone, which is newer than what other stores may still have: only after
-//! [`TOMBSTONE`] is nothing known of the key any more.
+//! A value that was deleted or has expired leaves a tombstone, which is newer than the records that other
+//! stores may still have. The tombstone is dropped after [`TOMBSTONE`].
 
 use std::time::Duration;
 
 use crate::{Expiration, Metadata, Millis, StoreName, Version};
 
-/// What a store knows of a key.
+/// A store's record of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// When that was written. The newest one counts, wherever it comes from.
+    /// When the record was written. The newest record wins, regardless of the store that it was written to.
     pub version: Version,
-    /// A value, or that there is none.
+    /// A value or a tombstone.
     pub content: Content,
 }
 
-/// A value, or that there is none.
+/// A value or a tombstone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// There is one.
+    /// A value.
     Value(About),
-    /// There was one.
+    /// A tombstone.
     Deleted {
-        /// In which second it ended, counted from 1970.
+        /// The second in which the value ended, since 1970.
         since: u64,
     },
 }
 
-/// A value, but for its bytes.
+/// The attributes of a value, without its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// How many bytes it has.
+    /// The size of the value in bytes.
     pub bytes: u64,
-    /// From when on it is not there any more.
+    /// When the value expires.
     pub expiration: Option<Expiration>,
-    /// What its writer said of it.
+    /// The metadata that its writer set.
     pub metadata: Option<Metadata>,
 }
 
-/// What time makes of a record.
+/// What becomes of a record at a given time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sweep {
-    /// Nothing.
+    /// The record is unchanged.
     Keep,
-    /// Its value is over: this takes its place.
+    /// The value has expired and is replaced with this tombstone.
     Bury(Record),
-    /// It need not be known any more.
+    /// The tombstone is dropped.
     Forget,
 }
 
-/// What a store makes of something that has a version already.
+/// How a store handles a record that already has a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
-    /// It is newer than what is known, and takes its place.
+    /// The record is newer than the stored one and replaces it.
     New,
-    /// It is what is known.
+    /// The record is already stored.
     Same,
-    /// This is known, which is newer: a writer makes a newer version of what it writes, and the other store is told.
+    /// The stored record is newer and has this version. A writer repeats its write with a newer version;
+    /// another store receives the stored record.
     Older(Version),
 }
 
-/// Bytes are not a record.
+/// The stored bytes or fields are not a valid record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("what is stored of a key is damaged, or from a newer version")]
+#[error("the stored record of a key is damaged, or from a newer version")]
 pub struct Damaged;
 
 impl Record {
-    /// What a store that knows this, if anything, makes of something with this version.
+    /// How a store with the record `known` handles a record with this version.
     pub fn given(known: Option<&Self>, version: &Version) -> Given {
         match known.map(|known| &known.version) {
             Some(known) if known > version => Given::Older(known.clone()),
@@ -76,7 +77,7 @@ impl Record {
         }
     }
 
-    /// The value, if it is there at this time.
+    /// The value, if there is one at this time.
     pub fn value(&self, now: Millis) -> Option<&About> {
         match &self.content {
             Content::Value(about) if !about.is_past(now) => Some(about),
@@ -84,7 +85,7 @@ impl Record {
         }
     }
 
-    /// The second in which [`Self::sweep`] has something to do, counted from 1970; `None` if time makes nothing of it.
+    /// When [`Self::sweep`] changes the record, in seconds since 1970; `None` for never.
     pub fn due(&self) -> Option<u64> {
         match &self.content {
             Content::Value(about) => about.expiration.map(|at| at.0),
@@ -92,7 +93,7 @@ impl Record {
         }
     }
 
-    /// What time has made of it.
+    /// What becomes of the record at this time.
     pub fn sweep(&self, now: Millis) -> Sweep {
         match (&self.content, self.due()) {
             (_, None) => Sweep::Keep,
@@ -104,7 +105,7 @@ impl Record {
         }
     }
 
-    /// As bytes.
+    /// Encodes the record as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let store = self.version.store().as_str();
         let mut bytes = Vec::with_capacity(64);
@@ -116,7 +117,7 @@ impl Record {
         match &self.content {
             Content::Value(about) => {
                 bytes.extend(about.bytes.to_be_bytes());
-                // No expiration is 0: a value that is over when the time begins was never there.
+                // 0 encodes no expiration: a value cannot expire in 1970.
                 bytes.extend(about.expiration.map_or(0, |at| at.0).to_be_bytes());
                 bytes.extend(about.metadata.iter().flat_map(|metadata| metadata.as_str().bytes()));
             }
@@ -125,10 +126,10 @@ impl Record {
         bytes
     }
 
-    /// From the bytes that [`Self::encode`] made.
+    /// Decodes the bytes that [`Self::encode`] returned.
     ///
     /// # Errors
-    /// When they are anything else.
+    /// When the bytes are invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, Damaged> {
         let (&kind, rest) = bytes.split_first().ok_or(Damaged)?;
         let (stamp, rest) = number(rest)?;
@@ -151,7 +152,7 @@ impl Record {
 }
 
 impl About {
-    /// Whether it is over.
+    /// Whether the value has expired.
     pub fn is_past(&self, now: Millis) -> bool {
         self.expiration.is_some_and(|at| at.is_past(now))
     }
@@ -162,7 +163,7 @@ fn number(bytes: &[u8]) -> Result<(u64, &[u8]), Damaged> {
     Ok((u64::from_be_bytes(*number), rest))
 }
 
-/// How long it is known that a key has no value: longer than stores are apart before somebody does something about it.
+/// How long tombstones are kept: longer than stores stay disconnected before an operator intervenes.
 pub const TOMBSTONE: Duration = Duration::from_secs(24 * 3600);
 
 const VALUE: u8 = 1;
@@ -186,7 +187,7 @@ pub(crate) mod tests {
             .prop_map(|(stamp, store, content)| Record { version: version(stamp, store), content })
     }
 
-    /// What a store knows after it has heard of these, in this order.
+    /// The version that a store has after it received these records, in this order.
     fn heard(records: &[Record]) -> Version {
         let mut known: Option<Record> = None;
         for record in records {
@@ -221,7 +222,7 @@ pub(crate) mod tests {
             prop_assert_eq!(heard(&records), heard(&others));
         }
 
-        /// A value that is over is not there again while any store may still have an older one.
+        /// An expired value does not reappear while another store may still have an older record.
         #[test]
         fn what_is_over_stays_so_until_it_is_forgotten(record in record(), start in 0..u64::MAX / 2000) {
             let (mut known, mut now) = (record, start);

@@ -1,8 +1,8 @@
-//! How old what a reader was told is: for how long something newer had been acknowledged when it asked. And which acknowledged writes
-//! are gone.
+//! The staleness of reads (for how long a newer version had been acknowledged when the read was sent) and the
+//! number of lost acknowledged writes.
 //!
-//! Times are on one clock that writers and readers share, in nanoseconds since any beginning. Where clocks differ, the difference is an
-//! error of every figure here.
+//! Writers and readers must share one clock, in nanoseconds since an arbitrary start. A clock difference is
+//! an error of every figure here.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::Version;
 /// The acknowledged writes of one key.
 #[derive(Debug, Clone, Default)]
 pub struct History {
-    /// By version, from the oldest on: when each was acknowledged.
+    /// Versions in ascending order, with the time of their acknowledgement.
     writes: Vec<(Version, u64)>,
-    /// For each of them: when the first was acknowledged of itself and all newer ones.
+    /// For each write: the first acknowledgement of it or of a newer one.
     first_from: Vec<u64>,
 }
 
 impl History {
-    /// From versions and the times at which their writers were told that they are durable, in any order.
+    /// Takes versions and the times at which their writers received the acknowledgement, in any order.
     pub fn of(mut writes: Vec<(Version, u64)>) -> Self {
         writes.sort_unstable();
         let mut first_from: Vec<u64> = writes
@@ -33,25 +33,26 @@ impl History {
         Self { writes, first_from }
     }
 
-    /// Whether an acknowledged write made this version.
+    /// Whether an acknowledged write has this version.
     pub fn has(&self, version: &Version) -> bool {
         self.writes.binary_search_by(|(known, _)| known.cmp(version)).is_ok()
     }
 
-    /// The staleness of a read that was sent at `sent` and answered with `seen`, `None` if there was no value: 0 if nothing newer was
-    /// acknowledged before it was sent, else the time since the first newer write was acknowledged. A write that is acknowledged while the
-    /// read is under way may be seen or not.
+    /// The staleness of a read that was sent at `sent` and returned `seen`, `None` for no value: 0 if no
+    /// newer version was acknowledged before it was sent, otherwise the time since the first newer write was
+    /// acknowledged. A read may or may not see a write that is acknowledged during the read.
     pub fn staleness(&self, seen: Option<&Version>, sent: u64) -> Duration {
         let first = self.first_from.get(self.newer_than(seen));
         Duration::from_nanos(first.map_or(0, |first| sent.saturating_sub(*first)))
     }
 
-    /// How many acknowledged writes are lost if the store, asked after all of them, has `last`: those that are newer.
+    /// The number of acknowledged writes that are lost if a read after all of them returns `last`: the newer
+    /// ones.
     pub fn lost(&self, last: Option<&Version>) -> u64 {
         (self.writes.len() - self.newer_than(last)) as u64
     }
 
-    /// Where those begin that are newer than a version.
+    /// The index of the first write that is newer than a version.
     fn newer_than(&self, version: Option<&Version>) -> usize {
         version.map_or(0, |version| self.writes.partition_point(|(known, _)| known <= version))
     }
@@ -99,7 +100,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition, for writes that are acknowledged in any order.
+        /// Compares with the definition, for writes that are acknowledged in any order.
         #[test]
         fn it_is_the_definition(
             writes in prop::collection::vec((1_u64..20, 0_u64..100), 0..12),

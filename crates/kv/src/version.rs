@@ -1,7 +1,8 @@
-//! Which of two values is newer: hybrid logical clocks (Kulkarni et al. 2014), and the store's name where they are equal.
+//! Versions of values, by hybrid logical clocks (Kulkarni et al. 2014); the store's name breaks ties.
 //!
-//! A clock that is set back by hours makes no older versions: the count beside the time goes on from the last version that was made or
-//! heard of. One that is set forward takes all others along, so that the last writer still wins.
+//! A clock that is set back by hours does not make older versions: the counter continues from the last
+//! version that was made or received. A clock that is set forward advances all others, so that the last
+//! writer still wins.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -12,23 +13,23 @@ use crate::Millis;
 pub struct StoreName(Arc<str>);
 
 impl StoreName {
-    /// `None` if it is not one.
+    /// Validates a name; `None` if it is invalid.
     pub fn new(name: &str) -> Option<Self> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let is_one = (1..=64).contains(&name.len()) && name.bytes().all(is_plain);
         is_one.then(|| Self(name.into()))
     }
 
-    /// As it is.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// When a value was written, and to which store. The greater one is the newer one.
+/// When a value was written, and to which store. The greater version is newer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// Milliseconds since 1970, times 2^16, and a count.
+    /// Milliseconds since 1970, times 2^16, plus a counter.
     stamp: u64,
     store: StoreName,
 }
@@ -39,28 +40,28 @@ pub struct Version {
 pub struct NoVersion;
 
 impl Version {
-    /// From its parts, as [`Self::stamp`] and [`Self::store`] give them.
+    /// A version from the parts that [`Self::stamp`] and [`Self::store`] return.
     pub fn from_parts(stamp: u64, store: StoreName) -> Self {
         Self { stamp, store }
     }
 
-    /// The time and the count, in one number that grows with both.
+    /// The time and the counter in one number that grows with both.
     pub fn stamp(&self) -> u64 {
         self.stamp
     }
 
-    /// The store that it was written to.
+    /// The store to which the value was written.
     pub fn store(&self) -> &StoreName {
         &self.store
     }
 
-    /// The one that is given to the key after so many others in the same write.
+    /// The version of the key at this index in the same write, if `self` belongs to the first key.
     #[must_use]
     pub fn nth(&self, number: usize) -> Self {
         Self { stamp: self.stamp.saturating_add(number as u64), store: self.store.clone() }
     }
 
-    /// When it was made, by the clock of its store.
+    /// When the version was made, by the clock of its store.
     pub fn made(&self) -> Millis {
         Millis(self.stamp >> COUNT_BITS)
     }
@@ -95,18 +96,18 @@ impl FromStr for Version {
 pub struct Clock {
     store: StoreName,
     last: u64,
-    /// The count of the first version in a millisecond.
+    /// The counter of the first version in each millisecond.
     salt: u16,
 }
 
 impl Clock {
-    /// The clock of a store whose last version had this stamp; 0 before its first one.
+    /// A clock of a store whose last version had this stamp; 0 for a new store.
     pub fn resume(store: StoreName, last: u64) -> Self {
         Self { store, last, salt: 0 }
     }
 
-    /// The same for one that does not know its last version. `salt` is any number, another one for each process: so no two of one name make the
-    /// same version when the time of day is set back.
+    /// A clock of a store whose last version is unknown. `salt` is a random number of the process, so that
+    /// two processes with the same name do not make the same version when the wall clock is set back.
     pub fn anew(store: StoreName, salt: u64) -> Self {
         let [low, high, ..] = salt.to_le_bytes();
         Self { store, last: 0, salt: u16::from_le_bytes([low, high]) }
@@ -117,27 +118,27 @@ impl Clock {
         self.last
     }
 
-    /// Whose versions it makes.
+    /// The store in whose name the versions are made.
     pub fn store(&self) -> &StoreName {
         &self.store
     }
 
-    /// A version newer than all that were made here or heard of.
+    /// Makes a version newer than any version that was made or received by this clock.
     pub fn next(&mut self, now: Millis) -> Version {
-        // 48 bits of milliseconds last until the year 10889; whatever counts beyond stays at the end.
+        // 48 bits of milliseconds last until the year 10889. Later times are clamped.
         let now = now.0.min(u64::MAX >> COUNT_BITS) << COUNT_BITS | u64::from(self.salt);
         self.last = now.max(self.last.saturating_add(1));
         Version { stamp: self.last, store: self.store.clone() }
     }
 
-    /// The first of so many versions in a row, for the keys of one write ([`Version::nth`]).
+    /// Makes `count` consecutive versions for the keys of one write and returns the first ([`Version::nth`]).
     pub fn next_several(&mut self, now: Millis, count: usize) -> Version {
         let first = self.next(now);
         self.last = self.last.saturating_add(count.saturating_sub(1) as u64);
         first
     }
 
-    /// Hears of another store's version, so that the next one of this store is newer.
+    /// Receives the version of another store, so that the next version of this clock is newer.
     pub fn hear(&mut self, version: &Version) {
         self.last = self.last.max(version.stamp);
     }
@@ -157,7 +158,7 @@ pub(crate) mod tests {
     }
 
     proptest! {
-        /// Steps of the clock of hours in both directions.
+        /// Clock steps of hours in both directions.
         #[test]
         fn versions_only_grow_whatever_the_clock_does(
             steps in prop::collection::vec((-40_000_000_i64..40_000_000, any::<bool>()), 1..50),

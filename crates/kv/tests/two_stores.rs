@@ -1,5 +1,6 @@
-//! Two stores in virtual time: writers with clocks that are apart, links that lose and delay what is sent, stores that are killed between any two
-//! steps. Whatever happens, both know the same in the end; no write that was acknowledged is gone, and no deleted value is back.
+//! Two stores in virtual time, with writers whose clocks differ, links that lose and delay messages, and
+//! stores that are killed between any two steps. In the end both stores have the same records, no
+//! acknowledged write is lost, and no deleted value reappears.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +10,13 @@ use kv::{
 };
 use proptest::prelude::*;
 
-/// What a store has on its disk.
 #[derive(Default)]
 struct Store {
     heads: BTreeMap<String, Record>,
-    /// Keys of which the other one may know less.
+    /// Keys that the other store may lack.
     notes: BTreeSet<String>,
 }
 
-/// A write, as it is sent.
 #[derive(Debug, Clone)]
 struct Sent {
     key: String,
@@ -25,14 +24,13 @@ struct Sent {
     is_delete: bool,
 }
 
-/// What becomes of a request to a store.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Done,
     Lost,
-    /// It is done, and the answer is lost.
+    /// The write is applied, and the response is lost.
     Unheard,
-    /// It is done much later, and nobody waits for the answer.
+    /// The write is applied much later, after the client's timeout.
     Late,
 }
 
@@ -45,20 +43,20 @@ enum Event {
         first: bool,
         fates: [Fate; 2],
     },
-    /// A store gives the other one what it has noted; killed before it knows that the other one has it, or not.
+    /// A store sends the noted records to the other store. It may be killed before it removes the note.
     Give {
         left: bool,
         is_killed: bool,
     },
-    /// They compare ranges of so many keys; what is noted before it breaks off is noted.
+    /// The stores compare `ranges` ranges of `at_once` keys. Differences that were noted before the end
+    /// remain noted.
     Compare {
         left: bool,
         at_once: usize,
         ranges: usize,
     },
-    /// What is still on its way comes.
     Arrive,
-    /// Time goes by, and each store does what it asks for.
+    /// Time passes, and both stores sweep their records.
     Pass {
         hours: u64,
     },
@@ -67,11 +65,11 @@ enum Event {
 struct World {
     stores: [Store; 2],
     writers: Vec<Clock>,
-    /// By how much their clocks are apart, in milliseconds.
+    /// The offsets of their clocks in milliseconds.
     apart: Vec<u64>,
     now: u64,
     late: Vec<(Side, Sent)>,
-    /// The newest write of each key that any store has taken, and whether it is a deletion.
+    /// The newest write of each key that any store has accepted, and whether it is a deletion.
     taken: BTreeMap<String, (Version, bool)>,
     acknowledged: BTreeMap<String, Version>,
 }
@@ -81,7 +79,6 @@ fn side(is_left: bool) -> Side {
 }
 
 impl Store {
-    /// A write of a client, with the version that its data centre gave it.
     fn write(&mut self, sent: &Sent, now: u64) -> Given {
         let given = Record::given(self.heads.get(&sent.key), &sent.version);
         if given == Given::New {
@@ -96,7 +93,6 @@ impl Store {
         given
     }
 
-    /// What the other store gives it.
     fn take(&mut self, key: &str, record: &Record) {
         match Record::given(self.heads.get(key), &record.version) {
             Given::New => {
@@ -120,7 +116,7 @@ impl Store {
         }
     }
 
-    /// What is known of keys in a span, so many at most, and where it ends.
+    /// The records in a span, at most `most`, and where the covered span ends.
     fn known(&self, span: &Span, most: usize, now: u64) -> (Vec<Known>, Option<String>) {
         let is_one = |(key, record): &(&String, &Record)| span.has(key) && record.is_compared(Millis(now));
         let mut all =
@@ -159,7 +155,7 @@ impl World {
         given
     }
 
-    /// One write, with a newer version for as long as somebody knows a newer one.
+    /// Writes once, and repeats the write with a newer version while a store has a newer record.
     fn write(&mut self, writer: usize, key: &str, is_delete: bool, first: Side, fates: [Fate; 2]) {
         let before: Vec<_> =
             self.stores.iter().map(|store| store.heads.get(key).map(|head| head.version.clone())).collect();
@@ -189,7 +185,7 @@ impl World {
                         break;
                     }
                     Some(Given::New | Given::Same) => {
-                        // Newer than whatever the store that acknowledges it had.
+                        // The version is newer than the previous record of the store that acknowledges it.
                         assert!(before[asked.place()].as_ref().is_none_or(|before| *before < version));
                         let newest =
                             self.acknowledged.entry(key.to_owned()).or_insert_with(|| version.clone());
@@ -253,7 +249,7 @@ impl World {
             Event::Compare { left, at_once, ranges } => self.compare(side(left), at_once, ranges),
             Event::Arrive => self.arrive(),
             Event::Pass { hours } => {
-                // No request is under way for hours.
+                // No request stays in flight for hours.
                 self.arrive();
                 self.now += hours * 3_600_000;
                 let now = self.now;
@@ -262,7 +258,7 @@ impl World {
         }
     }
 
-    /// Links are whole again.
+    /// Restores all links and synchronises.
     fn heal(&mut self) {
         self.arrive();
         for _ in 0..3 {
@@ -310,7 +306,7 @@ proptest! {
                 let known = store.heads.get(key);
                 let has_value = known.is_some_and(|known| known.value(Millis(world.now)).is_some());
                 prop_assert_eq!(has_value, !is_delete, "{}", key);
-                // A deletion may be forgotten by now.
+                // The tombstone may have been dropped.
                 prop_assert!(known.is_none_or(|known| known.version == *newest) && (known.is_some() || *is_delete));
             }
         }

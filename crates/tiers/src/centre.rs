@@ -1,16 +1,16 @@
-//! One data centre, as its operator describes it.
+//! A data centre, as configured by the operator.
 
-/// Which data centre: its place in the network's list.
+/// The number of a data centre: its index in the network's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CentreId(pub u16);
 
 /// One data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Centre {
-    /// Its name, which decides about the keys that it has: the order of the list does not.
+    /// The name. The keys that the data centre holds depend on the name, not on the order of the list.
     pub name: String,
-    /// The region that it serves.
+    /// The region that the data centre serves.
     pub region: String,
-    /// How much it can take compared with the others: 1 and more.
+    /// The capacity relative to the others, at least 1.
     pub weight: u32,
 }

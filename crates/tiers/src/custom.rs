@@ -1,34 +1,35 @@
-//! The operator's own map: who asks whom.
+//! The operator's own map of tiers.
 
 use crate::{CentreId, Network};
 
-/// For each data centre the one that it asks, or none for those that ask the origin. It has no loop.
+/// The upper tier of each data centre; `None` for a data centre that requests from the origin. The map has no
+/// loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Custom {
     above: Vec<Option<CentreId>>,
 }
 
-/// Data centres that would ask one another for ever.
+/// Data centres that would forward requests in a loop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the tiers go round in a loop, {}: one of these has to ask the origin, so leave it out on the left", self.words())]
+#[error("the tiers form a loop: {}; one of these must request from the origin, so remove its entry", self.words())]
 pub struct Loop {
-    /// The names, each of which asks the next, and the last one the first.
+    /// The names in order of forwarding; the last one forwards to the first.
     pub names: Vec<String>,
 }
 
 impl Loop {
     fn words(&self) -> String {
         let next = self.names.iter().skip(1).chain(self.names.first());
-        let steps = self.names.iter().zip(next).map(|(from, to)| format!("{from} asks {to}"));
+        let steps = self.names.iter().zip(next).map(|(from, to)| format!("{from} -> {to}"));
         steps.collect::<Vec<_>>().join(", ")
     }
 }
 
 impl Custom {
-    /// From pairs of a data centre and the one that it asks; of several pairs for one the last counts.
+    /// Takes pairs of a data centre and its upper tier; the last pair of a data centre wins.
     ///
     /// # Errors
-    /// When data centres would ask one another for ever, or one itself.
+    /// When the pairs form a loop.
     pub fn new(
         network: &Network,
         pairs: impl IntoIterator<Item = (CentreId, CentreId)>,
@@ -53,7 +54,7 @@ impl Custom {
         Ok(map)
     }
 
-    /// Whom a data centre asks; `None` is the origin.
+    /// The upper tier of a data centre; `None` is the origin.
     pub fn above(&self, centre: CentreId) -> Option<CentreId> {
         self.above.get(usize::from(centre.0)).copied().flatten()
     }
@@ -77,8 +78,8 @@ mod tests {
         let said = map(&[(3, 0), (0, 1), (1, 2), (2, 0)]).unwrap_err().to_string();
         assert_eq!(
             said,
-            "the tiers go round in a loop, lhr asks fra, fra asks ams, ams asks lhr: one of these has to ask the origin, \
-             so leave it out on the left"
+            "the tiers form a loop: lhr -> fra, fra -> ams, ams -> lhr; one of these must request from the origin, \
+             so remove its entry"
         );
         assert_eq!(map(&[(1, 1)]).unwrap_err().names, ["fra"]);
     }

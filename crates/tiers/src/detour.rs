@@ -1,14 +1,15 @@
-//! Through which data centre an origin is reached when the direct route is no good: the one with the least time to be expected, a failure's
-//! cost included.
+//! Selects the data centre through which an origin is reached if the direct route fails: the one with the
+//! least expected time, including the cost of failures.
 //!
-//! With a latency l, and a share p of requests that succeed, it takes (1 - p) / p failures on average until one does. Each costs the time
-//! after which a failure is noticed, so that l + cost (1 - p) / p is to be expected. Of what was never tried p is a half.
+//! With latency l and a share p of successful requests, there are (1 - p) / p failures on average before a
+//! success. Each failure costs the time until it is detected. So the expected time is l + cost (1 - p) / p.
+//! For an untried data centre p is 1/2.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use crate::{CentreId, Renumbering};
 
-/// What became of detours, by origin address and data centre.
+/// The results of detours, by origin address and data centre.
 #[derive(Debug, Clone, Default)]
 pub struct Detours {
     known: BTreeMap<SocketAddr, BTreeMap<CentreId, Known>>,
@@ -18,14 +19,13 @@ pub struct Detours {
 struct Known {
     successes: u32,
     failures: u32,
-    /// From asking the data centre to the first byte of a response, smoothed.
+    /// From the request to the first byte of the response, smoothed.
     latency: Option<Duration>,
-    /// When it was noted last.
     at: Duration,
 }
 
 impl Detours {
-    /// A request through this data centre got a response after so long.
+    /// Records that a request through this data centre received a response after `latency`.
     pub fn worked(&mut self, now: Duration, address: SocketAddr, centre: CentreId, latency: Duration) {
         let known = self.known(now, address, centre);
         known.successes += 1;
@@ -33,14 +33,13 @@ impl Detours {
         known.fade();
     }
 
-    /// One got none.
+    /// Records that a request through this data centre received no response.
     pub fn failed(&mut self, now: Duration, address: SocketAddr, centre: CentreId) {
         let known = self.known(now, address, centre);
         known.failures += 1;
         known.fade();
     }
 
-    /// The same under the numbers of another network.
     pub(crate) fn renumbered(&self, to: &Renumbering) -> Self {
         let renumber = |centres: &BTreeMap<CentreId, Known>| {
             centres.iter().filter_map(|(&id, &known)| Some((to.of(id)?, known))).collect()
@@ -48,8 +47,8 @@ impl Detours {
         Self { known: self.known.iter().map(|(&address, centres)| (address, renumber(centres))).collect() }
     }
 
-    /// The time to be expected through a data centre. `guess` is what its latency is taken for before there was a response: the round trip
-    /// to it, and its connect time if that is known.
+    /// The expected time through a data centre. `guess` is the assumed latency before the first response: the
+    /// round trip to the data centre plus its connect time to the origin, if known.
     pub fn expected(
         &self,
         now: Duration,
@@ -79,7 +78,7 @@ impl Detours {
 }
 
 impl Known {
-    /// What was long ago counts less.
+    /// Gives older results less weight.
     fn fade(&mut self) {
         if self.successes + self.failures >= REMEMBERED {
             self.successes /= 2;
@@ -88,16 +87,16 @@ impl Known {
     }
 }
 
-/// A lost SYN is noticed after a second, when it is sent again.
+/// A lost SYN is detected after a second, when it is retransmitted.
 const FAILURE_COSTS: Duration = Duration::from_secs(1);
 
-/// Requests whose outcome counts in full.
+/// The number of requests whose results have full weight.
 const REMEMBERED: u32 = 64;
 
-/// As long as failures of routes are remembered.
+/// As long as failed routes are remembered.
 const LIFETIME: Duration = Duration::from_secs(600);
 
-/// Origin addresses.
+/// The most origin addresses.
 const MOST: usize = 1000;
 
 #[cfg(test)]
@@ -117,14 +116,14 @@ mod tests {
     #[test]
     fn latency_and_reliability_are_one_figure() {
         let mut detours = Detours::default();
-        // Never tried: a failure for each success, and what it is taken for.
+        // Untried: one failure per success, plus the assumed latency.
         assert_eq!(detours.expected(ms(0), origin(), ME, ms(80)), ms(1080));
         // 9 of 9: (0 + 1) / (9 + 1) failures.
         for _ in 0..9 {
             detours.worked(ms(0), origin(), ME, ms(60));
         }
         assert_eq!(detours.expected(ms(0), origin(), ME, ms(80)), ms(160));
-        // Four failures more: 5 for 10.
+        // Four more failures: 5 per 10.
         for _ in 0..4 {
             detours.failed(ms(0), origin(), ME);
         }

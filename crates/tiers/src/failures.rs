@@ -1,53 +1,53 @@
-//! Routes to an origin that failed: not tried again by every request, but by the 5th, the 25th, the 125th, the 625th, the 3125th, and from
-//! then on by every 3125th. Each of these is saved by another route if it fails.
+//! Failed routes to an origin. They are retried by the 5th, 25th, 125th, 625th and 3125th request, and then
+//! by every 3125th. If such a test fails, the request continues on another route.
 //!
-//! A connection that was made without a request says that the way there is open, and not whether an answer comes. So it ends what was wrong with
-//! connections, and of what came after them it has the next request find out, once: an origin that takes connections and never answers
-//! would else have a request wait for it after each of them.
+//! A connect without a request shows that the route is open, but not that the origin responds. So it clears
+//! faults of the connection. For later faults it lets the next request test the route, once: otherwise an
+//! origin that accepts connections but never responds would delay a request after each connect.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use crate::{CentreId, Fault, Renumbering};
 
-/// A way to an origin.
+/// A route to an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Route {
-    /// From here.
+    /// A direct connection.
     Direct,
-    /// By another data centre, which makes the connection.
+    /// Through another data centre, which makes the connection.
     Through(CentreId),
 }
 
-/// What a request meets on a route.
+/// The state of a route for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Met {
-    /// Nothing is known against it.
+    /// No failure is known.
     Clear,
-    /// It failed, and this request leaves it alone.
+    /// The route failed, and this request avoids it.
     Failed,
-    /// It failed, and this request finds out whether it still does.
+    /// The route failed, and this request tests it.
     Test,
 }
 
-/// A failure that is remembered, for the operator.
+/// A remembered failure, for the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listed {
-    /// Of the origin.
+    /// The address of the origin.
     pub address: SocketAddr,
-    /// Which way.
+    /// The route.
     pub route: Route,
-    /// What went wrong.
+    /// The fault.
     pub fault: Fault,
-    /// Since when it is remembered.
+    /// When the fault first occurred.
     pub since: Duration,
-    /// How many requests have met it.
+    /// The number of requests that have met it.
     pub requests: u64,
-    /// Whether a connection was made since, so that the next request tries the route.
+    /// Whether a connection was made since, so that the next request tests the route.
     pub is_due: bool,
 }
 
 impl Listed {
-    /// The number of the request that tries the route again.
+    /// The number of the request that will test the route.
     pub fn next_test_at(&self) -> u64 {
         if self.is_due {
             return self.requests + 1;
@@ -65,28 +65,26 @@ pub struct Failures {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// When it failed first, and last.
+    /// The times of the first and the last failure.
     since: Duration,
     at: Duration,
-    /// How many requests have met it since it was new.
+    /// The number of requests that have met it since it was new.
     requests: u64,
-    /// What a connection without a request has said of it.
     hint: Hint,
 }
 
-/// What is known of a route by a connection without a request.
+/// What connects without a request have shown about a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hint {
-    /// Nothing new.
     None,
-    /// It can be connected to again: the next request finds out more.
+    /// A connect succeeded: the next request tests the route.
     Due,
-    /// A request has found out, or is about to: to be connected to is no news.
+    /// A request has tested the route or is about to: further connects have no effect.
     Used,
 }
 
 impl Failures {
-    /// A request is about to choose a route: what is known of this one? Counts the request.
+    /// The state of a route for a request that is about to choose one. Counts the request.
     pub fn meet(&mut self, now: Duration, address: SocketAddr, route: Route) -> Met {
         let mut met = Met::Clear;
         for entry in self.of(address, route).filter(|entry| !entry.is_over(now)) {
@@ -104,16 +102,16 @@ impl Failures {
         met
     }
 
-    /// When a route failed last, if it is still remembered. Counts nothing.
+    /// When a route last failed, if this is still remembered. Does not count a request.
     pub fn last(&self, now: Duration, address: SocketAddr, route: Route) -> Option<Duration> {
         let entries = self.entries.range(span(address, route)).map(|(_, entry)| entry);
         entries.filter(|entry| !entry.is_over(now)).map(|entry| entry.at).max()
     }
 
-    /// A route failed, on which a request was made or, as its fault says, not even a connection.
+    /// Records the failure of a request, or of a connect as its fault states.
     pub fn failed(&mut self, now: Duration, address: SocketAddr, route: Route, fault: Fault) {
         if fault.is_of_connection() && route == Route::Direct {
-            // When there is a connection again, that is news of all that was wrong.
+            // A later connect is relevant for all faults again.
             self.of(address, route).for_each(|entry| entry.hint = Hint::None);
         }
         let key = (address, route, fault);
@@ -130,7 +128,8 @@ impl Failures {
         self.entries.insert(key, Entry { since: now, at: now, requests: 0, hint: Hint::None });
     }
 
-    /// A route led to a response: nothing is left of its failures. Those of other routes to the same origin stay, whatever this one says.
+    /// Records that a route returned a response: its failures are removed. Failures of other routes to the
+    /// same origin remain.
     pub fn worked(&mut self, address: SocketAddr, route: Route) {
         let keys: Vec<_> = self.entries.range(span(address, route)).map(|(&key, _)| key).collect();
         for key in keys {
@@ -138,8 +137,8 @@ impl Failures {
         }
     }
 
-    /// A route led to a connection, of which more is not known: what was wrong with the connection before is over, and whether what came after
-    /// it is over too, the next request finds out.
+    /// Records a connect without a request: faults of the connection are removed, and the next request tests
+    /// whether the other faults persist.
     pub fn connected(&mut self, address: SocketAddr, route: Route) {
         for fault in Fault::ALL.into_iter().filter(|fault| fault.is_of_connection()) {
             self.entries.remove(&(address, route, fault));
@@ -149,8 +148,8 @@ impl Failures {
         }
     }
 
-    /// Another data centre has told that it connected to the origin at that time: a request finds out whether the way through it leads there again,
-    /// once.
+    /// Another data centre reported that it connected to the origin at this time: one request tests the route
+    /// through it.
     pub fn told(&mut self, at: Duration, address: SocketAddr, centre: CentreId) {
         let is_news = |entry: &&mut Entry| entry.hint == Hint::None && entry.at < at;
         for entry in self.of(address, Route::Through(centre)).filter(is_news) {
@@ -158,7 +157,6 @@ impl Failures {
         }
     }
 
-    /// The same under the numbers of another network.
     pub(crate) fn renumbered(&self, to: &Renumbering) -> Self {
         let renumber = |(&(address, route, fault), &entry): (&(SocketAddr, Route, Fault), &Entry)| {
             let route = match route {
@@ -170,7 +168,7 @@ impl Failures {
         Self { entries: self.entries.iter().filter_map(renumber).collect() }
     }
 
-    /// What is remembered now, for the operator.
+    /// The current failures, for the operator.
     pub fn listed(&self, now: Duration) -> impl Iterator<Item = Listed> + '_ {
         let kept = self.entries.iter().filter(move |(_, entry)| !entry.is_over(now));
         kept.map(|(&(address, route, fault), &Entry { since, requests, hint, .. })| Listed {
@@ -187,7 +185,7 @@ impl Failures {
         self.entries.range_mut(span(address, route)).map(|(_, entry)| entry)
     }
 
-    /// Forgets what is over, and if nothing is, what failed first.
+    /// Removes expired entries, or else the entry with the oldest failure.
     fn make_room(&mut self, now: Duration) {
         self.entries.retain(|_, entry| !entry.is_over(now));
         if self.entries.len() >= MOST {
@@ -207,18 +205,17 @@ fn span(address: SocketAddr, route: Route) -> std::ops::RangeInclusive<(SocketAd
     (address, route, Fault::ALL[0])..=(address, route, Fault::ALL[Fault::ALL.len() - 1])
 }
 
-/// Whether the request with this number tries the route again.
 fn is_test(number: u64) -> bool {
     matches!(number, 5 | 25 | 125 | 625) || number > 0 && number.is_multiple_of(LAST)
 }
 
-/// From here on each request whose number is a multiple of this.
+/// From here on, each request whose number is a multiple of this tests the route.
 const LAST: u64 = 3125;
 
-/// After this a route is as good as new.
+/// After this time without a failure, the route is usable again.
 const LIFETIME: Duration = Duration::from_secs(600);
 
-/// Entries: more broken routes than a data centre has origins and neighbours; 1 MB.
+/// The most entries: more failed routes than a data centre has origins and neighbours; 1 MB.
 const MOST: usize = 10_000;
 
 #[cfg(test)]
@@ -269,12 +266,12 @@ mod tests {
         let next = |failures: &Failures| failures.listed(s(10)).next().map(|listed| listed.next_test_at());
         assert_eq!(next(&failures), Some(2));
         assert_eq!([10, 10].map(|at| meet(&mut failures, at)), [Met::Test, Met::Failed]);
-        // It takes connections, and never answers: that it does is no news.
+        // The origin accepts connections but never responds: further connects are not relevant.
         failures.failed(s(12), origin(), DIRECT, Fault::HttpResponseTimeout);
         failures.connected(origin(), DIRECT);
         assert_eq!(next(&failures), Some(5));
         assert_eq!([20, 20, 20].map(|at| meet(&mut failures, at)), [Met::Failed, Met::Test, Met::Failed]);
-        // But that it does again is.
+        // After a failed connect, a successful one is relevant again.
         failures.failed(s(30), origin(), DIRECT, Fault::ConnectionTimeout);
         failures.connected(origin(), DIRECT);
         assert_eq!(meet(&mut failures, 40), Met::Test);
@@ -349,11 +346,12 @@ mod tests {
             assert_eq!(failures.meet(s(1), address, route), Met::Clear);
             failures.worked(address, route);
         }
-        // That a detour works says nothing about the direct route.
+        // A successful detour says nothing about the direct route.
         for _ in 0..4 {
             failures.meet(s(1), origin(), DIRECT);
         }
-        // A second fault counts from its own beginning: now it is the 5th request for one and the first for the other.
+        // A second fault has a separate count: this is the 5th request for one fault and the first for the
+        // other.
         failures.failed(s(2), origin(), DIRECT, Fault::TlsProtocolError);
         assert_eq!(failures.meet(s(2), origin(), DIRECT), Met::Test);
         assert_eq!(failures.listed(s(2)).count(), 2);
@@ -369,7 +367,7 @@ mod tests {
             failures.failed(s(u64::from(number) / 100), address, DIRECT, Fault::ConnectionTimeout);
         }
         assert_eq!(failures.listed(s(120)).count(), MOST);
-        // The first 2000 had to go.
+        // The first 2000 were evicted.
         assert_eq!(
             failures.meet(s(120), SocketAddr::from((1999_u32.to_be_bytes(), 443)), DIRECT),
             Met::Clear

@@ -1,6 +1,6 @@
-//! Why a path to an origin failed, under the names that RFC 9209 (section 2.3) gives to errors of proxies.
+//! Why a route to an origin failed, with the names of proxy errors in RFC 9209 (section 2.3).
 
-/// Why a path to an origin failed: everything that ends an exchange before a complete response head.
+/// Why a route to an origin failed: any event that ends an exchange before a complete response head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// No SYN-ACK arrived in time.
@@ -15,14 +15,14 @@ pub enum Fault {
     HttpProtocolError,
     /// The request was sent, and no response head arrived in time.
     HttpResponseTimeout,
-    /// The response has a status that the operator attributes to something on the path. RFC 9209 has no name for this.
+    /// The response has a status that the operator attributes to the path. RFC 9209 has no name for this.
     HttpResponseStatus,
-    /// The data centre on the path does not answer, or does not reach the origin either.
+    /// The next data centre on the route does not respond, or does not reach the origin either.
     DestinationUnavailable,
 }
 
 impl Fault {
-    /// All, in their order.
+    /// All faults, in order.
     pub const ALL: [Self; 8] = [
         Self::ConnectionTimeout,
         Self::ConnectionRefused,
@@ -34,7 +34,7 @@ impl Fault {
         Self::DestinationUnavailable,
     ];
 
-    /// Its name in JSON and metrics, which never changes.
+    /// The stable name in JSON and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::ConnectionTimeout => "connection_timeout",
@@ -48,7 +48,7 @@ impl Fault {
         }
     }
 
-    /// What happened, for people.
+    /// A short description for people.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::ConnectionTimeout => "no SYN-ACK in time",

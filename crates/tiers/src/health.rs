@@ -1,24 +1,24 @@
-//! Which data centres can be asked, as one of them sees it.
+//! Which data centres are reachable, as seen by one of them.
 
 use crate::{CentreId, Renumbering};
 
-/// A bit for each data centre; all can be asked at first.
+/// A bit per data centre; initially all are up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Health {
     down: Vec<u64>,
 }
 
-/// Whether a data centre answers.
+/// Whether a data centre is reachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It can be asked.
+    /// The data centre responds.
     Up,
-    /// It does not answer.
+    /// The data centre does not respond.
     Down,
 }
 
 impl Health {
-    /// Notes what became of a data centre.
+    /// Records the state of a data centre.
     pub fn set(&mut self, centre: CentreId, state: State) {
         let (word, bit) = place(centre);
         if word >= self.down.len() {
@@ -33,7 +33,7 @@ impl Health {
         }
     }
 
-    /// The same under the numbers of another network.
+    /// The same state with the numbers of another network.
     #[must_use]
     pub fn renumbered(&self, to: &Renumbering) -> Self {
         let mut new = Self::default();
@@ -44,7 +44,7 @@ impl Health {
         new
     }
 
-    /// Whether it can be asked.
+    /// Whether a data centre is up.
     pub fn is_up(&self, centre: CentreId) -> bool {
         let (word, bit) = place(centre);
         self.down.get(word).is_none_or(|word| word & bit == 0)

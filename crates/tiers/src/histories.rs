@@ -1,14 +1,13 @@
-//! How many random histories the properties are held against: a few with all other tests, and as many as proptest is told where somebody has
-//! time, such as `PROPTEST_CASES=100000 cargo test -p tiers`.
+//! The number of random histories per property test: a few by default, or the number in `PROPTEST_CASES`,
+//! such as `PROPTEST_CASES=100000 cargo test -p tiers`.
 
 use proptest::prelude::ProptestConfig;
 
-/// So many, unless proptest is told another number.
 pub(crate) fn or(few: u32) -> ProptestConfig {
     let told = ProptestConfig::default();
     let cases = if told.cases == UNTOLD { few } else { told.cases };
     ProptestConfig { cases, ..told }
 }
 
-/// What proptest takes if it is told nothing.
+/// The default of proptest.
 const UNTOLD: u32 = 256;

@@ -1,9 +1,10 @@
-//! What was purged in a network, as its data centres tell one another, without a place that all of them have to reach.
+//! Replication of purges among data centres, without a central server.
 //!
-//! Each data centre that runs has a log of its own, which nobody else writes to, and numbers what it adds. How far somebody has got in each
-//! log is its position; one covers another if it is at least as far in all of them. Purges can be done in any order and twice, so whoever
-//! hears of them late, by way of others or again has the same in the end. A request to another data centre carries the position of who asks:
-//! who does not cover it catches up before it answers.
+//! Each run of a data centre has its own log with a single writer and numbered entries. A position is a
+//! version vector: the number of the last received entry of each log. A position covers another one if it is
+//! at least as far in all logs. Purges are commutative and idempotent, so late, repeated or indirect delivery
+//! leads to the same state. A request to another data centre carries the sender's position; a receiver that
+//! does not cover it catches up before it responds.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -11,60 +12,60 @@ use std::{
     str::FromStr,
 };
 
-/// One run of one data centre: a number that no other run has.
+/// One run of one data centre: a unique random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogId(pub u64);
 
-/// How far somebody has got in each log, or where logs have ended.
+/// The number of the last received entry of each log, or the last entry of logs that have ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position(BTreeMap<LogId, u64>);
 
-/// A part of a log on its way from one data centre to another.
+/// A part of a log that is sent to another data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece<E> {
-    /// Of which log.
+    /// The log.
     pub log: LogId,
-    /// The number of its first entry, from 1 on.
+    /// The number of the first entry, from 1.
     pub first: u64,
-    /// Whether entries before that are forgotten of which the receiver may lack some.
+    /// Whether earlier entries were dropped that the receiver may lack.
     pub forgets: bool,
     /// The entries.
     pub entries: Vec<E>,
 }
 
-/// What was new to somebody.
+/// Entries that were new to the receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News<E> {
-    /// To be done in this order.
+    /// The new entries, in the order in which they must be applied.
     pub entries: Vec<New<E>>,
-    /// Whether there was more, which nobody remembers: everything has to be purged.
+    /// Whether further entries are lost because they were dropped everywhere: everything must be purged.
     pub everything: bool,
 }
 
-/// An entry that was new to somebody, with its place.
+/// A new entry with its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct New<E> {
-    /// In which log it is.
+    /// The log.
     pub log: LogId,
-    /// Its number there.
+    /// Its number in the log.
     pub number: u64,
     /// The entry.
     pub entry: E,
 }
 
-/// All logs as far as one data centre has heard of them.
+/// All logs, as far as one data centre has received them.
 #[derive(Debug, Clone)]
 pub struct Ledger<E> {
     own: LogId,
     logs: BTreeMap<LogId, Log<E>>,
-    /// Logs that have ended and that all data centres have to their ends, as far as is known here: the number of the last entry. The one that
-    /// was settled first gives way.
+    /// Logs that have ended and that all data centres have received completely, as far as is known here, with
+    /// the number of their last entry. The oldest one is evicted first.
     settled: (BTreeMap<LogId, u64>, VecDeque<LogId>),
 }
 
 #[derive(Debug, Clone)]
 struct Log<E> {
-    /// How many entries are forgotten.
+    /// The number of dropped entries.
     base: u64,
     entries: VecDeque<E>,
 }
@@ -76,56 +77,56 @@ impl<E> Log<E> {
 }
 
 impl Position {
-    /// How far it is in a log; 0 before its first entry.
+    /// The number of the last received entry of a log; 0 before its first one.
     pub fn reached(&self, log: LogId) -> u64 {
         self.0.get(&log).copied().unwrap_or(0)
     }
 
-    /// Whether it is as far as another one in all logs.
+    /// Whether it is at least as far as another position in all logs.
     pub fn covers(&self, other: &Self) -> bool {
         other.0.iter().all(|(&log, &number)| self.reached(log) >= number)
     }
 
-    /// Is at least so far in a log from now on.
+    /// Advances to at least this entry of a log.
     pub fn reach(&mut self, log: LogId, number: u64) {
         let reached = self.0.entry(log).or_insert(0);
         *reached = number.max(*reached);
     }
 
-    /// Is at least as far as another one from now on.
+    /// Advances to at least the other position in all logs.
     pub fn join(&mut self, other: &Self) {
         other.logs().for_each(|(log, number)| self.reach(log, number));
     }
 
-    /// Knows nothing of a log any more.
+    /// Removes a log.
     pub fn leave(&mut self, log: LogId) {
         self.0.remove(&log);
     }
 
-    /// How many entries somebody at this position has that another one lacks.
+    /// The number of entries that this position includes and the other one lacks.
     pub fn ahead_of(&self, other: &Self) -> u64 {
         let ahead = self.logs().map(|(log, number)| number.saturating_sub(other.reached(log)));
         ahead.fold(0, u64::saturating_add)
     }
 
-    /// The logs that it knows, and how far it is in each.
+    /// The logs, with the last received entry of each.
     pub fn logs(&self) -> impl Iterator<Item = (LogId, u64)> + '_ {
         self.0.iter().map(|(&log, &number)| (log, number))
     }
 }
 
 impl<E: Clone> Ledger<E> {
-    /// One that has heard of nothing. `own` is to be a random number.
+    /// An empty ledger. `own` is a random number.
     pub fn new(own: LogId) -> Self {
         Self { own, logs: BTreeMap::new(), settled: Default::default() }
     }
 
-    /// Its own log.
+    /// The log of this run.
     pub fn own(&self) -> LogId {
         self.own
     }
 
-    /// Adds entries to its own log; returns the number of the last one there.
+    /// Appends entries to the own log and returns the number of the last one.
     pub fn append(&mut self, entries: impl IntoIterator<Item = E>) -> u64 {
         let log = self.log(self.own);
         log.entries.extend(entries);
@@ -133,7 +134,7 @@ impl<E: Clone> Ledger<E> {
         log.last()
     }
 
-    /// Has an entry that a run before had done. To be called in the order of their numbers.
+    /// Restores an entry that a previous run applied. To be called in the order of numbers.
     pub fn resume(&mut self, New { log, number, entry }: New<E>) {
         let log = self.log(log);
         if number > log.last() {
@@ -145,7 +146,7 @@ impl<E: Clone> Ledger<E> {
         }
     }
 
-    /// Is as far as a run before was, whose entries need not be remembered. To be called after [`Self::resume`].
+    /// Restores the position of a previous run, without its entries. To be called after [`Self::resume`].
     pub fn resume_at(&mut self, position: &Position) {
         for (log, number) in position.logs() {
             let log = self.log(log);
@@ -155,28 +156,29 @@ impl<E: Clone> Ledger<E> {
         }
     }
 
-    /// How far it is.
+    /// The current position.
     pub fn position(&self) -> Position {
         Position(self.logs.iter().map(|(&log, entries)| (log, entries.last())).collect())
     }
 
-    /// Whether it lacks nothing that somebody at this position has.
+    /// Whether all entries up to this position were received.
     pub fn covers(&self, other: &Position) -> bool {
         other.logs().all(|(log, number)| self.reached(log) >= number)
     }
 
-    /// Whether a log is settled: it has ended, and all have it to its end.
+    /// Whether a log is settled: it has ended, and all data centres have received it completely.
     pub fn is_settled(&self, log: LogId) -> bool {
         self.settled.0.contains_key(&log)
     }
 
-    /// How far it is in a log, also in one that is settled.
+    /// The number of the last received entry of a log, including settled ones.
     pub fn reached(&self, log: LogId) -> u64 {
         let end = || self.settled.0.get(&log).copied();
         self.logs.get(&log).map(Log::last).or_else(end).unwrap_or(0)
     }
 
-    /// What somebody at this position lacks, up to so many entries. If there are more, the rest is after the position that follows.
+    /// The entries after this position, at most `most`. If there are more, they follow after the resulting
+    /// position.
     pub fn after(&self, position: &Position, most: usize) -> Vec<Piece<E>> {
         let mut left = most;
         let mut pieces = Vec::new();
@@ -189,7 +191,7 @@ impl<E: Clone> Ledger<E> {
         pieces
     }
 
-    /// What somebody lacks of one log who is so far in it, up to so many entries; `None` if that is nothing.
+    /// The entries of one log after number `reached`, at most `most`; `None` if there are no more.
     pub fn rest(&self, log: LogId, reached: u64, most: usize) -> Option<Piece<E>> {
         let known = self.logs.get(&log).filter(|known| reached < known.last())?;
         let from = reached.max(known.base);
@@ -198,7 +200,8 @@ impl<E: Clone> Ledger<E> {
         Some(Piece { log, first: from + 1, forgets: reached < known.base, entries })
     }
 
-    /// That there was more of logs which are settled, of which somebody who says that it is so far has some and not all. None of it is remembered.
+    /// Pieces without entries for settled logs of which the peer at position `said` has received only a part.
+    /// The rest was dropped, so the peer must purge everything.
     pub fn short_of(&self, said: &Position) -> impl Iterator<Item = Piece<E>> {
         said.logs().filter_map(|(log, reached)| {
             let end = self.settled.0.get(&log).copied().filter(|&end| reached < end)?;
@@ -206,7 +209,8 @@ impl<E: Clone> Ledger<E> {
         })
     }
 
-    /// Takes what others tell; what it knows already is left out. A piece that does not follow on what is here is left for later.
+    /// Receives pieces and ignores known entries. A piece that does not follow the received entries is
+    /// ignored.
     pub fn take(&mut self, pieces: Vec<Piece<E>>) -> News<E> {
         let mut news = News { entries: Vec::new(), everything: false };
         for Piece { log, first, forgets, entries } in pieces {
@@ -216,7 +220,7 @@ impl<E: Clone> Ledger<E> {
             let has_gap = before > reached && !forgets;
             let is_too_much =
                 first > LARGEST || (self.logs.len() >= MOST_LOGS && !self.logs.contains_key(&log));
-            // Nobody else adds to its own.
+            // Only this run appends to its own log.
             if first == 0 || is_known || has_gap || is_too_much || log == self.own {
                 continue;
             }
@@ -237,8 +241,8 @@ impl<E: Clone> Ledger<E> {
         news
     }
 
-    /// Forgets logs that have ended and that everybody has: those but `alive`, if all of the `others`, who are all other data centres, are
-    /// exactly as far in it. Returns which.
+    /// Settles ended logs (all except the own and `alive`) if all `others`, which are all other data centres,
+    /// have received exactly the same number of entries. Returns these logs.
     pub fn settle(&mut self, alive: &BTreeSet<LogId>, others: &[Position]) -> Vec<LogId> {
         let own = self.own;
         let is_over = |log: &LogId, known: &Log<E>| {
@@ -252,14 +256,16 @@ impl<E: Clone> Ledger<E> {
         over.into_iter().map(|(log, _)| log).collect()
     }
 
-    /// Those of somebody's logs that are settled, and where they ended: whoever hears that from here may forget them as well.
+    /// The settled logs among the logs of a peer at this position, with their ends. The peer may settle them
+    /// as well.
     pub fn over(&self, position: &Position) -> Position {
         let is_over = |(log, number): &(LogId, u64)| self.settled.0.get(log) == Some(number);
         Position(position.logs().filter(is_over).collect())
     }
 
-    /// Which of the logs that somebody tells all others to be settled are so for this one too: those that it has to their ends. Of one that it has
-    /// a part of, nobody remembers the rest, which is a piece to be taken; one that it has nothing of is not its affair.
+    /// Handles logs that a peer reports as settled. Returns those that were received completely here and can
+    /// be settled, and pieces for logs that were received partly: the rest was dropped, so everything must be
+    /// purged. Unknown logs are ignored.
     pub fn ends_here(&self, over: &Position) -> (Position, Vec<Piece<E>>) {
         let (mut ended, mut short) = (Position::default(), Vec::new());
         for (log, end) in over.logs().filter(|&(log, end)| log != self.own && end <= LARGEST) {
@@ -275,9 +281,10 @@ impl<E: Clone> Ledger<E> {
         (ended, short)
     }
 
-    /// Forgets a log that another one has settled: it has ended with this number, and all have had it to its end. Whoever began anew since then,
-    /// and has not heard of all of it yet, has nothing from before it, and need not hear of the rest. Returns whether it is forgotten: one
-    /// that is known to go further has not ended there.
+    /// Settles a log that another data centre has settled: it has ended with this number, and all data
+    /// centres have received it completely. A data centre that restarted since then, and has received only a
+    /// part, has an empty cache and need not receive the rest. Returns false if a later entry is known,
+    /// because the log has not ended there.
     pub fn end(&mut self, log: LogId, number: u64) -> bool {
         if log == self.own || number > LARGEST || self.reached(log) > number {
             return false;
@@ -294,9 +301,9 @@ impl<E: Clone> Ledger<E> {
         true
     }
 
-    /// Hears how far somebody is who writes to `log`. Goes on with logs that were settled too early, as whoever writes to them was not known to be
-    /// there: from their ends, which its position has from now on, so that it is told no more of them than it lacks. Returns whether there
-    /// are any.
+    /// Receives the position of the data centre that writes `log`. Reopens logs that were settled too early
+    /// because their writer was not known to be running. They continue at their ends, which become part of
+    /// the own position, so that only missing entries are sent. Returns whether any log was reopened.
     pub fn hear(&mut self, log: LogId, position: &Position) -> bool {
         let goes_further = |(log, number): (LogId, u64)| {
             Some(log).filter(|log| self.settled.0.get(log).is_some_and(|&end| end < number))
@@ -308,7 +315,7 @@ impl<E: Clone> Ledger<E> {
         !going_on.is_empty()
     }
 
-    /// Goes on with a log from its end.
+    /// Continues a settled log at its end.
     fn reopen(&mut self, log: LogId) {
         if let Some(end) = self.settled.0.remove(&log) {
             self.settled.1.retain(|settled| *settled != log);
@@ -316,7 +323,7 @@ impl<E: Clone> Ledger<E> {
         }
     }
 
-    /// Forgets entries that nobody will ask for: those that all of the `others`, who are all other data centres, have. How far it is does
+    /// Drops entries that all `others`, which are all other data centres, have received. The position does
     /// not change.
     pub fn forget(&mut self, others: &[Position]) {
         for (&log, known) in &mut self.logs {
@@ -327,7 +334,7 @@ impl<E: Clone> Ledger<E> {
         }
     }
 
-    /// How many entries it remembers.
+    /// The number of stored entries.
     pub fn remembered(&self) -> usize {
         self.logs.values().map(|log| log.entries.len()).sum()
     }
@@ -337,7 +344,7 @@ impl<E: Clone> Ledger<E> {
     }
 }
 
-/// Forgets what is too long ago.
+/// Drops the oldest entries beyond [`REMEMBERED`].
 fn trim<E>(log: &mut Log<E>) {
     while log.entries.len() > REMEMBERED {
         log.entries.pop_front();
@@ -345,7 +352,7 @@ fn trim<E>(log: &mut Log<E>) {
     }
 }
 
-/// As it stands in a request: "1f3a:5 b2:17".
+/// The format in requests: "1f3a:5 b2:17".
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, (log, number)) in self.logs().enumerate() {
@@ -358,7 +365,7 @@ impl fmt::Display for Position {
 
 /// Text that is not a [`Position`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected logs and how far each is, such as \"1f3a:5 b2:17\"")]
+#[error("expected logs with their positions, such as \"1f3a:5 b2:17\"")]
 pub struct NoPosition;
 
 impl FromStr for Position {
@@ -374,17 +381,18 @@ impl FromStr for Position {
     }
 }
 
-/// Entries of one log: as many purges as a cache remembers. Who is behind by more has to purge everything.
+/// Entries per log: the number of purges that a cache stores. A data centre that is further behind must purge
+/// everything.
 pub const REMEMBERED: usize = 10_000;
 
-/// Logs at once: a network of 300 data centres, each of which was started a dozen times while one could not be reached. Of more, nothing is
-/// taken, and whoever has one is not covered.
+/// The most logs: a network of 300 data centres, each of which was restarted a dozen times while one was
+/// unreachable. Entries of further logs are ignored, so positions that contain them are not covered.
 pub const MOST_LOGS: usize = 4096;
 
-/// A number that no log reaches: with a million entries a second, it would take 36 000 years.
+/// No log reaches this number: at a million entries per second, that takes 36 000 years.
 const LARGEST: u64 = 1 << 60;
 
-/// Logs that are known to be over: 160 KB.
+/// The most settled logs: 160 KB.
 const MOST_SETTLED: usize = 10_000;
 
 #[cfg(test)]

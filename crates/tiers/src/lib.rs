@@ -1,21 +1,23 @@
-//! From a network of data centres, and what was measured in it, to who is asked next for what is not here.
+//! Tiered caching as pure logic: which data centre or origin route a request uses next, and how purges are
+//! distributed.
 //!
-//! | to see | look into |
+//! | subject | items |
 //! | --- | --- |
 //! | the data centres, their regions and weights | [`Network`] |
-//! | who is asked next, in which role, and why there are no loops | [`Zone::next`], [`Role`] |
-//! | the topologies that an operator can choose | [`Topology`] |
-//! | the data centre nearest to an origin, and when another becomes it | [`Smart`] |
-//! | connect times, from which that follows | [`Measurements`] |
-//! | which of several data centres has a key | [`Rendezvous`] |
-//! | routes to an origin that failed, and when they are tried again | [`Failures`], [`Fault`] |
-//! | through which data centre an origin is reached instead | [`Detours`] |
-//! | how long a first request waits before a second route is tried beside it | [`Patience`] |
-//! | all the routes that one request tries, in order | [`Reach`] |
-//! | what stays when the list of data centres changes | [`Renumbering`] |
-//! | what was purged, and how far each data centre has heard of it | [`Ledger`], [`Position`] |
+//! | the next hop of a request, and why requests do not loop | [`Zone::next`], [`Role`] |
+//! | the topologies that an operator can configure | [`Topology`] |
+//! | the data centre nearest to an origin, and when the choice changes | [`Smart`] |
+//! | the connect times that decide this choice | [`Measurements`] |
+//! | which of several data centres holds a key | [`Rendezvous`] |
+//! | failed routes to an origin, and when they are retried | [`Failures`], [`Fault`] |
+//! | the data centre through which an unreachable origin is reached | [`Detours`] |
+//! | when a second route is raced against the direct one | [`Patience`] |
+//! | the sequence of routes that one request tries | [`Reach`] |
+//! | the state that is kept when the list of data centres changes | [`Renumbering`] |
+//! | the log of purges, and how much of it each data centre has received | [`Ledger`], [`Position`] |
 //!
-//! Nothing here has a clock or a socket. `now` is the time since any beginning that a caller has, and it does not run backwards.
+//! This crate has no clock and no sockets. `now` is a monotonic time since an arbitrary start, supplied by
+//! the caller.
 
 mod centre;
 mod custom;

@@ -1,31 +1,33 @@
-//! How long data centres take to connect to an origin: the last samples of each.
+//! Connect times of data centres to an origin: the last samples of each.
 
 use std::{collections::VecDeque, time::Duration};
 
 use crate::{CentreId, Renumbering};
 
-/// Connect times to one origin, by data centre. Data centres tell one another what they measured, so that all have nearly the same.
+/// Connect times to one origin, by data centre. Data centres exchange their measurements, so that all have
+/// nearly the same.
 #[derive(Debug, Clone)]
 pub struct Measurements {
     centres: Vec<VecDeque<(Duration, Duration)>>,
 }
 
-/// What one data centre measured of late.
+/// The recent measurements of one data centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Typical {
-    /// The median, which a lost SYN or two leave as it is. Of an even number of samples the lesser one in the middle.
+    /// The median, which one or two lost SYNs do not change; the lower of the two middle samples for an even
+    /// number.
     pub connect: Duration,
-    /// Of how many.
+    /// The number of samples.
     pub samples: usize,
 }
 
 impl Measurements {
-    /// None yet, for so many data centres.
+    /// Starts without samples, for this number of data centres.
     pub fn new(centres: usize) -> Self {
         Self { centres: vec![VecDeque::new(); centres] }
     }
 
-    /// A connection was made in so long: SYN to SYN-ACK. One of a data centre that is not known is left out.
+    /// Records the duration of a connect, from SYN to SYN-ACK. Samples of an unknown data centre are ignored.
     pub fn add(&mut self, now: Duration, centre: CentreId, connect: Duration) {
         let Some(samples) = self.centres.get_mut(usize::from(centre.0)) else { return };
         if samples.len() == MOST {
@@ -34,7 +36,7 @@ impl Measurements {
         samples.push_back((now, connect));
     }
 
-    /// The same under the numbers of another network.
+    /// The same measurements with the numbers of another network.
     #[must_use]
     pub fn renumbered(&self, to: &Renumbering) -> Self {
         let mut new = Self::new(to.count());
@@ -46,7 +48,8 @@ impl Measurements {
         new
     }
 
-    /// What a data centre measured within the last [`Self::FRESH`]; `None` with fewer than [`Self::FEWEST`] samples.
+    /// The measurements of a data centre within the last [`Self::FRESH`]; `None` with fewer than
+    /// [`Self::FEWEST`] samples.
     pub fn typical(&self, now: Duration, centre: CentreId) -> Option<Typical> {
         let samples = self.centres.get(usize::from(centre.0))?;
         let fresh = samples.iter().filter(|(at, _)| now.saturating_sub(*at) <= Self::FRESH);
@@ -58,13 +61,13 @@ impl Measurements {
         Some(Typical { connect: times[(times.len() - 1) / 2], samples: times.len() })
     }
 
-    /// Older samples tell nothing: routes on the Internet change within minutes.
+    /// Older samples are ignored: routes on the Internet change within minutes.
     pub const FRESH: Duration = Duration::from_secs(600);
-    /// With five, two that were slow by accident are not the median.
+    /// With five samples, two outliers do not change the median.
     pub const FEWEST: usize = 5;
 }
 
-/// Samples of a data centre: a median of 31 is steady, and 300 data centres have them in 300 KB.
+/// Samples per data centre: a median of 31 is stable, and 300 data centres need 300 KB.
 const MOST: usize = 31;
 
 #[cfg(test)]
@@ -86,7 +89,7 @@ mod tests {
         assert_eq!(measured.typical(ms(4), CENTRE), None, "four are too few");
         measured.add(ms(4), CENTRE, ms(3000));
         assert_eq!(measured.typical(ms(4), CENTRE), Some(Typical { connect: ms(12), samples: 5 }));
-        // The one of time 0 is too old, and the others are too few.
+        // The sample of time 0 is too old, and the remaining ones are too few.
         assert_eq!(measured.typical(ms(600_001), CENTRE), None);
         for _ in 0..100 {
             measured.add(ms(5), CENTRE, ms(7));

@@ -1,4 +1,5 @@
-//! The data centres of a network: what their operator says of them, and what follows for all its zones.
+//! The data centres of a network, as configured by the operator, and the sets derived from them for all
+//! zones.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,23 +8,22 @@ use crate::{
     centre::{Centre, CentreId},
 };
 
-/// The data centres, and those among them that hold keys for others.
+/// The data centres, and the subsets that hold keys for others.
 #[derive(Debug, Clone)]
 pub struct Network {
     centres: Vec<Centre>,
-    /// The number of each one's region.
+    /// The number of each data centre's region.
     regions: Vec<u16>,
-    /// Those that are upper tiers for everybody where keys are spread.
+    /// The upper tiers where keys are spread.
     large: Rendezvous,
-    /// Those of each region.
     hubs: Vec<Rendezvous>,
-    /// The time that light needs between any two, there and back.
+    /// The round-trip time of light between each pair.
     light: Vec<Duration>,
 }
 
 impl Network {
-    /// A network of at most 65 535 data centres. `light` is how long light in glass needs between two of them, there and back, on the
-    /// shortest way on Earth; 0 where it is not known. It is asked once for each pair.
+    /// A network of at most 65 535 data centres. `light` returns the round-trip time of light in glass
+    /// between two of them over the shortest distance on Earth; 0 if unknown. It is called once per pair.
     pub fn new(centres: Vec<Centre>, light: impl Fn(CentreId, CentreId) -> Duration) -> Self {
         let mut numbers = BTreeMap::new();
         let mut regions = Vec::with_capacity(centres.len());
@@ -47,45 +47,46 @@ impl Network {
         Self { centres, regions, large, hubs, light }
     }
 
-    /// All of them, in their order.
+    /// All data centres, in order.
     pub fn ids(&self) -> impl Iterator<Item = CentreId> + use<> {
         ids(self.centres.len())
     }
 
-    /// What is said of one.
+    /// The configuration of a data centre.
     ///
     /// # Panics
-    /// When it is not of this network.
+    /// When the data centre is not part of this network.
     pub fn centre(&self, id: CentreId) -> &Centre {
         &self.centres[usize::from(id.0)]
     }
 
-    /// How many there are.
+    /// The number of data centres.
     pub fn len(&self) -> usize {
         self.centres.len()
     }
 
-    /// Whether there are none.
+    /// Whether the network has no data centres.
     pub fn is_empty(&self) -> bool {
         self.centres.is_empty()
     }
 
-    /// Whether two are in the same region.
+    /// Whether two data centres are in the same region.
     pub fn are_neighbours(&self, a: CentreId, b: CentreId) -> bool {
         self.region(a) == self.region(b)
     }
 
-    /// The large ones, among which keys are spread: those of at least the mean weight. If all have the same, it is all of them.
+    /// The large data centres, among which keys are spread: those with at least the mean weight. With equal
+    /// weights, these are all data centres.
     pub fn large(&self) -> &Rendezvous {
         &self.large
     }
 
-    /// The data centres of the region of one, among which the region's keys are spread.
+    /// The data centres in the region of `of`, among which the region's keys are spread.
     pub fn hubs(&self, of: CentreId) -> &Rendezvous {
         &self.hubs[self.region(of)]
     }
 
-    /// How long light needs between two, there and back; 0 where that is not known.
+    /// The round-trip time of light between two data centres; 0 if unknown.
     pub fn light(&self, a: CentreId, b: CentreId) -> Duration {
         let (less, more) = (usize::from(a.min(b).0), usize::from(a.max(b).0));
         self.light[less * self.centres.len() + more]

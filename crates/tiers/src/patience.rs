@@ -1,17 +1,18 @@
-//! How long a request waits for the direct route before another one is tried beside it, learned from the connects before: their smoothed
-//! time and four times its deviation, or a scheduler's lateness where that is more, as TCP computes when to send again (RFC 6298).
+//! How long a request waits for the direct route before it races another one: the smoothed connect time plus
+//! four times its deviation, or plus the scheduling granularity if that is greater, as the TCP retransmission
+//! timeout (RFC 6298).
 
 use std::time::Duration;
 
-/// What the connects to one origin address took.
+/// The connect times of one origin address.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Patience {
-    /// Seconds: the smoothed time and its smoothed deviation; `None` before the first connect.
+    /// The smoothed time and the smoothed deviation in seconds; `None` before the first connect.
     learned: Option<(f64, f64)>,
 }
 
 impl Patience {
-    /// A connect took so long.
+    /// Records the duration of a connect.
     pub fn learn(&mut self, took: Duration) {
         let took = took.as_secs_f64();
         self.learned = Some(match self.learned {
@@ -22,21 +23,22 @@ impl Patience {
         });
     }
 
-    /// After so long nothing is to be expected of the direct route that another would not bring sooner.
+    /// How long to wait for the direct route before another route is expected to be faster.
     pub fn delay(&self) -> Duration {
         let Some((mean, deviation)) = self.learned else { return UNKNOWN };
         Duration::from_secs_f64(mean + (4.0 * deviation).max(LEAST.as_secs_f64())).min(MOST)
     }
 }
 
-/// As long as Happy Eyeballs waits for an address of which nothing is known (RFC 8305, section 8).
+/// The connection attempt delay of Happy Eyeballs for an address without measurements (RFC 8305, section 8).
 const UNKNOWN: Duration = Duration::from_millis(250);
 
-/// More than the smoothed time: schedulers and queues are late by as much without anything being wrong (G in RFC 6298, and RFC 8305, section 5). Where
-/// all connects take the same, a deviation says nothing, and each that is a little late would be one too many.
+/// The least addition to the smoothed time, because schedulers and queues cause delays of this size (G in RFC
+/// 6298, and RFC 8305, section 5). With constant connect times, the deviation is 0, and each slight delay
+/// would start a race.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// A SYN that was lost is sent again after a second; a detour is to be there before that.
+/// A lost SYN is retransmitted after a second; a detour must connect before that.
 const MOST: Duration = Duration::from_millis(900);
 
 #[cfg(test)]

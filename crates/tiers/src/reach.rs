@@ -1,4 +1,5 @@
-//! The routes that one request to an origin tries, one after the other: the direct one, detours, and what failed of late at the end.
+//! The sequence of routes that one request to an origin tries: the direct one, detours, and recently failed
+//! ones last.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
@@ -6,7 +7,7 @@ use crate::{
     CentreId, Detours, Failures, Fault, Health, Measurements, Met, Network, Patience, Renumbering, Route,
 };
 
-/// What a data centre knows of the routes to its origins.
+/// A data centre's state of the routes to its origins.
 #[derive(Debug, Clone)]
 pub struct Reach {
     failures: Failures,
@@ -15,52 +16,55 @@ pub struct Reach {
     most_tries: usize,
 }
 
-/// Where a data centre is, and what it may do.
+/// The position and the permissions of a data centre.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Which one it is.
+    /// The data centre.
     pub here: CentreId,
     /// The network.
     pub network: &'a Network,
-    /// Which others it can ask.
+    /// Which other data centres are up.
     pub health: &'a Health,
-    /// The data centres through which the request came, which are no way out.
+    /// The data centres that the request has passed, which cannot be detours.
     pub through: &'a [CentreId],
-    /// Its round trips to the others by their numbers.
+    /// The round-trip times to the other data centres, by number.
     pub links: &'a [Duration],
-    /// How long each of them takes to connect to the origin, as they have told it.
+    /// The connect times to the origin, as reported by each data centre.
     pub measured: &'a Measurements,
-    /// Whether the zone lets its requests come from the addresses of other data centres. One that is asked for a detour makes none itself.
+    /// Whether the zone permits requests from the addresses of other data centres. A data centre that serves
+    /// as a detour does not use detours itself.
     pub allows_detours: bool,
 }
 
-/// The routes that a request has tried so far.
+/// The routes that a request has tried.
 #[derive(Debug, Clone)]
 pub struct Tries {
     address: SocketAddr,
     tried: Vec<Route>,
 }
 
-/// The route that is to be tried first.
+/// The first route of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Next {
-    /// It.
+    /// The route.
     pub route: Route,
-    /// If it has not connected after so long, [`Reach::beside`] says what else to try. Whichever connects first is used.
+    /// If the route has not connected after this time, [`Reach::beside`] returns a route to race against it.
+    /// The first route to connect is used.
     pub hedge: Option<Duration>,
 }
 
-/// Whether a request may be sent again.
+/// Whether a request may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replay {
-    /// It may: nothing of it was sent yet, or its method is safe and its body is still here.
+    /// It may: nothing was sent yet, or its method is safe and its body is still available.
     Harmless,
     /// It may not.
     Forbidden,
 }
 
 impl Reach {
-    /// Nothing is known yet. A request tries at most so many routes, at least one: of an origin that is down, each of them costs a time-out.
+    /// Starts without failures. A request tries at most `most_tries` routes, at least one: if the origin is
+    /// down, each route costs a timeout.
     pub fn new(most_tries: usize) -> Self {
         Self {
             failures: Failures::default(),
@@ -70,7 +74,7 @@ impl Reach {
         }
     }
 
-    /// The same under the numbers of another network.
+    /// The same state with the numbers of another network.
     #[must_use]
     pub fn renumbered(&self, to: &Renumbering) -> Self {
         Self {
@@ -85,7 +89,7 @@ impl Reach {
     pub fn begin(&mut self, now: Duration, address: SocketAddr, around: &Surroundings<'_>) -> (Tries, Next) {
         let tries = Tries { address, tried: Vec::new() };
         if self.failures.meet(now, address, Route::Direct) == Met::Failed {
-            // A detour that failed is met by requests as the direct route is: some of them try it again.
+            // A failed detour is treated as a failed direct route: some requests test it again.
             let mut left_alone = Vec::new();
             while let Some(detour) = self.best_detour(now, address, &left_alone, around) {
                 if self.failures.meet(now, address, detour) != Met::Failed {
@@ -99,13 +103,14 @@ impl Reach {
         (tries, Next { route: Route::Direct, hedge })
     }
 
-    /// The route that is to be tried beside the direct one, when that has not connected after [`Next::hedge`].
+    /// The route that races the direct one, if that has not connected after [`Next::hedge`].
     pub fn beside(&self, now: Duration, tries: &Tries, around: &Surroundings<'_>) -> Option<Route> {
         self.clean_detour(now, tries.address, &tries.tried, around)
     }
 
-    /// A route failed: the next one, or `None` if there is none or the request must not be sent again. Without a fault nothing is held against the
-    /// route: there was no room for the request, for one.
+    /// Handles the failure of a route. Returns the next route; `None` if there is no other, or the request
+    /// must not be repeated. Without a fault, the failure is not recorded, for example if the data centre had
+    /// no capacity.
     pub fn failed(
         &mut self,
         now: Duration,
@@ -130,7 +135,7 @@ impl Reach {
         }
         let untried = |route: &Route| !tried.contains(route);
         let detour = self.clean_detour(now, *address, tried, around);
-        // What failed of late, the longest ago first: it is better than an error.
+        // Recently failed routes are better than an error; the least recent failure is first.
         let last_resort = || {
             let routes = around.detours().map(Route::Through).chain([Route::Direct]).filter(untried);
             routes.min_by_key(|&route| (self.failures.last(now, *address, route), route))
@@ -138,7 +143,8 @@ impl Reach {
         detour.or_else(last_resort)
     }
 
-    /// A route led to a response. `connect` is how long the connection took if one was made, `latency` how long the first byte took.
+    /// Records that a route returned a response. `connect` is the connect time if a connection was made,
+    /// `latency` the time to the first byte.
     pub fn worked(
         &mut self,
         now: Duration,
@@ -165,7 +171,7 @@ impl Reach {
         self.patience.entry(address).or_default().learn(connect);
     }
 
-    /// Somebody tried to connect directly, without a request: how long it took, or why there was no connection.
+    /// Records a direct connect without a request: its duration, or why it failed.
     pub fn probed(&mut self, now: Duration, address: SocketAddr, outcome: Result<Duration, Fault>) {
         match outcome {
             Err(fault) => self.failures.failed(now, address, Route::Direct, fault),
@@ -176,22 +182,22 @@ impl Reach {
         }
     }
 
-    /// Another data centre has told that it connected to the origin at that time.
+    /// Another data centre reported that it connected to the origin at this time.
     pub fn told(&mut self, at: Duration, address: SocketAddr, centre: CentreId) {
         self.failures.told(at, address, centre);
     }
 
-    /// The detour that would be taken now, for the operator.
+    /// The detour that would be used now, for the operator.
     pub fn detour(&self, now: Duration, address: SocketAddr, around: &Surroundings<'_>) -> Option<Route> {
         self.clean_detour(now, address, &[], around)
     }
 
-    /// What failed of late.
+    /// The recent failures.
     pub fn failures(&self) -> &Failures {
         &self.failures
     }
 
-    /// Of the detours that have not failed of late, the one with the least time to be expected.
+    /// The detour without recent failures that has the least expected time.
     fn clean_detour(
         &self,
         now: Duration,
@@ -205,7 +211,7 @@ impl Reach {
         self.best_detour(now, address, &left_alone, around)
     }
 
-    /// Of all detours but these, the one with the least time to be expected.
+    /// The detour with the least expected time, except those in `left_alone`.
     fn best_detour(
         &self,
         now: Duration,
@@ -223,7 +229,7 @@ impl Reach {
 }
 
 impl Surroundings<'_> {
-    /// The data centres that may be asked to connect to the origin.
+    /// The data centres that may be used as detours.
     fn detours(&self) -> impl Iterator<Item = CentreId> {
         let may_ask = |&id: &CentreId| {
             self.allows_detours && id != self.here && self.health.is_up(id) && !self.through.contains(&id)
@@ -231,17 +237,17 @@ impl Surroundings<'_> {
         self.network.ids().filter(may_ask)
     }
 
-    /// The latency through a data centre: there, and from there to the origin and back.
+    /// The expected latency through a data centre: to the data centre, and from there to the origin and back.
     fn guess(&self, now: Duration, centre: CentreId) -> Duration {
         let link = self.links.get(usize::from(centre.0)).copied().unwrap_or(FAR);
         link + self.measured.typical(now, centre).map_or(FAR, |typical| typical.connect)
     }
 }
 
-/// Half around the Earth and back, at the usual detours of cables: what is not known is not preferred.
+/// Half of the Earth's circumference and back over usual cable routes: unknown routes are not preferred.
 const FAR: Duration = Duration::from_millis(300);
 
-/// Origin addresses whose connect times are remembered.
+/// The most origin addresses whose connect times are stored.
 const MOST_ADDRESSES: usize = 10_000;
 
 #[cfg(test)]

@@ -1,42 +1,41 @@
-//! Which of several data centres has a key: weighted rendezvous hashing (Thaler and Ravishankar 1998; the logarithm is from Schindelhauer
-//! and Schomaker 2005).
+//! Which of several data centres holds a key: weighted rendezvous hashing (Thaler and Ravishankar 1998; the
+//! logarithm is from Schindelhauer and Schomaker 2005).
 //!
-//! Each data centre draws a number u in 0..1 from the key and its own name, and the least -ln(u) / weight wins. So each gets keys in
-//! proportion to its weight, and when one goes or comes, no key changes its place between two others. Of those with equal weights the
-//! largest u wins, so that at most one logarithm for each distinct weight is needed; and with bounds for it, hardly ever one.
+//! Each data centre derives a number u in 0..1 from the key and its own name, and the least -ln(u) / weight
+//! wins. So each data centre holds keys in proportion to its weight, and adding or removing one moves no key
+//! between two others. Among equal weights the largest u wins, so that at most one logarithm per distinct
+//! weight is computed; with the bounds below, hardly ever one.
 
 use crate::{KeyHash, centre::CentreId, key::fold};
 
 /// Data centres that share the keys.
 #[derive(Debug, Clone, Default)]
 pub struct Rendezvous {
-    /// By weight, the heaviest first.
+    /// By weight, heaviest first.
     classes: Vec<Class>,
 }
 
 #[derive(Debug, Clone)]
 struct Class {
     weight: f64,
-    /// What each one's name adds to a draw, and beside it the data centre.
+    /// The contribution of each name to a draw; same index as `centres`.
     seeds: Vec<Seed>,
     centres: Vec<CentreId>,
 }
 
-/// A name as two numbers.
 #[derive(Debug, Clone, Copy)]
 struct Seed(u64, u64);
 
-/// The best of a class.
 #[derive(Debug, Clone, Copy)]
 struct Winner {
-    /// 1 - u, which has all its digits where u is close to 1.
+    /// 1 - u, which keeps its precision where u is close to 1.
     missing: f64,
     weight: f64,
     centre: CentreId,
 }
 
 impl Rendezvous {
-    /// Of data centres with their names and weights. One with weight 0 counts as one with weight 1.
+    /// Takes data centres with their names and weights. Weight 0 counts as 1.
     pub fn new<'n>(members: impl IntoIterator<Item = (CentreId, &'n str, u32)>) -> Self {
         let mut members: Vec<_> = members.into_iter().collect();
         members.sort_by_key(|&(id, _, weight)| (std::cmp::Reverse(weight.max(1)), id));
@@ -54,9 +53,9 @@ impl Rendezvous {
         Self { classes }
     }
 
-    /// Whose key it is, of those that are allowed.
+    /// The data centre that holds a key, among those that `is_allowed` accepts.
     pub fn first(&self, key: KeyHash, is_allowed: impl Fn(CentreId) -> bool) -> Option<CentreId> {
-        // Nearly always all are, and asking about each would cost more than the choice.
+        // Nearly always all are allowed, and a check of each would cost more than the choice.
         let best = |winners: &mut dyn Iterator<Item = Winner>| winners.reduce(Winner::better);
         let of_all = best(&mut self.classes.iter().filter_map(|class| class.first(key)));
         let of_all = of_all.map(|winner| winner.centre).filter(|&centre| is_allowed(centre));
@@ -66,15 +65,15 @@ impl Rendezvous {
         })
     }
 
-    /// All of them, the heaviest first.
+    /// All data centres, heaviest first.
     pub fn members(&self) -> impl Iterator<Item = CentreId> + '_ {
         self.classes.iter().flat_map(|class| class.centres.iter().copied())
     }
 }
 
 impl Class {
-    /// The largest draw, in a loop without a branch that depends on the draws. It goes through both halves at once, as each comparison waits
-    /// for the one before it.
+    /// The largest draw, in a loop without branches that depend on the draws. Processes both halves in
+    /// parallel, because each comparison depends on the previous one.
     fn first(&self, key: KeyHash) -> Option<Winner> {
         let middle = self.seeds.len() / 2;
         let (front, back) = self.seeds.split_at(middle);
@@ -95,11 +94,11 @@ impl Class {
         self.centres.get(at[half]).map(|&centre| self.winner(most[half], centre))
     }
 
-    /// The largest draw of those that are allowed.
+    /// The largest draw among the allowed data centres.
     fn first_of(&self, key: KeyHash, is_allowed: &impl Fn(CentreId) -> bool) -> Option<Winner> {
         let allowed = self.seeds.iter().zip(&self.centres).filter(|(_, centre)| is_allowed(**centre));
         let drawn = allowed.map(|(seed, &centre)| (seed.draw(key), centre));
-        // Of equal draws the first, as above.
+        // The first of equal draws wins, as above.
         let most = drawn.reduce(|best, other| if other.0 > best.0 { other } else { best });
         most.map(|(number, centre)| self.winner(number, centre))
     }
@@ -110,9 +109,9 @@ impl Class {
 }
 
 impl Winner {
-    /// The one with the lesser -ln(1 - missing) / weight.
+    /// The winner with the lesser -ln(1 - missing) / weight.
     fn better(self, other: Self) -> Self {
-        // m <= -ln(1 - m) <= m / (1 - m): mostly these tell already.
+        // m <= -ln(1 - m) <= m / (1 - m): these bounds usually decide.
         let (least, most) = (self.missing / self.weight, self.missing / ((1.0 - self.missing) * self.weight));
         if most <= other.missing / other.weight {
             return self;
@@ -131,7 +130,7 @@ impl Seed {
         Self(seed, seed.rotate_left(32) | 1)
     }
 
-    /// The same for a key and a name on every machine.
+    /// The draw of a key and a name, identical on every machine.
     #[inline]
     fn draw(self, key: KeyHash) -> u64 {
         fold(key.0 ^ self.0, self.1)

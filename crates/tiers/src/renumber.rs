@@ -1,10 +1,11 @@
-//! State that outlives a change of the network's list of data centres: the same data centre has another number in the new list, or none.
+//! The mapping of data centre numbers when the network's list changes, so that state is kept: a data centre
+//! has another number in the new list, or is missing.
 
 use std::collections::BTreeMap;
 
 use crate::{CentreId, Network};
 
-/// The new numbers of data centres, by their names.
+/// The new numbers of data centres, matched by name.
 #[derive(Debug, Clone)]
 pub struct Renumbering {
     new: Vec<Option<CentreId>>,
@@ -12,7 +13,7 @@ pub struct Renumbering {
 }
 
 impl Renumbering {
-    /// From one network to another.
+    /// The mapping from one network to another.
     pub fn new(before: &Network, after: &Network) -> Self {
         let by_name: BTreeMap<&str, CentreId> =
             after.ids().map(|id| (after.centre(id).name.as_str(), id)).collect();
@@ -20,12 +21,12 @@ impl Renumbering {
         Self { new: new.collect(), count: after.len() }
     }
 
-    /// The new number of a data centre; `None` if the new network does not have it.
+    /// The new number of a data centre; `None` if the new network does not contain it.
     pub fn of(&self, before: CentreId) -> Option<CentreId> {
         self.new.get(usize::from(before.0)).copied().flatten()
     }
 
-    /// How many data centres the new network has.
+    /// The number of data centres in the new network.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -73,7 +74,7 @@ mod tests {
         let measured = measured.renumbered(&to);
         let connects = [0, 1, 2].map(|id| measured.typical(ms(0), CentreId(id)).map(|t| t.connect));
         assert_eq!(connects, [None, Some(ms(10)), Some(ms(30))]);
-        // The choice stays although ams has measured nothing.
+        // The choice is kept although ams has no measurements.
         let mut smart = smart.renumbered(&to);
         smart.review(ms(1), &after, (&measured, &[]), &Health::default());
         assert_eq!(smart.choice().basis, Basis::Nearest(CentreId(1)));
@@ -89,7 +90,7 @@ mod tests {
         }
         let mut smart = Smart::new(Tuning::default());
         smart.review(ms(0), &before, (&measured, &[]), &Health::default());
-        // Longer than the first choice waits for those who have not measured.
+        // Longer than the first choice waits for data centres without measurements.
         let later = ms(20_000);
         smart.review(later, &before, (&measured, &[]), &Health::default());
         assert_eq!(smart.choice().basis, Basis::Nearest(CentreId(1)));
@@ -124,7 +125,7 @@ mod tests {
         let left: Vec<_> = reach.failures().listed(ms(1)).map(|listed| listed.route).collect();
         assert_eq!(left, [Route::Direct, Route::Through(CentreId(0))]);
         let around = Surroundings { here: CentreId(1), network: &after, ..around };
-        // Both have failed, and this is the first of the requests that meet them.
+        // Both have failed, and this is the first request that meets them.
         assert_eq!(reach.begin(ms(1), origin, &around).1.route, Route::Direct);
         let met: Vec<_> = reach.failures().listed(ms(1)).map(|listed| listed.requests).collect();
         assert_eq!(met, [1, 1]);

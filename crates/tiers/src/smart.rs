@@ -1,44 +1,48 @@
-//! The data centre nearest to an origin by measurement, which asks it for all others; and when another one takes its place.
+//! The data centre nearest to an origin by measurement, which is the upper tier of all others; and when the
+//! choice changes.
 //!
-//! The caller has it reviewed every few seconds. Another data centre has to be nearer by a margin, and to stay so for a while, before
-//! it is chosen: each change costs a store that is warm. After a change the new one asks the old one for what it lacks, so that the
-//! origin does not notice.
+//! The caller reviews the choice every few seconds. Another data centre is chosen only if it is nearer by a
+//! margin for a while, because each change discards a warm cache. After a change, the new upper tier requests
+//! missing objects from the former one, so that the origin load does not rise.
 //!
-//! Each data centre makes the choice for itself, of the same measurements. Where that does not lead to the same, as they began at different
-//! times or were apart, what most of them have chosen counts: whoever has just started takes it over at once, and whoever is alone with
-//! another choice does after a while. Whoever has reason to change does so as soon as another one has. So an object that many want is asked
-//! for once.
+//! Each data centre chooses independently, from the same measurements. If the choices differ because data
+//! centres started at different times or were partitioned, the majority decides: a data centre that has just
+//! started adopts it immediately, and one with another choice adopts it after a while. A data centre that has
+//! reason to change does so as soon as another one has. So a popular object is requested from the origin
+//! once.
 //!
-//! An origin that is announced from many places (anycast) is near everywhere, and no data centre is the one nearest to it. That is not
-//! guessed from low figures but follows from light: if two data centres connect in times whose sum is less than what light needs between them,
-//! they do not talk to the same place.
+//! An origin that is announced from many locations (anycast) is near everywhere, so no data centre is the
+//! nearest. This is derived from the speed of light, not guessed from low figures: if the connect times of
+//! two data centres add up to less than the round-trip time of light between them, they do not connect to the
+//! same location.
 
 use std::{cmp::Reverse, collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use crate::{CentreId, Health, Measurements, Network, Renumbering, Typical};
 
-/// How slow it is to change its mind.
+/// The hysteresis of the choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tuning {
-    /// The share of its connect time by which another has to be less.
+    /// The relative reduction of the connect time that a change requires.
     pub margin: f64,
-    /// And at least by so much.
+    /// The absolute reduction of the connect time that a change requires.
     pub least: Duration,
-    /// And for so long.
+    /// How long the reduction must persist.
     pub persistence: Duration,
-    /// For how long after a change the new one asks the old one, and no other change takes place.
+    /// For how long after a change the former upper tier is requested, and no other change is made.
     pub handover: Duration,
-    /// For how long most others have to have chosen another one before it is taken over.
+    /// For how long the majority must have chosen another data centre before its choice is adopted.
     pub agreement: Duration,
-    /// For how long after the first measurement the first choice waits for those who have not measured.
+    /// How long the first choice waits after the first measurement for data centres without measurements.
     pub first: Duration,
 }
 
 impl Default for Tuning {
-    /// 10 % and 2 ms: less is not felt in a miss, which takes tens of milliseconds. 5 minutes: most congestion is over by then. An hour: what
-    /// nobody asks for within an hour is not what makes a storm. 30 seconds: choices are told every five seconds, and one that all
-    /// are about to make should not be taken back. 15 seconds: who connects once a second and tells it every five seconds has told of
-    /// five connects within ten.
+    /// 10 % and 2 ms: less is not noticeable in a miss, which takes tens of milliseconds. 5 minutes: most
+    /// congestion has ended by then. 1 hour: objects that are not requested within an hour do not cause a
+    /// burst of misses. 30 seconds: choices are exchanged every 5 seconds, and a change that all data centres
+    /// are about to make should not be reverted. 15 seconds: a data centre that connects once a second and
+    /// reports every 5 seconds has reported 5 connects within 10 seconds.
     fn default() -> Self {
         Self {
             margin: 0.1,
@@ -51,19 +55,19 @@ impl Default for Tuning {
     }
 }
 
-/// What the choice rests on.
+/// The basis of the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// No data centre has measured the origin often enough yet: keys are spread over the large ones.
     Unknown,
-    /// The origin is in several places: keys are spread over the large ones.
+    /// The origin has several locations: keys are spread over the large data centres.
     SeveralPlaces,
-    /// This one is the nearest.
+    /// This data centre is the nearest.
     Nearest(CentreId),
 }
 
 impl Basis {
-    /// The data centre that is the nearest, if one is.
+    /// The nearest data centre, if there is one.
     pub fn nearest(self) -> Option<CentreId> {
         match self {
             Self::Nearest(chosen) => Some(chosen),
@@ -72,18 +76,18 @@ impl Basis {
     }
 }
 
-/// The choice and why.
+/// The choice and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What it is.
+    /// The basis.
     pub basis: Basis,
-    /// Of how many samples the median is that speaks for it.
+    /// The number of samples of the chosen data centre's median.
     pub samples: usize,
-    /// By how much the next one is farther; `None` if there is no other.
+    /// The difference to the second best connect time; `None` if there is no other data centre.
     pub margin: Option<Duration>,
     /// A sentence for the operator.
     pub reason: String,
-    /// The one that was chosen before, as long as it is asked.
+    /// The former choice, while it is still requested.
     pub former: Option<CentreId>,
 }
 
@@ -92,20 +96,20 @@ pub struct Choice {
 pub struct Smart {
     tuning: Tuning,
     choice: Choice,
-    /// Until when the former one is asked.
+    /// Until when the former data centre is requested.
     until: Duration,
     /// Since when there has been reason to change.
     doubted: Option<Duration>,
-    /// Since when most others have chosen another one.
+    /// Since when the majority has chosen another data centre.
     outvoted: Option<Duration>,
-    /// Since when anybody who is up has measured.
+    /// Since when any reachable data centre has measurements.
     measured: Option<Duration>,
-    /// All that have measured, the nearest first.
+    /// All data centres with measurements, nearest first.
     ranked: Vec<CentreId>,
 }
 
 impl Smart {
-    /// Nothing is known yet.
+    /// Starts without a choice.
     pub fn new(tuning: Tuning) -> Self {
         let reason = unknown();
         let choice = Choice { basis: Basis::Unknown, samples: 0, margin: None, reason, former: None };
@@ -120,7 +124,8 @@ impl Smart {
         }
     }
 
-    /// The same under the numbers of another network. If the chosen one is gone, the next review makes another choice.
+    /// The same state with the numbers of another network. If the chosen data centre was removed, the next
+    /// review chooses another one.
     #[must_use]
     pub fn renumbered(&self, to: &Renumbering) -> Self {
         let basis = match self.choice.basis {
@@ -133,24 +138,26 @@ impl Smart {
         Self { choice, ranked, doubted: None, outvoted: None, ..self.clone() }
     }
 
-    /// The choice as the last review left it.
+    /// The choice of the last review.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
 
-    /// The chosen one, then all others that have measured the origin, the nearest first. Empty where nothing is chosen.
+    /// The chosen data centre, then all others that have measured the origin, nearest first. Empty without a
+    /// choice.
     pub fn candidates(&self) -> impl Iterator<Item = CentreId> + '_ {
         let chosen = self.choice.basis.nearest();
         let others = self.ranked.iter().copied().filter(move |&id| chosen.is_some() && Some(id) != chosen);
         chosen.into_iter().chain(others)
     }
 
-    /// The one that was chosen before, if it is still to be asked.
+    /// The former choice, while it is still requested.
     pub fn former(&self, now: Duration) -> Option<CentreId> {
         self.choice.former.filter(|_| now < self.until)
     }
 
-    /// Looks at what was measured, and at what other data centres say that they have chosen, one of each. To be called every few seconds.
+    /// Reviews the measurements and the choices reported by other data centres, one per data centre. To be
+    /// called every few seconds.
     pub fn review(
         &mut self,
         now: Duration,
@@ -164,21 +171,22 @@ impl Smart {
         let mut ranked: Vec<(CentreId, Typical)> =
             network.ids().filter_map(|id| Some((id, measured.typical(now, id)?))).collect();
         ranked.sort_by_key(|&(id, typical)| (typical.connect, id));
-        // After all who had measured were lost, the first one to be back is waited with as the first of all was.
+        // After all data centres with measurements were lost, the first to return waits for the others as at
+        // the start.
         let is_measured = ranked.iter().any(|&(id, _)| health.is_up(id));
         self.measured = self.measured.or(Some(now)).filter(|_| is_measured);
         if !ranked.is_empty() {
             self.ranked.clear();
             self.ranked.extend(ranked.iter().map(|&(id, _)| id));
         }
-        // Otherwise what was chosen stays where nobody measures: that is no reason to change.
+        // Without measurements the choice is kept.
         if self.agree(now, network, told, health) || ranked.is_empty() {
             return &self.choice;
         }
         let since = self.measured.unwrap_or(now);
         let wanted = match apart(network, &ranked) {
             Some(pair) => Wanted::Spread(pair),
-            // Whoever is the first to have measured is not the nearest for that.
+            // The first data centre with measurements is not necessarily the nearest.
             None if self.choice.basis == Basis::Unknown && now < since + self.tuning.first => {
                 match network.ids().find(|&id| health.is_up(id) && !self.ranked.contains(&id)) {
                     Some(missing) => Wanted::Stay(awaiting(&network.centre(missing).name)),
@@ -191,7 +199,7 @@ impl Smart {
         &self.choice
     }
 
-    /// Takes over what most have chosen, if it is time to; whether it did.
+    /// Adopts the choice of the majority, if it is time to. Returns whether it did.
     fn agree(&mut self, now: Duration, network: &Network, told: &[CentreId], health: &Health) -> bool {
         if self.choice.basis == Basis::SeveralPlaces {
             return false;
@@ -201,7 +209,7 @@ impl Smart {
         for &id in told.iter().chain(&own).filter(|id| health.is_up(**id)) {
             *votes.entry(id).or_default() += 1;
         }
-        // Of two with as many votes all take the same.
+        // With equal votes, all data centres select the same one.
         let most = votes.into_iter().max_by_key(|&(id, votes)| (votes, Reverse(id)));
         let Some(agreed) = most.map(|(id, _)| id).filter(|id| Some(*id) != own) else {
             self.outvoted = None;
@@ -214,12 +222,13 @@ impl Smart {
         (self.outvoted, self.doubted) = (None, None);
         self.change(now, network, &[], agreed);
         let name = &network.centre(agreed).name;
-        self.choice.reason = format!("{name}, as it is the one that most other data centres have chosen");
+        self.choice.reason = format!("{name}, the choice of most other data centres");
         (self.choice.samples, self.choice.margin) = (0, None);
         true
     }
 
-    /// The least connect time among those that are up, or that of the chosen one if it is not worse by the margin.
+    /// The reachable data centre with the least connect time, or the chosen one if the difference is less
+    /// than the margin.
     fn nearest(&self, network: &Network, ranked: &[(CentreId, Typical)], health: &Health) -> Wanted {
         let Some(&(best, least)) = ranked.iter().find(|(id, _)| health.is_up(*id)) else {
             return Wanted::Stay("no data centre that has measured the origin is up".to_owned());
@@ -274,7 +283,7 @@ impl Smart {
             if waits_for_handover && self.former(now).is_some() {
                 from = from.max(self.until);
             }
-            // Whoever is not the first to change need not wait for it.
+            // Only the first data centre to change waits.
             let is_first = !told.iter().any(|&other| next == Basis::Nearest(other));
             if self.choice.basis != Basis::Unknown && is_first && now < from {
                 self.choice.reason = self.waiting(network, next, from - now);
@@ -292,19 +301,17 @@ impl Smart {
         }
     }
 
-    /// Another one is chosen from now on.
     fn change(&mut self, now: Duration, network: &Network, ranked: &[(CentreId, Typical)], chosen: CentreId) {
         self.choice.former = self.choice.basis.nearest();
         self.choice.basis = Basis::Nearest(chosen);
         self.until = now + self.tuning.handover;
         let before = self.choice.former.map(|id| &network.centre(id).name);
         let more = before.map_or_else(String::new, |before| {
-            format!("; it took the place of {before}, which it asks for what it lacks")
+            format!("; it replaced {before}, from which it requests missing objects")
         });
         self.explain(network, ranked, chosen, &more);
     }
 
-    /// Says what speaks for the chosen one.
     fn explain(&mut self, network: &Network, ranked: &[(CentreId, Typical)], chosen: CentreId, more: &str) {
         let Some((_, own)) = ranked.iter().find(|(id, _)| *id == chosen) else { return };
         let next = ranked.iter().find(|(id, _)| *id != chosen);
@@ -315,7 +322,7 @@ impl Smart {
             show(own.connect),
             own.samples
         );
-        // Writing into a String cannot fail.
+        // Writing to a String cannot fail.
         let _ = match next {
             Some((id, other)) => write!(reason, "; {}, the next, in {}", name(*id), show(other.connect)),
             None => write!(reason, "; no other has measured it"),
@@ -326,7 +333,6 @@ impl Smart {
         self.choice.reason = reason;
     }
 
-    /// Says what is about to change, and when.
     fn waiting(&self, network: &Network, next: Basis, left: Duration) -> String {
         let name = |id: CentreId| &network.centre(id).name;
         let seems = match next {
@@ -339,25 +345,24 @@ impl Smart {
                 "keys stay spread over the large data centres".to_owned()
             }
         };
-        format!("{stays} for now: {seems}, and is it if that is still so in {}", show(left))
+        format!("{stays} for now: {seems}; the change is made if this persists for {}", show(left))
     }
 }
 
-/// What a review finds.
 enum Wanted {
-    /// The chosen one is the nearest.
+    /// The chosen data centre is the nearest.
     Keep,
-    /// It stays for another reason.
+    /// The choice is kept for another reason.
     Stay(String),
-    /// Another is nearer by the margin.
+    /// Another data centre is nearer by the margin.
     Nearer(CentreId),
-    /// There is none so far, or it is down, or no longer measures.
+    /// There is no choice yet, or the chosen data centre is down or no longer measures.
     InPlace(CentreId),
-    /// The origin is in several places.
+    /// The origin has several locations.
     Spread(Pair),
 }
 
-/// Two data centres that cannot have connected to the same place.
+/// Two data centres that cannot have connected to the same location.
 struct Pair {
     near: (CentreId, Duration),
     far: (CentreId, Duration),
@@ -380,13 +385,14 @@ impl Pair {
     }
 }
 
-/// Whether some two data centres talk to different places: the pair that shows it best.
+/// The pair that most clearly shows different locations of the origin, if there is one.
 fn apart(network: &Network, ranked: &[(CentreId, Typical)]) -> Option<Pair> {
     let mut best: Option<(Duration, Pair)> = None;
     for (at, &(near, first)) in ranked.iter().enumerate() {
         for &(far, second) in &ranked[at + 1..] {
             let (sum, light) = (first.connect + second.connect, network.light(near, far));
-            // The list is sorted, and no light needs longer than half around the Earth and back.
+            // The list is sorted, and the round trip of light is at most half of the circumference of the
+            // Earth and back.
             if sum > HALF_AROUND {
                 break;
             }
@@ -412,7 +418,7 @@ fn awaiting(missing: &str) -> String {
     )
 }
 
-/// Milliseconds with a digit, and seconds from ten on.
+/// Milliseconds with one decimal; whole seconds from 10 s on.
 fn show(time: Duration) -> String {
     if time >= Duration::from_secs(10) {
         format!("{} s", time.as_secs())
@@ -421,10 +427,10 @@ fn show(time: Duration) -> String {
     }
 }
 
-/// Light in glass over half the Earth's circumference and back: 2 x 20 015 km at 5 us a kilometre.
+/// Light in glass over half of the Earth's circumference and back: 2 x 20 015 km at 5 us per km.
 const HALF_AROUND: Duration = Duration::from_micros(200_150);
 
-/// Cities are not points, and data centres not in their middle: a tenth of the distance may be wrong.
+/// Cities are not points, and data centres are not at their centre: a tenth of the distance may be wrong.
 const CERTAIN: f64 = 0.9;
 
 #[cfg(test)]

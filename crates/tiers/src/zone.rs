@@ -1,82 +1,83 @@
-//! Who is asked next for a key that is not here.
+//! The next hop of a request that misses in a data centre.
 //!
-//! A request says in which role its receiver is asked, and each step leads to a role that comes later: lower, regional, upper (one above
-//! the other in an operator's map), former, detour, and then the origin. So there are no loops, whatever data centres think of one another
-//! and however their configurations differ for a while. It also says through which data centres it came, as each hop names itself (CDN-Loop,
-//! RFC 8586): none of these is asked again, or a fill that waits for another could be asked to wait for itself.
+//! Each request states the role of its receiver, and each hop leads to a higher role: lower, regional, upper
+//! (several levels in an operator's map), former, detour, and then the origin. So requests do not loop, even
+//! if data centres disagree about reachability or temporarily have different configurations. A request also
+//! lists the data centres it has passed (CDN-Loop, RFC 8586), which are not requested again: otherwise a fill
+//! could wait for itself through collapsed forwarding.
 
 use std::time::Duration;
 
 use crate::{Basis, CentreId, Custom, Health, KeyHash, Network, Rendezvous, Smart};
 
-/// As what a data centre is asked. What comes later is nearer to the origin.
+/// The role in which a data centre is requested. Higher roles are nearer to the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// By a visitor.
+    /// Serves visitors.
     Lower,
-    /// By others of its region.
+    /// Requested by other data centres of the same region.
     Regional,
-    /// By lower or regional ones, or in an operator's map by an upper one: how many of these were asked with this one.
+    /// Requested by lower or regional tiers, or in an operator's map by an upper tier. The level counts from 1.
     Upper(u16),
-    /// By the one that took its place as the upper tier.
+    /// Requested by the upper tier that replaced it.
     Former,
-    /// To reach the origin for another that cannot.
+    /// Requested to reach the origin for a data centre that cannot reach it.
     Detour,
 }
 
-/// Who wants to know.
+/// A request that needs a next hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked<'a> {
-    /// The data centre.
+    /// The data centre that holds the request.
     pub here: CentreId,
-    /// As what it was asked.
+    /// The role in which it was requested.
     pub role: Role,
-    /// For what.
+    /// The hash of the cache key.
     pub key: KeyHash,
-    /// The data centres through which the request came.
+    /// The data centres that the request has passed.
     pub through: &'a [CentreId],
 }
 
 impl Asked<'_> {
-    /// Whether a data centre can be asked: it answers, and the request was not there.
+    /// Whether a data centre may be the next hop: it is up, and the request has not passed it.
     fn may_ask(&self, health: &Health, centre: CentreId) -> bool {
         health.is_up(centre) && !self.through.contains(&centre)
     }
 }
 
-/// Who is asked next.
+/// The next hop of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hop {
-    /// Another data centre, in this role.
+    /// Another data centre.
     Centre {
-        /// Which.
+        /// The data centre.
         centre: CentreId,
-        /// As what.
+        /// Its role.
         role: Role,
     },
-    /// The origin: [`crate::Reach`] says over which route.
+    /// The origin; [`crate::Reach`] selects the route.
     Origin,
 }
 
-/// How the data centres of a zone ask one another.
+/// The topology of a zone's tiers.
 #[derive(Debug, Clone)]
 pub enum Topology {
-    /// Each asks the origin.
+    /// No tiers: each data centre requests from the origin.
     None,
-    /// The one nearest to the origin asks it.
+    /// The data centre nearest to the origin is the upper tier.
     Smart(Box<Smart>),
-    /// Each key has one of the large data centres, which asks the origin for it.
+    /// Keys are spread over the large data centres, each of which is the upper tier of its keys.
     Generic,
-    /// As the operator has it.
+    /// The operator's own map.
     Custom(Custom),
 }
 
-/// Whether a data centre of the visitor's region is asked first where the upper tier is in another region.
+/// Whether a regional tier is used if the upper tier is in another region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regional {
-    /// It is.
+    /// A data centre of the visitor's region is requested first.
     Asked,
-    /// The upper tier is asked at once.
+    /// The upper tier is requested directly.
     Skipped,
 }
 
@@ -85,12 +86,12 @@ pub enum Regional {
 pub struct Zone {
     topology: Topology,
     regional: Regional,
-    /// In an operator's map by data centre: who of its region asks the same upper tier.
+    /// In an operator's map, for each data centre: the data centres of its region with the same upper tier.
     siblings: Vec<Rendezvous>,
 }
 
 impl Zone {
-    /// A zone's tiers. Where keys are spread over many data centres anyway, there are no regional ones.
+    /// The tiers of a zone. [`Topology::Generic`] has no regional tier.
     pub fn new(network: &Network, topology: Topology, regional: Regional) -> Self {
         let siblings = match (&topology, regional) {
             (Topology::Custom(map), Regional::Asked) => {
@@ -106,12 +107,13 @@ impl Zone {
         &self.topology
     }
 
-    /// The topology, to have its choice reviewed.
+    /// The topology, for reviews of its choice.
     pub fn topology_mut(&mut self) -> &mut Topology {
         &mut self.topology
     }
 
-    /// Who is asked next for what is not here. Whoever is down is passed over: for the next candidate, or else for the origin.
+    /// The next hop after a miss. Unreachable data centres are skipped in favour of the next candidate, or
+    /// else the origin.
     pub fn next(&self, now: Duration, network: &Network, asked: Asked<'_>, health: &Health) -> Hop {
         let Asked { here, role, .. } = asked;
         match &self.topology {
@@ -139,7 +141,7 @@ impl Zone {
                     Role::Upper(step) => step.saturating_add(1),
                     Role::Former | Role::Detour => return Hop::Origin,
                 };
-                // Who is down is passed over: its own upper tier is the next candidate.
+                // An unreachable data centre is skipped: the next candidate is its own upper tier.
                 let mut above = map.above(here);
                 while let Some(upper) = above.filter(|&upper| !asked.may_ask(health, upper)) {
                     above = map.above(upper);
@@ -156,7 +158,7 @@ impl Zone {
         }
     }
 
-    /// The upper tier, or before it the region's own data centre for the key.
+    /// The upper tier, or the region's data centre for the key below it.
     fn through_region<'n>(
         &self,
         network: &Network,
@@ -178,7 +180,7 @@ impl Zone {
     }
 }
 
-/// The large data centre that has the key, unless this is it.
+/// The large data centre that holds the key; the origin if this is the current one.
 fn spread(network: &Network, asked: Asked<'_>, health: &Health) -> Hop {
     let Asked { here, role, key, .. } = asked;
     if role > Role::Regional {
@@ -190,7 +192,7 @@ fn spread(network: &Network, asked: Asked<'_>, health: &Health) -> Hop {
     }
 }
 
-/// The upper tier asks the one whose place it took, for a while.
+/// The upper tier first requests from the data centre that it replaced, for a while.
 fn before_origin(now: Duration, smart: &Smart, asked: Asked<'_>, health: &Health) -> Hop {
     let is_chosen = smart.choice().basis == Basis::Nearest(asked.here);
     match smart
@@ -202,7 +204,7 @@ fn before_origin(now: Duration, smart: &Smart, asked: Asked<'_>, health: &Health
     }
 }
 
-/// Those of a data centre's region that ask the same upper tier as it does, itself included.
+/// The data centres of a region with the same upper tier as `here`, including `here`.
 fn siblings(network: &Network, map: &Custom, here: CentreId) -> Rendezvous {
     let alike = |id: &CentreId| network.are_neighbours(*id, here) && map.above(*id) == map.above(here);
     Rendezvous::new(network.ids().filter(alike).map(|id| {

@@ -1,7 +1,8 @@
-//! Blocks of 4 KiB under the database, each with a checksum that every read verifies.
+//! Blocks of 4 KiB below the database, each with a checksum that is verified by every read.
 //!
-//! A group is one block of checksums and the 511 data blocks they belong to. The database sees data blocks only. It writes one block in
-//! place, its header: that checksum lies in the same sector, because a crash does not tear a sector.
+//! A group consists of one block of checksums and the 511 data blocks they belong to. The database sees only
+//! the data blocks. It overwrites one block in place, its header, whose checksum is in the same sector,
+//! because a crash does not tear a sector.
 
 use std::{
     fmt, io, mem,
@@ -21,7 +22,7 @@ use crate::damage::{Damage, DamagedPage};
 /// The bytes of a database.
 pub type Storage = Box<dyn StorageBackend>;
 
-/// A database's storage, with checksums. The database has one handle, and its file another.
+/// A database's storage with checksums. The database and its file have one handle each.
 #[derive(Clone)]
 pub(crate) struct Blocks {
     storage: Arc<Storage>,
@@ -30,28 +31,27 @@ pub(crate) struct Blocks {
     recovery: Arc<Recovery>,
 }
 
-/// While the database recovers from a crash, it judges pages by its own checksums: a block may have reached the disk without the one here.
+/// During recovery after a crash, the database verifies pages by its own checksums, because a block may have
+/// reached the disk without its checksum here.
 #[derive(Default)]
 struct Recovery {
-    /// Set when the database reads the header, which it does after it has locked the file.
+    /// Set when the database reads the header, after it has locked the file.
     began: OnceLock<bool>,
     is_over: AtomicBool,
     unmatched: Mutex<Vec<u64>>,
 }
 
-/// Why a storage has no blocks.
 #[derive(Debug)]
 pub(crate) enum NotBlocks {
     Io(io::Error),
-    /// It has no bytes.
+    /// The file is empty.
     Empty,
-    /// Its first blocks are not there, or its last.
+    /// The first or the last blocks are missing.
     CutOff,
-    /// A database without checksums, from an earlier version.
+    /// A database without block checksums, from an earlier version.
     Plain,
-    /// From a newer version: which one.
+    /// Written by this newer version.
     Newer(u8),
-    /// Something else.
     Foreign,
 }
 
@@ -62,7 +62,6 @@ impl From<io::Error> for NotBlocks {
 }
 
 impl Blocks {
-    /// Looks at the first bytes of a storage.
     pub(crate) fn open(storage: Storage, damage: Arc<Damage>) -> Result<Self, NotBlocks> {
         let length = storage.len()?;
         if length == 0 {
@@ -85,14 +84,14 @@ impl Blocks {
         }
         let blocks = Self::new(storage, damage);
         let is_whole = length.is_multiple_of(BLOCK) && blocks.len()? > 0;
-        // The database would take it for a new one.
+        // With another header, the database would initialise the file as a new one.
         if !is_whole || blocks.header()?.is_some_and(|header| !header.starts_with(PLAIN)) {
             return Err(NotBlocks::CutOff);
         }
         Ok(blocks)
     }
 
-    /// Makes an empty one.
+    /// Initialises an empty storage.
     pub(crate) fn format(storage: Storage, damage: Arc<Damage>) -> io::Result<Self> {
         storage.set_len(0)?;
         storage.set_len(BLOCK)?;
@@ -104,7 +103,8 @@ impl Blocks {
         Self { storage: Arc::new(storage), writing: Arc::default(), damage, recovery: Arc::default() }
     }
 
-    /// The sector of the header, if it matches its checksum. One that was never written is zero.
+    /// The sector of the header; `None` if its checksum does not match. A header that was never written is
+    /// zero.
     fn header(&self) -> io::Result<Option<[u8; SECTOR]>> {
         let mut sector = [0; SECTOR];
         if self.len()? == 0 {
@@ -115,7 +115,8 @@ impl Blocks {
         Ok((checksum(0, bytes) == sum || sector == [0; SECTOR]).then_some(sector))
     }
 
-    /// Ends the recovery: the database has verified all pages that it uses, and the others are free.
+    /// Ends the recovery and writes the missing checksums: the database has verified all pages in use, and
+    /// all others are free.
     pub(crate) fn end_recovery(&self) -> io::Result<()> {
         self.recovery.is_over.store(true, Relaxed);
         let unmatched = mem::take(&mut *self.recovery.unmatched());
@@ -127,7 +128,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Reads whole blocks, and returns the number of the first that does not match.
+    /// Reads whole blocks. Returns the number of the first block that does not match its checksum.
     fn read_blocks(&self, blocks: Range<u64>, out: &mut [u8]) -> io::Result<Option<u64>> {
         let mut wrong = None;
         let mut rest = out;
@@ -152,12 +153,12 @@ impl Blocks {
         Ok(wrong)
     }
 
-    /// Reads blocks and verifies them. A mismatch unwinds with [`DamagedPage`].
+    /// Reads and verifies blocks. A mismatch unwinds with [`DamagedPage`].
     fn read_matching(&self, blocks: Range<u64>, out: &mut [u8]) -> io::Result<()> {
         let offset = blocks.start * BLOCK;
         let mut wrong = self.read_blocks(blocks.clone(), out)?;
         if wrong.is_some() {
-            // It may have been written at this moment.
+            // A concurrent write may be the cause: read again under the lock.
             let _turn = self.turn();
             wrong = self.read_blocks(blocks.clone(), out)?;
         }
@@ -173,7 +174,7 @@ impl Blocks {
         }
         if let Some(wrong) = wrong {
             self.damage.found(wrong * BLOCK);
-            // After an error the database would refuse all further work.
+            // Not an error, because the database would refuse all further work after it.
             resume_unwind(Box::new(DamagedPage { offset, bytes: out.to_vec() }));
         }
         Ok(())
@@ -195,7 +196,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Writes bytes of the header, which end within its sector.
+    /// Writes bytes within the header's sector.
     fn write_header(&self, offset: usize, data: &[u8]) -> io::Result<()> {
         let mut sector = [0; SECTOR];
         self.storage.read(BLOCK, &mut sector)?;
@@ -219,7 +220,7 @@ impl StorageBackend for Blocks {
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let blocks = offset / BLOCK..(offset + out.len() as u64).div_ceil(BLOCK);
         if blocks.end * BLOCK > self.len()? {
-            // Only a pointer of a damaged page leads there, or the file was cut off.
+            // Either the pointer in a page is damaged, or the file was truncated.
             self.damage.found(offset);
             resume_unwind(Box::new(DamagedPage { offset, bytes: Vec::new() }));
         }
@@ -240,7 +241,7 @@ impl StorageBackend for Blocks {
             0 => BLOCK,
             blocks => at(blocks - 1) + BLOCK,
         })?;
-        // A block that was cut off earlier has left its checksum.
+        // A block that was truncated earlier has left its checksum.
         for part in by_group(before..blocks) {
             self.storage.write(sum_at(part.start), &vec![0; count(&part) * SUM])?;
         }
@@ -301,17 +302,17 @@ impl fmt::Debug for Blocks {
     }
 }
 
-/// Where a block of the database is.
+/// The offset of a block of the database.
 fn at(number: u64) -> u64 {
     (number / (GROUP - 1) * GROUP + 1 + number % (GROUP - 1)) * BLOCK
 }
 
-/// Where its checksum is.
+/// The offset of its checksum.
 fn sum_at(number: u64) -> u64 {
     number / (GROUP - 1) * GROUP * BLOCK + (1 + number % (GROUP - 1)) * SUM as u64
 }
 
-/// The parts of a range that are each in one group.
+/// Splits a range into parts that are each in one group.
 fn by_group(blocks: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let mut start = blocks.start;
     std::iter::from_fn(move || {
@@ -322,7 +323,7 @@ fn by_group(blocks: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-/// How many blocks are in a range, which is in memory.
+/// The number of blocks in a range that is held in memory.
 fn count(blocks: &Range<u64>) -> usize {
     usize::try_from(blocks.end - blocks.start).unwrap_or(usize::MAX)
 }
@@ -343,18 +344,19 @@ fn is_unwritten(block: &[u8], sum: &[u8]) -> bool {
 pub(crate) const BLOCK_BYTES: usize = 4096;
 pub(crate) const BLOCK: u64 = BLOCK_BYTES as u64;
 const SUM: usize = 8;
-/// Blocks of a group. The block of checksums begins with the magic number and the version.
+/// Blocks per group. The block of checksums begins with the magic number and the version.
 const GROUP: u64 = BLOCK / SUM as u64;
 const SECTOR: usize = 512;
 const MAGIC: &[u8; 7] = b"LHblock";
 pub(crate) const VERSION: u8 = 1;
 
-/// Of the database: the number of its header, its magic number, and in its header the byte of flags, with the two for a file that was not
-/// closed and for a commit in two phases. After the second kind the database trusts what it finds.
+/// Properties of the database: the number of its header block, its magic number, and the byte of flags in the
+/// header, with the flags of a file that was not closed and of a two-phase commit. After a two-phase commit,
+/// the database does not verify its pages.
 const HEADER: u64 = 0;
 const PLAIN: &[u8; 9] = b"redb\x1a\n\xa9\r\n";
 pub(crate) const FLAGS: usize = 9;
 pub(crate) const UNCLEAN: u8 = 2;
-/// Set by commits when several processes share the file.
+/// Set by commits if several processes share the file.
 pub(crate) const UNFLUSHED: u8 = 8;
 const UNCLEAN_FLAGS: u8 = UNCLEAN | 4;

@@ -1,4 +1,4 @@
-//! What a write does to the tables.
+//! The effects of writes on the tables.
 
 use bytes::Bytes;
 use kv::{About, Clock, Company, Content, Damaged, Given, Millis, Record, Sweep, Version};
@@ -9,29 +9,29 @@ use crate::layout::{
     VALUES, pieces, with_checksum,
 };
 
-/// One write.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// A piece of a value that is not whole yet.
+    /// Stores a piece of an incomplete value.
     Piece { value: u64, number: u32, bytes: Bytes },
-    /// A key has this value from now on. The pieces before `rest` are stored. With a version that was made elsewhere, if there is one.
+    /// Sets the value of a key, whose pieces before `rest` are already stored; with a version, if it was made
+    /// elsewhere.
     Put { key: Vec<u8>, value: u64, rest: Bytes, about: About, version: Option<Version> },
-    /// A key has no value from now on.
+    /// Deletes the value of a key.
     Delete { key: Vec<u8>, version: Option<Version> },
-    /// What another store of the same values knows of a key.
+    /// Stores a record of the other store.
     Take { key: Vec<u8>, value: u64, rest: Bytes, record: Record },
-    /// The other store may know less of a key.
+    /// Notes that the other store may lack a key.
     Note { key: Vec<u8> },
-    /// The other store knows this of a key.
+    /// Notes that the other store has this version of a key.
     Unnote { key: Vec<u8>, version: Version },
-    /// The other store has no keys that this one has never had.
+    /// Notes that the other store has no keys that this store never received.
     Filled,
-    /// A value that will not be whole.
+    /// Removes the pieces of an incomplete value.
     Discard { value: u64 },
 }
 
 impl Change {
-    /// Bytes of values in it.
+    /// The size of the values in the change.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Piece { bytes, .. } | Self::Put { rest: bytes, .. } | Self::Take { rest: bytes, .. } => {
@@ -42,16 +42,14 @@ impl Change {
     }
 }
 
-/// What a change has made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Made {
-    /// A version of a key.
     Version(Version),
-    /// What became of something that another store gave.
+    /// The result for a record of the other store.
     Given(Given),
 }
 
-/// Why a change failed: the file did, or what was in it.
+/// Why a change failed: an error of the file, or damaged contents.
 #[derive(Debug)]
 pub(crate) enum Wrong {
     File(redb::Error),
@@ -64,7 +62,6 @@ impl<E: Into<redb::Error>> From<E> for Wrong {
     }
 }
 
-/// All tables, open for writing.
 pub(crate) struct Tables<'w> {
     heads: Table<'w, FullKey<'static>, &'static [u8]>,
     values: Table<'w, (u64, u32), &'static [u8]>,
@@ -73,7 +70,7 @@ pub(crate) struct Tables<'w> {
     notes: Table<'w, FullKey<'static>, ()>,
     numbers: Table<'w, &'static str, u64>,
     company: Company,
-    /// By how much there are more keys with a value, and bytes of values.
+    /// The changes of the number of keys with a value, and of the size of values.
     change: (i64, i64),
 }
 
@@ -91,7 +88,7 @@ impl<'w> Tables<'w> {
         })
     }
 
-    /// The newest version that is known of keys that changes would write with an older one.
+    /// The newest stored version among keys that the changes would overwrite with an older one.
     pub(crate) fn older(&self, changes: &[Change]) -> Result<Option<Version>, Wrong> {
         let mut newest = None;
         for change in changes {
@@ -107,7 +104,7 @@ impl<'w> Tables<'w> {
         Ok(newest)
     }
 
-    /// Makes a change; says what came of it, if it is one of a key.
+    /// Applies a change. Returns a result for changes of a key.
     pub(crate) fn apply(
         &mut self,
         change: &Change,
@@ -166,7 +163,7 @@ impl<'w> Tables<'w> {
         }
     }
 
-    /// What a client writes, with a version of this store's or one that was made elsewhere.
+    /// Applies a client's write, with a new version or with the given one.
     fn write(
         &mut self,
         key: &[u8],
@@ -180,7 +177,7 @@ impl<'w> Tables<'w> {
             Some(version) => {
                 clock.hear(version);
                 if self.given(key, version)? != Given::New {
-                    // The same write came by another way.
+                    // The same write arrived over another path.
                     self.discard(value)?;
                     return Ok(Made::Version(version.clone()));
                 }
@@ -194,7 +191,7 @@ impl<'w> Tables<'w> {
         Ok(Made::Version(version))
     }
 
-    /// Sets what is known of a key, with the pieces of its value that are not stored yet.
+    /// Stores the record of a key, and the pieces of its value that are not stored yet.
     fn store(&mut self, key: &[u8], (value, rest): (u64, &Bytes), record: Record) -> Result<(), Wrong> {
         let Content::Value(about) = &record.content else { return self.set(key, &Head::new(0, record)) };
         let all = pieces(about.bytes);
@@ -209,7 +206,7 @@ impl<'w> Tables<'w> {
     }
 
     fn discard(&mut self, value: u64) -> Result<(), Wrong> {
-        // Whoever did not wait for a value to be a key's may throw it away too late.
+        // A client that did not wait for the result of its write may discard the value after it was set.
         if self.uploads.remove(value)?.is_some() {
             self.values.retain_in((value, 0)..=(value, u32::MAX), |_, _| false)?;
         }
@@ -225,7 +222,7 @@ impl<'w> Tables<'w> {
         Ok(Record::given(self.record(key)?.as_ref(), version))
     }
 
-    /// The other store knows as much of a key, so that it may be forgotten in its time.
+    /// The other store has the same record, so that a tombstone may be dropped when it is due.
     fn unnote(&mut self, key: &[u8]) -> Result<(), Wrong> {
         if self.notes.remove(key)?.is_some()
             && let Some(due) = self.record(key)?.and_then(|record| record.due())
@@ -235,7 +232,7 @@ impl<'w> Tables<'w> {
         Ok(())
     }
 
-    /// Does what time asks for, for at most `most` keys; says which ones lost their value, and whether more is to be done.
+    /// Sweeps at most `most` due keys. Returns those whose value expired, and whether more keys may be due.
     pub(crate) fn sweep(&mut self, now: Millis, most: usize) -> Result<(Vec<Vec<u8>>, bool), Wrong> {
         let mut due = Vec::new();
         for entry in self.due.range(..(now.seconds().saturating_add(1), &b""[..]))?.take(most) {
@@ -255,7 +252,7 @@ impl<'w> Tables<'w> {
                     self.set(key, &Head::new(0, record))?;
                     ended.push(key.clone());
                 }
-                // What the other store has not got is due again when it has.
+                // A tombstone that the other store lacks becomes due again when the other store has it.
                 Sweep::Forget if self.notes.get(&key[..])?.is_some() => self.not_due(key, &head.record)?,
                 Sweep::Forget => {
                     self.heads.remove(&key[..])?;
@@ -266,8 +263,8 @@ impl<'w> Tables<'w> {
         Ok((ended, due.len() == most))
     }
 
-    /// Notes what must go on where it ended; says how many keys have a value now, the bytes of those, and of how many keys the other store
-    /// may know less.
+    /// Saves the clock and the next value number. Returns the number of keys with a value, the total size of
+    /// these values, and the number of keys that the other store may lack.
     pub(crate) fn note(&mut self, clock: &Clock, next_value: u64) -> Result<(u64, u64, u64), Wrong> {
         self.numbers.insert(CLOCK, clock.last())?;
         self.numbers.insert(NEXT_VALUE, next_value)?;
@@ -282,7 +279,6 @@ impl<'w> Tables<'w> {
         Ok(after)
     }
 
-    /// Counts a value that is there from now on, or is not any more.
     fn count(&mut self, record: &Record, by: i64) {
         if let Content::Value(about) = &record.content {
             let bytes = i64::try_from(about.bytes).unwrap_or(i64::MAX);
@@ -291,14 +287,14 @@ impl<'w> Tables<'w> {
         }
     }
 
-    /// Sets a key's head, and removes what belonged to the one before.
+    /// Sets a key's head, and removes the value of the previous head.
     fn set(&mut self, key: &[u8], head: &Head) -> Result<(), Wrong> {
         let before =
             self.heads.insert(key, &head.encode(key)[..])?.map(|bytes| Head::decode(key, bytes.value()));
         if let Some(before) = before.transpose().map_err(Wrong::Content)? {
             self.not_due(key, &before.record)?;
             self.count(&before.record, -1);
-            // One that is written again, as nobody knows whether it was durable when the disk failed, is its own predecessor.
+            // A write that is repeated after a failed sync replaces itself: its value must not be removed.
             let is_again = before.value == head.value && matches!(head.record.content, Content::Value(_));
             if let Content::Value(about) = &before.record.content
                 && !is_again

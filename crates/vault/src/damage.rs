@@ -1,4 +1,4 @@
-//! Damaged pages: passed to the reader, and counted.
+//! Damaged pages: reporting them to the reader, and counting them.
 
 use std::{
     any::Any,
@@ -10,24 +10,24 @@ use std::{
     },
 };
 
-/// A page that does not match its checksums. What reads it unwinds with this.
+/// A page that does not match its checksums. The payload of the unwinding read.
 #[derive(Debug)]
 pub(crate) struct DamagedPage {
-    /// Where it begins, as the database counts.
+    /// Its offset in the database.
     pub(crate) offset: u64,
     /// Its bytes; empty if it is beyond the end.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Why reading failed in a way that the database does not know.
+/// Why reading unwound.
 #[derive(Debug)]
 pub(crate) enum Unwound {
     Page(DamagedPage),
-    /// The database panicked over what it read.
+    /// The database panicked because of inconsistent pages.
     Contradiction,
 }
 
-/// Reads from the database, which may panic over what something else has written.
+/// Reads from the database, which may panic if another program has modified the file.
 pub(crate) fn catch<T>(read: impl FnOnce() -> T) -> Result<T, Unwound> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|payload: Box<dyn Any + Send>| {
         match payload.downcast::<DamagedPage>() {
@@ -37,7 +37,7 @@ pub(crate) fn catch<T>(read: impl FnOnce() -> T) -> Result<T, Unwound> {
     })
 }
 
-/// Blocks that were found damaged since the file was opened, and not written since.
+/// Blocks that were found damaged since the file was opened and not overwritten since.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
     any: AtomicBool,
@@ -68,5 +68,5 @@ impl Damage {
     }
 }
 
-/// Of more damage than this nothing more is counted.
+/// Further damaged blocks are not counted.
 const MOST: usize = 100_000;

@@ -1,4 +1,4 @@
-//! The file: opened, checked, closed, and opened again after writing to it failed.
+//! A database file: opening, checking, closing, and reopening after a failed write.
 
 use std::{
     fmt::Display,
@@ -24,16 +24,16 @@ use crate::{
     unrecovered::Unrecovered,
 };
 
-/// How a database's storage is opened.
+/// Opens the storage of a database.
 pub type Opening = Box<dyn Fn() -> io::Result<Storage> + Send + Sync>;
 
-/// How a file is used.
+/// How a file is opened.
 pub struct Setup {
-    /// How its storage is opened.
+    /// Opens its storage.
     pub opening: Opening,
-    /// Bytes of memory for what was read from it.
+    /// The size of the page cache in bytes.
     pub memory: usize,
-    /// What its operator does if it is damaged: the end of a sentence.
+    /// What the operator can do if the file is damaged; completes a sentence.
     pub remedy: &'static str,
 }
 
@@ -46,14 +46,14 @@ pub struct File {
     state: RwLock<State>,
 }
 
-/// Where a file comes from.
+/// The origin of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// There was none.
+    /// The file was created.
     New,
-    /// An earlier version had written it; it has been rewritten with checksums.
+    /// The file was written by an earlier version and has been rewritten with checksums.
     Upgraded,
-    /// It was there.
+    /// The file existed.
     Known,
 }
 
@@ -61,17 +61,16 @@ enum State {
     Open(Database, Blocks),
     /// Opened by [`File::read_only`].
     ReadOnly(Reader, Blocks),
-    /// It could not be opened again after a failure: why.
+    /// Reopening failed, for this reason.
     Failed(String),
-    /// It was left to another process.
+    /// The file was released to another process.
     Closed,
 }
 
-/// A file that is only read.
 enum Reader {
-    /// The database has recovered it, in memory.
+    /// The database has recovered the file in memory.
     Recovered(Database),
-    /// The database would refuse it. The lock keeps other processes away.
+    /// The database would refuse the file. The lock keeps other processes from opening it.
     Unrecovered { database: ReadOnlyDatabase, _lock: fs::File },
 }
 
@@ -84,10 +83,11 @@ impl State {
 }
 
 impl File {
-    /// Opens or makes it; `prepare` makes the tables of a new file and checks those of an old one, in one transaction.
+    /// Opens or creates a file. `prepare` creates the tables of a new file and checks those of an existing
+    /// one, in one transaction.
     ///
     /// # Errors
-    /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    /// When the file is locked, damaged, not a store, from a newer program, or cannot be read and written.
     pub fn open<T>(
         path: &Path,
         setup: Setup,
@@ -116,7 +116,8 @@ impl File {
         Ok((file, prepared))
     }
 
-    /// Opens a file to read what can be read of it, damaged or not. Nothing in it is changed, and no other process can open it.
+    /// Opens a file, damaged or not, to read as much as possible. The file is not modified, and other
+    /// processes cannot open it.
     pub(crate) fn read_only(path: &Path, remedy: &'static str) -> Result<Self, Error> {
         let opening = opening(path);
         let overlaid = move || -> io::Result<Storage> { Ok(Box::new(Overlay::new(opening()?))) };
@@ -148,7 +149,6 @@ impl File {
         Ok(file)
     }
 
-    /// Its blocks while it is open.
     pub(crate) fn blocks(&self) -> Result<Blocks, Error> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Open(_, blocks) | State::ReadOnly(_, blocks) => Ok(blocks.clone()),
@@ -156,7 +156,7 @@ impl File {
         }
     }
 
-    /// Whether the database opens it, unlike one that only [`File::read_only`] opens.
+    /// Whether the database can open the file, unlike a file that only [`File::read_only`] can open.
     pub(crate) fn is_recoverable(&self) -> bool {
         !matches!(
             *self.state.read().unwrap_or_else(PoisonError::into_inner),
@@ -164,18 +164,20 @@ impl File {
         )
     }
 
-    /// Where it comes from.
+    /// The origin of the file.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Blocks of 4 KiB that were found damaged since it was opened, and not written since.
+    /// The number of 4 KiB blocks that were found damaged since the file was opened, and not overwritten
+    /// since.
     pub fn damaged_blocks(&self) -> u64 {
         self.damage.count()
     }
 
-    /// Does something to the tables and makes it durable. After a failure nothing of it has happened, unless it was the last of all that
-    /// failed, to hear from the disk that it is durable: then it may have. The file is opened again, since redb wants to be closed then.
+    /// Executes a transaction and makes it durable. After an error the transaction has no effect, unless the
+    /// final sync failed: then it may be durable. After an error the file is reopened, because redb requires
+    /// this.
     ///
     /// # Errors
     /// When the file cannot be written, or `work` fails.
@@ -184,10 +186,11 @@ impl File {
             self.reopen()?;
         }
         self.transaction(work).inspect_err(|error| {
-            // A write that met a damaged page has changed nothing, and its pages are free again after the next commit.
+            // A write that found a damaged page has no effect, and its pages are free again after the next
+            // commit.
             let is_usable = matches!(error, Error::Damaged { .. }) && self.transaction(|_| Ok(())).is_ok();
             if !is_usable {
-                // If this fails as well, the next write tries again, and says why it cannot be.
+                // If this fails as well, the next write retries and reports the error.
                 let _ = self.reopen();
             }
         })
@@ -202,7 +205,7 @@ impl File {
         })
     }
 
-    /// Reads from the tables as they are now.
+    /// Reads from the current state of the tables.
     ///
     /// # Errors
     /// When the file is closed, damaged, or cannot be read, or `work` fails.
@@ -210,7 +213,7 @@ impl File {
         self.catch(|| work(&self.begin_read()?))
     }
 
-    /// Does something that may meet a damaged page.
+    /// Converts a damaged page that `work` finds to an error.
     pub(crate) fn catch<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         catch(work).unwrap_or_else(|unwound| Err(self.unwound(&unwound)))
     }
@@ -226,7 +229,8 @@ impl File {
         self.damaged(format_args!("the page at byte {} does not match its checksum", page.offset))
     }
 
-    /// Notes the version of the format in a new file, and checks that of an old one. It is in this table, which every file of a kind has.
+    /// Records the version of the format in a new file, and checks it in an existing one. It is stored in
+    /// `numbers`, a table of every file of this kind.
     ///
     /// # Errors
     /// When the file is of another kind, or from a newer program.
@@ -239,7 +243,7 @@ impl File {
         let storage = |error: StorageError| self.failed("write to", error);
         let mut numbers = work.open_table(numbers).map_err(|error| self.failed("write to", error))?;
         let found = numbers.get(FORMAT).map_err(storage)?.map(|format| format.value());
-        // The one table is that which was just opened.
+        // The only table of a new file is the one that was just opened.
         let is_new = work.list_tables().map_err(storage)?.count() <= 1;
         match found {
             Some(found) if found > known => Err(Error::Newer { path: self.path.clone(), found, known }),
@@ -249,13 +253,13 @@ impl File {
         }
     }
 
-    /// Opens it after it was closed, or after a failure, which redb wants to see closed.
+    /// Opens the file after it was closed or a transaction failed; redb must be closed first.
     pub(crate) fn reopen(&self) -> Result<(), Error> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.close();
         let opened = self.load(false);
         let opened = match opened {
-            // Only the notes about free pages may be damaged: they are made again from all the others.
+            // If only the allocator state is damaged, a full verification rebuilds it from the other pages.
             Err(Error::Damaged { .. }) => self.load(true),
             opened => opened,
         };
@@ -279,12 +283,12 @@ impl File {
         Ok((opened, blocks))
     }
 
-    /// Closes it. What is being read from it breaks off.
+    /// Closes the file. Reads in progress fail.
     pub fn close(&self) {
         self.state.write().unwrap_or_else(PoisonError::into_inner).close();
     }
 
-    /// A view of it as it is now.
+    /// A snapshot of the current state.
     pub(crate) fn begin_read(&self) -> Result<ReadTransaction, Error> {
         let failed = |error: TransactionError| self.failed("read", error);
         if let State::ReadOnly(reader, _) = &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
@@ -300,7 +304,6 @@ impl File {
         self.open_database(|database| database.begin_write().map_err(|error| self.failed("write to", error)))
     }
 
-    /// Whether it is open.
     pub(crate) fn is_open(&self) -> bool {
         self.open_database(|_| Ok(())).is_ok()
     }
@@ -348,7 +351,7 @@ impl File {
         }
     }
 
-    /// What an error of redb's comes to.
+    /// Converts an error of redb.
     pub fn failed(&self, operation: &'static str, error: impl Into<redb::Error>) -> Error {
         let path = self.path.clone();
         match error.into() {
@@ -360,18 +363,17 @@ impl File {
         }
     }
 
-    /// That its disk has no room.
     pub(crate) fn full(&self) -> Error {
         Error::Full { path: self.path.clone() }
     }
 
-    /// That something in it cannot be.
+    /// The error of damaged contents.
     pub fn damaged(&self, why: impl Display) -> Error {
         Error::Damaged { path: self.path.clone(), why: why.to_string(), remedy: self.setup.remedy }
     }
 }
 
-/// Opens the storage of a file that is there.
+/// Opens the storage of an existing file.
 pub fn opening(path: &Path) -> Opening {
     let path = path.to_owned();
     Box::new(move || {
@@ -380,13 +382,12 @@ pub fn opening(path: &Path) -> Opening {
     })
 }
 
-/// Bytes of memory for what was read from a file that is only read.
+/// The size of the page cache of a file that is opened read-only.
 const READER_MEMORY: usize = 16 << 20;
 
-/// In the table of numbers of each kind of file: the version of its format.
+/// The key of the format version, in the table of numbers of each kind of file.
 pub(crate) const FORMAT: &str = "format";
 
-/// Whether there is no room, on the disk or in what its user may have.
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }

@@ -1,4 +1,4 @@
-//! Everything that can be read of a file that no process uses, and what cannot.
+//! Inspects a file that is not in use: finds its readable and its damaged contents.
 
 use std::{collections::BTreeSet, ops::Bound, path::Path, sync::Arc};
 
@@ -16,40 +16,41 @@ use crate::{
     vault::REMEDY,
 };
 
-/// The content of a file, intact and damaged.
+/// The contents of a file, intact and damaged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inspection {
-    /// Keys with a value that can be read, and the bytes of those values.
+    /// The number of keys with a readable value.
     pub keys: u64,
-    /// Bytes of those values.
+    /// The total size of these values in bytes.
     pub bytes: u64,
-    /// Keys that were deleted or have expired, and that the store still knows.
+    /// The number of tombstones.
     pub deleted: u64,
-    /// Keys that cannot be read, as `namespace/key`; 1000 at most.
+    /// Unreadable keys, as `namespace/key`; at most 1000.
     pub damaged: Vec<String>,
-    /// How many keys cannot be read.
+    /// The number of unreadable keys.
     pub damaged_keys: u64,
-    /// Keys that can be read, in a damaged page that may be older than the last write.
+    /// The number of readable keys in a damaged page that may be older than the last write.
     pub doubtful_keys: u64,
-    /// Pairs of keys between which others may be lost; `None` is the beginning or the end.
+    /// Pairs of keys between which others may be lost; `None` is the start or the end.
     pub gaps: Vec<(Option<String>, Option<String>)>,
-    /// Blocks of 4 KiB that do not match their checksums, in use or not.
+    /// The number of 4 KiB blocks that do not match their checksums, in use or not.
     pub damaged_blocks: u64,
-    /// Blocks of 4 KiB in the file.
+    /// The number of 4 KiB blocks in the file.
     pub blocks: u64,
 }
 
 impl Inspection {
-    /// Whether everything can be read.
+    /// Whether everything is readable.
     pub fn is_intact(&self) -> bool {
         self.damaged_keys == 0 && self.doubtful_keys == 0 && self.gaps.is_empty()
     }
 }
 
-/// Reads a whole file and changes nothing. `progress` is called with the blocks that have been verified, and all of them.
+/// Reads a whole file without changing it. `progress` is called with the number of verified blocks, and of
+/// all blocks.
 ///
 /// # Errors
-/// When the file is in use, something else, from a newer program, or nothing of it can be read.
+/// When the file is in use, not a store, from a newer program, or completely unreadable.
 pub fn inspect(path: &Path, progress: impl FnMut(u64, u64)) -> Result<Inspection, Error> {
     let file = Arc::new(File::read_only(path, REMEDY)?);
     let view = file.catch(|| file.begin_read())?;
@@ -84,17 +85,17 @@ fn page(file: &File, blocks: &Blocks, offset: u64) -> Result<Result<Vec<u8>, Unw
     })
 }
 
-/// Takes a key with its record, and its value if there is one.
+/// Receives a key with its record, and its value if there is one.
 pub(crate) type Each<'e> = dyn FnMut(&str, Found) -> Result<(), Error> + 'e;
 
-/// A walk over all keys in their order, and around what is damaged.
+/// An ordered walk over all keys that skips damaged pages.
 pub(crate) struct Survey {
     file: Arc<File>,
-    /// The last key that was read.
     last: Option<Vec<u8>>,
-    /// The last damaged page of which the intact keys were read: where it begins.
+    /// The offset of the last damaged page whose intact keys were read.
     passed: Option<u64>,
-    /// Keys that are somewhere in the file, of now or of earlier; made when the first damage is met.
+    /// Keys of current and former records anywhere in the file; collected when the first damaged page is
+    /// found.
     candidates: Option<BTreeSet<Vec<u8>>>,
     pub(crate) inspection: Inspection,
 }
@@ -108,13 +109,13 @@ impl Survey {
         self.file.catch(|| self.file.begin_read())
     }
 
-    /// Calls `each` with every key that can be read, and counts the others.
+    /// Calls `each` for every readable key, and counts the others.
     pub(crate) fn walk(&mut self, view: &ReadTransaction, each: &mut Each<'_>) -> Result<(), Error> {
         while self.step(view, AT_ONCE, each)? {}
         Ok(())
     }
 
-    /// Reads the next keys, `most` at most. Returns whether there are more.
+    /// Reads at most `most` further keys. Returns whether there are more.
     pub(crate) fn step(
         &mut self,
         view: &ReadTransaction,
@@ -132,7 +133,6 @@ impl Survey {
         }
     }
 
-    /// The next heads. Returns whether there are more.
     fn next_heads(
         &self,
         view: &ReadTransaction,
@@ -290,12 +290,11 @@ impl Survey {
     }
 }
 
-/// A key with its namespace, for people.
 fn readable(key: &[u8]) -> String {
     String::from_utf8_lossy(key).replacen('\0', "/", 1)
 }
 
-/// Heads that are read in one step.
+/// Heads per step.
 const AT_ONCE: usize = 1000;
-/// Keys that are named.
+/// The most listed keys.
 const MOST_NAMED: usize = 1000;

@@ -1,63 +1,62 @@
-//! How keys and values lie in the file: six tables, and what is in a row of each.
+//! The layout of keys and values in the file: the tables and their rows.
 
 use kv::{Damaged, Record};
 use redb::TableDefinition;
 use twox_hash::XxHash3_64;
 
-/// A namespace and a key, in the order of lists.
+/// A key with its namespace as prefix, in list order.
 pub(crate) type FullKey<'k> = &'k [u8];
 
-/// What is known of each key: which value is its, and a record. Lists read no more than this.
+/// The head of each key: the number of its value and its record. Lists read only this table.
 pub(crate) const HEADS: TableDefinition<FullKey<'static>, &[u8]> = TableDefinition::new("heads");
 
 /// Values, in pieces that fill pages of the file.
 pub(crate) const VALUES: TableDefinition<(u64, u32), &[u8]> = TableDefinition::new("values");
 
-/// In which second time makes something of a record.
+/// When [`Record::sweep`] changes a record, in seconds since 1970.
 pub(crate) const DUE: TableDefinition<(u64, FullKey<'static>), ()> = TableDefinition::new("due");
 
-/// Values of which pieces are stored and no head yet. Whatever is here when the file is opened was broken off.
+/// Values with stored pieces but without a head. Those that are present when the file is opened are
+/// incomplete.
 pub(crate) const UPLOADS: TableDefinition<u64, ()> = TableDefinition::new("uploads");
 
-/// Keys of which another store of the same values may know less. Nothing is here unless there is another one.
+/// Keys that the other store may lack; empty without another store.
 pub(crate) const NOTES: TableDefinition<FullKey<'static>, ()> = TableDefinition::new("notes");
 
-/// A few numbers about all.
 pub(crate) const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers");
 
-/// A few texts about all.
 pub(crate) const TEXTS: TableDefinition<&str, &str> = TableDefinition::new("texts");
 
-/// In [`NUMBERS`]: the stamp of the last version that was made; the number of the next value.
+/// In [`NUMBERS`]: the stamp of the last version; the number of the next value.
 pub(crate) const CLOCK: &str = "clock";
 pub(crate) const NEXT_VALUE: &str = "next value";
-/// How many keys have a value, and how many bytes those have together.
+/// The number of keys with a value, and the total size of the values.
 pub(crate) const KEYS: &str = "keys";
 pub(crate) const BYTES: &str = "bytes";
-/// Whether there is another store of the same values, of which this one may not have all yet.
+/// Whether there is another store, which may have keys that this store lacks.
 pub(crate) const FILLING: &str = "filling";
-/// In [`TEXTS`]: the store's name, which is a part of all its versions.
+/// In [`TEXTS`]: the store's name, which is part of its versions.
 pub(crate) const NAME: &str = "name";
 
-/// The version of this layout.
 pub(crate) const VERSION: u64 = 1;
 
-/// Bytes of a piece. With its checksum, its key and what redb puts around both it fills a page of 256 KiB, and no page of 512.
+/// Bytes per piece. With its checksum, its key and the overhead of redb, a piece fills a page of 256 KiB and
+/// does not need one of 512 KiB.
 pub(crate) const PIECE: usize = (256 << 10) - 1024;
 
-/// A key with its namespace in front.
+/// The key with its namespace as prefix.
 pub(crate) fn full_key(namespace: &str, key: &str) -> Vec<u8> {
-    // No namespace has such a byte in its name.
+    // Names of namespaces cannot contain NUL.
     [namespace.as_bytes(), b"\0", key.as_bytes()].concat()
 }
 
-/// The head of a key.
+/// The row of a key.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// Which value is its; of no use if it has none.
+    /// The number of its value; unused without a value.
     pub(crate) value: u64,
     pub(crate) record: Record,
-    /// Whether it and the pieces of its value have checksums; those of earlier versions have none.
+    /// Whether the head and the pieces of its value have checksums. Earlier versions wrote none.
     pub(crate) has_checksums: bool,
 }
 
@@ -89,7 +88,7 @@ impl Head {
     }
 }
 
-/// In the number of a head's value: there are checksums.
+/// A flag in the number of a head's value: checksums are present.
 const CHECKED: u64 = 1 << 63;
 
 fn head_checksum(key: FullKey<'_>, bytes: &[u8]) -> [u8; 8] {
@@ -101,18 +100,16 @@ fn piece_checksum(value: u64, number: u32, bytes: &[u8]) -> [u8; 8] {
     XxHash3_64::oneshot_with_seed(seed, bytes).to_le_bytes()
 }
 
-/// A piece of a value as it is stored.
 pub(crate) fn with_checksum(value: u64, number: u32, bytes: &[u8]) -> Vec<u8> {
     [bytes, &piece_checksum(value, number, bytes)].concat()
 }
 
-/// A piece without its checksum, if that matches.
+/// The piece without its checksum; `None` if the checksum does not match.
 pub(crate) fn intact_piece(value: u64, number: u32, stored: &[u8]) -> Option<&[u8]> {
     let (bytes, checksum) = stored.split_last_chunk()?;
     (piece_checksum(value, number, bytes) == *checksum).then_some(bytes)
 }
 
-/// How many pieces a value of so many bytes has.
 pub(crate) fn pieces(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(PIECE as u64)).unwrap_or(u32::MAX)
 }

@@ -1,11 +1,11 @@
-//! Records of a damaged page that are intact by their own checksums.
+//! Reads the records of a damaged page whose own checksums match.
 //!
-//! A leaf of the database is: the byte 1, a byte of padding, the number of pairs in 16 bits, where each key ends unless keys have one width,
-//! where each value ends, the keys, the values; all little-endian, and counted from the start of the page.
+//! The layout of a leaf: the byte 1, a padding byte, the number of pairs (16 bits), the end offset of each
+//! key (32 bits; omitted for keys of fixed width), the end offset of each value, the keys, the values.
+//! Integers are little-endian; offsets count from the start of the page.
 
 use crate::layout::{FullKey, Head, intact_piece};
 
-/// The head of a key in a damaged leaf.
 pub(crate) fn head(page: &[u8], key: FullKey<'_>) -> Option<Head> {
     trusted(page, None, |key, value| checked(key, value).is_some())?;
     let value = pairs(page, None)?.find(|(found, _)| *found == Some(key))?.1?;
@@ -37,23 +37,23 @@ pub(crate) fn heads(page: &[u8]) -> Heads<'_> {
     heads
 }
 
-/// The heads of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Heads<'p> {
-    /// Those that match their checksums.
+    /// Heads that match their checksums.
     pub(crate) intact: Vec<(&'p [u8], Head)>,
-    /// What look like the keys of the others.
+    /// The presumed keys of the other heads.
     pub(crate) damaged: Vec<&'p [u8]>,
 }
 
-/// A key or a value; `None` if it is not within the page.
+/// A key or a value; `None` if it exceeds the page.
 type Field<'p> = Option<&'p [u8]>;
 
 fn checked(key: FullKey<'_>, value: &[u8]) -> Option<Head> {
     Head::decode(key, value).ok().filter(|head| head.has_checksums)
 }
 
-/// A page in which every record is intact may be an older state of it, which a disk gives back when it has lost a write.
+/// Fails if every record in the page is intact: the page may then be an older version, which a disk returns
+/// after a lost write.
 fn trusted(page: &[u8], key_width: Option<usize>, is_intact: impl Fn(&[u8], &[u8]) -> bool) -> Option<()> {
     let is_damaged = |(key, value): (Field<'_>, Field<'_>)| {
         !key.zip(value).is_some_and(|(key, value)| is_intact(key, value))
@@ -61,7 +61,7 @@ fn trusted(page: &[u8], key_width: Option<usize>, is_intact: impl Fn(&[u8], &[u8
     pairs(page, key_width)?.any(is_damaged).then_some(())
 }
 
-/// What would be keys and values.
+/// The presumed keys and values.
 fn pairs(page: &[u8], key_width: Option<usize>) -> Option<impl Iterator<Item = (Field<'_>, Field<'_>)>> {
     let [LEAF, _, low, high, ..] = page else { return None };
     let count = usize::from(u16::from_le_bytes([*low, *high]));

@@ -1,19 +1,19 @@
-//! Keys with their values and versions in one file, which survives whatever ends the process: the embedded store of the key-value store.
+//! The embedded store of the key-value store: keys, values and versions in one file that survives crashes.
 //!
-//! | to see | look into |
+//! | subject | module or item |
 //! | --- | --- |
-//! | what is asked of it | [`Vault`] |
-//! | how it lies in the file, and which file is not one | `layout.rs`, `prepared.rs` |
-//! | a file of tables, opened, closed, and opened again after a failure; also for those who keep something else | [`File`] |
-//! | one thread that writes, and many writes that become durable at once | `writer.rs` |
-//! | what a write does to the tables | `change.rs` |
-//! | a value that comes in pieces | [`Upload`] |
+//! | reads and writes of keys | [`Vault`] |
+//! | the tables of the file, and their checks when it is opened | `layout.rs`, `prepared.rs` |
+//! | a file of tables: opening, closing, reopening after a failure; also for other contents | [`File`] |
+//! | the writer thread, and group commit | `writer.rs` |
+//! | the effects of a write on the tables | `change.rs` |
+//! | a value that is written in pieces | [`Upload`] |
 //! | a value that is read in pieces | [`Reading`] |
 //! | pages of keys | `listed.rs` |
-//! | what one of two stores keeps for the other | `paired.rs` |
+//! | replication between two stores | `paired.rs` |
 //!
-//! The file is redb's: B-trees that are never written over, so that a crash leaves the last state that was made durable. What a
-//! version is, when a value is over and what a page holds says the engine, `kv`.
+//! The file is a redb database: B-trees with copy-on-write, so that a crash leaves the last committed state.
+//! Versions, expiration and pages are defined by the engine, `kv`.
 
 mod blocks;
 mod change;

@@ -1,4 +1,4 @@
-//! A page of keys, in the order of their bytes.
+//! A page of keys in byte order.
 
 use std::ops::Bound;
 
@@ -12,7 +12,6 @@ use crate::{
     layout::{HEADS, Head, full_key},
 };
 
-/// Reads a page.
 pub(crate) fn list(file: &File, namespace: &str, page: &Page, now: Millis) -> Result<Listed, Error> {
     file.read(|view| list_from(file, view, namespace, page, now))
 }
@@ -56,5 +55,5 @@ fn list_from(
     Ok(Listed { keys, next: None })
 }
 
-/// Keys that one page looks at, with or without a value: some tens of milliseconds.
+/// Keys that one page scans, with or without a value: tens of milliseconds.
 const MOST_LOOKED: usize = 50_000;

@@ -1,4 +1,5 @@
-//! A file that is made: empty, or from one of an earlier version. It gets its name when it is whole, so that nothing else ever has it.
+//! Creates a file, empty or from one of an earlier version. It receives its name when it is complete, so that
+//! the name never refers to an incomplete file.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,7 +17,7 @@ use crate::{
     damage::catch,
 };
 
-/// Makes an empty file. If there is one by now, that stays.
+/// Creates an empty file. A file that another process has created meanwhile is kept.
 pub(crate) fn make(path: &Path) -> Result<(), DatabaseError> {
     let draft = Draft::new(path)?;
     let blocks = draft.blocks()?;
@@ -24,13 +25,14 @@ pub(crate) fn make(path: &Path) -> Result<(), DatabaseError> {
     match fs::hard_link(&draft.path, path) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        // Some file systems have one name for a file.
+        // Some file systems do not support hard links.
         Err(_) => fs::rename(&draft.path, path)?,
     }
     Ok(sync_directory(path)?)
 }
 
-/// Rewrites a file of an earlier version, which has no checksums of blocks. The database verifies its own before.
+/// Rewrites a file of an earlier version, which has no block checksums. The database verifies its own
+/// checksums first.
 pub(crate) fn upgrade(path: &Path, memory: usize) -> Result<(), DatabaseError> {
     let verified = catch(|| {
         Builder::new().set_cache_size(memory).set_check_integrity_on_open(true).open(path)?.close()?;
@@ -58,8 +60,8 @@ fn corrupted() -> DatabaseError {
     DatabaseError::Storage(redb::StorageError::Corrupted("its pages contradict each other".into()))
 }
 
-/// A file under another name in the same directory, which is removed when it is not needed. Only its owner may read it: values may be
-/// secret.
+/// A file under a temporary name in the same directory, removed on drop. Only its owner may read it, because
+/// values may be secret.
 struct Draft {
     path: PathBuf,
 }
@@ -78,7 +80,7 @@ impl Draft {
     }
 }
 
-/// Makes the names in the directory of a file durable.
+/// Makes the directory entries of a file durable.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
@@ -91,5 +93,5 @@ impl Drop for Draft {
 }
 
 const MEMORY: usize = 1 << 20;
-/// Bytes of a copy step: whole blocks.
+/// The size of a copy step: whole blocks.
 const PIECE: usize = 256 * BLOCK_BYTES;

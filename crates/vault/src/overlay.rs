@@ -1,4 +1,4 @@
-//! Copy-on-write in memory over a storage that is only read.
+//! Copy-on-write in memory over a read-only storage.
 
 use std::{
     collections::HashMap,
@@ -93,7 +93,7 @@ impl StorageBackend for Overlay {
     }
 }
 
-/// The sectors of a range of bytes: number, offset within the sector, and the bytes it covers.
+/// The sectors of a byte range: their number, the offset within the sector, and the covered bytes.
 fn sectors(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

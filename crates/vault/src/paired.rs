@@ -1,4 +1,5 @@
-//! What one of two stores of the same values keeps for the other: which keys that may know less of, and what is known of keys in a range.
+//! Replication between two stores: which keys the other store may lack, and the versions of the keys in a
+//! range.
 
 use std::ops::Bound;
 
@@ -15,10 +16,10 @@ use crate::{
 };
 
 impl Vault {
-    /// Keys, with their namespaces, of which the other store may know less: so many at most, after this one. Blocks.
+    /// Keys that the other store may lack, with their namespaces: at most `most` keys after `after`. Blocks.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When the keys cannot be read.
     pub fn notes(&self, after: &str, most: usize) -> Result<Vec<String>, Error> {
         let failed = |error: redb::Error| self.file.failed("read", error);
         self.file.read(|view| {
@@ -35,18 +36,19 @@ impl Vault {
         })
     }
 
-    /// The same as [`Self::look`], by a key with its namespace. Blocks.
+    /// As [`Self::look`], for a key with its namespace as prefix. Blocks.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the key cannot be read.
     pub fn look_full(&self, full_key: &str) -> Result<Option<Found>, Error> {
         look(&self.file, full_key.as_bytes())
     }
 
-    /// What is known of keys in a span that are compared, so many at most and with no more bytes of names than that; and where it ends. Blocks.
+    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1` bytes of
+    /// names; and where the covered span ends. Blocks.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the keys cannot be read.
     pub fn known(&self, span: &Span, most: (usize, usize)) -> Result<(Vec<Known>, Option<String>), Error> {
         self.file.read(|view| self.known_from(view, span, most))
     }
@@ -81,10 +83,10 @@ impl Vault {
         Ok((known, span.upto.clone()))
     }
 
-    /// Takes what the other store knows of keys, durably. A value is whole.
+    /// Stores records of the other store durably and atomically. Each value is a single piece.
     ///
     /// # Errors
-    /// When that cannot be stored; then all keys are as they were.
+    /// When the write cannot be stored. Then no key is changed.
     pub async fn take(&self, given: Vec<(String, Record, Bytes)>) -> Result<Vec<Given>, Error> {
         let change = |(key, record, value): (String, Record, Bytes)| {
             let number = if matches!(record.content, Content::Value(_)) { self.next_number() } else { 0 };
@@ -98,28 +100,28 @@ impl Vault {
         Ok(given.collect())
     }
 
-    /// Notes that the other store may know less of keys, durably.
+    /// Notes durably that the other store may lack these keys.
     ///
     /// # Errors
-    /// When that cannot be stored.
+    /// When the write cannot be stored.
     pub async fn note(&self, full_keys: Vec<String>) -> Result<(), Error> {
         let note = |key: String| Change::Note { key: key.into_bytes() };
         self.write(full_keys.into_iter().map(note).collect()).await.map(drop)
     }
 
-    /// Notes that the other store knows this of keys; what was written since stays noted.
+    /// Notes durably that the other store has these versions. Newer records remain noted.
     ///
     /// # Errors
-    /// When that cannot be stored.
+    /// When the write cannot be stored.
     pub async fn unnote(&self, known: Vec<Known>) -> Result<(), Error> {
         let unnote = |(key, version): Known| Change::Unnote { key: key.into_bytes(), version };
         self.write(known.into_iter().map(unnote).collect()).await.map(drop)
     }
 
-    /// Notes that the other store has no keys that this one has never had.
+    /// Notes durably that the other store has no keys that this store never received.
     ///
     /// # Errors
-    /// When that cannot be stored.
+    /// When the write cannot be stored.
     pub async fn filled(&self) -> Result<(), Error> {
         self.write(vec![Change::Filled]).await.map(drop)
     }
@@ -130,5 +132,5 @@ impl Vault {
     }
 }
 
-/// Keys that are looked at for one range, compared or not: some milliseconds.
+/// Keys that are scanned for one range, compared or not: a few milliseconds.
 const MOST_LOOKED: usize = 10_000;

@@ -1,4 +1,4 @@
-//! A store's tables when its file is opened: made in a new one, checked in an old one, and rid of what was broken off.
+//! Prepares a store's tables when its file is opened: creates or checks them, and removes incomplete values.
 
 use kv::{Company, StoreName};
 use redb::{ReadableTable as _, ReadableTableMetadata as _, StorageError, WriteTransaction};
@@ -12,21 +12,19 @@ use crate::{
     },
 };
 
-/// What a file says of itself.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) name: StoreName,
     pub(crate) clock: u64,
     pub(crate) next_value: u64,
-    /// Keys with a value, and the bytes of those.
+    /// The number of keys with a value, and the size of these values.
     pub(crate) held: (u64, u64),
-    /// Keys of which another store may know less.
     pub(crate) noted: u64,
-    /// Whether another store may have keys that this one has never had.
+    /// Whether the other store may have keys that this store never received.
     pub(crate) is_filling: bool,
 }
 
-/// Makes the tables of a new file, which gets this name; checks an old one.
+/// Creates the tables of a new file with this name, or checks those of an existing one.
 pub(crate) fn prepare(
     file: &File,
     work: &WriteTransaction,

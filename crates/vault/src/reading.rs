@@ -1,4 +1,4 @@
-//! What is known of a key, and its value, which is read in pieces.
+//! Reads a key: its record, and its value in pieces.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::{
     leaf,
 };
 
-/// What is known of a key.
+/// The record and the value of a key.
 #[derive(Debug)]
 pub struct Found {
-    /// Its version, and whether there is a value; whether that is over says the time.
+    /// The record. Its value may have expired.
     pub record: Record,
-    /// The value; empty if there is none.
+    /// The value; empty for a tombstone.
     pub value: Reading,
 }
 
-/// A value as it was when somebody began to read it, whatever is written meanwhile.
+/// A snapshot of a value, which is not affected by later writes.
 #[derive(Clone)]
 pub struct Reading {
-    /// The first piece, until it was taken.
+    /// The first piece, until it is taken.
     first: Option<Bytes>,
     rest: Option<Rest>,
     bytes: u64,
@@ -43,17 +43,17 @@ struct Rest {
 }
 
 impl Reading {
-    /// All of its bytes.
+    /// The size of the value.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The whole value, if it is one piece that was not taken yet.
+    /// The whole value, if it is a single piece that was not taken yet.
     pub fn whole(&self) -> Option<Bytes> {
         if self.rest.is_some() { None } else { self.first.clone() }
     }
 
-    /// The next piece; `None` at the end. Blocks while it is read from the disk.
+    /// The next piece; `None` at the end. Blocks while reading from disk.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -72,14 +72,15 @@ impl std::fmt::Debug for Reading {
     }
 }
 
-/// What is known of a key, and the first piece of its value.
+/// The record of a key, and the first piece of its value.
 pub(crate) fn look(file: &Arc<File>, key: FullKey<'_>) -> Result<Option<Found>, Error> {
     let view = file.catch(|| file.begin_read())?;
     let Some(head) = head(file, &view, key)? else { return Ok(None) };
     found(file, &view, head).map(Some).map_err(|error| error.of_key(key))
 }
 
-/// The head of a key. In a damaged page it is found if it is intact itself; that it is not there can only be known from an intact one.
+/// The head of a key. In a damaged page, only a head that is intact is returned; absence of a key can only be
+/// determined from an intact page.
 pub(crate) fn head(file: &File, view: &ReadTransaction, key: FullKey<'_>) -> Result<Option<Head>, Error> {
     let failed = |error: redb::Error| file.failed("read", error);
     let heads = file.catch(|| view.open_table(HEADS).map_err(|error| failed(error.into())))?;
@@ -97,7 +98,7 @@ pub(crate) fn head(file: &File, view: &ReadTransaction, key: FullKey<'_>) -> Res
     read.and_then(|read| read).map_err(|error| error.of_key(key))
 }
 
-/// The first piece of the value that a head belongs to.
+/// The record of a head, and the first piece of its value.
 pub(crate) fn found(file: &Arc<File>, view: &ReadTransaction, head: Head) -> Result<Found, Error> {
     let Head { value, record, has_checksums } = head;
     let bytes = match &record.content {
@@ -116,7 +117,7 @@ pub(crate) fn found(file: &Arc<File>, view: &ReadTransaction, head: Head) -> Res
     let first = rest.piece()?;
     let expected = bytes.min(PIECE as u64);
     if first.len() as u64 != expected {
-        return Err(file.damaged("a value is not as long as its head says"));
+        return Err(file.damaged("the length of a value differs from its record"));
     }
     let rest = (count > 1).then_some(rest);
     Ok(Found { record, value: Reading { first: Some(first), rest, bytes } })
@@ -127,7 +128,7 @@ impl Rest {
         let (file, value, number) = (&self.file, self.value, self.next);
         let read = catch(|| {
             let found = self.values.get((value, number)).map_err(|error| file.failed("read", error))?;
-            let found = found.ok_or_else(|| file.damaged("a part of a value is not there"))?;
+            let found = found.ok_or_else(|| file.damaged("a part of a value is missing"))?;
             let bytes = if self.has_checksums {
                 intact_piece(value, number, found.value())
                     .ok_or_else(|| file.damaged("a value does not match its checksum"))?

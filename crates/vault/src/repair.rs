@@ -1,4 +1,4 @@
-//! A new file with everything that can be read of a damaged one.
+//! Copies everything that is readable in a damaged file to a new one.
 
 use std::{
     fs,
@@ -21,11 +21,11 @@ use crate::{
     vault::REMEDY,
 };
 
-/// Copies what can be read of a file to a new one, which must not be there. If there is another store of the same values, the new one takes
-/// from it what it lacks.
+/// Copies everything that is readable to a new file, which must not exist. If there is another store, the new
+/// file fetches the missing keys from it.
 ///
 /// # Errors
-/// When the file is in use or nothing of it can be read, or the new one is there or cannot be written.
+/// When the file is in use or unreadable, or the new file exists or cannot be written.
 pub fn salvage(from: &Path, to: &Path) -> Result<Inspection, Error> {
     let old = Arc::new(File::read_only(from, REMEDY)?);
     if to.try_exists().unwrap_or(true) {
@@ -58,10 +58,11 @@ pub fn salvage(from: &Path, to: &Path) -> Result<Inspection, Error> {
     Ok(survey.inspection)
 }
 
-/// Replaces a damaged file by the result of [`salvage`]. Returns the new name of the damaged file; `None` if the file is intact and unchanged.
+/// Replaces a damaged file with the result of [`salvage`]. Returns the new name of the damaged file; `None`
+/// if the file is intact and was not changed.
 ///
 /// # Errors
-/// The same as [`salvage`].
+/// As [`salvage`].
 pub fn repair(path: &Path) -> Result<(Inspection, Option<PathBuf>), Error> {
     let inspection = crate::inspect(path, |_, _| {})?;
     if inspection.is_intact() && File::read_only(path, REMEDY)?.is_recoverable() {
@@ -86,7 +87,6 @@ fn free_name(path: &Path, suffix: &str) -> PathBuf {
     (0..1000).map(name).find(is_free).unwrap_or_else(|| name(0))
 }
 
-/// The new file.
 struct Copy<'p> {
     new: Option<(File, Clock)>,
     to: &'p Path,
@@ -100,7 +100,7 @@ struct Copy<'p> {
 impl Copy<'_> {
     fn add(&mut self, key: &str, found: Found) -> Result<(), Error> {
         let Found { record, mut value } = found;
-        // If the name cannot be read, the first record has it.
+        // If the store's name is unreadable, that of the first record is used.
         self.name.get_or_insert_with(|| record.version.store().clone());
         let (number, mut rest, mut pieces) = (self.next_value, Bytes::new(), 0);
         if matches!(record.content, Content::Value(_)) {
@@ -154,7 +154,7 @@ impl Copy<'_> {
         Ok((file, Clock::resume(said.name, self.clock.unwrap_or_default())))
     }
 
-    /// Copies the notes for the other store, and has this one compare all keys with it.
+    /// Copies the notes for the other store, and requests a comparison of all keys with it.
     fn finish(mut self, old: &File, view: &redb::ReadTransaction) -> Result<(), Error> {
         let failed = |error: redb::Error| old.failed("read", error);
         let notes = old.catch(|| {
@@ -176,5 +176,5 @@ impl Copy<'_> {
     }
 }
 
-/// Bytes of values per transaction, and of the page cache.
+/// The size of values per transaction, and of the page cache.
 const AT_ONCE: usize = 8 << 20;

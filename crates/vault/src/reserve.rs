@@ -1,7 +1,7 @@
-//! Disk space for deletes on a full disk.
+//! Reserved disk space for deletes on a full disk.
 //!
-//! A delete frees pages inside the file; the file does not shrink. After the reserve is spent, writes therefore get as much space as deletes
-//! have freed, until the disk has space for the reserve again.
+//! A delete frees pages inside the file, but the file does not shrink. So once the reserve is spent, writes
+//! may use as much space as deletes have freed, until the disk has space for the reserve again.
 
 use std::{
     fs::{self, OpenOptions},
@@ -15,12 +15,12 @@ use crate::{change::Change, layout::PIECE};
 pub(crate) struct Reserve {
     path: PathBuf,
     is_held: bool,
-    /// Bytes that deletes have freed since it was spent, and writes have not taken.
+    /// Bytes that deletes have freed since the reserve was spent and that writes have not used.
     freed: u64,
 }
 
 impl Reserve {
-    /// The reserve of a store's file. Without room for it the store is full from the beginning.
+    /// The reserve of a store's file. If the disk has no space for it, the store is full from the start.
     pub(crate) fn of(path: &Path) -> Self {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".reserve");
@@ -51,7 +51,7 @@ impl Reserve {
         made_room
     }
 
-    /// Whether these changes may use disk space. They take it from the space that deletes have freed.
+    /// Whether these changes may use disk space. Their space is deducted from the freed bytes.
     pub(crate) fn has_room_for(&mut self, changes: &[Change]) -> bool {
         let needed = needed(changes);
         if needed > 0 && !self.is_held {
@@ -65,7 +65,7 @@ impl Reserve {
         left.is_some()
     }
 
-    /// Notes how many bytes all values had before and have after a write.
+    /// Records the total size of values before and after a write.
     pub(crate) fn written(&mut self, before: u64, after: u64) {
         if !self.is_held {
             self.freed += before.saturating_sub(after);
@@ -73,7 +73,7 @@ impl Reserve {
     }
 }
 
-/// Bytes of pages that changes need; 0 if they add no value. The size of a page is a power of two.
+/// The bytes of pages that changes need; 0 if they add no value. The size of a page is a power of two.
 fn needed(changes: &[Change]) -> u64 {
     let one = |change: &Change| match change {
         Change::Put { .. } | Change::Piece { .. } | Change::Take { .. } => {
@@ -86,11 +86,11 @@ fn needed(changes: &[Change]) -> u64 {
     changes.iter().map(one).sum()
 }
 
-/// What many deletes need, one after the other, before the database uses the pages that they have freed.
+/// The space that many consecutive deletes need before the database reuses the pages that they free.
 const BYTES: usize = 4 << 20;
-/// Pages that a write takes for other things than the value.
+/// The space that a write needs in addition to the value.
 const PAGES: usize = 16 << 10;
-/// Bytes of a page besides the piece of a value in it.
+/// The overhead of a page that contains a piece of a value.
 const ROW: usize = 64;
 
 #[cfg(test)]
@@ -122,12 +122,12 @@ mod tests {
         assert!(reserve.has_room_for(&put(1 << 20)));
         assert!(reserve.spend() && !file.exists());
         assert!(!reserve.spend(), "it is spent");
-        // There is no room for it again: a directory is in its place.
+        // The disk has no space for it: a directory occupies its name.
         fs::create_dir(&file).unwrap();
         let delete = [Change::Delete { key: b"k".to_vec(), version: None }];
         assert!(reserve.has_room_for(&delete) && !reserve.has_room_for(&put(10)));
         reserve.written(200_000, 100_000);
-        // 64 KiB and 16, of 100 000.
+        // 64 KiB plus 16 KiB, of 100 000 bytes.
         assert!(reserve.has_room_for(&put(50_000)));
         reserve.written(100_000, 150_000);
         assert!(!reserve.has_room_for(&put(3_000)) && reserve.has_room_for(&put(10)));

@@ -1,10 +1,10 @@
-//! A pass over all keys and values of a store in use, which finds damage before a client does.
+//! Reads all keys and values of a store in use, to find damage before a client does.
 
 use std::sync::Arc;
 
 use crate::{Error, Vault, inspect::Survey};
 
-/// One pass. It may miss keys that are written meanwhile.
+/// One pass. It may miss keys that are written during the pass.
 pub struct Scrub {
     survey: Survey,
 }
@@ -12,16 +12,16 @@ pub struct Scrub {
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Bytes of the values that were read.
+    /// The size of the values that were read.
     pub bytes: u64,
-    /// Keys, with their namespaces, that cannot be read.
+    /// Unreadable keys, with their namespaces.
     pub damaged: Vec<String>,
-    /// Whether this was not the last step.
+    /// Whether there are further steps.
     pub is_more: bool,
 }
 
 impl Vault {
-    /// Begins a pass.
+    /// Starts a pass.
     pub fn scrub(&self) -> Scrub {
         Scrub { survey: Survey::new(Arc::clone(&self.file)) }
     }
@@ -31,10 +31,10 @@ impl Scrub {
     /// Reads some keys with their values. Blocks.
     ///
     /// # Errors
-    /// When the file is closed or cannot be read, but for damage.
+    /// When the file is closed or cannot be read, except for damage.
     pub fn step(&mut self) -> Result<Step, Error> {
         let (before, named) = (self.survey.inspection.bytes, self.survey.inspection.damaged.len());
-        // Between steps the pages that writes have replaced can be used again.
+        // A new snapshot per step, so that pages that writes have replaced can be reused between steps.
         let view = self.survey.view()?;
         let is_more = self.survey.step(&view, KEYS, &mut |_, _| Ok(()))?;
         let found = &self.survey.inspection;
@@ -42,12 +42,11 @@ impl Scrub {
         Ok(Step { bytes: found.bytes - before, damaged, is_more })
     }
 
-    /// Keys that cannot be read, and gaps between keys in which there may be others.
+    /// The number of unreadable keys, and of gaps between keys in which further keys may be lost.
     pub fn damaged(&self) -> (u64, u64) {
         let found = &self.survey.inspection;
         (found.damaged_keys, found.gaps.len() as u64)
     }
 }
 
-/// Keys of a step.
 const KEYS: usize = 32;

@@ -1,4 +1,4 @@
-//! A store on a real file, or on one that is full or fails.
+//! A store on a real file, on a full disk, or on a failing disk.
 
 mod damage;
 mod paired;
@@ -33,7 +33,7 @@ fn open(directory: &TempDir, now: fn() -> Millis) -> Vault {
     Vault::open(&config(directory), now).unwrap()
 }
 
-/// Closes it, as no runtime's thread may.
+/// Closes the store on a blocking thread, because a runtime thread must not block.
 async fn close(vault: Vault) {
     tokio::task::spawn_blocking(move || vault.close()).await.unwrap();
 }
@@ -53,7 +53,6 @@ async fn only_its_owner_may_read_a_new_file() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// The value of a key, and its version.
 fn value(vault: &Vault, key: &str) -> Option<(Vec<u8>, Version)> {
     let Found { record, value: mut reading } = vault.look("ns", key).unwrap()?;
     let Content::Value(about) = &record.content else { return None };
@@ -87,7 +86,7 @@ async fn what_was_acknowledged_is_there_after_a_restart() {
     assert_eq!(value(&vault, "a"), None);
     assert_eq!(value(&vault, "empty"), Some((vec![], versions[1].clone())));
     assert_eq!(value(&vault, "long"), Some((long, versions[2].clone())));
-    // Though its clock was set back by decades.
+    // Despite a clock that was set back by decades.
     assert!(put(&vault, "a", b"2").await > versions[2]);
     close(vault).await;
 }
@@ -126,7 +125,7 @@ async fn a_value_that_broke_off_never_was_and_leaves_nothing() {
     let mut upload = vault.upload();
     upload.add(&vec![1; 2 * PIECE]).await.unwrap();
     drop(upload);
-    // Behind what was dropped.
+    // Queued after the discard.
     put(&vault, "other", b"1").await;
     assert_eq!(trouble::pieces(&vault), 2);
     close(vault).await;
@@ -148,9 +147,9 @@ async fn a_value_that_is_written_twice_or_thrown_away_too_late_stays() {
     let piece = Change::Piece { value: 1000, number: 0, bytes: whole.slice(..PIECE) };
     vault.write(vec![piece]).await.unwrap();
     vault.write(vec![put()]).await.unwrap();
-    // As it is when the disk failed to say that the first was durable.
+    // As after a failed sync of the first write.
     vault.write(vec![put()]).await.unwrap();
-    // As it is when whoever wrote did not wait for the answer.
+    // As if the client did not wait for the result.
     vault.discard(1000);
     vault.delete("ns", &[("other", None)]).await.unwrap();
     assert_eq!(value(&vault, "k").unwrap().0, whole);
@@ -197,7 +196,7 @@ async fn what_is_over_is_removed_and_then_forgotten() {
         version: None,
     };
     vault.put("ns", vec![ends(60), ends(70), ends(80)]).await.unwrap();
-    // This one stays, as it was written again without an end.
+    // This key is kept, because it was written again without expiration.
     put(&vault, "in 70", b"w").await;
     assert_eq!(vault.sweep().await.unwrap(), (vec![], false));
     NOW.store(DAY + 75, SeqCst);
@@ -230,7 +229,7 @@ async fn writes_that_wait_become_durable_at_once() {
     let mut versions = writers.join_all().await;
     let usage = vault.usage();
     assert_eq!(usage.writes - before.writes, 200);
-    // All were asked for before this thread let the first one be answered.
+    // All writes were queued before this thread ran the first one.
     assert!(usage.commits - before.commits < 100, "{usage:?}");
     versions.sort();
     versions.dedup();

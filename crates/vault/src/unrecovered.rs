@@ -1,4 +1,4 @@
-//! Read-only access to a file without recovery, for files that the database refuses.
+//! Read-only access without recovery, for files that the database refuses.
 
 use std::{io, ops::Bound};
 
@@ -6,7 +6,7 @@ use redb::{BackendError, StorageBackend};
 
 use crate::blocks::{Blocks, FLAGS, UNCLEAN, UNFLUSHED};
 
-/// The blocks of a file, which seem to have been closed.
+/// The blocks of a file, presented to the database as a file that was closed.
 #[derive(Debug)]
 pub(crate) struct Unrecovered(pub(crate) Blocks);
 
@@ -41,7 +41,8 @@ impl StorageBackend for Unrecovered {
         self.0.close()
     }
 
-    // The database skips recovery and verification only if another process may be the writer. There is no other process.
+    // The database skips recovery and verification only if another process may be the writer. There is no
+    // such process.
     fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
         Ok(true)
     }

@@ -1,4 +1,4 @@
-//! A value that comes in pieces: stored as they come, and there for readers when it is whole.
+//! A value that is written in pieces: stored as they arrive, visible to readers when it is complete.
 
 // circle: what is uploaded is written by the store that hands it out.
 
@@ -11,12 +11,12 @@ use crate::{
     layout::{PIECE, full_key},
 };
 
-/// A value that is not whole yet. No more than two pieces of it are in memory. Dropped before [`Self::finish`], it never was.
+/// An incomplete value. At most two pieces of it are in memory. If it is dropped before [`Self::finish`], it
+/// is discarded.
 #[derive(Debug)]
 pub struct Upload<'v> {
     vault: &'v Vault,
     value: u64,
-    /// Pieces that are stored.
     stored: u32,
     bytes: u64,
     rest: BytesMut,
@@ -28,12 +28,12 @@ impl<'v> Upload<'v> {
         Self { vault, value, stored: 0, bytes: 0, rest: BytesMut::new(), is_finished: false }
     }
 
-    /// How many bytes it has so far.
+    /// The number of bytes so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds bytes. Whole pieces are durable when it returns.
+    /// Adds bytes. Whole pieces are durable when this returns.
     ///
     /// # Errors
     /// When they cannot be stored.
@@ -41,7 +41,7 @@ impl<'v> Upload<'v> {
         self.bytes += bytes.len() as u64;
         let mut bytes = bytes;
         while !bytes.is_empty() {
-            // The last piece goes with the head, so that a value of one piece is one write.
+            // The last piece is written together with the head, so that a value of one piece needs one write.
             if self.rest.len() == PIECE {
                 let piece = self.rest.split().freeze();
                 self.store(piece).await?;
@@ -53,10 +53,10 @@ impl<'v> Upload<'v> {
         Ok(())
     }
 
-    /// Makes it the value of a key, durably; with this version if it was made elsewhere.
+    /// Sets the value of a key durably; with this version if it was made elsewhere.
     ///
     /// # Errors
-    /// When that cannot be stored, or something newer is known; then the key is as it was.
+    /// When the write cannot be stored, or a newer version is stored. Then the key is not changed.
     pub async fn finish(
         mut self,
         (namespace, key): (&str, &str),
@@ -73,10 +73,10 @@ impl<'v> Upload<'v> {
         }
     }
 
-    /// Takes it as the value of a key that another store gives, durably.
+    /// Stores the value as part of a record of the other store, durably.
     ///
     /// # Errors
-    /// When that cannot be stored; then the key is as it was.
+    /// When the write cannot be stored. Then the key is not changed.
     pub async fn take(mut self, full_key: &str, record: Record) -> Result<Given, Error> {
         let rest = self.rest.split().freeze();
         let key = full_key.as_bytes().to_vec();

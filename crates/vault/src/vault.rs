@@ -1,4 +1,4 @@
-//! What is asked of the store.
+//! The key-value store in a file: reads, writes, lists and expiration.
 
 use std::{
     fmt,
@@ -27,14 +27,14 @@ use crate::{
     writer::{Done, Order, Swept, Writer},
 };
 
-/// Where a store is, and who it is.
+/// The location and the name of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The file; made if it is not there.
+    /// The file; created if it is missing.
     pub path: PathBuf,
-    /// The name that a new store gets. One that exists keeps its own.
+    /// The name of a new store. An existing store keeps its name.
     pub name: StoreName,
-    /// Bytes of memory for what was read from the file.
+    /// The size of the page cache in bytes.
     pub memory: usize,
     /// Whether there is another store of the same values.
     pub company: Company,
@@ -51,45 +51,45 @@ pub struct Vault {
     pub(crate) now: fn() -> Millis,
 }
 
-/// What a store has done since it was opened, and what it holds.
+/// The activity of a store since it was opened, and its contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Writes that were asked for.
+    /// The number of requested writes.
     pub writes: u64,
-    /// How often something was made durable: once for all that waited.
+    /// The number of commits; one commit makes all waiting writes durable.
     pub commits: u64,
-    /// Keys that have a value, those among them that are over and not removed yet.
+    /// The number of keys with a value, including expired values that are not removed yet.
     pub keys: u64,
-    /// Bytes of those values.
+    /// The total size of these values in bytes.
     pub bytes: u64,
-    /// Keys of which another store of the same values may know less.
+    /// The number of keys that the other store may lack.
     pub noted: u64,
-    /// Whether that one may have keys that this one has never had.
+    /// Whether the other store may have keys that this store never received.
     pub is_filling: bool,
-    /// Blocks of 4 KiB that were found damaged, and not written since.
+    /// The number of 4 KiB blocks that were found damaged and not overwritten since.
     pub damaged_blocks: u64,
 }
 
-/// One of several values that are written at once.
+/// One of several values that are written together.
 #[derive(Debug, Clone)]
 pub struct Put {
     /// The key.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: Bytes,
-    /// When it is over.
+    /// When the value expires.
     pub expiration: Option<Expiration>,
-    /// What is said of it.
+    /// The metadata of the value.
     pub metadata: Option<Metadata>,
-    /// Its version, if it was made elsewhere.
+    /// The version, if it was made elsewhere.
     pub version: Option<Version>,
 }
 
 impl Vault {
-    /// Opens a store, or makes one. `now` is the time of day.
+    /// Opens or creates a store. `now` returns the wall-clock time.
     ///
     /// # Errors
-    /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    /// When the file is locked, damaged, not a store, from a newer program, or cannot be read and written.
     pub fn open(config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
         let opening = opening(&config.path);
         Self::open_by(&config.path, (opening, config.memory), (&config.name, config.company), now)
@@ -113,7 +113,6 @@ impl Vault {
             filling: u64::from(said.is_filling).into(),
             ..Done::default()
         });
-        // As many wait as are made durable at once.
         let (orders, receiver) = mpsc::channel(QUEUE);
         let writer = Writer {
             file: Arc::clone(&file),
@@ -134,25 +133,25 @@ impl Vault {
         Ok(Self { file, name: said.name, orders, next_value, done, writes: AtomicU64::new(0), now })
     }
 
-    /// The store's name, which its versions have.
+    /// The store's name, which is part of its versions.
     pub fn name(&self) -> &StoreName {
         &self.name
     }
 
-    /// Where its file comes from.
+    /// The origin of the file.
     pub fn origin(&self) -> Origin {
         self.file.origin()
     }
 
-    /// What is known of a key; `None` if nothing is. Blocks while it is read from the disk.
+    /// The record and the value of a key, if there is a record. Blocks while reading from disk.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the key cannot be read.
     pub fn look(&self, namespace: &str, key: &str) -> Result<Option<Found>, Error> {
         look(&self.file, &full_key(namespace, key))
     }
 
-    /// A page of the keys that have a value. Blocks while it is read from the disk.
+    /// A page of the keys with a value. Blocks while reading from disk.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -160,15 +159,15 @@ impl Vault {
         list(&self.file, namespace, page, (self.now)())
     }
 
-    /// Begins to take a value in pieces.
+    /// Starts a value that is written in pieces.
     pub fn upload(&self) -> Upload<'_> {
         Upload::new(self, self.next_number())
     }
 
-    /// Sets several keys, all of them or none, durably.
+    /// Sets several keys durably and atomically.
     ///
     /// # Errors
-    /// When that cannot be stored, or something newer is known; then all keys are as they were.
+    /// When the write cannot be stored, or a newer version is stored. Then no key is changed.
     pub async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Error> {
         let change = |put: Put| {
             let Put { key, value, expiration, metadata, version } = put;
@@ -179,10 +178,10 @@ impl Vault {
         self.versions(puts.into_iter().map(change).collect()).await
     }
 
-    /// Says that keys have no value any more, all of them or none, durably; each with its version, if it was made elsewhere.
+    /// Deletes several keys durably and atomically; each with its version, if it was made elsewhere.
     ///
     /// # Errors
-    /// When that cannot be stored, or something newer is known; then all keys are as they were.
+    /// When the write cannot be stored, or a newer version is stored. Then no key is changed.
     pub async fn delete(
         &self,
         namespace: &str,
@@ -195,11 +194,11 @@ impl Vault {
         self.versions(keys.iter().map(change).collect()).await
     }
 
-    /// Removes values that are over, and forgets what need not be known any more; to be called now and then. Returns the keys, with their
-    /// namespaces, whose values were over, and whether there is more to do at once.
+    /// Removes expired values and old tombstones; to be called periodically. Returns the namespaces and keys
+    /// whose values expired, and whether more keys are due immediately.
     ///
     /// # Errors
-    /// When that cannot be stored.
+    /// When the change cannot be stored.
     pub async fn sweep(&self) -> Result<(Vec<(String, String)>, bool), Error> {
         if !is_due(&self.file, (self.now)())? {
             return Ok((Vec::new(), false));
@@ -214,7 +213,7 @@ impl Vault {
         Ok((ended.into_iter().filter_map(parts).collect(), is_more))
     }
 
-    /// What it has done.
+    /// The activity and the contents of the store.
     pub fn usage(&self) -> Usage {
         Usage {
             writes: self.writes.load(Relaxed),
@@ -227,8 +226,8 @@ impl Vault {
         }
     }
 
-    /// Makes durable what waits, and leaves the file to whoever opens it next. What is asked for later fails. Blocks; not to be called in
-    /// a runtime.
+    /// Commits waiting writes and releases the file. Later requests fail. Blocks; must not be called in a
+    /// runtime.
     pub fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.orders.blocking_send(Order::Close { done }).is_ok() {
@@ -250,7 +249,6 @@ impl Vault {
         Ok(made.filter_map(version).collect())
     }
 
-    /// The number of another value.
     pub(crate) fn next_number(&self) -> u64 {
         self.next_value.fetch_add(1, Relaxed)
     }
@@ -262,7 +260,8 @@ impl Vault {
         written.await.map_err(|_| Error::Released)?
     }
 
-    /// Removes a value that will not be whole, without waiting. If the queue is full, it is removed when the store is opened the next time.
+    /// Removes the pieces of an incomplete value, without waiting. If the queue is full, they are removed
+    /// when the store is next opened.
     pub(crate) fn discard(&self, value: u64) {
         let (done, _) = oneshot::channel();
         let _ = self.orders.try_send(Order::Write { changes: vec![Change::Discard { value }], done });
@@ -275,7 +274,6 @@ impl fmt::Debug for Vault {
     }
 }
 
-/// Whether time asks for anything.
 fn is_due(file: &File, now: Millis) -> Result<bool, Error> {
     let failed = |error: redb::Error| file.failed("read", error);
     file.read(|view| {
@@ -285,9 +283,9 @@ fn is_due(file: &File, now: Millis) -> Result<bool, Error> {
     })
 }
 
-/// What the operator of a damaged store does.
+/// What the operator of a damaged store can do.
 pub(crate) const REMEDY: &str =
     "`longhaul edge kv check` names what is lost, and `longhaul edge kv repair` keeps the rest";
 
-/// Writes that wait for the one before them to become durable.
+/// The most writes that wait for the current commit.
 const QUEUE: usize = 1024;

@@ -1,4 +1,4 @@
-//! The one thread that writes: it makes all that waits durable at once, and then says so to each of those who wait.
+//! The single writer thread: it commits all waiting writes together and then reports the results.
 
 use std::sync::{
     Arc,
@@ -15,25 +15,21 @@ use crate::{
     reserve::Reserve,
 };
 
-/// What the thread is asked for.
 pub(crate) enum Order {
-    /// Changes that become durable together or not at all.
+    /// Changes that are committed atomically.
     Write { changes: Vec<Change>, done: oneshot::Sender<Result<Vec<Made>, Error>> },
-    /// What time asks for.
+    /// Expires values and drops tombstones.
     Sweep { done: oneshot::Sender<Result<Swept, Error>> },
-    /// The file is left to somebody else.
+    /// Closes the file for another process.
     Close { done: oneshot::Sender<()> },
 }
 
-/// What time has made of keys.
 pub(crate) struct Swept {
-    /// Keys, with their namespaces, whose values are over.
+    /// Keys, with their namespaces, whose values expired.
     pub(crate) ended: Vec<Vec<u8>>,
-    /// Whether there are more.
     pub(crate) is_more: bool,
 }
 
-/// The thread's own.
 pub(crate) struct Writer {
     pub(crate) file: Arc<File>,
     pub(crate) clock: Clock,
@@ -45,25 +41,21 @@ pub(crate) struct Writer {
     pub(crate) reserve: Reserve,
 }
 
-/// What the thread has done, and what there is now.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
-    /// How often something was made durable.
     pub(crate) commits: AtomicU64,
-    /// Keys with a value.
     pub(crate) keys: AtomicU64,
-    /// Bytes of those values.
     pub(crate) bytes: AtomicU64,
-    /// Keys of which another store may know less.
+    /// The number of keys that the other store may lack.
     pub(crate) noted: AtomicU64,
-    /// Whether another store may have keys that this one has never had: 1 or 0.
+    /// Whether the other store may have keys that this store never received: 1 or 0.
     pub(crate) filling: AtomicU64,
 }
 
 type Writes = Vec<(Vec<Change>, oneshot::Sender<Result<Vec<Made>, Error>>)>;
 
 impl Writer {
-    /// Works until the file is closed, or nobody is left who could ask.
+    /// Runs until the file is closed or all senders are dropped.
     pub(crate) fn work(mut self) {
         while let Some(first) = self.orders.blocking_recv() {
             let (mut writes, mut other) = (Writes::new(), None);
@@ -97,7 +89,8 @@ impl Writer {
         self.file.close();
     }
 
-    /// Makes them durable and says so, but for those that are too large for a full disk. If that fails for several, each one is tried alone, so that one that is too large fails without the others.
+    /// Commits the writes and reports the results. Writes that are too large for a full disk are rejected. If a
+    /// commit of several writes fails, each write is retried separately, so that the others can succeed.
     fn write(&mut self, writes: Writes) {
         let (writes, refused): (Writes, Writes) =
             writes.into_iter().partition(|(changes, _)| self.reserve.has_room_for(changes));
@@ -125,7 +118,7 @@ impl Writer {
         }
     }
 
-    /// Makes durable what failed, if the reserve has room for it: a delete on a full disk.
+    /// Retries a delete on a full disk after spending the reserve.
     fn write_again(&mut self, error: Error, changes: &[Change]) -> Result<Vec<Made>, Error> {
         let is_delete = changes.iter().all(|change| matches!(change, Change::Delete { .. }));
         if !(is_delete && matches!(error, Error::Full { .. }) && self.reserve.spend()) {
@@ -134,7 +127,7 @@ impl Writer {
         self.commit(&[changes])?.pop().unwrap_or(Ok(Vec::new()))
     }
 
-    /// Makes them durable, but for those that would write something older than what is known.
+    /// Commits the writes, except those with an older version than the stored record.
     fn commit(&mut self, writes: &[&[Change]]) -> Result<Vec<Result<Vec<Made>, Error>>, Error> {
         let now = (self.now)();
         let is_filled =
@@ -166,7 +159,7 @@ impl Writer {
         Ok(Swept { ended, is_more })
     }
 
-    /// Does something to the tables and makes it durable, or nothing of it.
+    /// Executes a transaction on the tables and makes it durable.
     fn durably<T>(
         &mut self,
         work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,
@@ -192,6 +185,6 @@ impl Writer {
     }
 }
 
-/// What becomes durable at once is no more than this, so that the first of them does not wait for long.
+/// Limits a commit, so that its first write does not wait for long.
 const MOST_BYTES: usize = 8 << 20;
 const MOST_WRITES: usize = 1024;

@@ -1,7 +1,7 @@
-//! Of which keys the other one of two stores may know less, and what is known of keys in a range.
+//! Which keys the other store may lack, and the versions of the keys in a range.
 //!
-//! Each message has a number, and a key has one message. So what the other store may lack is what lies behind the last message up to which it has all, and
-//! some before that which it was found to lack: nothing need be noted when a key is written.
+//! Each message has a sequence number, and each key has one message. So the other store may lack all messages
+//! after the mark, plus some earlier ones that are noted. A write therefore needs no durable note.
 
 use std::{ops::Bound, sync::Arc};
 
@@ -10,12 +10,12 @@ use kv::{Content, Known, Millis, Span, Version};
 use super::{Entry, Index};
 
 impl Index {
-    /// An empty one. The other store has all messages up to this one; `None` if there is no other store.
+    /// An empty index. The other store has all messages up to `given`; `None` if there is no other store.
     pub(crate) fn of_pair(given: Option<u64>) -> Self {
         Self { given, ..Self::default() }
     }
 
-    /// Notes that the other store may know less of a key. Says whether anything is known of it here.
+    /// Notes that the other store may lack a key's record. Returns whether there is a record.
     pub(crate) fn note(&mut self, key: &[u8]) -> bool {
         let Some((key, entry)) = self.entries.get_key_value(key) else { return false };
         if entry.record.is_none() {
@@ -25,7 +25,7 @@ impl Index {
         true
     }
 
-    /// Notes that the other store knows this of a key; what was written since stays noted.
+    /// Notes that the other store has this version of a key. A newer record remains noted.
     pub(crate) fn unnote(&mut self, key: &[u8], known: &Version) {
         if let Some(entry) = self.entries.get(key)
             && entry.version().is_none_or(|version| version <= known)
@@ -38,12 +38,12 @@ impl Index {
         self.entries.get(key).is_some_and(|entry| self.noted.contains_key(&entry.sequence))
     }
 
-    /// How many keys are noted.
     pub(crate) fn noted(&self) -> u64 {
         self.noted.len() as u64
     }
 
-    /// Keys that are noted, in the order of their messages: behind this one so many at most, and with no more bytes of values but for the first.
+    /// Noted keys after this sequence number, in order: at most `most.0` keys with at most `most.1` bytes of
+    /// values, but at least one key.
     pub(crate) fn notes(&self, after: u64, most: (usize, u64)) -> Vec<(u64, Arc<[u8]>)> {
         let (mut notes, mut bytes) = (Vec::new(), 0);
         for (sequence, key) in self.noted.range(after.saturating_add(1)..).take(most.0) {
@@ -57,13 +57,15 @@ impl Index {
         notes
     }
 
-    /// The last message up to which the other store has all, if all up to this one have been read.
+    /// The sequence number up to which the other store has all messages, if all messages up to `read` were
+    /// read.
     pub(crate) fn given(&self, read: u64) -> u64 {
         let first = self.noted.first_key_value().map(|(first, _)| first.saturating_sub(1));
         first.map_or(read, |first| first.min(read))
     }
 
-    /// What is known of keys in a span that are compared, so many at most and with no more bytes of names than that; and where it ends.
+    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1` bytes of
+    /// names; and where the covered span ends.
     pub(crate) fn known(
         &self,
         span: &Span,
@@ -77,7 +79,7 @@ impl Index {
             if known.len() == most.0 || bytes >= most.1 || looked == MOST_LOOKED {
                 return (known, last);
             }
-            // Only keys that are UTF-8 are in the index.
+            // The index contains only keys that are UTF-8.
             let name = String::from_utf8_lossy(key).into_owned();
             bytes += name.len();
             last = Some(name.clone());
@@ -88,7 +90,7 @@ impl Index {
         (known, span.upto.clone())
     }
 
-    /// Whether a tombstone is kept for the other store's sake, although its time is over.
+    /// Whether a tombstone is kept beyond its time, because the other store may lack it.
     pub(super) fn is_kept(&self, entry: &Entry) -> bool {
         let is_gone =
             entry.record.as_ref().is_some_and(|record| matches!(record.content, Content::Deleted { .. }));
@@ -96,7 +98,7 @@ impl Index {
     }
 }
 
-/// Keys that are looked at for one range, compared or not: some milliseconds.
+/// Keys that are scanned for one range, compared or not: a few milliseconds.
 const MOST_LOOKED: usize = 10_000;
 
 #[cfg(test)]
@@ -133,11 +135,11 @@ mod tests {
         }
         index.apply(b"e", Entry { sequence: 8, record: None });
         assert_eq!((notes(&index, 0, (9, 99)), index.given(8)), (vec![6, 7], 5));
-        // One that is written again is noted in its new place alone.
+        // A key that is written again is noted only at its new sequence number.
         index.apply(b"c", entry(9, 10));
         assert_eq!((notes(&index, 0, (9, 99)), index.given(8)), (vec![7, 9], 6));
         index.unnote(b"d", &version(7));
-        // What was written since is still to be given.
+        // A record that was written since must still be sent.
         index.unnote(b"c", &version(6));
         assert_eq!((notes(&index, 0, (9, 99)), index.given(8)), (vec![9], 8));
         index.unnote(b"c", &version(9));
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(of("", None, (2, 99), 2), (vec![1, 4], Some("n\0b".to_owned())));
         assert_eq!(of("", None, (9, 1), 2), (vec![1], Some("n\0a".to_owned())));
         assert_eq!(of("n\0a", Some("n\0b"), (9, 99), 2), (vec![4], Some("n\0b".to_owned())));
-        // Both know of a deletion whose time is half over.
+        // Both stores have a tombstone older than half of its time.
         assert_eq!(of("", None, (9, 99), TOMBSTONE.as_secs()), (vec![1, 3], None));
     }
 }

@@ -14,11 +14,10 @@ use super::{Entry, Index};
 pub(crate) struct Short {
     /// Keys with a value that has not expired.
     values: HashMap<Arc<[u8]>, Version>,
-    /// Deleted keys. They need not be found.
+    /// Deleted keys, which may be missing.
     deleted: HashMap<Arc<[u8]>, Version>,
-    /// Deleted keys that have an older value again.
+    /// Deleted keys for which an older value was found.
     back: HashSet<Arc<[u8]>>,
-    /// Messages with a value.
     found: u64,
 }
 
@@ -38,7 +37,6 @@ impl Short {
         short
     }
 
-    /// Compares one message.
     pub(crate) fn see(&mut self, key: &[u8], record: &Record) {
         let is_value = matches!(record.content, Content::Value(_));
         self.found += u64::from(is_value);
@@ -54,14 +52,15 @@ impl Short {
         }
     }
 
-    /// How many keys are missing or older, and how many values were found.
+    /// The number of missing or older keys, and the number of values that were found.
     pub(crate) fn total(&self) -> (u64, u64) {
         ((self.values.len() + self.back.len()) as u64, self.found)
     }
 }
 
 impl Index {
-    /// The key and number of the newest message with a value that has not expired, apart from this key's.
+    /// The key and sequence number of the newest message with an unexpired value, except that of the key
+    /// `but`.
     pub(crate) fn newest_value(&self, now: Millis, but: Option<&[u8]>) -> Option<(Arc<[u8]>, u64)> {
         let is_value =
             |entry: &Entry| entry.record.as_ref().is_some_and(|record| record.value(now).is_some());

@@ -1,4 +1,4 @@
-//! Histories that a store as it should be makes, of which none is found fault with; and each fault, put into them.
+//! Histories of a correct store, which contain no violation, and each kind of violation injected into them.
 
 use proptest::prelude::*;
 
@@ -8,22 +8,22 @@ use crate::version::tests::version;
 const SECOND: u64 = 1_000_000_000;
 const STORE: usize = 0;
 
-/// The stamp of the last write, and its value; 0 before the first.
+/// The stamp and the value of the last write; 0 before the first.
 type Known = (u64, Option<u64>);
 
-/// A store that does what it promises, in virtual time, with copies in two more data centres.
+/// A correct store in virtual time, with copies in two more data centres.
 struct Model {
     now: u64,
     known: Known,
-    /// Which of that each data centre has, and when it was read from the store.
+    /// The copy in each data centre, and when it was read from the store.
     copies: [Option<(Known, u64)>; 3],
     lives: [u32; 3],
-    /// When processes ended.
+    /// Which processes were killed, and when.
     kills: Vec<(usize, u64)>,
     history: Vec<Operation>,
 }
 
-/// What happens next: numbers of which each decides something.
+/// Random numbers that decide the next operation.
 type Draw = (u8, u8, u16, u16, u16);
 
 impl Model {
@@ -41,7 +41,8 @@ impl Model {
         model
     }
 
-    /// An operation takes effect now; it was sent before, and its answer comes later, so that operations overlap.
+    /// An operation takes effect now; it was sent earlier, and its response arrives later, so that operations
+    /// overlap.
     fn step(&mut self, (what, which, gap, before, after): Draw) {
         self.now += 1 + u64::from(gap) * 60_000;
         let centre = usize::from(which) % 3;
@@ -56,7 +57,7 @@ impl Model {
             }
             1 => Did::Put(self.number(), Outcome::Refused),
             2 => {
-                // Done later than somebody gave it up, or never.
+                // Applied after the client's timeout, or never.
                 answered = self.now - u64::from(before) * 5_000;
                 let number = self.number();
                 if after % 2 == 0 {
@@ -102,7 +103,7 @@ impl Model {
         }
     }
 
-    /// Whose process ended while it waited for an answer is of no life.
+    /// Clears the process of each operation during which that process was killed.
     fn forget_lives(&mut self) {
         for operation in &mut self.history {
             let has_ended = self.kills.iter().any(|(centre, at)| {
@@ -119,7 +120,7 @@ fn draws() -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec(any::<Draw>(), 20..200)
 }
 
-/// A history of key 7: each operation takes a second, and begins two after the one before.
+/// A history of key 7: each operation takes 1 s and starts 2 s after the start of the previous one.
 fn history(did: impl IntoIterator<Item = (usize, Did)>) -> Vec<Operation> {
     let at = (1..).step_by(2).map(|second| second * SECOND);
     let operation = |((centre, did), sent)| Operation {
@@ -141,7 +142,7 @@ fn delete(stamp: u64) -> Did {
     Did::Delete(Outcome::Acknowledged(version(stamp, "lhr")))
 }
 
-/// A value whose number is its version's.
+/// A value whose number is that of its version.
 fn read(value: u64, age: u64) -> Did {
     seen(Some(value), Some(value), age)
 }
@@ -164,7 +165,8 @@ proptest! {
         prop_assert_eq!(kinds(&Model::run(&draws).history), []);
     }
 
-    /// What is acknowledged and not known at the end is lost; if it was a deletion, the value is back.
+    /// An acknowledged write that the last read does not return is lost; after a lost deletion, the value has
+    /// reappeared.
     #[test]
     fn a_write_that_is_lost_is_found_in_any_history(draws in draws(), is_deletion in any::<bool>()) {
         let mut model = Model::run(&draws);
@@ -180,7 +182,7 @@ proptest! {
         prop_assert_eq!(kinds(&model.history), [(kind, write + 1, Some(write))]);
     }
 
-    /// Any answer of a data centre without the store, made older than it says.
+    /// A read in a data centre without the store that returns an older value than its reported age allows.
     #[test]
     fn a_stale_read_is_found_in_any_history(draws in draws()) {
         let mut model = Model::run(&draws);
@@ -190,7 +192,7 @@ proptest! {
         model.step((5, 0, 0, 0, 0));
         let write = model.history.len() - 1;
         model.now += 10 * SECOND;
-        // Read before the second write, and said to have been read after it.
+        // The value was read before the second write, but the copy claims a later time.
         model.lives[1] += 1;
         model.copies[1] = Some((first, model.now));
         model.step((10, 1, 0, 0, 1));
@@ -200,9 +202,10 @@ proptest! {
 
 #[test]
 fn what_was_current_at_any_time_that_the_age_allows_is_right() {
-    // Acknowledged at 4 s; the read is sent at 5 s: that it is a second old, and less than two, is true.
+    // The newer write is acknowledged at 4 s, the read is sent at 5 s: a reported age of 1 s, less than 2 s,
+    // is correct.
     assert_eq!(kinds(&history([(0, put(1)), (0, put(2)), (1, read(1, 1))])), []);
-    // Sent at 9 s, it would have to be five seconds old.
+    // Sent at 9 s, the value must be 5 s old.
     let later =
         |age| history([(0, put(1)), (0, put(2)), (0, read(2, 0)), (0, read(2, 0)), (1, read(1, age))]);
     assert_eq!(kinds(&later(3)), [(Kind::Stale, 4, Some(1))]);
@@ -218,7 +221,7 @@ fn where_the_store_is_a_read_sees_what_was_acknowledged() {
     assert_eq!(kinds(&stale), [(Kind::Stale, 2, Some(1))]);
     let none = history([(1, put(1)), (0, seen(None, None, 0))]);
     assert_eq!(kinds(&none), [(Kind::Lost, 1, Some(0))]);
-    // A write that is acknowledged while the read is under way may be seen or not.
+    // A read may or may not see a write that is acknowledged during the read.
     let mut beside = stale;
     beside[2].sent = beside[1].answered;
     assert_eq!(kinds(&beside), []);
@@ -229,7 +232,7 @@ fn a_deleted_value_is_not_there_again() {
     let back = |last| history([(0, put(1)), (0, delete(2)), (0, last)]);
     assert_eq!(kinds(&back(read(1, 0))), [(Kind::Resurrected, 2, Some(1))]);
     assert_eq!(kinds(&back(seen(None, Some(2), 0))), []);
-    // A day later nothing is known of it.
+    // A day later the tombstone has been dropped.
     assert_eq!(kinds(&back(seen(None, None, 0))), []);
     let unsure = history([(0, put(1)), (0, Did::Delete(Outcome::Unknown)), (0, seen(None, None, 0))]);
     assert_eq!(kinds(&unsure), []);
@@ -263,10 +266,10 @@ fn in_one_data_centre_versions_do_not_go_back_in_one_life() {
     assert_eq!(kinds(&back), []);
     back[3].life = None;
     assert_eq!(kinds(&back), []);
-    // Nor behind what was written there.
+    // Nor to an older version than was written in that data centre.
     let own = history([(0, put(1)), (1, put(2)), (1, read(1, 20))]);
     assert_eq!(kinds(&own), [(Kind::WentBack, 2, Some(1))]);
-    // The store's file outlives processes, also with what nobody was told of.
+    // The store is persistent across processes, also for writes without a response.
     let unsure = Did::Put(2, Outcome::Unknown);
     let mut file = history([(0, put(1)), (1, unsure), (0, read(2, 0)), (0, read(1, 0))]);
     file[3].life = Some(1);
@@ -288,7 +291,8 @@ fn of_two_stores_both_know_the_newest_version_in_the_end() {
         let stores = Stores::Two { at: [0, 2], well_until: 10 * SECOND };
         audit(history, &stores).into_iter().map(|found| (found.kind, found.at, found.against)).collect()
     };
-    // Cut off from each other each acknowledges a write, of which a clock makes the first one the newer; reads see what there is.
+    // Each of the disconnected stores acknowledges a write; the first one has the newer version because of
+    // its clock. Reads return the local value.
     let apart = [(0, put(2)), (2, put(1)), (2, read(1, 0)), (1, read(1, 0))];
     let after = |ends: [Did; 2]| {
         let [here, there] = ends;
@@ -299,12 +303,13 @@ fn of_two_stores_both_know_the_newest_version_in_the_end() {
     assert_eq!(found(&after([seen(None, None, 0), read(2, 0)])), [(Kind::Lost, 4, Some(0))]);
     let deleted = history([(0, put(1)), (0, delete(2)), (2, read(1, 0)), (2, read(1, 0))]);
     assert_eq!(found(&deleted), [(Kind::Resurrected, 3, Some(1))]);
-    // In one data centre versions do not go back until something goes wrong.
+    // In one data centre, versions do not go back before the first fault.
     let mut back = history([(0, put(1)), (0, put(2)), (1, read(2, 0)), (1, read(1, 0))]);
     assert_eq!(found(&back), [(Kind::WentBack, 3, Some(2))]);
     back[3].answered = 10 * SECOND;
     assert_eq!(found(&back), []);
-    // The one took the write as it was, and as the other one knew something newer it was made anew; but it never gets an older version.
+    // One store accepted the write; the other one had a newer record, so the write was repeated with a newer
+    // version. But the first store never accepts an older version.
     let again = |version| {
         history([(1, put(5)), (0, seen(Some(5), Some(version), 0)), (0, read(5, 0)), (2, read(5, 0))])
     };

@@ -1,5 +1,5 @@
-//! That everybody hears of everything; and the promise that rests on it, over random histories: after a data centre has acknowledged a purge,
-//! none of its visitors sees what was there before.
+//! All data centres receive all entries; and the guarantee based on this, over random histories: after a data
+//! centre has acknowledged a purge, none of its visitors receives an older version.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::histories;
 
 mod stream;
 
-/// What was new, without its places.
+/// The new entries without their positions.
 fn told<E: Clone>(news: &News<E>) -> Vec<E> {
     news.entries.iter().map(|new| new.entry.clone()).collect()
 }
@@ -23,7 +23,7 @@ fn what_one_lacks_another_tells() {
     assert_eq!((told(&news), news.everything), (vec!["x"], false));
     assert_eq!(b.take(a.after(&b.position(), 9)).entries, [New { log: LogId(1), number: 2, entry: "y" }]);
     assert!(b.covers(&a.position()));
-    // Again, and by way of a third one.
+    // Repeated, and through a third data centre.
     assert_eq!(told(&b.take(a.after(&Position::default(), 9))), Vec::<&str>::new());
     let mut c = Ledger::new(LogId(3));
     assert_eq!(told(&c.take(b.after(&c.position(), 9))), ["x", "y", "z"]);
@@ -58,10 +58,10 @@ fn what_all_have_is_forgotten_and_counts_all_the_same() {
     assert_eq!((a.remembered(), a.position().to_string()), (1, "1:3".to_owned()));
     let news = c.take(a.after(&c.position(), 9));
     assert_eq!((told(&news), news.everything), (vec!["z"], false));
-    // Of somebody who is not known nothing is forgotten.
+    // While the position of a data centre is unknown, nothing is dropped.
     b.forget(&[a.position(), Position::default()]);
     assert_eq!(b.remembered(), 3);
-    // Who comes later has nothing to purge, and does not know it.
+    // A data centre that joins later has nothing to purge, but cannot detect this.
     assert!(Ledger::new(LogId(4)).take(a.after(&Position::default(), 9)).everything);
 }
 
@@ -76,11 +76,11 @@ fn a_run_goes_on_where_the_one_before_ended() {
     noted.into_iter().for_each(|new| again.resume(new));
     again.resume_at(&"1:2 2:1 7:9".parse().unwrap());
     assert_eq!(again.position().to_string(), "1:2 2:1 7:9");
-    // It tells what it has done, and of what it does not remember that there was more.
+    // It sends the entries that it applied, and reports that it dropped earlier ones.
     let news = Ledger::new(LogId(3)).take(again.after(&"7:9".parse().unwrap(), 9));
     assert_eq!((told(&news), news.everything), (vec!["x", "y", "z"], false));
     assert!(Ledger::new(LogId(3)).take(again.after(&Position::default(), 9)).everything);
-    // A gap is as good as a log that begins later.
+    // A gap has the same effect as a log that begins later.
     again.resume(New { log: LogId(1), number: 5, entry: "v" });
     assert_eq!(again.position().reached(LogId(1)), 5);
 }
@@ -91,7 +91,7 @@ fn a_log_that_was_settled_too_early_goes_on() {
     ledgers[0].append([10, 11]);
     let told = ledgers[0].after(&Position::default(), 9);
     ledgers[1].take(told);
-    // The one that writes to it is not known to be there, and nobody else is.
+    // The writer of the log is not known to be running, and there is no other data centre.
     assert_eq!(ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]), [LogId(0)]);
     assert!(ledgers[1].covers(&ledgers[0].position()));
     ledgers[0].append([12]);
@@ -100,7 +100,7 @@ fn a_log_that_was_settled_too_early_goes_on() {
     let news = ledgers[1].take(ledgers[0].after(&position, 9));
     assert_eq!(news.entries, [New { log: LogId(0), number: 3, entry: 12 }]);
     assert!(!news.everything && ledgers[1].covers(&ledgers[0].position()));
-    // Nobody adds to another one's log.
+    // No data centre appends to the log of another one.
     let news = ledgers[0].take(vec![Piece { log: LogId(0), first: 9, forgets: true, entries: vec![7] }]);
     assert!(news.entries.is_empty() && !news.everything);
 }
@@ -113,7 +113,7 @@ fn a_log_that_was_settled_too_early_is_told_from_its_end() {
     ledgers[1].take(told);
     ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]);
     ledgers[0].append(6..=9);
-    // A message has room for two, and the first five are known.
+    // A message has space for two entries, and the first five are known.
     let mut news = Vec::new();
     for _ in 0..2 {
         let (position, there) = (ledgers[1].position(), ledgers[0].position());
@@ -125,7 +125,7 @@ fn a_log_that_was_settled_too_early_is_told_from_its_end() {
     news.extend(ledgers[1].take(pieces).entries);
     assert_eq!(news.iter().map(|new| new.entry).collect::<Vec<_>>(), [6, 7, 8, 9]);
     assert!(ledgers[1].covers(&ledgers[0].position()));
-    // Whoever is no further than the end says nothing new, unless it writes there itself.
+    // A peer that is not beyond the end has no new entries, unless it is the writer of that log.
     ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]);
     assert!(!ledgers[1].hear(LogId(2), &ledgers[0].position()));
     assert_eq!(ledgers[1].position(), Position::default());
@@ -138,13 +138,13 @@ fn who_hears_that_a_log_is_over_knows_how_far_it_went() {
     let mut ledgers = [Ledger::new(LogId(0)), Ledger::new(LogId(1))];
     ledgers[0].append(["x", "y", "z"]);
     let late = ledgers[0].after(&"0:1".parse().unwrap(), 9);
-    // It was started when all others had all of it, and has heard of the first one since.
+    // It was started after all others had received the log, and has received the first entry since.
     ledgers[1].take(ledgers[0].after(&Position::default(), 1));
     assert!(ledgers[1].end(LogId(0), 3));
     assert_eq!(told(&ledgers[1].take(late)), Vec::<&str>::new());
     assert!(ledgers[1].covers(&"0:3".parse().unwrap()) && !ledgers[1].covers(&"0:4".parse().unwrap()));
     assert_eq!(ledgers[1].position(), Position::default());
-    // Of one of which nothing was heard that is so too, and what goes further has not ended there.
+    // The same applies to an unknown log; a log with later entries has not ended.
     assert!(ledgers[1].end(LogId(7), 2) && !ledgers[1].end(LogId(7), 1) && ledgers[1].end(LogId(7), 4));
     assert_eq!(ledgers[1].over(&"0:3 7:4".parse().unwrap()).to_string(), "0:3 7:4");
     assert_eq!(ledgers[1].over(&"0:2 7:2".parse().unwrap()), Position::default());
@@ -156,7 +156,7 @@ fn who_lacks_some_of_a_log_that_is_settled_purges_everything() {
     let mut ledgers = [Ledger::new(LogId(0)), Ledger::new(LogId(1)), Ledger::new(LogId(2))];
     ledgers[0].append(["x", "y", "z"]);
     ledgers[1].take(ledgers[0].after(&Position::default(), 9));
-    // One that nobody counted has two of the three, and one that began just now has nothing.
+    // A data centre that was not counted has two of the three entries, and a new one has received nothing.
     ledgers[2].take(ledgers[0].after(&Position::default(), 2));
     ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]);
     let said = ledgers[2].position();
@@ -181,7 +181,7 @@ fn what_one_has_settled_the_others_forget() {
     assert_eq!(over.to_string(), "0:1");
     assert!(over.logs().all(|(log, number)| ledgers[2].end(log, number)));
     assert_eq!(ledgers[2].position(), Position::default());
-    // Nobody can end somebody's own.
+    // The own log cannot be ended by others.
     assert!(!ledgers[0].end(LogId(0), 1));
     assert_eq!(ledgers[0].position().to_string(), "0:1");
 }
@@ -194,7 +194,7 @@ fn who_is_behind_what_is_remembered_purges_everything() {
     assert!(news.everything);
     assert_eq!(news.entries.len(), REMEMBERED);
     assert!(b.covers(&a.position()));
-    // Another one that hears of it from there.
+    // Another data centre receives it from there.
     let mut c = Ledger::new(LogId(3));
     assert!(c.take(b.after(&c.position(), usize::MAX)).everything);
 }
@@ -214,7 +214,7 @@ fn a_log_that_is_over_is_forgotten_when_all_have_it() {
     let seen = others(&ledgers);
     ledgers[1].settle(&alive, &seen);
     assert_eq!(ledgers[1].position().to_string(), "");
-    // Whoever still has it is not ahead, and what it tells is nothing new.
+    // A peer that still has the log is not ahead, and its entries are not new.
     assert!(ledgers[1].covers(&ledgers[2].position()));
     assert_eq!(told(&ledgers[1].take(pieces)), Vec::<&str>::new());
 }
@@ -242,44 +242,44 @@ fn a_position_is_read_as_it_is_written() {
 
 const CENTRES: usize = 4;
 
-/// Entries of a message: far fewer than a history has, as in the edge.
+/// Entries per message: far fewer than in a history, as in the edge.
 const MOST_TOLD: usize = 2;
 
-/// Messages after which each has heard of everything that the others know: more than a history has entries.
+/// Messages after which each data centre has received all entries: more than a history has entries.
 const ENOUGH: usize = 200;
 
-/// What may happen next.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The origin's object changes, and a data centre is told to purge it.
+    /// The origin's object changes, and a data centre receives the purge.
     Purge { at: usize },
-    /// A data centre that lacks the object begins to ask another one, or the origin.
+    /// A data centre that lacks the object sends a request to another one, or to the origin.
     Ask { at: usize, whom: Option<usize> },
-    /// The oldest of what is on its way arrives, or something younger.
+    /// One of the messages in flight arrives, not necessarily the oldest.
     Arrive { which: usize },
-    /// One asks another what that has purged, if they reach each other, and both hear how far the other one is.
+    /// A data centre requests the purges of another one, if they are connected, and both receive the other's
+    /// position.
     Tell { from: usize, to: usize },
-    /// One tells another what that lacks as far as is known, which arrives later.
+    /// A data centre sends the entries that another one lacks, as far as is known; they arrive later.
     Send { from: usize, to: usize },
-    /// Two do not reach each other any more, or do again.
+    /// The link between two data centres is cut or restored.
     Cut { a: usize, b: usize },
-    /// One is given a file of the network in which another one is missing, or is there again.
+    /// A data centre receives a network file in which another one is missing or present again.
     File { at: usize, other: usize },
-    /// A data centre starts again, with an empty store and another log.
+    /// A data centre restarts with an empty cache and a new log.
     Restart { at: usize },
-    /// A data centre that has a disk starts again, with what it stored and had done.
+    /// A data centre with a disk restarts with its cache and its applied entries.
     Resume { at: usize },
-    /// A data centre forgets what all others have, and logs that are over, as far as it knows.
+    /// A data centre drops entries that all others have, and ended logs, as far as it knows.
     Look { at: usize },
-    /// One puts into the stream what that lacks, as far as it knows.
+    /// A data centre publishes the entries that the stream lacks, as far as it knows.
     Put { at: usize },
-    /// One reads so many messages of the stream, which are there.
+    /// A data centre reads this number of messages from the stream, if there are any.
     Read { at: usize, messages: usize },
-    /// One says beside the stream how far it is, and another one hears it.
+    /// A data centre sends its position as a transient message, and another one receives it.
     Say { from: usize, to: usize },
 }
 
-/// Something on its way: a request to another data centre or the origin, its response, or what one data centre tells another.
+/// A message in flight: a request to another data centre or the origin, its response, or entries of a ledger.
 #[derive(Debug, Clone)]
 enum Flight {
     Request { from: usize, run: u64, to: Option<usize>, began: usize, position: Position },
@@ -287,7 +287,7 @@ enum Flight {
     Message { from: usize, to: usize, message: Message },
 }
 
-/// What data centres tell one another, as the edge does.
+/// The message between data centres, as in the edge.
 #[derive(Debug, Clone)]
 struct Message {
     log: LogId,
@@ -296,31 +296,32 @@ struct Message {
     pieces: Vec<Piece<u64>>,
 }
 
-/// What is known of another one: its own log, how far it is, and how far it said to be last.
+/// The known state of a peer: its own log, its position, and the last position that it reported.
 struct Known {
     log: LogId,
     position: Position,
     said: Position,
 }
 
-/// One data centre: its store has one object at most. A purge says which version the object had after it.
+/// A data centre, whose cache has at most one object. A purge contains the version that the object had after
+/// it.
 struct Centre {
     ledger: Ledger<u64>,
-    /// The others, as far as they have said.
     known: BTreeMap<usize, Known>,
-    /// The others that its file of the network lacks.
+    /// The peers that its network file lacks.
     missing: BTreeSet<usize>,
-    /// How many purges it has done: its epoch.
+    /// The number of purges that it has applied: its epoch.
     done: usize,
-    /// The entries that it has done, as its disk has them.
+    /// The applied entries, as stored on its disk.
     noted: Vec<New<u64>>,
-    /// What of them it need not remember one by one.
+    /// The position up to which entries are not stored individually.
     reached: Position,
-    /// The object's version, unless it is purged.
+    /// The version of the cached object, unless it is purged.
     stored: Option<u64>,
-    /// No visitor may see an older version: it was told to purge that, or has told others that it has.
+    /// The oldest version that visitors may receive: older ones were purged here, or their purge was
+    /// acknowledged to others.
     promised: u64,
-    /// How many messages of the stream it has read, and how far that is as it knows.
+    /// The number of stream messages that it has read, and the position of the stream as it knows it.
     read: usize,
     in_stream: Position,
 }
@@ -341,7 +342,7 @@ impl Centre {
         }
     }
 
-    /// What another one lacks, as far as is known.
+    /// The entries that another data centre lacks, as far as is known.
     fn message_to(&self, receiver: usize) -> Message {
         match self.known.get(&receiver) {
             Some(known) => self.message(&known.position, &known.said),
@@ -430,14 +431,13 @@ impl Centre {
 
 struct World {
     centres: Vec<Centre>,
-    /// The object's version at the origin.
     version: u64,
     flights: Vec<Flight>,
     cut: BTreeSet<(usize, usize)>,
-    /// Messages, without those that it has dropped.
+    /// The messages, except dropped ones.
     stream: Vec<Option<Piece<u64>>>,
     runs: u64,
-    /// Whether the promise holds: not while files of the network differ.
+    /// Whether the guarantee holds: not while network files differ.
     is_promised: bool,
 }
 
@@ -454,7 +454,7 @@ impl World {
         a != b && is_known && !self.cut.contains(&(a.min(b), a.max(b)))
     }
 
-    /// When all reach one another again and ask one another, all have heard of everything.
+    /// Connects all data centres; after they have exchanged entries, all have received everything.
     fn come_together(&mut self) -> Result<(), TestCaseError> {
         self.cut.clear();
         self.centres.iter_mut().for_each(|centre| centre.missing.clear());
@@ -470,7 +470,6 @@ impl World {
         Ok(())
     }
 
-    /// Whether each has all that others have.
     fn is_even(&self) -> bool {
         let positions: Vec<_> = self.centres.iter().map(|centre| centre.ledger.position()).collect();
         self.centres.iter().all(|centre| positions.iter().all(|other| centre.ledger.covers(other)))
@@ -485,7 +484,7 @@ impl World {
         }
     }
 
-    /// Until the receiver has all.
+    /// Sends until the receiver has everything.
     fn tell_all(&mut self, from: usize, to: usize) -> Result<(), TestCaseError> {
         let lacks = |world: &Self| {
             let [there, here] = [to, from].map(|at| &world.centres[at].ledger);
@@ -494,7 +493,7 @@ impl World {
         for _ in 0..ENOUGH {
             if self.reach(from, to) && lacks(self) {
                 self.tell(from, to);
-                // A log that is over is left out of what is told, once whoever tells has heard that.
+                // An ended log is omitted from messages once the sender knows that it has ended.
                 self.tell(to, from);
             }
         }
@@ -522,7 +521,7 @@ impl World {
             Step::Ask { at, whom } => {
                 let centre = &self.centres[at];
                 if let Some(version) = centre.stored {
-                    // A visitor's hit.
+                    // A hit for a visitor.
                     let is_kept = version >= centre.promised || !self.is_promised;
                     prop_assert!(is_kept, "{at} serves {version}");
                     return Ok(());
@@ -555,7 +554,8 @@ impl World {
                 }
             }
             Step::Restart { at } => {
-                // What nobody else has heard of dies with it, and with its store; so it has told one other before.
+                // Entries that no peer has received are lost with the data centre and its cache; so it sends
+                // them to one peer first.
                 let to = (at + 1) % CENTRES;
                 self.tell_all(at, to)?;
                 let position = self.centres[at].ledger.position();
@@ -591,7 +591,7 @@ impl World {
             Flight::Request { from, run, to, began, position } => {
                 let version = match to {
                     Some(to) if self.reach(from, to) => {
-                        // Behind: it catches up with who asks, or is no help.
+                        // The receiver is behind: it catches up with the sender, or fails the request.
                         for _ in 0..ENOUGH {
                             if !self.centres[to].ledger.covers(&position) {
                                 self.tell(from, to);
@@ -637,7 +637,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The same, in a network whose files differ at times.
+/// The same in a network whose files differ at times.
 fn steps_with_files() -> impl Strategy<Value = Step> {
     let file = (0..CENTRES, 0..CENTRES).prop_map(|(at, other)| Step::File { at, other });
     prop_oneof![15 => steps(), 1 => file]
@@ -657,8 +657,8 @@ proptest! {
         world.come_together()?;
     }
 
-    /// A data centre whose file lacks another one takes its log for one that has ended: all have heard of everything all the same, once they
-    /// have the same file.
+    /// A data centre whose network file lacks another one treats that one's log as ended. All data centres
+    /// still receive everything once they have the same file.
     #[test]
     fn all_hear_of_everything_though_files_of_the_network_differed(
         steps in prop::collection::vec(steps_with_files(), 1..120)

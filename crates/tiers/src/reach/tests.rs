@@ -1,4 +1,4 @@
-//! Requests in a network whose routes to the origin break and heal, in virtual time.
+//! Requests in a network whose routes to the origin fail and recover, in virtual time.
 
 use proptest::prelude::*;
 
@@ -13,19 +13,19 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// The truth, and what each data centre knows of it.
+/// The true state, and the state known to each data centre.
 struct World {
     network: Network,
     zone: Zone,
     links: Vec<Vec<Duration>>,
     measured: Measurements,
-    /// Who answers at all, and who can connect to the origin.
+    /// Which data centres are up, and which can connect to the origin.
     is_up: Vec<bool>,
     reaches: Vec<bool>,
     health: Vec<Health>,
     reach: Vec<Reach>,
     now: Duration,
-    /// Attempts to connect to the origin, and responses that it gave.
+    /// Attempts to connect to the origin, and its responses.
     attempts: u64,
     responses: u64,
 }
@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// A request without a body; whether it got a response.
+    /// Sends a request without a body; returns whether it received a response.
     fn request(&mut self, here: CentreId, role: Role, key: u64, through: &[CentreId]) -> bool {
         let at = usize::from(here.0);
         loop {
@@ -68,7 +68,7 @@ impl World {
             if self.request(centre, role, key, &[through, &[here]].concat()) {
                 return true;
             }
-            // The upper tier says that it cannot reach the origin.
+            // The upper tier reports that it cannot reach the origin.
             break;
         }
         self.at_origin(here, role, through)
@@ -124,7 +124,6 @@ impl World {
         got_it
     }
 
-    /// Whether anybody who is up can serve it.
     fn somebody_reaches(&self) -> bool {
         self.is_up.iter().zip(&self.reaches).any(|(is_up, reaches)| *is_up && *reaches)
     }
@@ -138,14 +137,14 @@ fn the_direct_route_is_tested_by_live_traffic_that_is_saved() {
     for number in 0..700_u64 {
         let before = world.attempts;
         assert!(world.request(CentreId(0), Role::Lower, number, &[]), "no visitor notices");
-        // One attempt is the detour's own; another one is a test of the direct route.
+        // One attempt is that of the detour; another one is a test of the direct route.
         if world.attempts - before == 2 {
             tested.push(number);
         }
     }
     assert_eq!(tested, [0, 5, 25, 125, 625]);
     assert_eq!(world.responses, 700);
-    // It heals, and the next test finds that out: the 3125th request after the failure.
+    // The route recovers, and the next test detects this: the 3125th request after the failure.
     world.reaches[0] = true;
     for number in 700..3126 {
         let before = world.attempts;
@@ -156,8 +155,8 @@ fn the_direct_route_is_tested_by_live_traffic_that_is_saved() {
     }
 }
 
-/// A path of whose connections one request a second makes use, cut for 30 s; the data centre connects without a request each 10 s while something is
-/// wrong. When each request was sent directly, in seconds.
+/// Simulates a path with one request per second that is cut for a while; the data centre makes a connection
+/// without a request every 10 s while the route is failed. Returns the times of direct requests in seconds.
 fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec<u64> {
     let world = World::new(2, 3, |network| Zone::new(network, Topology::None, Regional::Skipped));
     let mut reach = Reach::new(3);
@@ -183,7 +182,7 @@ fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec
             if route == Route::Direct {
                 direct.push(second);
                 if is_cut {
-                    // On a connection that was there before.
+                    // On a connection that was made before the cut.
                     let failed = (route, Some(Fault::HttpResponseTimeout));
                     next = reach.failed(now, &mut tries, failed, Replay::Harmless, &around);
                     continue;
@@ -200,9 +199,11 @@ fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec
 fn what_was_cut_is_used_again_after_the_first_connection() {
     let direct = seconds_of_direct_requests(50..80, false);
     let during: Vec<_> = direct.iter().copied().filter(|second| (50..80).contains(second)).collect();
-    // The first one, the 5th and the 25th after it, and those after the connection that failed at 55, which is a fault of its own.
+    // The first request, the 5th and 25th after it, and those after the failed connect at 55, which is a
+    // separate fault.
     assert_eq!(during, [50, 55, 59, 75, 79]);
-    // It comes back at 80, a connection is made at 85, and all are sent directly from then on; not from the 125th, at 175.
+    // The path recovers at 80, a connection is made at 85, and all requests are direct from then on, not only
+    // from the 125th at 175.
     assert_eq!(
         direct.iter().filter(|second| **second >= 80).copied().collect::<Vec<_>>(),
         Vec::from_iter(85..400)
@@ -213,7 +214,8 @@ fn what_was_cut_is_used_again_after_the_first_connection() {
 fn an_origin_that_connects_and_never_answers_is_tried_once_more_and_then_by_its_turns() {
     let direct = seconds_of_direct_requests(50..400, true);
     let during: Vec<_> = direct.into_iter().filter(|second| *second >= 50).collect();
-    // The connection at 55 is found out by the 5th request, which was to try it anyway; of those after that nothing is new.
+    // The connect at 55 triggers a test by the 5th request, which was due anyway; later connects trigger no
+    // further tests.
     assert_eq!(during, [50, 55, 75, 175]);
 }
 
@@ -235,16 +237,16 @@ fn what_must_not_be_sent_again_is_not() {
     assert_eq!(reach.beside(ms(250), &tries, &around), Some(Route::Through(CentreId(1))));
     let failed = (Route::Direct, Some(Fault::HttpResponseTimeout));
     assert_eq!(reach.failed(ms(1), &mut tries, failed, Replay::Forbidden, &around), None);
-    // The next request goes another way, and has nothing to race.
+    // The next request uses another route, without a race.
     let (_, next) = reach.begin(ms(2), origin(), &around);
     assert_eq!(next, Next { route: Route::Through(CentreId(1)), hedge: None });
-    // One that has no room is passed by, and taken by the next request all the same.
+    // A detour without capacity is skipped, but used by the next request.
     let (mut tries, Next { route, .. }) = reach.begin(ms(2), origin(), &around);
     let passed_by = reach.failed(ms(2), &mut tries, (route, None), Replay::Harmless, &around);
     assert_eq!((route, passed_by), (Route::Through(CentreId(1)), Some(Route::Through(CentreId(2)))));
     assert_eq!(reach.begin(ms(2), origin(), &around).1.route, route);
     assert_eq!(reach.failures().listed(ms(2)).count(), 1, "the direct one");
-    // A zone without detours has the direct route alone.
+    // A zone without detours has only the direct route.
     let (_, next) = reach.begin(ms(3), origin(), &Surroundings { allows_detours: false, ..around });
     assert_eq!(next, Next { route: Route::Direct, hedge: None });
 }
@@ -254,7 +256,7 @@ fn the_nearest_detour_that_works_is_taken() {
     let mut world = World::new(4, 4, |network| Zone::new(network, Topology::None, Regional::Skipped));
     world.reaches = vec![false, false, true, true];
     assert!(world.request(CentreId(0), Role::Lower, 1, &[]));
-    // It asked its neighbour in vain, and remembers that.
+    // It tried its neighbour without success, and records the failure.
     assert_eq!(world.attempts, 3);
     assert!(world.request(CentreId(0), Role::Lower, 2, &[]));
     assert_eq!(world.attempts, 4);
@@ -269,12 +271,11 @@ fn a_dead_origin_costs_a_request_so_many_tries_and_no_more() {
     for key in 0..200 {
         let before = world.attempts;
         assert!(!world.request(CentreId(0), Role::Lower, key, &[]));
-        // Three at the upper tier and three here, each of which may be a detour with one try of its own.
+        // Three at the upper tier and three here, each of which may be a detour with one attempt.
         assert!(world.attempts - before <= 6);
     }
 }
 
-/// Something that happens.
 #[derive(Debug, Clone)]
 enum Event {
     Request(u16, u64),
@@ -320,8 +321,9 @@ fn zones() -> impl Strategy<Value = (Topology, Regional)> {
 proptest! {
     #![proptest_config(histories::or(100))]
 
-    /// Data centres die and come back, routes to the origin break and heal. A request fails only if no data centre that is up can reach the
-    /// origin; and each that does not fail costs the origin one response, whichever tier has died.
+    /// Data centres fail and recover, and so do routes to the origin. A request fails only if no reachable
+    /// data centre can connect to the origin; and each successful request costs the origin one response,
+    /// whichever tier has failed.
     #[test]
     fn a_request_fails_only_if_nobody_reaches_the_origin(
         events in events(),
@@ -335,7 +337,7 @@ proptest! {
                 Event::Up(at, is_up) => {
                     world.is_up[usize::from(at)] = is_up;
                     if is_up {
-                        // Its neighbours hear of it; that it is down they find out themselves.
+                        // Its neighbours are notified of recovery; they detect the failure themselves.
                         world.health.iter_mut().for_each(|health| health.set(CentreId(at), State::Up));
                     }
                 }

@@ -13,7 +13,7 @@ fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Data centres on a line, their distances in milliseconds of light there and back.
+/// Data centres on a line; distances are round-trip times of light in milliseconds.
 fn network(names: &[(&str, u64)]) -> Network {
     let centre = |&(name, _): &(&str, u64)| Centre { name: name.into(), region: "r".into(), weight: 1 };
     let places: Vec<_> = names.iter().map(|&(_, place)| ms(place)).collect();
@@ -22,7 +22,7 @@ fn network(names: &[(&str, u64)]) -> Network {
     })
 }
 
-/// A history: each data centre connects every 10 s, and then the choice is reviewed.
+/// A history in which each data centre connects every 10 s, followed by a review.
 struct History {
     network: Network,
     measured: Measurements,
@@ -38,7 +38,7 @@ impl History {
         Self { network, measured, health: Health::default(), smart: Smart::new(Tuning::default()), now: s(0) }
     }
 
-    /// Goes on for so long with these connect times.
+    /// Continues for this time with these connect times.
     fn go_on(&mut self, time: Duration, connects: &[u64]) {
         let end = self.now + time;
         while self.now < end {
@@ -88,7 +88,7 @@ fn the_nearest_is_chosen_as_soon_as_it_has_measured_enough() {
 fn the_first_to_have_measured_is_not_the_nearest_for_that() {
     for (has_told, expected) in [(true, "fra"), (false, "lhr")] {
         let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
-        // Sydney is down, and not waited for.
+        // Sydney is down and not waited for.
         history.health.set(CentreId(2), crate::State::Down);
         let measure = |history: &mut History, centre, connect, at| {
             (0..5).for_each(|_| history.measured.add(at, CentreId(centre), ms(connect)));
@@ -106,7 +106,7 @@ fn the_first_to_have_measured_is_not_the_nearest_for_that() {
         }
         history.smart.review(s(19), &history.network, (&history.measured, &[]), &history.health);
         assert_eq!(history.chosen(), if has_told { "fra" } else { "unknown" });
-        // Who tells nothing is waited for until 15 s after the first.
+        // A data centre without measurements is waited for until 15 s after the first measurement.
         history.smart.review(s(20), &history.network, (&history.measured, &[]), &history.health);
         assert_eq!(history.chosen(), expected);
     }
@@ -123,7 +123,7 @@ fn the_first_to_be_back_is_not_the_nearest_for_that_either() {
         review(history, at);
     };
     measure(&mut history, 0, 12, s(5));
-    // Nobody who is up has measured, for longer than anybody would be waited for.
+    // No reachable data centre has measured for longer than the waiting time.
     history.health.set(CentreId(0), crate::State::Down);
     (6..100).for_each(|at| review(&mut history, s(at)));
     assert_eq!(history.chosen(), "unknown");
@@ -138,14 +138,14 @@ fn the_first_to_be_back_is_not_the_nearest_for_that_either() {
 fn a_little_nearer_is_no_reason() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     history.go_on(s(600), &[40, 50]);
-    // 10 % of 40 ms are needed, and 3 ms are there.
+    // 10 % of 40 ms are required, and the difference is 3 ms.
     history.go_on(s(3600), &[40, 37]);
     assert_eq!(history.chosen(), "lhr");
     assert_eq!(
         history.reason(),
         "lhr stays: fra connects to the origin in 37.0 ms instead of 40.0 ms, and a change has to save 4.0 ms"
     );
-    // Of 10 ms 10 % are 1 ms, and 2 ms is the least.
+    // 10 % of 10 ms are 1 ms, but at least 2 ms are required.
     history.go_on(s(3600), &[10, 9]);
     assert_eq!(history.chosen(), "lhr");
 }
@@ -154,7 +154,7 @@ fn a_little_nearer_is_no_reason() {
 fn nearer_by_the_margin_for_five_minutes_is_one_and_the_former_is_asked_for_an_hour() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     history.go_on(s(600), &[40, 50]);
-    // The median of 31 samples follows after 16, 160 s; another 300 s have to pass.
+    // The median of 31 samples changes after 16 samples, 160 s; then 300 s must pass.
     history.go_on(s(450), &[40, 20]);
     assert_eq!(history.chosen(), "lhr");
     assert!(
@@ -165,11 +165,11 @@ fn nearer_by_the_margin_for_five_minutes_is_one_and_the_former_is_asked_for_an_h
     history.go_on(s(10), &[40, 20]);
     assert_eq!(history.chosen(), "fra");
     let changed = history.now;
-    assert!(history.reason().ends_with("it took the place of lhr, which it asks for what it lacks"));
+    assert!(history.reason().ends_with("it replaced lhr, from which it requests missing objects"));
     let lhr = Some(CentreId(0));
     assert_eq!(history.smart.former(changed + s(3599)), lhr);
     assert_eq!(history.smart.former(changed + s(3600)), None);
-    // Within that hour there is no way back, however near the former becomes.
+    // Within the hour after a change the former data centre is not chosen again, however near it is.
     history.go_on(s(3590), &[5, 20]);
     assert_eq!((history.chosen(), history.smart.choice().former), ("fra", lhr));
     history.go_on(s(10), &[5, 20]);
@@ -196,7 +196,7 @@ fn one_that_is_down_is_replaced_after_a_while_even_during_a_change() {
     history.health.set(CentreId(1), crate::State::Down);
     history.go_on(s(300), &[40, 20, 60]);
     assert_eq!(history.chosen(), "fra");
-    // Meanwhile the next one is asked.
+    // Meanwhile the next candidate is used.
     assert_eq!(history.smart.candidates().map(|id| id.0).collect::<Vec<_>>(), [1, 0, 2]);
     history.go_on(s(10), &[40, 20, 60]);
     assert_eq!(history.chosen(), "lhr");
@@ -205,7 +205,7 @@ fn one_that_is_down_is_replaced_after_a_while_even_during_a_change() {
 #[test]
 fn an_origin_that_is_everywhere_is_not_near_anybody() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
-    // 3 and 9 ms for two between which light needs 160: 148 are missing, and between fra and syd 144.
+    // 3 and 9 ms with 160 ms of light between them: 148 are missing; 144 are missing between fra and syd.
     history.go_on(s(60), &[3, 2, 9]);
     assert_eq!(history.chosen(), "several places");
     assert_eq!(
@@ -214,7 +214,8 @@ fn an_origin_that_is_everywhere_is_not_near_anybody() {
          other and back; keys are spread over the large data centres"
     );
     assert_eq!(history.smart.candidates().count(), 0);
-    // It moves to one place, near Frankfurt, and is believed after a while: 310 s for all old samples of Sydney's median, and 300 s.
+    // The origin moves to one location near Frankfurt. This is recognised after 310 s, when all old samples
+    // of Sydney's median have expired, plus 300 s.
     history.go_on(s(300), &[8, 2, 158]);
     assert_eq!(history.chosen(), "several places");
     history.go_on(s(400), &[8, 2, 158]);
@@ -224,7 +225,7 @@ fn an_origin_that_is_everywhere_is_not_near_anybody() {
 #[test]
 fn light_is_not_overtaken_by_data_centres_at_the_edge_of_town() {
     let mut history = History::of(&[("lhr", 0), ("fra", 10)]);
-    // Between the two, and their places are off by a little: 9.2 instead of 10.
+    // The origin is between the two, whose positions are slightly inaccurate: 9.2 instead of 10.
     history.go_on(s(60), &[5, 5]);
     assert_eq!(history.chosen(), "lhr");
     let mut history = History::of(&[("lhr", 0), ("fra", 10)]);
@@ -245,11 +246,11 @@ fn who_has_just_started_takes_over_what_the_others_have_chosen() {
     };
     told(&mut history, &[]);
     assert_eq!(history.chosen(), "unknown");
-    // Nothing was measured yet, and of two with as many votes it is the first.
+    // Nothing was measured yet; with equal votes the first data centre is selected.
     told(&mut history, &[1, 0]);
     assert_eq!((history.chosen(), history.smart.former(history.now)), ("lhr", None));
-    assert_eq!(history.reason(), "lhr, as it is the one that most other data centres have chosen");
-    // One that is down is nobody's choice.
+    assert_eq!(history.reason(), "lhr, the choice of most other data centres");
+    // Votes for a data centre that is down are ignored.
     let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
     history.health.set(CentreId(0), crate::State::Down);
     told(&mut history, &[0, 0, 1]);
@@ -272,7 +273,7 @@ fn who_is_alone_with_a_choice_takes_over_that_of_most_after_a_while() {
     };
     go_on(&mut history, s(29), &[0, 0]);
     assert_eq!(history.chosen(), "fra");
-    // They had only not told of it yet.
+    // The reports were only delayed.
     go_on(&mut history, s(5), &[1, 0]);
     go_on(&mut history, s(30), &[0, 0]);
     assert_eq!(history.chosen(), "fra");
@@ -291,14 +292,14 @@ fn nobody_measures_and_nothing_changes() {
 proptest! {
     #![proptest_config(histories::or(12))]
 
-    /// Whatever the network does, a change is followed by an hour without one, unless the chosen one is down, or was for so long that it has
-    /// not measured enough since.
+    /// For any behaviour of the network, a change is followed by an hour without one, unless the chosen data
+    /// centre is down, or was down for so long that it has too few measurements.
     #[test]
     fn no_flapping(
         seed in any::<u64>(),
         outages in prop::collection::vec((0_usize..3000, 0_u16..3, 1_usize..200), 0..4),
     ) {
-        // Light between them needs nothing, so that they are never apart.
+        // Light takes no time between them, so that they never indicate several locations.
         let mut history = History::of(&[("a", 0), ("b", 0), ("c", 0)]);
         let mut connects = [50_i64, 50, 50];
         let (mut last, mut before) = (None, Basis::Unknown);
@@ -321,7 +322,7 @@ proptest! {
                     let was_up = history.health.is_up(was) && measures;
                     prop_assert!(!was_up || history.now - last >= pause, "{:?} after {last:?}", history.now);
                     prop_assert!(history.now - last >= s(300));
-                    // The first choice has no store that would have to become warm.
+                    // The first choice has no warm cache to lose.
                     pause = s(3600);
                 }
                 (last, before) = (Some(history.now), basis);
@@ -329,8 +330,8 @@ proptest! {
         }
     }
 
-    /// Data centres start anew and are apart from others at any time, and see the same measurements. Half a minute after they are all there and
-    /// together they have chosen the same, and so it stays.
+    /// Data centres restart and are partitioned at any time, and receive the same measurements. Half a minute
+    /// after all are up and connected, they have made the same choice and keep it.
     #[test]
     fn all_come_to_the_same_choice(
         steps in prop::collection::vec((any::<u8>(), 0_usize..4, prop::array::uniform4(0_i64..7)), 50..400),
@@ -370,7 +371,7 @@ proptest! {
             let choices = step(&mut smart, &[false; 4], &connects);
             agreed.push(choices.iter().all(|choice| *choice == choices[0]));
         }
-        // A minute for all to agree, and a moment each time when one is the first to change to a nearer one.
+        // A minute until all agree, and a moment whenever the first data centre changes to a nearer one.
         let apart: Vec<_> = (0..agreed.len()).filter(|step| !agreed[*step]).collect();
         prop_assert!(apart.len() <= 12, "{apart:?}");
         prop_assert!(apart.iter().all(|step| *step < 900), "{apart:?}");
@@ -381,7 +382,7 @@ proptest! {
         let mut history = History::of(&[("a", 0), ("b", 0)]);
         history.go_on(s(60), &[50, 55]);
         for (a, b) in noise {
-            // Medians are in 50..=53 and 47..=50: at most 6 ms nearer, of which 5 to 5.3 are needed.
+            // Medians are in 50..=53 and 47..=50: at most 6 ms nearer, of which 5 to 5.3 are required.
             history.step(&[50 + a, 50 - b.min(2)]);
         }
         prop_assert_eq!(history.chosen(), "a");

@@ -1,4 +1,4 @@
-//! Files in which bytes were changed: no wrong byte is read, and nothing is missing without an error.
+//! Files with modified bytes: no wrong byte is read, and nothing is missing without an error.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -9,7 +9,7 @@ use super::*;
 
 type Known = BTreeMap<String, Vec<u8>>;
 
-/// Fills a store: small values, some over many pages, some deleted. Returns what is in it.
+/// Fills a store with small values, large values and tombstones. Returns its contents.
 async fn fill(vault: &Vault) -> Known {
     let mut known = Known::new();
     for number in 0..200 {
@@ -31,7 +31,7 @@ async fn fill(vault: &Vault) -> Known {
     known
 }
 
-/// Reads everything; returns the keys that were refused.
+/// Reads everything; returns the keys that failed.
 fn damaged_keys(vault: &Vault, known: &Known) -> Vec<String> {
     let read = |key: &str| -> Result<Option<Vec<u8>>, Error> {
         let Some(Found { record, value: mut reading }) = vault.look("ns", key)? else { return Ok(None) };
@@ -63,7 +63,7 @@ fn names_of(listed: &Listed) -> Vec<&String> {
     listed.keys.iter().map(|key| &key.name).collect()
 }
 
-/// Changes a byte and uses the store. Returns how many keys that cost, or `None` if the file is refused.
+/// Changes a byte and uses the store. Returns the number of failed keys, or `None` if the file is refused.
 async fn use_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known) -> Option<usize> {
     let mut bytes = bytes.to_vec();
     bytes[at] ^= 1 << (at % 8);
@@ -87,7 +87,8 @@ async fn use_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known
     Some(before.len())
 }
 
-/// What can be read of a file in which a byte was changed comes to a new one; the rest is named or counted.
+/// Everything that is readable in a file with a changed byte is copied to a new one; the rest is listed or
+/// counted.
 fn salvage_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known) {
     let path = config(directory).path;
     let to = path.with_extension("new");

@@ -1,4 +1,4 @@
-//! What a store keeps for another one of the same values, and what it takes from that.
+//! Replication between two stores.
 
 use kv::{Given, Record, Span, TOMBSTONE};
 
@@ -21,7 +21,7 @@ fn all() -> Span {
     Span { after: String::new(), upto: None }
 }
 
-/// A thousand years in milliseconds, so that versions are newer than those that the day gives.
+/// A thousand years in milliseconds, so that these versions are newer than those made at the test's time.
 const FAR: u64 = 32_000_000_000_000 << 16;
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn what_is_written_is_noted_as_durably_as_it_is_until_the_other_one_has_it
     // As if the process were killed here.
     drop(vault);
     let vault = loop {
-        // The file is let go of by a thread of its own.
+        // Another thread releases the file.
         match Vault::open(&Config { company: Company::Paired, ..config(&directory) }, day) {
             Err(Error::Locked { .. }) => tokio::task::yield_now().await,
             opened => break opened.unwrap(),
@@ -43,7 +43,7 @@ async fn what_is_written_is_noted_as_durably_as_it_is_until_the_other_one_has_it
     assert_eq!((vault.usage().noted, vault.usage().is_filling), (3, true));
     assert_eq!(vault.notes("", 2).unwrap(), ["ns\0a", "ns\0b"]);
     assert_eq!(vault.notes("ns\0b", 2).unwrap(), ["ns\0c"]);
-    // It was written again while the other one was given what was before.
+    // The key was written again while the previous record was sent to the other store.
     let second = put(&vault, "a", b"2").await;
     vault.unnote(vec![("ns\0a".into(), first)]).await.unwrap();
     assert_eq!(vault.usage().noted, 3);
@@ -71,7 +71,7 @@ async fn a_write_with_an_older_version_is_refused_and_the_same_one_is_done_once(
     };
     let large = vec![7; PIECE + 1];
     assert_eq!(write(FAR, &large).await.unwrap(), version(FAR));
-    // It comes by another way as well.
+    // The same write also arrives over another path.
     assert_eq!(write(FAR, &large).await.unwrap(), version(FAR));
     assert_eq!(trouble::pieces(&vault), 2);
     for stale in [
@@ -83,7 +83,7 @@ async fn a_write_with_an_older_version_is_refused_and_the_same_one_is_done_once(
     }
     assert!(vault.look("ns", "b").unwrap().is_none(), "all or none");
     assert_eq!(value(&vault, "a").unwrap().0, large);
-    // What it makes itself is newer than what it has heard of.
+    // Its own versions are newer than all received ones.
     assert!(put(&vault, "c", b"1").await > version(FAR));
     close(vault).await;
 }
@@ -101,7 +101,7 @@ async fn the_newer_one_of_two_stores_counts() {
         (value(&vault, "a").unwrap().0, value(&vault, "b").unwrap()),
         (b"ours".to_vec(), (b"theirs".to_vec(), version(FAR)))
     );
-    // The other one is behind in one, and has given the other itself.
+    // The other store is behind in one key, and sent the other key itself.
     assert_eq!(vault.notes("", 9).unwrap(), ["ns\0a"]);
     let mut upload = vault.upload();
     let large = vec![7; PIECE + 1];
@@ -128,7 +128,7 @@ async fn a_deletion_is_not_forgotten_before_the_other_one_knows_of_it() {
     NOW.store(DAY + 2 * TOMBSTONE.as_secs(), SeqCst);
     vault.sweep().await.unwrap();
     assert_eq!(vault.look("ns", "a").unwrap().unwrap().record.version, deleted);
-    // Nothing is left to do for it each second, and both may forget it at times of their own.
+    // There is no periodic work for the tombstone, and both stores may drop it at different times.
     assert_eq!(vault.sweep().await.unwrap(), (Vec::new(), false));
     assert_eq!(vault.known(&all(), (9, 1000)).unwrap(), (Vec::new(), None));
     vault.unnote(vec![("ns\0a".into(), deleted)]).await.unwrap();

@@ -1,4 +1,4 @@
-//! A machine that loses its power: of what was written since the last sync, any sectors may be on the disk.
+//! A power failure: of the sectors written since the last sync, any subset may be on the disk.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use redb::StorageBackend;
 use super::*;
 use crate::blocks::Storage;
 
-/// What is on the disk, and sectors that may come there: each with its number and its bytes.
+/// The durable contents of a disk, and unsynced sectors with their numbers.
 #[derive(Debug)]
 struct Disk {
     synced: Vec<u8>,
@@ -21,7 +21,7 @@ struct Disk {
     waiting: Vec<(usize, Vec<u8>)>,
     random: Xoshiro256PlusPlus,
     acknowledged: usize,
-    /// What a failure before each sync would have left, and how many writes were acknowledged by then.
+    /// The possible contents after a failure before each sync, and the number of writes acknowledged by then.
     images: Vec<(usize, Vec<u8>)>,
 }
 
@@ -106,7 +106,7 @@ proptest! {
     fn a_power_failure_loses_nothing_that_was_acknowledged(seed in any::<u64>(), writes in 1..12_usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let directory = TempDir::new().unwrap();
-        // The file is where the store looks for one; what is in it is on the disk.
+        // The store expects its file there; the contents are on the simulated disk.
         made::make(&config(&directory).path).unwrap();
         let disk = Volatile::new(std::fs::read(config(&directory).path).unwrap(), seed);
         let vault = open_on(&disk, &directory);
@@ -124,7 +124,7 @@ proptest! {
         for (acknowledged, image) in images {
             let disk = Volatile::new(image, seed);
             for _ in 0..2 {
-                // The second start finds what the first has made of it.
+                // The second start reads the result of the first one.
                 let vault = open_on(&disk, &directory);
                 for key in 0..7 {
                     let of_key = |number: &usize| number % 7 == key;

@@ -1,4 +1,4 @@
-//! Files that are locked, damaged, something else, from a newer program, or full.
+//! Files that are locked, damaged, not a store, from a newer program, or full.
 
 use std::{
     fs,
@@ -22,12 +22,10 @@ use crate::{
     made::make,
 };
 
-/// How many pieces of values are stored.
 pub(super) fn pieces(vault: &Vault) -> u64 {
     vault.view().open_table(VALUES).unwrap().len().unwrap()
 }
 
-/// The tables of a file that is not open.
 fn tables_of(path: &std::path::Path) -> Database {
     let storage = opening(path)().unwrap();
     let blocks = Blocks::open(storage, Arc::default()).unwrap();
@@ -46,7 +44,7 @@ async fn a_file_that_cannot_be_the_store_is_refused_in_a_sentence() {
     let vault = open(&directory, day);
     assert_eq!(
         refused(&directory),
-        "the store DIR/kv.redb is in use by another process; end that one, or give this one a file of its own"
+        "the store DIR/kv.redb is in use by another process; stop that process, or configure another file"
     );
     put(&vault, "k", b"v").await;
     close(vault).await;
@@ -57,7 +55,7 @@ async fn a_file_that_cannot_be_the_store_is_refused_in_a_sentence() {
     drop(database);
     assert_eq!(
         refused(&directory),
-        "the store DIR/kv.redb has version 2 of the format, and this program knows only 1; use the program that wrote it"
+        "the store DIR/kv.redb has version 2 of the format, and this program supports only 1; use the program that wrote it"
     );
     fs::remove_file(&path).unwrap();
     make(&path).unwrap();
@@ -71,7 +69,7 @@ async fn a_file_that_cannot_be_the_store_is_refused_in_a_sentence() {
     fs::write(&path, "").unwrap();
     assert_eq!(
         refused(&directory),
-        "the store DIR/kv.redb is empty, and a store never is: put the right file there, or remove it to begin a new store"
+        "the store DIR/kv.redb is empty, which is never valid: restore the file, or remove it to create a new store"
     );
     fs::write(&path, "[network]\nname = \"n\"\n".repeat(1000)).unwrap();
     assert_eq!(refused(&directory), foreign);
@@ -106,7 +104,7 @@ async fn a_damaged_file_is_refused_or_what_was_acknowledged() {
     assert!(refusals > 0 && opened > 0, "{refusals} refusals, {opened} opened");
 }
 
-/// A file whose disk has room for no more than so many bytes.
+/// A file on a disk with limited space.
 #[derive(Debug)]
 struct Small {
     file: FileBackend,
@@ -132,7 +130,7 @@ impl StorageBackend for Small {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        // A file that is made longer takes no room until it is written to.
+        // Extending a file needs no space until it is written.
         let room = self.room.load(SeqCst).saturating_add(if self.reserve.exists() { 0 } else { 4 << 20 });
         if offset + data.len() as u64 > room {
             return Err(ErrorKind::StorageFull.into());
@@ -187,7 +185,7 @@ async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() 
     };
     assert!(matches!(full, Error::Full { .. }), "{full}");
     assert!(acknowledged > 1);
-    // Reads go on, and so do writes for which there is room again.
+    // Reads continue, and so do writes once there is space.
     for number in 0..acknowledged {
         assert_eq!(value(&vault, &format!("{number}")).unwrap().0, vec![1; PIECE]);
     }

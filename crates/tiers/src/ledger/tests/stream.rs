@@ -1,16 +1,16 @@
-//! The same promise where purges travel through a stream as well, which drops what is old, and links may all be cut.
+//! The same guarantee if purges are also distributed through a stream, which drops old messages, and all
+//! links may be cut.
 
 use super::*;
 
-/// Messages of a log that the stream has: far fewer than a history puts into it.
+/// Messages of a log that the stream keeps: far fewer than a history publishes.
 const KEPT: usize = 2;
 
 impl Centre {
-    /// Reads a message of the stream.
     fn read(&mut self, mut piece: Piece<u64>) {
         let (log, before) = (piece.log, piece.first - 1);
         let last = before + piece.entries.len() as u64;
-        // What comes before is in the stream no more.
+        // Earlier messages were dropped from the stream.
         piece.forgets |= before > self.ledger.reached(log);
         self.take_pieces(vec![piece]);
         let last = last.min(self.ledger.reached(log));
@@ -27,7 +27,7 @@ impl Centre {
 }
 
 impl World {
-    /// How far the stream is: each log has a last message there, or is not there.
+    /// The position of the stream: the last message of each log in it.
     pub(super) fn in_stream(&self) -> Position {
         let mut position = Position::default();
         for piece in self.stream.iter().flatten() {
@@ -36,7 +36,7 @@ impl World {
         position
     }
 
-    /// Whoever puts something has read all before, as the edge has.
+    /// A data centre reads all messages before it publishes, as in the edge.
     pub(super) fn put(&mut self, at: usize) {
         self.read(at, usize::MAX);
         let centre = &mut self.centres[at];
@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    /// When all reach the stream and nobody anybody else, all have heard of everything.
+    /// If all data centres are connected to the stream only, all receive everything.
     fn come_together_by_stream(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..ENOUGH {
             if self.is_even() {
@@ -169,7 +169,7 @@ fn who_comes_after_the_stream_has_dropped_something_takes_everything_for_stale()
     let there = &world.centres[1];
     assert_eq!((there.stored, there.reached.to_string().as_str()), (None, "0:2"));
     assert!(there.ledger.covers(&world.centres[0].ledger.position()));
-    // Who has all but the last one goes on from there.
+    // A data centre that lacks only the last entry continues from there.
     world.step(Step::Purge { at: 0 }).unwrap();
     world.put(0);
     world.read(1, usize::MAX);
@@ -188,7 +188,7 @@ fn a_log_that_is_over_stays_in_the_stream_until_nobody_has_it() {
         world.read(at, usize::MAX);
         world.say(at, 3);
     }
-    // All have it, which is known to the one that begins again alone.
+    // All have received it, and the restarted data centre knows this.
     world.step(Step::Look { at: 3 }).unwrap();
     world.put(3);
     assert!(world.centres[3].ledger.is_settled(LogId(3)));
