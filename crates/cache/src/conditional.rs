@@ -1,4 +1,4 @@
-//! Conditional requests: those of clients that are answered with 304, and our own to origins (RFC 9110 section 13).
+//! Conditional requests of clients, and conditional requests to origins (RFC 9110 section 13).
 
 use http_types::{
     HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
@@ -10,17 +10,17 @@ use http_types::{
 
 use crate::{Stored, Time};
 
-/// When the date in `If-Modified-Since` means that a client has the stored representation.
+/// How a date in `If-Modified-Since` is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateMatch {
-    /// The stored representation is not newer (RFC 9110 section 13.1.3).
+    /// It matches if the stored representation is not newer (RFC 9110 section 13.1.3).
     NotNewer,
-    /// The dates are equal. An origin that returns to an older file has an older `Last-Modified`: another cache, which would
-    /// keep the newer file for all its clients, has to receive the older one.
+    /// It matches if the dates are equal. If an origin reverts to an older file, `Last-Modified` decreases.
+    /// Another cache that still has the newer file must then receive the older one, not a 304.
     Exact,
 }
 
-/// Whether a client has the stored representation already and can receive a 304.
+/// Whether the client has the stored representation, so that a 304 can be sent.
 pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored, dates: DateMatch) -> bool {
     if !matches!(*method, Method::GET | Method::HEAD) || !stored.status.is_success() {
         return false;
@@ -38,14 +38,14 @@ pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored, da
     let modified = Time::in_field(&stored.headers, &LAST_MODIFIED);
     match dates {
         DateMatch::Exact => modified == Some(since),
-        // A representation without Last-Modified existed when it was sent, at the latest.
+        // Without Last-Modified, the Date is an upper limit.
         DateMatch::NotNewer => {
             modified.or_else(|| Time::in_field(&stored.headers, &DATE)).is_some_and(|date| date <= since)
         }
     }
 }
 
-/// What says whether a stored response is still the current one.
+/// The validators of a stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validators {
     etag: Option<HeaderValue>,
@@ -53,21 +53,21 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Those of a stored response, if it has any.
+    /// The validators of a stored response, if it has any.
     pub fn of(stored: &Stored) -> Option<Self> {
         let etag = stored.headers.get(ETAG).cloned();
         let modified = stored.headers.get(LAST_MODIFIED).cloned();
         (etag.is_some() || modified.is_some()).then_some(Self { etag, modified })
     }
 
-    /// Makes a request conditional, on these and nothing else.
+    /// Makes a request conditional on these validators only.
     pub fn ask(&self, request: &mut HeaderMap) {
         make_unconditional(request);
         self.ask_first(request);
     }
 
-    /// Makes a request conditional on these, and if that is not met, one for the parts that it names: conditions like these go before
-    /// Range and If-Range (RFC 9110 section 13.2.2).
+    /// Makes a request conditional on these validators, and keeps Range and If-Range. The validators are
+    /// evaluated first (RFC 9110 section 13.2.2).
     pub fn ask_first(&self, request: &mut HeaderMap) {
         for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE] {
             request.remove(name);
@@ -80,8 +80,9 @@ impl Validators {
         }
     }
 
-    /// Whether a 304 is about the response that has these (RFC 9111 section 4.3.4). Its strong tag must equal the stored tag; without a
-    /// tag, its date must equal the stored date. A 304 without validators confirms the response whose validators were sent.
+    /// Whether a 304 confirms the response with these validators (RFC 9111 section 4.3.4). A strong tag in
+    /// the 304 must equal the stored tag; without a tag, its date must equal the stored date. A 304 without
+    /// validators confirms the response whose validators were sent.
     pub fn are_confirmed_by(&self, answer: &HeaderMap) -> bool {
         let is_date_confirmed = || match (answer.get(LAST_MODIFIED), &self.modified) {
             (Some(theirs), ours) => Some(theirs) == ours.as_ref(),
@@ -96,15 +97,15 @@ impl Validators {
     }
 }
 
-/// Leaves a request that is answered with the whole response: what is asked of the origin is for all clients.
+/// Removes conditions and ranges, so that the origin returns the whole response for all clients.
 pub fn make_unconditional(request: &mut HeaderMap) {
     for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE] {
         request.remove(name);
     }
 }
 
-/// Whether a response with this status may answer a request with this header: a 304 answers a condition on a validator, and a 206 a Range
-/// (RFC 9110 sections 15.3.7 and 15.4.5).
+/// Whether a response with this status is valid for a request with this header: a 304 requires a condition on
+/// a validator, and a 206 requires a Range (RFC 9110 sections 15.3.7 and 15.4.5).
 pub fn is_solicited(request: &HeaderMap, status: StatusCode) -> bool {
     let has = |names: &[HeaderName]| names.iter().any(|name| request.contains_key(name));
     match status {
@@ -114,8 +115,8 @@ pub fn is_solicited(request: &HeaderMap, status: StatusCode) -> bool {
     }
 }
 
-/// The entity tags of a list. A tag may have commas, backslashes and bytes beyond ASCII between its quotes (RFC 9110 section 8.8.3); one
-/// without quotes, as some origins send it, ends at a comma.
+/// The entity tags of a list. A tag may contain commas, backslashes and non-ASCII bytes between its quotes
+/// (RFC 9110 section 8.8.3). Some origins send tags without quotes, which end at a comma.
 fn tags(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         rest = rest.trim_ascii_start();
@@ -136,7 +137,7 @@ fn tags(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// An entity tag as the weak comparison takes it (RFC 9110 section 8.8.3.2).
+/// The part of an entity tag that the weak comparison uses (RFC 9110 section 8.8.3.2).
 fn opaque(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }
@@ -220,7 +221,7 @@ mod tests {
                 "{tag:?} {lines:?}"
             );
         }
-        // Without a tag, only `*` is known.
+        // Without a tag, only `*` matches.
         assert!(is_not_modified(
             &Method::GET,
             &map(&[("if-none-match", "*")]),
@@ -303,7 +304,7 @@ mod tests {
             (&[date], &[], true),
             (&[date], &[date], true),
             (&[date], &[later], false),
-            // Nothing shows that the tag is one of the stored response.
+            // The stored response has no tag that could match.
             (&[date], &[strong], false),
             (&[date], &[strong, date], false),
             (&[date], &[weak], false),

@@ -1,4 +1,4 @@
-//! What a response asks of caches: its Cache-Control, or the targeted field that goes before it (RFC 9213).
+//! Cache directives of responses: Cache-Control, or the targeted field that overrides it (RFC 9213).
 
 use std::time::Duration;
 
@@ -7,54 +7,54 @@ use sfv::{BareItem, ListEntry, Parser};
 
 use crate::directives::{directives, misplaced};
 
-/// The directives of a response that a shared cache knows (RFC 9111 section 5.2.2, RFC 5861, RFC 8246).
+/// The directives of a response that shared caches understand (RFC 9111 section 5.2.2, RFC 5861, RFC 8246).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
-    /// Which targeted field these directives come from; `None` is Cache-Control.
+    /// The targeted field with these directives; `None` is Cache-Control.
     pub target: Option<HeaderName>,
-    /// Nothing is stored.
+    /// `no-store`.
     pub no_store: bool,
-    /// Every use is asked for first.
+    /// `no-cache`: must be validated before each use.
     pub no_cache: bool,
-    /// For one person.
+    /// `private`: for a single client.
     pub private: bool,
-    /// For everybody, even if that does not follow from the rest.
+    /// `public`: for all clients, even if other rules forbid that.
     pub public: bool,
-    /// `must-revalidate`: never used stale, whatever else permits that.
+    /// `must-revalidate`: never served stale.
     pub must_revalidate: bool,
-    /// `proxy-revalidate`: the same for shared caches.
+    /// `proxy-revalidate`: never served stale by shared caches.
     pub proxy_revalidate: bool,
-    /// Stored only by caches that know what its status means.
+    /// `must-understand`: stored only by caches that implement the rules of the status.
     pub must_understand: bool,
-    /// Handed on byte by byte.
+    /// `no-transform`: forwarded unchanged.
     pub no_transform: bool,
-    /// Will not change while it is fresh.
+    /// `immutable`: does not change while it is fresh.
     pub immutable: bool,
-    /// How long it is fresh for everybody.
+    /// `max-age`: the freshness lifetime.
     pub max_age: Option<Duration>,
-    /// How long it is fresh for shared caches.
+    /// `s-maxage`: the freshness lifetime in shared caches.
     pub s_maxage: Option<Duration>,
-    /// How long after its end it may be used while it is asked for.
+    /// `stale-while-revalidate`: how long it may be served stale during a revalidation.
     pub stale_while_revalidate: Option<Duration>,
-    /// How long after its end it may be used instead of an error.
+    /// `stale-if-error`: how long it may be served stale instead of an error.
     pub stale_if_error: Option<Duration>,
-    /// Fields that are not stored, or not used unasked: of `private="…"` and `no-cache="…"`.
+    /// Fields in `private="…"` and `no-cache="…"`, which are not stored.
     pub withheld: Vec<HeaderName>,
 }
 
 impl Control {
-    /// Reads the first of the `targets` that the response has and that can be read, or else Cache-Control.
+    /// Reads the first valid field of `targets`, otherwise Cache-Control.
     pub fn read(headers: &HeaderMap, targets: &[HeaderName]) -> Self {
         let targeted = targets.iter().find_map(|target| Self::targeted(headers, target));
         targeted.unwrap_or_else(|| Self::general(headers))
     }
 
-    /// Whether it says itself how long it is fresh.
+    /// Whether it contains a freshness lifetime.
     pub fn is_explicit(&self) -> bool {
         self.max_age.is_some() || self.s_maxage.is_some()
     }
 
-    /// Whether it forbids every stale use (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
+    /// Whether it forbids all stale use (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
     pub const fn forbids_stale(&self) -> bool {
         self.must_revalidate || self.proxy_revalidate
     }
@@ -77,16 +77,16 @@ impl Control {
         control
     }
 
-    /// Takes a word of what is no directive: a restriction counts however it is written, and a lifetime that cannot be read is over (RFC
-    /// 9111 section 4.2.1).
+    /// Evaluates a word outside of a valid directive: a restriction applies in any syntax, and an invalid
+    /// lifetime is 0 (RFC 9111 section 4.2.1).
     fn restrict(&mut self, word: &str) {
         if RESTRICTIONS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
             self.add(word, Duration::ZERO);
         }
     }
 
-    /// A dictionary of structured fields. One that cannot be read, or that gives a lifetime as anything but a whole number, is as
-    /// if it were not there.
+    /// Parses a dictionary of structured fields. An invalid field, or one with a lifetime that is not an
+    /// integer, is ignored.
     fn targeted(headers: &HeaderMap, target: &HeaderName) -> Option<Self> {
         let lines: Vec<_> = headers.get_all(target).iter().map(|line| line.as_bytes()).collect();
         if lines.is_empty() {
@@ -113,7 +113,7 @@ impl Control {
         (!members.is_empty()).then_some(control)
     }
 
-    /// Takes the fields of `private="…"` and `no-cache="…"`; whether it was one of them.
+    /// Adds the fields of `private="…"` and `no-cache="…"`. Returns whether it was one of these directives.
     fn withhold(&mut self, name: &str, names: &str) -> bool {
         let is_qualified = name.eq_ignore_ascii_case("private") || name.eq_ignore_ascii_case("no-cache");
         let fields = || names.split(',').filter_map(|field| field.trim().parse::<HeaderName>().ok());
@@ -124,7 +124,7 @@ impl Control {
         true
     }
 
-    /// Of a directive that is there twice, the first counts.
+    /// The first of several lifetimes applies.
     fn add(&mut self, name: &str, duration: Duration) {
         match name.to_ascii_lowercase().as_str() {
             "no-store" => self.no_store = true,
@@ -152,7 +152,7 @@ fn is_lifetime(name: &str) -> bool {
     matches!(name, "max-age" | "s-maxage" | "stale-while-revalidate" | "stale-if-error")
 }
 
-/// Delta-seconds (RFC 9111 section 1.2.2); what is not a number is 0, which is stale.
+/// Parses delta-seconds (RFC 9111 section 1.2.2). Invalid text is 0, which is stale.
 pub(crate) fn seconds(text: &str) -> Duration {
     if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
         return Duration::ZERO;
@@ -160,7 +160,7 @@ pub(crate) fn seconds(text: &str) -> Duration {
     Duration::from_secs(text.parse().unwrap_or(LONGEST_S).min(LONGEST_S))
 }
 
-/// What larger numbers are taken for: 2^31 seconds (RFC 9111 section 1.2.2).
+/// The maximum: 2^31 seconds (RFC 9111 section 1.2.2).
 const LONGEST_S: u64 = 1 << 31;
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
         for value in ["public; max-age=60", "max-age = 60", "\"max-age=60\""] {
             assert_eq!(read(&[("cache-control", value)]).max_age, seconds(0), "{value}");
         }
-        // The first lifetime counts.
+        // The first lifetime applies.
         assert_eq!(read(&[("cache-control", "max-age=60, public; max-age=5")]).max_age, seconds(60));
     }
 

@@ -1,4 +1,4 @@
-//! Which bytes of a body are here where others are missing, and what of a request they answer (RFC 9111 section 3.3).
+//! Partially stored bodies: which bytes are stored, and which requests they can serve (RFC 9111 section 3.3).
 
 use http_types::{HeaderMap, Method};
 
@@ -7,54 +7,54 @@ use crate::{
     ranges::{self, Part, Wanted},
 };
 
-/// The bytes of a body that are here.
+/// The stored bytes of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
     length: u64,
-    /// In their order, with at least a byte missing between two of them.
+    /// Ascending, with at least one missing byte between two parts.
     here: Vec<Part>,
 }
 
-/// What a request gets from what is here.
+/// How a request can be served from the stored bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supply {
-    /// All of its answer.
+    /// Completely.
     Here,
-    /// All but one gap.
+    /// Completely except for one gap.
     AllBut(Gap),
-    /// Less than that: its origin is to be asked as the client asks.
+    /// With several gaps or not at all: the client's request is forwarded.
     Elsewhere,
 }
 
-/// What is missing of what a request asks for.
+/// The missing bytes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// What is asked for; `None` is the whole, without Range.
+    /// The requested part; `None` is the whole body, without Range.
     pub asked: Option<Part>,
-    /// What is not here of it. The rest is.
+    /// The missing part of it.
     pub missing: Part,
 }
 
 impl Coverage {
-    /// Nothing yet of a body of so many bytes.
+    /// No stored bytes of a body of this length.
     pub const fn of(length: u64) -> Self {
         Self { length, here: Vec::new() }
     }
 
-    /// How many bytes the whole has.
+    /// The length of the whole body.
     pub const fn length(&self) -> u64 {
         self.length
     }
 
-    /// Whether nothing is missing.
+    /// Whether all bytes are stored.
     pub fn is_whole(&self) -> bool {
         self.here.iter().map(|part| part.length()).sum::<u64>() == self.length
     }
 
-    /// Adds bytes, also such as are here already. `false` if they cannot be added: they are not of the body, or there would be too many
-    /// parts.
+    /// Adds bytes, which may be stored already. Returns `false` if the part is outside the body, or if there
+    /// would be too many parts.
     pub fn add(&mut self, part: Part) -> bool {
-        // Those that overlap it or touch it become one with it.
+        // Merge parts that overlap or touch the new one.
         let from = self.here.partition_point(|other| other.last + 1 < part.first);
         let to = self.here.partition_point(|other| other.first <= part.last.saturating_add(1));
         if part.last >= self.length || (from == to && self.here.len() >= MOST_PARTS) {
@@ -68,7 +68,7 @@ impl Coverage {
         true
     }
 
-    /// The parts of a part that are missing, in their order.
+    /// The missing parts within a part, ascending.
     pub fn gaps(&self, within: Part) -> Vec<Part> {
         let (mut gaps, mut next) = (Vec::new(), within.first);
         let from = self.here.partition_point(|part| part.last < within.first);
@@ -84,7 +84,7 @@ impl Coverage {
         gaps
     }
 
-    /// What a request gets from it, where `stored` is its header.
+    /// How a request can be served. `stored` is the header of the response.
     pub fn supply(&self, method: &Method, request: &HeaderMap, stored: &Stored, dates: DateMatch) -> Supply {
         if *method != Method::GET {
             return Supply::Elsewhere;
@@ -112,7 +112,8 @@ impl Coverage {
     }
 }
 
-/// Parts of one body that do not touch. Whoever skips about more than that, as readers of archives do, is better off with the whole.
+/// Parts of a body that do not touch. For access patterns with more parts, such as those of archive readers,
+/// storing the whole body is better.
 const MOST_PARTS: usize = 256;
 
 #[cfg(test)]
@@ -167,7 +168,7 @@ mod tests {
         let mut many = Coverage::of(10_000);
         assert!((0..256).all(|number| many.add(part(2 * number, 2 * number))));
         assert!(!many.add(part(600, 600)));
-        // What closes a gap makes room.
+        // A part that closes a gap reduces the number of parts.
         assert!(many.add(part(1, 1)) && many.add(part(600, 600)));
     }
 
@@ -184,7 +185,7 @@ mod tests {
             ("bytes=50-69", but(50, 69, (50, 59))),
             ("bytes=30-69", but(30, 69, (40, 59))),
             ("bytes=70-", but(70, 99, (80, 99))),
-            // Two gaps; nothing of it; several parts, of which one is missing; nothing that there is.
+            // Two gaps; no stored byte; several parts with a missing one; an unsatisfiable range.
             ("bytes=0-", Supply::Elsewhere),
             ("bytes=40-59", Supply::Elsewhere),
             ("bytes=0-1, 50-51", Supply::Elsewhere),
@@ -199,7 +200,7 @@ mod tests {
         let prefix = covered(&[(0, 39)]);
         let rest = Supply::AllBut(Gap { asked: None, missing: part(40, 99) });
         assert_eq!(supply(&prefix, &[]), rest);
-        // Another version is had, so the range does not count.
+        // The client has another version, so the range is ignored.
         assert_eq!(supply(&prefix, &[("range", "bytes=0-9"), ("if-range", "\"b\"")]), rest);
         assert_eq!(supply(&prefix, &[("range", "bytes=0-9"), ("if-range", "\"a\"")]), Supply::Here);
         assert_eq!(supply(&prefix, &[("if-none-match", "\"a\"")]), Supply::Here);

@@ -1,18 +1,19 @@
-//! The list of directives of Cache-Control (RFC 9111 section 5.2), of any field with the same grammar, and lists of names.
+//! Parser for the directives of Cache-Control (RFC 9111 section 5.2) and other fields with the same grammar,
+//! and for lists of names.
 
 use std::borrow::Cow;
 
 use http_types::{HeaderMap, HeaderName, HeaderValue};
 
-/// `max-age=60`: a name and what is given with it.
+/// A directive such as `max-age=60`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Directive<'a> {
     pub(crate) name: &'a str,
-    /// Without its quotes.
+    /// Unquoted.
     pub(crate) value: Option<Cow<'a, str>>,
 }
 
-/// All directives of a field, over all its lines. Elements that are not directives are left out.
+/// The directives in all lines of a field. Invalid elements are skipped.
 pub(crate) fn directives<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -20,7 +21,8 @@ pub(crate) fn directives<'a>(
     elements(headers, name).filter_map(directive)
 }
 
-/// The elements of a list over all lines of a field: separated by commas that are not within quotes; never empty.
+/// The elements of a list in all lines of a field. They are separated by commas outside of quotes, and never
+/// empty.
 pub(crate) fn elements<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -28,12 +30,11 @@ pub(crate) fn elements<'a>(
     headers.get_all(name).iter().flat_map(texts_of).flat_map(elements_of)
 }
 
-/// The text of a line. Bytes that are no UTF-8 separate texts, so that what stands beside them is read.
+/// The text of a line, split at bytes that are not UTF-8, so that the rest of the line is parsed.
 fn texts_of(line: &HeaderValue) -> impl Iterator<Item = &str> {
     line.as_bytes().utf8_chunks().map(|chunk| chunk.valid())
 }
 
-/// The same of one line.
 pub(crate) fn elements_of(line: &str) -> impl Iterator<Item = &str> {
     Elements { rest: line }
 }
@@ -58,7 +59,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Where the first comma outside quotes is, or the end.
+/// The position of the first comma outside of quotes, or the end.
 fn end_of_element(text: &str) -> usize {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, letter) in text.bytes().enumerate() {
@@ -73,8 +74,8 @@ fn end_of_element(text: &str) -> usize {
     text.len()
 }
 
-/// The words in elements that are no directives, or whose value is none that the grammar allows: after another separator than a comma, or
-/// in quotes without an end.
+/// The words in invalid elements and in invalid values: after a separator other than a comma, or in an
+/// unterminated quoted string.
 pub(crate) fn misplaced<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -99,14 +100,14 @@ fn directive(element: &str) -> Option<Directive<'_>> {
     let value = match value {
         Some(value) if value.starts_with('"') => Some(unquoted(value)?),
         Some(value) if value.bytes().all(is_token) && !value.is_empty() => Some(Cow::Borrowed(value)),
-        // Nothing that the grammar allows: the directive is there, and says nothing.
+        // The value is invalid: the directive is present without a value.
         Some(_) => Some(Cow::Borrowed("")),
         None => None,
     };
     (!name.is_empty() && name.bytes().all(is_token)).then_some(Directive { name, value })
 }
 
-/// What a quoted string is (RFC 9110 section 5.6.4); `None` if it does not end where the text does.
+/// Unquotes a quoted string (RFC 9110 section 5.6.4); `None` if it does not end at the end of the text.
 fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains(['\\', '"']) {

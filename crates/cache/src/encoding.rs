@@ -1,4 +1,5 @@
-//! Compression on the way: which responses are text, and which content coding a request gets (RFC 9110 sections 8.4 and 12.5.3).
+//! Compression: which responses are compressible, and which content coding a request gets (RFC 9110 sections
+//! 8.4 and 12.5.3).
 
 use http_types::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
@@ -14,7 +15,7 @@ use crate::{
     selection::weighed,
 };
 
-/// A content coding that a body can be given.
+/// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     /// RFC 1952.
@@ -26,10 +27,10 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// All of them.
+    /// All codings.
     pub const ALL: [Self; 3] = [Self::Gzip, Self::Brotli, Self::Zstd];
 
-    /// As it stands in Accept-Encoding and Content-Encoding.
+    /// The name in Accept-Encoding and Content-Encoding.
     pub const fn token(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -38,28 +39,28 @@ impl Coding {
         }
     }
 
-    /// Whether a name in lower case means it.
+    /// Whether a lower-case name denotes this coding.
     fn is_called(self, name: &str) -> bool {
         name == self.token() || (self == Self::Gzip && name == "x-gzip")
     }
 }
 
-/// In which form a response is sent.
+/// The form in which a response is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it came, whatever is asked for.
+    /// As received, for all requests.
     Only,
-    /// As it came; other requests get it coded.
+    /// As received, although other requests get a coded form.
     Identity,
-    /// Coded.
+    /// With this content coding.
     Coded(Coding),
 }
 
 impl Form {
-    /// The form of a response for a request, where these codings may be used, the best one first. One that is stored is judged as it
-    /// is stored.
+    /// The form of a response for a request. `preference` contains the permitted codings, the best one first.
+    /// A stored response is judged in its stored form.
     ///
-    /// Parts are taken from the form that came: its bytes are the same each time, and its validator is strong.
+    /// Ranges are served from the received form: its bytes are reproducible, and its validator is strong.
     pub fn of(
         request: &HeaderMap,
         (status, response): (StatusCode, &HeaderMap),
@@ -78,8 +79,8 @@ impl Form {
         }
     }
 
-    /// Whether a part of this form may answer a request for parts. All forms of a response have the same Last-Modified, so
-    /// a date in If-Range does not identify the form that the client has (RFC 9110 section 8.8.1).
+    /// Whether this form may serve a range request. All forms of a response have the same Last-Modified, so a
+    /// date in If-Range does not identify the form that the client has (RFC 9110 section 8.8.1).
     pub fn has_parts_for(self, request: &HeaderMap) -> bool {
         match self {
             Self::Only => true,
@@ -88,7 +89,8 @@ impl Form {
         }
     }
 
-    /// Makes the header of the response as it came that of this form. A coded one has no length until it is known.
+    /// Adapts the header of the received response to this form. A coded form has no Content-Length until it
+    /// is known.
     pub fn describe(self, headers: &mut HeaderMap) {
         if self == Self::Only {
             return;
@@ -106,25 +108,25 @@ impl Form {
     }
 }
 
-/// The coding with the greatest weight, and of several the one that comes first; `None` if the request prefers the body as it is, or
-/// accepts nothing else.
+/// The coding with the highest weight, and the first one of equal weight; `None` if the request prefers or
+/// requires the identity.
 fn choose(request: &HeaderMap, preference: &[Coding]) -> Option<Coding> {
     let accepted = weighed(request, &ACCEPT_ENCODING);
     let identity = accepted.iter().find(|(name, _)| name == "identity").map_or(0, |(_, weight)| *weight);
     let weights =
         preference.iter().map(|coding| (*coding, weight(&accepted, |name| coding.is_called(name), 0)));
-    // Of equal ones `max_by_key` takes the last.
+    // `max_by_key` returns the last maximum.
     let best = weights.rev().max_by_key(|(_, weight)| *weight)?;
     (best.1 > 0 && best.1 >= identity).then_some(best.0)
 }
 
-/// The weight of a coding: its own, else that of "*", else `without`.
+/// The weight of a coding: its entry, otherwise that of "*", otherwise `without`.
 fn weight(accepted: &[(String, u16)], is_it: impl Fn(&str) -> bool, without: u16) -> u16 {
     let find = |is_it: &dyn Fn(&str) -> bool| accepted.iter().find(|(name, _)| is_it(name));
     find(&is_it).or_else(|| find(&|name| name == "*")).map_or(without, |(_, weight)| *weight)
 }
 
-/// Whether a response is text, or as good as text, long enough, and may be changed.
+/// Whether a response has a compressible type, is long enough, and may be transformed.
 fn is_compressible(response: &HeaderMap) -> bool {
     let kind = response.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     is_text(kind)
@@ -133,12 +135,13 @@ fn is_compressible(response: &HeaderMap) -> bool {
         && !forbids_change(response)
 }
 
-/// Whether a response has a content coding. `identity` and an empty field do not count (RFC 9110 section 8.4.1).
+/// Whether a response has a content coding. `identity` and an empty field are ignored (RFC 9110 section
+/// 8.4.1).
 pub fn is_coded(response: &HeaderMap) -> bool {
     response.get_all(CONTENT_ENCODING).iter().any(|line| names_coding(line.as_bytes()))
 }
 
-/// The same of one line of Content-Encoding.
+/// Whether a line of Content-Encoding contains a coding.
 pub fn names_coding(line: &[u8]) -> bool {
     let mut codings = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
@@ -154,17 +157,18 @@ fn forbids_change(headers: &HeaderMap) -> bool {
     directives(headers, &CACHE_CONTROL).any(|directive| directive.name.eq_ignore_ascii_case("no-transform"))
 }
 
-/// Whether a media type is one whose bodies become much smaller: text, and formats that are not compressed in themselves.
+/// Whether bodies of a media type compress well: text, and formats without internal compression.
 fn is_text(kind: &str) -> bool {
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    // Events are short, and their stream would keep a coder for as long as a visitor stays.
+    // Events are short, and a stream would occupy an encoder for the whole connection.
     let is_text = kind.starts_with("text/") && kind != "text/event-stream";
     is_text
         || [".xml", "+xml", "+json", "+yaml", "+text"].iter().any(|end| kind.ends_with(end))
         || TEXT.contains(&kind.as_str())
 }
 
-/// Another sequence of bytes with the same meaning has no strong validator of the first (RFC 9110 section 8.8.1).
+/// Another encoding of the content must not have the strong validator of the first one (RFC 9110 section
+/// 8.8.1).
 fn weaken(headers: &mut HeaderMap) {
     let Some(tag) = headers.remove(ETAG) else { return };
     let weak = if tag.as_bytes().starts_with(b"W/") {
@@ -177,10 +181,10 @@ fn weaken(headers: &mut HeaderMap) {
     }
 }
 
-/// A smaller body is sent in one packet either way, and gzip adds 18 bytes to it.
+/// A smaller body fits into one packet anyway, and gzip adds 18 bytes.
 const SMALLEST: u64 = 512;
 
-/// What says something about the bytes as they came (RFC 9530, RFC 3230, RFC 1864), or promises parts of them.
+/// Fields about the received bytes (RFC 9530, RFC 3230, RFC 1864), and Accept-Ranges.
 const OF_THE_BYTES: [HeaderName; 6] = [
     CONTENT_LENGTH,
     ACCEPT_RANGES,
@@ -190,7 +194,7 @@ const OF_THE_BYTES: [HeaderName; 6] = [
     HeaderName::from_static("content-md5"),
 ];
 
-/// Besides `text/*` and those that end in `+xml`, `+json` and the like. WOFF and WOFF2 are compressed in themselves.
+/// In addition to `text/*` and suffixes such as `+xml` and `+json`. WOFF and WOFF2 are compressed already.
 const TEXT: [&str; 20] = [
     "application/ecmascript",
     "application/graphql",
@@ -381,7 +385,7 @@ mod tests {
         ]);
         expected.append("vary", HeaderValue::from_static("accept-encoding"));
         assert_eq!(headers, expected);
-        // Again changes nothing.
+        // A second call changes nothing.
         Form::Coded(Coding::Brotli).describe(&mut headers);
         assert_eq!(headers, expected);
 
@@ -407,7 +411,7 @@ mod tests {
             let all = |entry: &(String, u16)| entry.1 > 0 && entry.0 == "*";
             match choose(&request, &ALL) {
                 Some(coding) => prop_assert!(weighed.iter().any(|entry| named(entry, 1, &[coding]) || all(entry))),
-                // Nothing can be said against a coding with the whole weight.
+                // A coding with full weight is always chosen.
                 None => prop_assert!(!weighed.iter().any(|entry| named(entry, WHOLE, &ALL))),
             }
         }

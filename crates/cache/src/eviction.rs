@@ -1,14 +1,16 @@
-//! Which objects a full store gives up: S3-FIFO (Yang et al., SOSP 2023) over bytes instead of objects, as its authors' simulator,
-//! libCacheSim, has it.
+//! Eviction and admission: S3-FIFO (Yang et al., SOSP 2023) over bytes instead of objects, as in libCacheSim,
+//! the simulator of its authors.
 //!
-//! A new object comes into a small queue, which gives way while the other one has less than nine tenths of the store. If nobody asked for it
-//! again until it reaches the end of that, it goes, and only its name is remembered; else it moves to the main queue, where each object
-//! that was asked for since its last turn gets another one. An object whose name is still remembered comes into the main queue at
-//! once; names are those of as many bytes as the main queue may have. A hit changes a counter and moves nothing. Until something had to go for
-//! the first time, what comes when the small queue has a tenth of the store goes into the main one.
+//! A new object enters the small queue. The small queue evicts while the main queue has at most nine tenths
+//! of the store. An object without a hit is evicted at the end of the small queue, and its name is
+//! remembered; otherwise it moves to the main queue. In the main queue, an object with hits gets another
+//! turn. A new object whose name is remembered enters the main queue directly. Remembered names are limited
+//! by the bytes of their objects, to the size of the main queue. A hit increments a counter and moves
+//! nothing. Before the first eviction, new objects enter the main queue when the small queue has a tenth of
+//! the store.
 //!
-//! An object that can be had from elsewhere comes in where there is room, or if its name is remembered: so those that
-//! are asked for once push nothing out.
+//! An object that another tier stores too is admitted only if there is room, or if its name is remembered. So
+//! objects with a single request evict nothing.
 
 mod ghosts;
 
@@ -17,18 +19,17 @@ use std::collections::{HashMap, VecDeque};
 use self::ghosts::Ghosts;
 use crate::numbers::Spread;
 
-/// The objects of a store by their numbers, and how many bytes they may have together.
+/// The objects of a store, by number, with a limit for their total size.
 #[derive(Debug)]
 pub struct Eviction {
     capacity: u64,
     objects: HashMap<u64, Object, Spread>,
     small: Queue,
     main: Queue,
-    /// Names of objects that left the small queue.
+    /// Names of objects that were evicted from the small queue.
     ghosts: Ghosts,
-    /// Whether it was full once.
     was_full: bool,
-    /// Tells an object from an earlier one with the same number.
+    /// Distinguishes an object from earlier ones with the same number.
     generation: u64,
 }
 
@@ -42,13 +43,13 @@ struct Object {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Numbers and generations, the oldest first. What was removed is still in it.
+    /// Numbers and generations, oldest first. Removed objects remain until their turn.
     order: VecDeque<(u64, u64)>,
     bytes: u64,
 }
 
 impl Eviction {
-    /// A store for so many bytes.
+    /// Creates a store of this size in bytes.
     pub fn new(capacity: u64) -> Self {
         let (small, main) = (Queue::default(), Queue::default());
         Self {
@@ -62,18 +63,18 @@ impl Eviction {
         }
     }
 
-    /// How many bytes its objects have together.
+    /// The total size of the objects in bytes.
     pub fn bytes(&self) -> u64 {
         self.small.bytes + self.main.bytes
     }
 
-    /// How many bytes there is room for.
+    /// The size of the store in bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Whether an object that is kept elsewhere too is worth a place: there is room for it, or it was asked about, or left, not long ago.
-    /// If not, its name is remembered.
+    /// Whether to admit an object that another tier stores too: there is room for it, or its name is
+    /// remembered. Otherwise its name is remembered from now on.
     pub fn is_worth(&mut self, number: u64, bytes: u64) -> bool {
         if self.bytes() + bytes <= self.capacity || self.ghosts.has(number) {
             return true;
@@ -82,7 +83,7 @@ impl Eviction {
         false
     }
 
-    /// Adds an object, in place of one of the same number, and returns which have to go: this one alone if it is too large.
+    /// Adds or replaces an object. Returns the evicted objects, or only this one if it is too large.
     pub fn insert(&mut self, number: u64, bytes: u64) -> Vec<u64> {
         self.remove(number);
         let was_known = self.ghosts.take(number);
@@ -97,7 +98,7 @@ impl Eviction {
         evicted
     }
 
-    /// Counts an object as so many bytes, in its place if it has one, and returns which have to go: possibly this one.
+    /// Changes the size of an object, or adds it. Returns the evicted objects, possibly this one.
     pub fn resize(&mut self, number: u64, bytes: u64) -> Vec<u64> {
         let Some(object) = self.objects.get_mut(&number) else { return self.insert(number, bytes) };
         let queue = if object.is_main { &mut self.main } else { &mut self.small };
@@ -106,7 +107,7 @@ impl Eviction {
         self.make_room(self.capacity)
     }
 
-    /// Until what is left has so many bytes at most.
+    /// Evicts objects until their total size is at most `most`.
     fn make_room(&mut self, most: u64) -> Vec<u64> {
         let mut evicted = Vec::new();
         while self.bytes() > most {
@@ -115,19 +116,19 @@ impl Eviction {
         evicted
     }
 
-    /// Notes that an object was asked for.
+    /// Records a hit.
     pub fn hit(&mut self, number: u64) {
         if let Some(object) = self.objects.get_mut(&number) {
             object.hits = (object.hits + 1).min(MOST_HITS);
         }
     }
 
-    /// Takes an object out.
+    /// Removes an object.
     pub fn remove(&mut self, number: u64) {
         if let Some(object) = self.objects.remove(&number) {
             let queue = if object.is_main { &mut self.main } else { &mut self.small };
             queue.bytes -= object.bytes;
-            // Purged by the thousand without being evicted, they would be in the queue for ever.
+            // Many removals without evictions would leave stale entries in the queue.
             if queue.order.len() > 2 * self.objects.len() + SLACK {
                 let objects = &self.objects;
                 queue.order.retain(|(number, generation)| {
@@ -137,7 +138,7 @@ impl Eviction {
         }
     }
 
-    /// An object goes from one of the queues, or all of the small one move.
+    /// Evicts an object, or moves all objects of the small queue to the main queue.
     fn evict(&mut self) -> Option<u64> {
         self.was_full = true;
         let most_in_main = self.capacity - self.capacity / SMALL_PART;
@@ -166,9 +167,8 @@ impl Eviction {
 
 /// The small queue is a tenth of the store.
 const SMALL_PART: u64 = 10;
-/// What counts of an object's popularity.
 const MOST_HITS: u8 = 3;
-/// A queue is not searched for what was removed before it has this many.
+/// Minimum queue length before stale entries are removed.
 const SLACK: usize = 1024;
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
         let mut store = Eviction::new(100);
         store.insert(1, 10);
         store.hit(1);
-        // A scan of a hundred objects that nobody wants again.
+        // A scan of a hundred objects without further requests.
         let evicted: Vec<_> = (100..200).flat_map(|number| store.insert(number, 10)).collect();
         assert!(!evicted.contains(&1));
         assert_eq!(evicted.len(), 91);
@@ -194,7 +194,7 @@ mod tests {
         for number in 0..11 {
             store.insert(number, 10);
         }
-        // 0 was pushed out by 10 and comes back.
+        // 0 was evicted by 10 and is requested again.
         store.insert(0, 10);
         let evicted: Vec<_> = (100..105).flat_map(|number| store.insert(number, 10)).collect();
         assert!(!evicted.contains(&0), "{evicted:?}");
@@ -210,7 +210,7 @@ mod tests {
         assert!(!store.is_worth(9, 11));
         assert!(store.is_worth(9, 11));
         assert!(store.insert(9, 11).len() == 1);
-        // Others whose names are of nine tenths of the store's bytes.
+        // Further names, for nine tenths of the store's bytes.
         assert!(!store.is_worth(10, 20));
         for number in 100..107 {
             assert!(!store.is_worth(number, 10));
@@ -228,7 +228,7 @@ mod tests {
         store.insert(0, 10);
         assert_eq!(store.insert(1, 101), [1]);
         assert_eq!(store.bytes(), 10);
-        // One that grows is there already, and goes in its turn.
+        // An object that grows keeps its place in the queue.
         assert_eq!(store.resize(0, 101), [0]);
         assert_eq!(store.bytes(), 0);
     }

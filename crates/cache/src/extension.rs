@@ -1,6 +1,8 @@
-//! Protection against web cache deception: whether a response is of the type that its path's extension promises.
+//! Protection against web cache deception: checks that the Content-Type of a response fits the extension of
+//! its path.
 //!
-//! `/account/x.css` is a page of the account at an origin that ignores the rest of a path, and a stylesheet in a rule.
+//! Example: an origin that ignores the end of a path serves the account page at `/account/x.css`, and a rule
+//! caches stylesheets.
 
 use std::borrow::Cow;
 
@@ -8,8 +10,9 @@ use http_types::HeaderValue;
 
 use crate::path;
 
-/// Whether a Content-Type fits the extension of a path. A path without a known extension fits every type. An absent type fits no known
-/// extension, because it may be a page; `application/octet-stream` fits each, because browsers do not show it.
+/// Whether a Content-Type fits the extension of a path. A path without a known extension fits every type. A
+/// missing type fits no known extension, because the response may be a page. `application/octet-stream` fits
+/// every extension, because browsers do not render it.
 pub fn fits_extension(path: &str, content_type: Option<&HeaderValue>) -> bool {
     let readings = path::readings(path);
     let paths = std::iter::once(path).chain(readings.iter().map(String::as_str));
@@ -21,27 +24,27 @@ pub fn fits_extension(path: &str, content_type: Option<&HeaderValue>) -> bool {
     essence == "application/octet-stream" || types.all(|types| types.iter().any(|kind| is(&essence, kind)))
 }
 
-/// The types that the extension of a path promises, if it is a known one.
+/// The types of a known extension.
 fn expected(path: &str) -> Option<&'static [&'static str]> {
     let file = path.rsplit('/').next()?;
     let extension = file.rsplit_once('.')?.1.to_ascii_lowercase();
     TYPES.iter().find(|(extensions, _)| extensions.contains(&&extension[..])).map(|(_, types)| *types)
 }
 
-/// A media type without its parameters, in lower case.
+/// The media type without parameters, in lower case.
 fn essence(value: &HeaderValue) -> Option<Cow<'_, str>> {
     let text = value.to_str().ok()?.split(';').next()?.trim();
     let is_lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
     Some(if is_lower { Cow::Borrowed(text) } else { Cow::Owned(text.to_ascii_lowercase()) })
 }
 
-/// `kind` is a type, or the beginning of types.
+/// `kind` is a type, or a prefix of types.
 fn is(essence: &str, kind: &str) -> bool {
     if kind.ends_with('/') { essence.starts_with(kind) } else { essence == kind }
 }
 
-/// Extensions of static files, and their types by IANA's registry and by older names in use. Images are often converted to another format
-/// under the same name.
+/// Extensions of static files with their types, registered at IANA or in common use. Images are often
+/// converted to another format under the same name.
 const TYPES: &[(&[&str], &[&str])] = &[
     (&["css"], &["text/css"]),
     (

@@ -1,4 +1,5 @@
-//! What a 206 brings: a part of a representation, and which one that is (RFC 9110 section 15.3.7, RFC 9111 section 3.4).
+//! Partial responses: a 206 with one part, and the representation that it belongs to (RFC 9110 section
+//! 15.3.7, RFC 9111 section 3.4).
 
 use http_types::{
     HeaderMap, HeaderValue, StatusCode,
@@ -11,41 +12,42 @@ use crate::{
     ranges::{Part, announced},
 };
 
-/// What bytes are of: only those of the same representation may be joined.
+/// Identifies a representation. Only parts of the same representation may be combined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Representation {
-    /// A strong one. A date is none: whether it is strong depends on two clocks.
+    /// A strong tag. A date is not sufficient: whether it is strong depends on two clocks.
     pub(crate) tag: HeaderValue,
     coding: Option<HeaderValue>,
-    /// If it is known.
     pub(crate) length: Option<u64>,
 }
 
 impl Representation {
-    /// What the header of a whole response says of it; `None` if nothing can be joined to that.
+    /// Reads the header of a whole response; `None` if it has no strong tag, so that nothing can be combined
+    /// with it.
     pub(crate) fn of(whole: &HeaderMap) -> Option<Self> {
         let tag = strong_tag(whole)?.clone();
         Some(Self { tag, coding: coding(whole).cloned(), length: announced(whole) })
     }
 
-    /// Whether a header has its tag and coding.
+    /// Whether a header has the same tag and coding.
     fn is_named_by(&self, headers: &HeaderMap) -> bool {
         headers.get(ETAG) == Some(&self.tag) && coding(headers) == self.coding.as_ref()
     }
 }
 
-/// One part of a representation, as a response brings it.
+/// A part of a representation in a response.
 #[derive(Debug, Clone, Copy)]
 pub struct Fragment<'r> {
     headers: &'r HeaderMap,
-    /// Which bytes it is.
+    /// The bytes.
     pub part: Part,
-    /// Of the whole.
+    /// The length of the whole representation.
     pub length: u64,
 }
 
 impl<'r> Fragment<'r> {
-    /// Reads the head of a response; `None` if it is not one part of a representation with a strong tag, or contradicts itself.
+    /// Parses a response header; `None` if it is not a single part of a representation with a strong tag, or
+    /// is inconsistent.
     pub fn read(status: StatusCode, headers: &'r HeaderMap) -> Option<Self> {
         let mut ranges = headers.get_all(CONTENT_RANGE).iter();
         let (part, length) = Part::read(ranges.next()?.to_str().ok()?)?;
@@ -65,13 +67,14 @@ impl<'r> Fragment<'r> {
             && representation.length.is_none_or(|length| length == self.length)
     }
 
-    /// Whether its Content-Length says the same as its Content-Range: only then its bytes are known to be right before all have come.
+    /// Whether Content-Length is present and equals the length in Content-Range. Otherwise the bytes must not
+    /// be used before the end of the body.
     pub fn is_announced(&self) -> bool {
         announced(self.headers).is_some()
     }
 
-    /// The header of the whole, where nothing else is known of that; `None` if the request had If-Range, as the answer to that may leave
-    /// out what the client knows already.
+    /// Derives the header of the whole response, if no other response is known. `None` if the request had
+    /// If-Range, because the response may then omit fields that the client has.
     pub fn whole(&self, request: &HeaderMap) -> Option<HeaderMap> {
         if request.contains_key(IF_RANGE) {
             return None;
@@ -83,12 +86,12 @@ impl<'r> Fragment<'r> {
     }
 }
 
-/// Whether a 206 with this header, of one or more parts, is of the same representation as a stored response.
+/// Whether a 206 with one or more parts is of the same representation as a stored response.
 pub fn is_same_representation(partial: &HeaderMap, stored: &Stored) -> bool {
     Representation::of(&stored.headers).is_some_and(|representation| representation.is_named_by(partial))
 }
 
-/// The fields of a 206 that are about the whole representation.
+/// The fields of a 206 that apply to the whole representation.
 pub fn representation_fields(partial: &HeaderMap) -> HeaderMap {
     let mut fields = partial.clone();
     if is_multipart(partial) {
@@ -102,7 +105,6 @@ fn is_multipart(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"multipart/byteranges"))
 }
 
-/// The content coding of a response, if it has one.
 fn coding(headers: &HeaderMap) -> Option<&HeaderValue> {
     headers.get(CONTENT_ENCODING).filter(|_| is_coded(headers))
 }

@@ -1,4 +1,4 @@
-//! How long a response is fresh and how old it is (RFC 9111 section 4.2).
+//! Freshness lifetime and age of a response (RFC 9111 section 4.2).
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use http_types::{
 
 use crate::{Control, Time, directives::elements};
 
-/// Where the lifetime of a response comes from.
+/// The source of a freshness lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     /// The operator's rule.
@@ -18,16 +18,16 @@ pub enum Lifetime {
     SharedMaxAge,
     /// `max-age`.
     MaxAge,
-    /// `Expires`, less `Date`.
+    /// `Expires` minus `Date`.
     Expires,
-    /// A tenth of its time since `Last-Modified`.
+    /// A tenth of the time between `Last-Modified` and `Date`.
     Heuristic,
-    /// Nothing says anything about it.
+    /// No lifetime.
     None,
 }
 
 impl Lifetime {
-    /// As the explanation for a person has it.
+    /// A description for `explain` output.
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Rule => "the rule's edge_ttl",
@@ -40,26 +40,26 @@ impl Lifetime {
     }
 }
 
-/// What a stored response may be used for, and until when.
+/// The conditions for the use of a stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
-    /// How long it is fresh, from the moment when its origin made it.
+    /// The freshness lifetime, from the generation of the response at its origin.
     pub lifetime: Duration,
-    /// Where that comes from.
+    /// The source of the lifetime.
     pub source: Lifetime,
-    /// How old it was when it was received.
+    /// The age when it was received.
     pub initial_age: Duration,
-    /// When it was received, or last confirmed by its origin.
+    /// When it was received or last validated.
     pub received: Time,
-    /// From when on it is stale whatever its lifetime: it was purged softly, or something made it invalid.
+    /// When it became stale by a soft purge or an invalidation, regardless of its lifetime.
     pub outdated: Option<Time>,
-    /// What it asks of caches.
+    /// The cache directives of the response.
     pub control: Control,
 }
 
 impl Terms {
-    /// Of a response to a request that was sent at `requested` and had its response's head at `received`; `ttl` is what the
-    /// operator's rule says instead of the response.
+    /// Evaluates a response whose request was sent at `requested` and whose header was received at
+    /// `received`. `ttl` is the lifetime of the operator's rule, which overrides the response.
     pub fn read(
         status: StatusCode,
         headers: &HeaderMap,
@@ -75,24 +75,24 @@ impl Terms {
         Self { lifetime, source, initial_age, received, outdated: None, control }
     }
 
-    /// How old it is.
+    /// The current age.
     pub fn age(&self, now: Time) -> Duration {
         self.initial_age.saturating_add(now.since(self.received))
     }
 
-    /// Whether it may be used without asking, as far as time is concerned.
+    /// Whether it is fresh.
     pub fn is_fresh(&self, now: Time) -> bool {
-        // Whatever the clock says, which may be set back: what was purged does not come back.
+        // Independent of the clock, which may be set back: a purged response stays stale.
         self.outdated.is_none() && self.lifetime > self.age(now)
     }
 
-    /// For how long it has been stale; zero while it is fresh.
+    /// How long it has been stale; zero while it is fresh.
     pub fn staleness(&self, now: Time) -> Duration {
         let by_age = self.age(now).saturating_sub(self.lifetime);
         self.outdated.map_or(by_age, |from| by_age.max(now.since(from)))
     }
 
-    /// Seconds until it is stale; negative if it has been stale for that long.
+    /// Seconds until it becomes stale; negative if it is stale.
     pub fn seconds_left(&self, now: Time) -> i64 {
         let whole = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
         if self.is_fresh(now) {
@@ -103,9 +103,9 @@ impl Terms {
     }
 }
 
-/// How long a rule's `ttl` keeps a response with this status, where the rule names no statuses; `None` if the rule is not about
-/// such a response. The statuses are those of nginx's `proxy_cache_valid` and Cloudflare's default edge TTLs: an error, or an
-/// answer that differs from client to client, is not kept for an hour because a page would be.
+/// The lifetime that a rule's `ttl` gives a response with this status, if the rule names no statuses; `None`
+/// if the rule does not apply. The statuses follow nginx's `proxy_cache_valid` and Cloudflare's default
+/// edge TTLs: errors and client-specific responses do not get the lifetime of a page.
 pub fn rule_lifetime(status: StatusCode, ttl: Duration) -> Option<Duration> {
     match status.as_u16() {
         200 | 203 | 301 | 308 => Some(ttl),
@@ -129,7 +129,7 @@ fn lifetime(
     }
     let date = Time::in_field(headers, &DATE).unwrap_or(received);
     if headers.contains_key(EXPIRES) && control.target.is_none() {
-        // One that is not a date, above all "0", is in the past.
+        // An invalid date, especially "0", is in the past.
         let expires = Time::in_field(headers, &EXPIRES);
         return (expires.map_or(Duration::ZERO, |expires| expires.since(date)), Lifetime::Expires);
     }
@@ -149,12 +149,13 @@ fn initial_age(headers: &HeaderMap, requested: Time, received: Time) -> Duration
     apparent.max(told.saturating_add(received.since(requested)))
 }
 
-/// An Age that is not a number of seconds is as if it were not there (RFC 9111 section 5.1).
+/// An Age that is not a number of seconds is ignored (RFC 9111 section 5.1).
 fn age_value(text: &str) -> Option<Duration> {
     text.bytes().all(|digit| digit.is_ascii_digit()).then(|| crate::control::seconds(text))
 }
 
-/// Statuses whose responses may be kept although they do not say for how long (RFC 9110 section 15.1); 206 only with the whole.
+/// Statuses that may be stored with a heuristic lifetime (RFC 9110 section 15.1). A 206 is combined with the
+/// whole.
 pub(crate) fn is_heuristically_cacheable(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200 | 203 | 204 | 206 | 300 | 301 | 308 | 404 | 405 | 410 | 414 | 501)
 }
@@ -168,7 +169,7 @@ const LONGEST_ABSENCE: Duration = Duration::from_secs(3 * 60);
 /// "a typical setting of this fraction might be 10%" (RFC 9111 section 4.2.2).
 const HEURISTIC_PART: u32 = 10;
 
-/// What nobody has promised is asked for again after a day.
+/// Heuristic lifetimes are limited to one day.
 const LONGEST_HEURISTIC: Duration = Duration::from_secs(86_400);
 
 #[cfg(test)]
@@ -261,7 +262,7 @@ mod tests {
         let mut terms = terms(200, &[("cache-control", "max-age=10")]);
         let at = |seconds: u64| Time::from_millis(DAY + seconds * 1000);
         assert!(terms.is_fresh(at(7)));
-        // It was two seconds old when it came.
+        // It was two seconds old on arrival.
         assert!(!terms.is_fresh(at(8)));
         assert_eq!([at(7), at(8), at(11)].map(|now| terms.seconds_left(now)), [1, 0, -3]);
         terms.outdated = Some(at(4));

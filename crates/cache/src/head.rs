@@ -1,12 +1,14 @@
-//! What is kept of a response beside its body, as bytes: read whenever one is found on disk, so it has to be quick.
+//! Binary format of a stored response without its body. It is parsed for every response that is found on
+//! disk, so parsing must be fast.
 //!
 //! ```text
 //! version u8 | flags u8 | status u16 | lifetime, initial age, received, outdated u64, in milliseconds | epoch u64
-//! zone | language, if a flag says so | tags | groups
-//! fields that selected it: name | whether there is a value u8 | value
-//! fields: name | length of its value u32, and behind the last one all values
+//! zone | language, if flagged | tags | groups
+//! selecting request fields: name | whether there is a value u8 | value
+//! fields: name | length of the value u32; all values follow after the last field
 //! ```
-//! Numbers are little-endian. A text has its length before it, and a list how many it has, both u32.
+//! Numbers are little-endian. Texts are prefixed by their length, and lists by their number of elements, both
+//! u32.
 
 use std::time::Duration;
 
@@ -14,18 +16,18 @@ use http_types::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::{Control, Lifetime, Selection, Stored, Terms, Time, purge::Subject};
 
-/// A response that is kept, but for its body.
+/// A stored response without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
     /// The response.
     pub stored: Stored,
-    /// What purges know it by.
+    /// The attributes that purges match.
     pub subject: Subject,
-    /// The epoch at which its origin was asked.
+    /// The purge epoch when the request was sent to the origin.
     pub began: u64,
 }
 
-/// Writes it. The URL is not in it: that is in its key.
+/// Serialises a response. The URL is part of its key and not included.
 pub fn write(stored: &Stored, subject: &Subject, began: u64) -> Vec<u8> {
     let Stored { status, headers, terms, selection } = stored;
     let is_set = [terms.source == Lifetime::Rule, terms.outdated.is_some(), selection.language().is_some()];
@@ -62,7 +64,8 @@ pub fn write(stored: &Stored, subject: &Subject, began: u64) -> Vec<u8> {
     bytes
 }
 
-/// Reads it, for a URL, in a zone whose fields for caches are these. `None` if it is none, or that of another version.
+/// Parses a response with this URL; `targets` are the targeted cache fields of its zone. `None` if the bytes
+/// are invalid or of another version.
 pub fn read(bytes: &[u8], url: &str, targets: &[HeaderName]) -> Option<Head> {
     let mut rest = Rest(bytes);
     let [version, flags] = rest.take(2)?.try_into().ok()?;
@@ -94,7 +97,7 @@ pub fn read(bytes: &[u8], url: &str, targets: &[HeaderName]) -> Option<Head> {
     Some(Head { stored: Stored { status, headers, terms, selection }, subject, began })
 }
 
-/// A header whose values are these bytes: they share one piece of memory.
+/// A header whose values share one buffer.
 fn headers(fields: Vec<(HeaderName, usize)>, values: &[u8]) -> Option<HeaderMap> {
     let (values, mut begin) = (bytes::Bytes::copy_from_slice(values), 0_usize);
     let mut headers = HeaderMap::with_capacity(fields.len().min(MOST_FIELDS));
@@ -111,7 +114,7 @@ fn text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// What is longer than 4 GiB cannot be read again, and so is not there.
+/// Lengths above 4 GiB are truncated. The result cannot be parsed, so the response counts as missing.
 fn length(bytes: &mut Vec<u8>, length: usize) {
     bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
 }
@@ -120,7 +123,7 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What is left to read.
+/// The remaining input.
 struct Rest<'b>(&'b [u8]);
 
 impl<'b> Rest<'b> {
@@ -157,23 +160,23 @@ impl<'b> Rest<'b> {
         self.list(|rest| rest.text().map(str::to_owned))
     }
 
-    /// As many as there are: no more room is taken than what was read needs.
+    /// Allocates no more than the input can fill.
     fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.length()?;
         (0..count).map(|_| read(self)).collect()
     }
 }
 
-/// Heads of version 1 may have `Set-Cookie` in them.
+/// Version 1 could contain `Set-Cookie`.
 const VERSION: u8 = 2;
 
-/// The rule said how long it is fresh.
+/// A rule set the lifetime.
 const BY_RULE: u8 = 1;
 const OUTDATED: u8 = 2;
-/// It has a language.
+/// The response has a language.
 const LANGUAGE: u8 = 4;
 
-/// For which room is made in advance.
+/// Limit for the initial allocation.
 const MOST_FIELDS: usize = 64;
 
 #[cfg(test)]

@@ -1,18 +1,20 @@
-//! Header fields that data centres of a network tell each other, and that nobody outside may send or see.
+//! Internal header fields between data centres of a network. They are removed from requests and responses
+//! that enter or leave the network.
 //!
-//! Each request and each response is searched for them, and nearly none of its names is one. They all begin with one of two prefixes, so
-//! the first four bytes tell nearly all others apart; the rest are looked up by a hash of their first and last eight bytes.
+//! Every request and response is searched for them, and few have one. All internal names begin with one of
+//! two prefixes, so comparing four bytes excludes nearly all other names. The rest are looked up by a hash of
+//! the first and last eight bytes.
 
 use std::sync::LazyLock;
 
 use http_types::{HeaderMap, HeaderName};
 
-/// Whether a field belongs to the network itself, by its name in lower case.
+/// Whether a field is internal. The name must be in lower case.
 pub fn is_internal(name: &[u8]) -> bool {
     position(name).is_some()
 }
 
-/// Whether a field belongs to the network itself, by its name as somebody wrote it.
+/// Whether a field is internal, regardless of the case of its name.
 pub fn is_internal_in_any_case(name: &[u8]) -> bool {
     let mut lower = [0; LONGEST];
     let Some(lower) = lower.get_mut(..name.len()).filter(|_| may_be(name, CASE)) else { return false };
@@ -21,7 +23,7 @@ pub fn is_internal_in_any_case(name: &[u8]) -> bool {
     is_internal(lower)
 }
 
-/// Whether a name begins like one of ours. `case` is the bits of four bytes that do not count.
+/// Whether a name has one of the prefixes. `case` masks the bits of four bytes that are ignored.
 #[inline]
 fn may_be(name: &[u8], case: u32) -> bool {
     let Some(begin) = name.first_chunk() else { return false };
@@ -29,13 +31,13 @@ fn may_be(name: &[u8], case: u32) -> bool {
     begin & BEGINS[0].1 == BEGINS[0].0 || begin & BEGINS[1].1 == BEGINS[1].0
 }
 
-/// Removes the network's own fields from what came from outside, or goes there. Nothing is allocated.
+/// Removes internal fields from a header that enters or leaves the network. Does not allocate.
 #[inline]
 pub fn clear(headers: &mut HeaderMap) {
     clear_by(headers, position);
 }
 
-/// The same by another way from a name to its place in [`NAMES`], to measure that.
+/// The same with another lookup function, for benchmarks.
 #[doc(hidden)]
 #[inline]
 pub fn clear_by(headers: &mut HeaderMap, position: impl Fn(&[u8]) -> Option<usize>) {
@@ -51,7 +53,7 @@ pub fn clear_by(headers: &mut HeaderMap, position: impl Fn(&[u8]) -> Option<usiz
     }
 }
 
-/// Where a name is in [`NAMES`].
+/// The position of a name in [`NAMES`].
 #[inline]
 fn position(name: &[u8]) -> Option<usize> {
     if !may_be(name, 0) {
@@ -68,19 +70,19 @@ fn position(name: &[u8]) -> Option<usize> {
     None
 }
 
-/// None for names of less than eight bytes: none of ours is so short.
+/// `None` for names of less than eight bytes, which are shorter than all internal names.
 const fn hash(name: &[u8]) -> Option<u64> {
     let (Some(first), Some(last)) = (name.first_chunk(), name.last_chunk()) else { return None };
     let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
     Some((first.wrapping_mul(FACTORS[0]).rotate_left(29) ^ last).wrapping_mul(FACTORS[1]))
 }
 
-/// Where a hash's search begins: by bits that a product has mixed well.
+/// The first slot of a hash. Takes bits that the multiplication mixes well.
 const fn slot(hash: u64) -> usize {
     (hash >> 44) as usize % ROOM
 }
 
-/// Open addressing: positions in `NAMES`, each in the first free slot from its hash's on.
+/// A hash table with open addressing: positions in `NAMES`.
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 128 names")]
 static SLOTS: [u8; ROOM] = {
     let mut slots = [EMPTY; ROOM];
@@ -98,28 +100,27 @@ static SLOTS: [u8; ROOM] = {
     slots
 };
 
-/// To remove by a name that is text, it would be checked and compared with all standard ones.
+/// `HeaderMap::remove` by text would parse the name and compare it with all standard names.
 static HEADERS: LazyLock<[HeaderName; NAMES.len()]> = LazyLock::new(|| NAMES.map(HeaderName::from_static));
 
-/// At least twice the names, so that a search ends soon.
+/// At least twice the number of names, to keep probes short.
 const ROOM: usize = 256;
 
 const EMPTY: u8 = u8::MAX;
 
-/// Odd, and without a pattern in their bits: the fractions of the golden ratio and of the square root of 3.
+/// Odd, with well-distributed bits: the fractional parts of the golden ratio and of the square root of 3.
 const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
 
-/// What all names begin with, and nobody else's: "lh-", and of "x-longhaul-" the first four bytes. With the bits that count.
+/// Prefixes of all internal names with their masks: "lh-", and the first four bytes of "x-longhaul-".
 const BEGINS: [(u32, u32); 2] =
     [(u32::from_le_bytes(*b"lh-\0"), 0x00ff_ffff), (u32::from_le_bytes(*b"x-lo"), u32::MAX)];
 
-/// The bit by which a small letter differs from a capital one, in each of four bytes. Of a hyphen it is set.
+/// The bit that distinguishes lower from upper case in each of four bytes. A hyphen has it set.
 const CASE: u32 = 0x2020_2020;
 
-/// Bytes of the longest name.
 const LONGEST: usize = 23;
 
-/// The names, in order.
+/// The names, sorted.
 pub const NAMES: [&str; 119] = [
     "lh-cache-epoch",
     "lh-cache-fill",
@@ -242,7 +243,7 @@ pub const NAMES: [&str; 119] = [
     "x-longhaul-zone",
 ];
 
-// `clear` has a bit for each.
+// `clear` uses one bit per name.
 const _: () = assert!(NAMES.len() <= 128);
 
 #[cfg(test)]
@@ -315,7 +316,7 @@ mod tests {
         assert!(headers.is_empty());
     }
 
-    /// One of ours with a byte changed, added or taken, which mostly has the same length, beginning or end; or any text.
+    /// An internal name with a changed, inserted or removed byte, or any text.
     fn close() -> impl Strategy<Value = Vec<u8>> {
         let ours = proptest::sample::select(&NAMES[..]);
         let change = (ours, any::<proptest::sample::Index>(), 0..4_u8, any::<u8>());

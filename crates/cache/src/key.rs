@@ -1,4 +1,4 @@
-//! The name under which a response is found again.
+//! Cache keys.
 
 use std::{
     cmp::Ordering,
@@ -11,29 +11,29 @@ use http_types::{HeaderMap, HeaderName, Uri, header::COOKIE};
 
 use crate::path;
 
-/// Which parts of a request make its key, besides scheme, authority and path.
+/// Parts of a request that its key contains, in addition to scheme, authority and path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeyRule {
-    /// Parameters of the query that count, in whatever order they come; `None` is the whole query as it stands.
+    /// Query parameters, in any order; `None` is the unchanged query.
     pub query: Option<Vec<String>>,
-    /// Cookies whose values count.
+    /// Cookies.
     pub cookies: Vec<String>,
-    /// Fields of the header whose values count.
+    /// Header fields.
     pub headers: Vec<HeaderName>,
 }
 
-/// The name of a resource in the store: its URL, and what else its rule counts.
+/// A cache key: the URL, and the parts that the rule selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// Of the text, made once for all tables in which it is looked up. It is another one in each process.
+    /// The hash of the text, computed once for all tables. It differs between processes.
     hash: u64,
     text: Arc<str>,
 }
 
 impl Key {
-    /// The key of a request for this URL, which has a scheme, an authority and a path in normal form. A chosen cookie, field or parameter
-    /// counts with all its occurrences in their order, and an absent one differs from an empty one. Fields that may take the place of the
-    /// URL or the method at the origin count always.
+    /// Returns the key of a request. The URL has a scheme, an authority and a path in normal form. All
+    /// occurrences of a selected cookie, field or parameter are included in their order, and an absent one differs
+    /// from an empty one. Fields that may override the URL or the method at the origin are always included.
     pub fn of(url: &Uri, request: &HeaderMap, rule: &KeyRule) -> Self {
         let mut key = String::with_capacity(USUAL);
         push_base(&mut key, url);
@@ -71,12 +71,12 @@ impl Key {
         Self { hash: HASHER.hash_one(&key), text: key.into() }
     }
 
-    /// The URL's part of it.
+    /// The URL in the key.
     pub fn url(&self) -> &str {
         self.text.split(SEPARATOR).next().unwrap_or_default()
     }
 
-    /// All of it.
+    /// The whole key.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -106,7 +106,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Scheme and authority, such that two with the same meaning are equal.
+/// Appends scheme and authority in a comparable form.
 fn push_base(key: &mut String, url: &Uri) {
     key.push_str(url.scheme_str().unwrap_or("http"));
     let usual = if key.eq_ignore_ascii_case("https") { 443 } else { 80 };
@@ -119,14 +119,14 @@ fn push_base(key: &mut String, url: &Uri) {
     }
 }
 
-/// The chosen parameters in the order of their names, as they stand.
+/// Appends the selected parameters sorted by name, unchanged.
 fn push_parameters(key: &mut String, query: &str, names: &[String]) {
     let chosen = |piece: &str| names.iter().find(|name| is_named(piece, name)).map(String::as_str);
-    // Some origins separate parameters by `;` as well.
+    // Some origins also separate parameters by `;`.
     let chosen = |parameter: &'_ str| parameter.split(';').find_map(chosen);
     let mut found: Vec<_> =
         query.split('&').filter_map(|parameter| Some((chosen(parameter)?, parameter))).collect();
-    // To those, the order within a parameter is part of the order of all.
+    // For those, sorting would change the order of the inner parameters.
     if !found.iter().any(|(_, parameter)| parameter.contains(';')) {
         found.sort_by_key(|(name, _)| *name);
     }
@@ -136,8 +136,8 @@ fn push_parameters(key: &mut String, query: &str, names: &[String]) {
     }
 }
 
-/// Whether an origin may read a parameter under this name. PHP removes spaces before it, ends it at `[` and NUL, and reads `.` and a space
-/// as `_`; ASP.NET ignores case.
+/// Whether an origin may read a parameter under this name. PHP removes leading spaces, ends the name at `[`
+/// and NUL, and treats `.` and spaces as `_`; ASP.NET ignores case.
 fn is_named(parameter: &str, name: &str) -> bool {
     let written = parameter.split('=').next().unwrap_or_default();
     if written == name {
@@ -154,7 +154,8 @@ fn is_named(parameter: &str, name: &str) -> bool {
     !is_shorter && plain(&path::decoded_field(written)) == plain(name.as_bytes())
 }
 
-/// Whether many origins take this field, with its name in any case, instead of the host, the path, the scheme or the method of a request.
+/// Whether common origins use this field instead of the host, the path, the scheme or the method of a
+/// request. The name may be in any case.
 pub fn overrides_request(name: &str, value: &[u8]) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     match name.len() {
@@ -175,8 +176,8 @@ pub fn overrides_request(name: &str, value: &[u8]) -> bool {
     }
 }
 
-/// The hosts and schemes in a Forwarded field (RFC 7239 section 4). The addresses in it differ from client to client, and origins do not take
-/// them instead of anything.
+/// The hosts and schemes in a Forwarded field (RFC 7239 section 4). The addresses in it vary by client, and
+/// origins do not use them to override anything.
 fn forwarded(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let pairs = value.split(|byte| b",;".contains(byte)).map(<[u8]>::trim_ascii);
     pairs.filter(|pair| {
@@ -185,13 +186,13 @@ fn forwarded(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Bytes beyond ASCII count as Latin-1.
+/// Appends bytes. Non-ASCII bytes are read as Latin-1.
 fn push_bytes(key: &mut String, parts: &[&[u8]]) {
     key.push(SEPARATOR);
     key.extend(parts.iter().copied().flatten().map(|&byte| char::from(byte)));
 }
 
-/// The verbatim pairs of a cookie in all lines. Origins read its name as that of a parameter.
+/// The unchanged pairs of a cookie in all lines. Origins read its name like that of a parameter.
 fn cookies<'a>(request: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
     let lines = request.get_all(COOKIE).iter();
     let pairs = lines.flat_map(|line| line.as_bytes().split(|&byte| byte == b';')).map(<[u8]>::trim_ascii);
@@ -205,10 +206,10 @@ const FORWARDED: &str = "forwarded";
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// Bytes of most keys.
+/// Typical length of a key in bytes.
 const USUAL: usize = 128;
 
-/// No URL, cookie or field can contain a line end.
+/// URLs, cookies and fields cannot contain a line end.
 const SEPARATOR: char = '\n';
 
 #[cfg(test)]
@@ -329,7 +330,7 @@ mod tests {
             ..KeyRule::default()
         };
         assert_eq!(key("http://a/?w=2&utm=x&v=1", &rule), "http://a/?v=1&w=2 b=2");
-        // PHP reads all of these as the cookie `b`, and the last one counts.
+        // PHP reads all of these as the cookie `b`, and uses the last one.
         let cookies = [(COOKIE, "b=2; b[x]=3; B=4; c=5; bb=6".parse().unwrap())].into_iter().collect();
         let found = Key::of(&"http://a/".parse().unwrap(), &cookies, &rule).to_string();
         assert_eq!(found, "http://a/ b=2 b[x]=3 B=4");

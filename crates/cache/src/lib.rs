@@ -1,34 +1,34 @@
-//! The decisions of an HTTP cache: pure functions of a request's head, a stored response and the time.
+//! The decision logic of an HTTP cache: pure functions of request headers, stored responses and the time.
 //!
-//! | to see | look into |
+//! | topic | item |
 //! | --- | --- |
-//! | under which name a response is found, and which fields that always depends on | [`Key`], [`overrides_request`] |
-//! | the normal form of a URL's path, and how origins may read it | [`path`] |
-//! | whether a Content-Type fits the path's extension | [`fits_extension`] |
-//! | what a response's Cache-Control asks for, and the targeted fields before it | [`Control`] |
-//! | whether a response may be stored, and why not | [`may_store`] |
-//! | which fields only the client gets that asked | [`take_personal`] |
-//! | how long it is fresh, and how old it is | [`Terms`] |
-//! | whether a stored response answers a request | [`Stored::reuse`] |
-//! | which of several variants matches | [`Selection`] |
-//! | which responses are compressed, and how, for whom | [`Form`] |
-//! | 304 instead of a body; parts of a body | [`is_not_modified`], [`ranges`] |
-//! | an unsolicited 304 or 206 | [`is_solicited`] |
-//! | the rest of a body that broke off, or what is missing between its parts | [`Rest`] |
-//! | what a 206 brings, and what may be combined with it | [`Fragment`] |
-//! | which bytes of a body are here, and which requests they answer | [`Coverage`] |
-//! | what a 304 or a HEAD changes in a stored response, and which answers end its use | [`update`] |
-//! | what an unsafe request makes invalid | [`invalidation`] |
-//! | what was purged, and in which order | [`purge`] |
-//! | which objects a full store gives up | [`Eviction`] |
-//! | how tables by a key or an object's number are spread | [`Spread`] |
-//! | a response without its body as bytes | [`head`] |
+//! | cache keys, and fields that are always part of them | [`Key`], [`overrides_request`] |
+//! | normal form of a URL's path, and alternative readings of origins | [`path`] |
+//! | check of Content-Type against the path's extension | [`fits_extension`] |
+//! | Cache-Control and targeted cache fields of responses | [`Control`] |
+//! | storability of a response | [`may_store`] |
+//! | fields that are sent to the requesting client only | [`take_personal`] |
+//! | freshness lifetime and age | [`Terms`] |
+//! | reuse of a stored response for a request | [`Stored::reuse`] |
+//! | selection of variants by Vary | [`Selection`] |
+//! | compression | [`Form`] |
+//! | responses to conditional and range requests | [`is_not_modified`], [`ranges`] |
+//! | unsolicited 304 and 206 responses | [`is_solicited`] |
+//! | the missing rest or part of a body | [`Rest`] |
+//! | combination of 206 responses | [`Fragment`] |
+//! | partially stored bodies | [`Coverage`] |
+//! | updates of stored responses by 304 and HEAD, and the end of their use | [`update`] |
+//! | invalidation by unsafe requests | [`invalidation`] |
+//! | purges | [`purge`] |
+//! | eviction and admission | [`Eviction`] |
+//! | hashing of keys and object numbers | [`Spread`] |
+//! | binary format of a response without its body | [`head`] |
 //! | Max-Forwards of TRACE and OPTIONS | [`MaxForwards`] |
-//! | which fields are the network's own, and leave it with nobody | [`internal`] |
-//! | what is told of it all to the client | [`CacheStatus`] |
-//! | what a client is told | [`Told`] |
+//! | internal fields of the network | [`internal`] |
+//! | generation of Cache-Status | [`CacheStatus`] |
+//! | parsing of Cache-Status | [`Told`] |
 //!
-//! Nothing here has a clock, a socket or a body: the caller brings the time, and keeps the bytes.
+//! The crate has no clock, no sockets and no bodies: the caller provides the time and stores the bytes.
 
 mod conditional;
 mod control;

@@ -1,8 +1,9 @@
-//! Tables by keys or by objects' numbers, which are hashes already: to hash those again as text is hashed takes longer than the look-up.
+//! A hasher for keys and object numbers, which are hashes already. Hashing them again as text would take
+//! longer than the lookup.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Spreads numbers over a table by a factor of its own, so that who chooses numbers does not know which of them come to lie together.
+/// Multiplies numbers by a random factor, so that clients which choose numbers cannot cause collisions.
 #[derive(Debug, Clone)]
 pub struct Spread {
     factor: u64,
@@ -22,7 +23,7 @@ impl BuildHasher for Spread {
     }
 }
 
-/// One number on its way into a table.
+/// The hasher of a single number.
 #[derive(Debug)]
 pub struct Spreading {
     factor: u64,
@@ -31,7 +32,8 @@ pub struct Spreading {
 
 impl Hasher for Spreading {
     fn write_u64(&mut self, number: u64) {
-        // The upper bits of the product depend on all of the number's, and tables take the lower ones.
+        // The upper bits of the product depend on all bits of the number. Tables use the lower bits, so swap
+        // the bytes.
         self.state = (self.state ^ number).wrapping_mul(self.factor).swap_bytes();
     }
 
@@ -56,7 +58,8 @@ mod tests {
                 let hash = spread.hash_one(number << shift);
                 counts[usize::try_from(hash % 256).unwrap()] += 1;
             }
-            // 256 on average each. Multiples of a factor near a simple fraction leave some places empty, which costs nothing.
+            // 256 on average. Multiples of a factor near a simple fraction leave some slots empty, which is
+            // harmless.
             assert!(counts.iter().all(|&count| count < 2048), "{shift}: {counts:?}");
         }
     }

@@ -1,29 +1,29 @@
-//! Fields of a response that only the client gets whose request it answers.
+//! Fields of a response that are sent to the requesting client only.
 
 use http_types::{HeaderMap, header::SET_COOKIE};
 
 use crate::Control;
 
-/// What a store does with `Set-Cookie`.
+/// How `Set-Cookie` affects storage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SetCookie {
-    /// A response with the field is not stored, unless a rule sets its lifetime or `no-cache="Set-Cookie"` withholds the field.
-    /// What is stored never has it.
+    /// A response with the field is not stored, unless a rule sets its lifetime or `no-cache="Set-Cookie"`
+    /// withholds the field. Stored responses never contain it.
     #[default]
     Personal,
-    /// It is stored and sent to all clients, as any other field.
+    /// The field is stored and sent to all clients, like any other field.
     Shared,
 }
 
 impl SetCookie {
-    /// Whether the field prevents a response from being stored that no rule is about.
+    /// Whether the field prevents storage of a response without a rule.
     pub(crate) fn forbids(self, response: &HeaderMap, control: &Control) -> bool {
         self == Self::Personal && response.contains_key(SET_COOKIE) && !control.withheld.contains(&SET_COOKIE)
     }
 }
 
-/// Takes the fields out of a header that may not be reused for other requests: those of `private="…"` and `no-cache="…"`
-/// (RFC 9111 sections 5.2.2.4 and 5.2.2.7), and `Set-Cookie`.
+/// Removes and returns the fields that must not be reused for other requests: those in `private="…"` and
+/// `no-cache="…"` (RFC 9111 sections 5.2.2.4 and 5.2.2.7), and `Set-Cookie`.
 pub fn take_personal(headers: &mut HeaderMap, control: &Control, cookies: SetCookie) -> HeaderMap {
     let mut personal = HeaderMap::new();
     let cookie = (cookies == SetCookie::Personal).then_some(&SET_COOKIE);

@@ -1,5 +1,5 @@
-//! The log of purges: each has a place in it, its epoch, and an object that was asked for before a purge that names it is never
-//! stored as fresh, however late it arrives.
+//! The log of purges. Each purge has an epoch. A response that was requested before a matching purge is never
+//! stored as fresh, regardless of when it arrives.
 
 mod normal;
 
@@ -11,54 +11,54 @@ use crate::directives::elements;
 
 pub use self::normal::{Nameless, host, prefix, tag, url};
 
-/// What is to be forgotten.
+/// The objects that a purge matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// One URL, all its variants.
+    /// One URL with all its variants.
     Url(String),
-    /// What an origin gave this tag, in lower case.
+    /// Responses with this tag, in lower case.
     Tag(String),
-    /// All of a host.
+    /// All URLs of a host.
     Host(String),
-    /// All URLs whose host and path begin so: "www.shop.example/img/".
+    /// All URLs with this prefix of host and path, such as "www.shop.example/img/".
     Prefix(String),
-    /// A group of one origin's responses (RFC 9875): scheme and authority, and the group.
+    /// A group of responses of one origin (RFC 9875): scheme and authority, and the group.
     Group(String, String),
-    /// All.
+    /// All objects of a zone.
     Everything,
 }
 
-/// How a purge is done.
+/// The effect of a purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// What is named is stale from now on: its origin is asked whether it has changed.
+    /// Matching objects become stale and are revalidated.
     Soft,
-    /// What is named is gone.
+    /// Matching objects are deleted.
     Hard,
 }
 
-/// What a purge is compared with.
+/// The attributes of an object that purges match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// The zone that the object belongs to.
+    /// The zone of the object.
     pub zone: String,
-    /// Its URL, as in its key.
+    /// The URL, as in the key.
     pub url: String,
-    /// In lower case.
+    /// The tags, in lower case.
     pub tags: Vec<String>,
-    /// Its groups.
+    /// The groups.
     pub groups: Vec<String>,
 }
 
 impl Subject {
-    /// The bytes of its tags and groups, each of which is in an index too.
+    /// Bytes of the tags and groups, including their copies in an index.
     pub fn bytes(&self) -> usize {
         let names = self.tags.iter().chain(&self.groups).map(|name| 2 * (size_of::<String>() + name.len()));
         names.sum()
     }
 }
 
-/// A subject with its URL in the form in which purges are compared, made once for many purges.
+/// A subject whose URL is normalised once for the comparison with many purges.
 #[derive(Debug)]
 pub struct Candidate<'s> {
     subject: &'s Subject,
@@ -66,24 +66,24 @@ pub struct Candidate<'s> {
 }
 
 impl Subject {
-    /// Whether a purge in this zone means it.
+    /// Whether a purge in this zone matches the object.
     pub fn is_meant(&self, zone: &str, purge: &Purge) -> bool {
         self.zone == zone && self.candidate().is_named(&purge.clone().normal())
     }
 
-    /// Its URL in the form in which purges are compared.
+    /// The URL in the normal form of purges.
     pub fn purge_url(&self) -> Cow<'_, str> {
         url(&self.url)
     }
 
-    /// For a comparison with many purges.
+    /// Prepares the comparison with many purges.
     pub fn candidate(&self) -> Candidate<'_> {
         Candidate { subject: self, url: self.purge_url() }
     }
 }
 
 impl Candidate<'_> {
-    /// Whether a purge in this zone, in normal form, means it.
+    /// Whether a purge in this zone matches the object. The purge must be in normal form.
     pub fn is_meant(&self, zone: &str, purge: &Purge) -> bool {
         self.subject.zone == zone && self.is_named(purge)
     }
@@ -99,7 +99,7 @@ impl Candidate<'_> {
 }
 
 impl Purge {
-    /// The same purge in the form in which purges are compared. Purges of clients, files and other data centres need it.
+    /// The purge in normal form. Required for purges of clients, files and other data centres.
     #[must_use]
     pub fn normal(self) -> Self {
         match self {
@@ -111,12 +111,12 @@ impl Purge {
         }
     }
 
-    /// Whether it means the object of this URL, or may mean it: tags and groups are known from a response only.
+    /// Whether it may match the object of this URL. Tags and groups are unknown without the response.
     pub fn may_mean(&self, of: &str) -> bool {
         self.clone().normal().may_name(&url(of))
     }
 
-    /// The same, if it and the URL are in normal form.
+    /// The same for a purge and a URL in normal form.
     pub fn may_name(&self, of: &str) -> bool {
         let without_scheme = of.split_once("://").map_or(of, |(_, rest)| rest);
         match self {
@@ -132,7 +132,7 @@ impl Purge {
     }
 }
 
-/// The purges in their order. The newest are kept; what is older than those is unknown, and so counts against an object.
+/// The log of the newest purges. Objects from before the oldest entry are treated as purged.
 #[derive(Debug, Default)]
 pub struct Log {
     epoch: u64,
@@ -148,12 +148,12 @@ struct Entry {
 }
 
 impl Log {
-    /// The place of the newest purge; 0 before the first.
+    /// The epoch of the newest purge; 0 before the first one.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Adds a purge and returns its place.
+    /// Adds a purge and returns its epoch.
     pub fn add(&mut self, zone: &str, purge: Purge, depth: Depth) -> u64 {
         self.epoch += 1;
         let (zone, purge) = (zone.to_owned(), purge.normal());
@@ -164,13 +164,14 @@ impl Log {
         self.epoch
     }
 
-    /// Adds one that was done before with this place, later than all that are here: by another run of the same cache.
+    /// Adds a purge of an earlier run with its epoch, which is higher than those of all entries.
     pub fn again(&mut self, epoch: u64, zone: &str, purge: Purge, depth: Depth) {
         self.epoch = self.epoch.max(epoch.saturating_sub(1));
         self.add(zone, purge, depth);
     }
 
-    /// What has happened to an object since the epoch at which it was asked for; `None` if nothing has.
+    /// The effect of all purges since the request for an object was sent at epoch `began`; `None` if there
+    /// was no matching purge.
     pub fn since(&self, began: u64, subject: &Subject) -> Option<Depth> {
         let oldest = self.entries.front().map_or(self.epoch + 1, |entry| entry.epoch);
         if began + 1 < oldest {
@@ -185,7 +186,7 @@ impl Log {
     }
 }
 
-/// The tags that an origin gives a response: `Cache-Tag`, separated by commas, in lower case.
+/// The tags of a response: `Cache-Tag`, separated by commas, in lower case.
 pub fn tags(response: &HeaderMap) -> Vec<String> {
     let mut bytes = 0;
     let tags = elements(response, &CACHE_TAG).take_while(|tag| {
@@ -195,13 +196,13 @@ pub fn tags(response: &HeaderMap) -> Vec<String> {
     tags.map(str::to_ascii_lowercase).collect()
 }
 
-/// The field that origins tag responses with.
+/// The field with the tags of a response.
 pub const CACHE_TAG: HeaderName = HeaderName::from_static("cache-tag");
 
-/// What of a response's tags is looked at: 16 KB.
+/// Limit for the tags of a response: 16 KB.
 const LONGEST_TAGS: usize = 16 << 10;
 
-/// A fetch that takes longer than this many purges is not stored.
+/// Number of purges in the log. A response whose fetch spans more purges is not stored.
 pub const REMEMBERED: usize = 10_000;
 
 #[cfg(test)]
@@ -252,7 +253,7 @@ mod tests {
         for _ in 0..=REMEMBERED {
             log.add("other", Purge::Everything, Depth::Soft);
         }
-        // Of the purges 1 to 10 001 the first is forgotten.
+        // Of the purges 1 to 10 001, the first one is no longer in the log.
         assert_eq!(log.since(0, &subject()), Some(Depth::Hard));
         assert_eq!(log.since(1, &subject()), None);
     }

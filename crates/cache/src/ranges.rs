@@ -1,4 +1,4 @@
-//! Parts of a body: which bytes a Range means, and how they are labelled (RFC 9110 section 14).
+//! Range requests: which bytes are requested, and Content-Range (RFC 9110 section 14).
 
 use http_types::{
     HeaderMap, Method, StatusCode,
@@ -7,48 +7,48 @@ use http_types::{
 
 use crate::{Time, directives::elements};
 
-/// Bytes of a body, the first and the last.
+/// A range of bytes, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Counted from 0.
+    /// The first byte, counted from 0.
     pub first: u64,
-    /// Never before the first.
+    /// The last byte, not before the first one.
     pub last: u64,
 }
 
 impl Part {
-    /// So many bytes from a place on; `None` if that is none.
+    /// `length` bytes from `first` on; `None` if `length` is 0 or the sum overflows.
     pub fn of(first: u64, length: u64) -> Option<Self> {
         Some(Self { first, last: first.checked_add(length.checked_sub(1)?)? })
     }
 
-    /// All of a body of so many bytes; `None` if that has none.
+    /// All bytes of a body of this length; `None` if it is empty.
     pub fn whole(length: u64) -> Option<Self> {
         Self::of(0, length)
     }
 
-    /// What of it is before a place.
+    /// The bytes before this position.
     pub fn before(self, place: u64) -> Option<Self> {
         (self.first < place).then(|| Self { first: self.first, last: self.last.min(place - 1) })
     }
 
-    /// What of it is behind a place.
+    /// The bytes after this position.
     pub fn behind(self, place: u64) -> Option<Self> {
         (place < self.last).then(|| Self { first: self.first.max(place + 1), last: self.last })
     }
 
-    /// How many bytes it has: at least one.
+    /// The number of bytes, at least one.
     pub const fn length(self) -> u64 {
         self.last - self.first + 1
     }
 
-    /// Its Content-Range, in a body of so many bytes.
+    /// The Content-Range for a body of this length.
     pub fn label(self, of: u64) -> String {
         format!("bytes {}-{}/{of}", self.first, self.last)
     }
 
-    /// What a [label](Self::label) says: the part, and the length of the whole. `None` if it has no such form, the length is not told, or no
-    /// body is as long.
+    /// Parses a Content-Range into the part and the length of the whole. `None` if it is invalid, or the
+    /// length is unknown or too large.
     pub fn read(label: &str) -> Option<(Self, u64)> {
         let (part, of) = label.strip_prefix("bytes ")?.split_once('/')?;
         let (first, last) = part.split_once('-')?;
@@ -57,23 +57,23 @@ impl Part {
     }
 }
 
-/// What of a body is asked for.
+/// The requested bytes of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// All of it: there is no Range, or none that counts.
+    /// The whole body: there is no Range, or it is ignored.
     Whole,
-    /// These parts, in this order; never none.
+    /// These parts, in this order; never empty.
     Parts(Vec<Part>),
-    /// Nothing that the body has.
+    /// The range is unsatisfiable.
     Nothing,
 }
 
-/// The length that a response announces for its body, if it does.
+/// The Content-Length of a response, if valid.
 pub fn announced(response: &HeaderMap) -> Option<u64> {
     exact(response.get(CONTENT_LENGTH)?.to_str().ok()?)
 }
 
-/// What of a response's body of `length` bytes a request asks for.
+/// Evaluates the Range of a request for a response with a body of `length` bytes.
 pub fn wanted(
     method: &Method,
     request: &HeaderMap,
@@ -88,14 +88,14 @@ pub fn wanted(
     }
 }
 
-/// One element of a Range, before the length is known.
+/// An element of a Range, before the length is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     From { first: u64, last: Option<u64> },
     Last(u64),
 }
 
-/// `bytes=0-1, 5-, -3`; `None` for what is not valid and for more parts than any player asks for.
+/// Parses `bytes=0-1, 5-, -3`; `None` if the syntax is invalid or there are too many parts.
 fn parse(range: &str) -> Option<Vec<Asked>> {
     let (unit, set) = range.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -116,7 +116,7 @@ fn parse(range: &str) -> Option<Vec<Asked>> {
     (1..=MOST_PARTS).contains(&asked.len()).then_some(asked)
 }
 
-/// A position in a request. A number above 2^64 - 1 is past the end of every body.
+/// A position in a request. Numbers above 2^64 - 1 are clamped, as they exceed all lengths.
 fn number(text: &str) -> Option<u64> {
     is_number(text).then(|| text.parse().unwrap_or(u64::MAX))
 }
@@ -143,12 +143,12 @@ fn satisfy(asked: &[Asked], length: u64) -> Wanted {
     if parts.is_empty() {
         return Wanted::Nothing;
     }
-    // Parts that overlap would send bytes twice: nobody who means well asks for them (RFC 9110 section 14.2).
+    // Overlapping parts would send bytes repeatedly, which indicates an attack (RFC 9110 section 14.2).
     let is_greedy = parts.iter().map(|part| u128::from(part.length())).sum::<u128>() > u128::from(length);
     if is_greedy { Wanted::Whole } else { Wanted::Parts(parts) }
 }
 
-/// Whether what the client has parts of, if it says so, is this response: by the strong comparison (RFC 9110 section 13.1.5).
+/// Whether If-Range is absent or matches the response, by strong comparison (RFC 9110 section 13.1.5).
 fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
     let Some(condition) = request.get(IF_RANGE) else { return true };
     if request.get_all(IF_RANGE).iter().count() > 1 {
@@ -159,7 +159,7 @@ fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
     }
     let Ok(condition) = condition.to_str() else { return false };
     let modified = Time::in_field(response, &LAST_MODIFIED);
-    // A date is as good as a strong tag only if nothing can have changed within the same second.
+    // A date is a strong validator only if the response cannot have changed within the same second.
     let is_strong = match (modified, Time::in_field(response, &DATE)) {
         (Some(modified), Some(date)) => date.since(modified).as_secs() >= 1,
         _ => false,
@@ -170,7 +170,8 @@ fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
         && Time::parse(condition) == modified
 }
 
-/// Whether the resource has several content codings. They share the date, so it is a weak validator (RFC 9110 section 8.8.1).
+/// Whether the resource has several content codings. They share the date, so it is a weak validator (RFC 9110
+/// section 8.8.1).
 fn is_one_of_several_codings(response: &HeaderMap) -> bool {
     elements(response, &VARY).any(|name| name == "*" || name.eq_ignore_ascii_case(ACCEPT_ENCODING.as_str()))
 }
@@ -178,7 +179,7 @@ fn is_one_of_several_codings(response: &HeaderMap) -> bool {
 /// The largest file size on Linux. A Content-Range with a larger total is invalid.
 const LONGEST: u64 = u64::MAX >> 1;
 
-/// More than a player or a PDF reader asks for at once.
+/// More than players and PDF readers request.
 const MOST_PARTS: usize = 32;
 
 #[cfg(test)]

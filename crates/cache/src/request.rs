@@ -1,4 +1,4 @@
-//! What a request asks of caches (RFC 9111 section 5.2.1). A client may ask; whether it gets it is the operator's choice.
+//! Cache directives of requests (RFC 9111 section 5.2.1). The operator decides whether they are honoured.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use crate::{control::seconds, directives::directives};
 /// The directives of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Not without asking the origin.
+    /// `no-cache`, or `Pragma: no-cache`.
     pub no_cache: bool,
-    /// Not kept.
+    /// `no-store`.
     pub no_store: bool,
-    /// From the cache or not at all.
+    /// `only-if-cached`.
     pub only_if_cached: bool,
-    /// Not older than this.
+    /// `max-age`.
     pub max_age: Option<Duration>,
-    /// Stale by no more than this is fine.
+    /// `max-stale`.
     pub max_stale: Option<Duration>,
-    /// Fresh for this much longer.
+    /// `min-fresh`.
     pub min_fresh: Option<Duration>,
 }
 
 impl Wishes {
-    /// Reads Cache-Control, or Pragma where there is none.
+    /// Reads Cache-Control, or Pragma if there is no Cache-Control.
     pub fn read(headers: &HeaderMap) -> Self {
         let mut wishes = Self::default();
         if !headers.contains_key(CACHE_CONTROL) {
@@ -51,12 +51,12 @@ impl Wishes {
         wishes
     }
 
-    /// Whether no stored response is enough, however new.
+    /// Whether every stored response must be validated.
     pub fn wants_validation(&self) -> bool {
         self.no_cache || self.max_age == Some(Duration::ZERO)
     }
 
-    /// What is left of them where the operator has decided not to follow clients: that no origin is asked.
+    /// The directives that apply if the operator does not honour those of clients: only-if-cached.
     #[must_use]
     pub fn ignored(self) -> Self {
         Self { only_if_cached: self.only_if_cached, ..Self::default() }

@@ -1,5 +1,5 @@
-//! The rest of a body that broke off, or what else is missing of one: how it is asked for, and whether an answer is it (RFC 9110
-//! section 15.3.7.3, RFC 9111 section 3.4).
+//! Requests for the missing rest of a truncated body, or for another missing part, and the validation of the
+//! response (RFC 9110 section 15.3.7.3, RFC 9111 section 3.4).
 
 use http_types::{
     HeaderMap, HeaderValue, StatusCode,
@@ -13,30 +13,30 @@ use crate::{
     ranges::{self, Part},
 };
 
-/// What is missing of a stored response.
+/// A missing part of a stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rest {
     of: Representation,
     first: u64,
-    /// `None` is the last one of the whole.
+    /// The last byte; `None` is the end of the body.
     last: Option<u64>,
 }
 
 impl Rest {
-    /// What is missing after so many bytes; `None` if nothing can be joined to them.
+    /// The bytes after the first `received` ones; `None` if the response cannot be combined with others.
     pub fn after(received: u64, stored: &Stored) -> Option<Self> {
         let of = Representation::of(&stored.headers)?;
         let is_missing = stored.status == StatusCode::OK && of.length.is_none_or(|length| received < length);
         is_missing.then_some(Self { of, first: received, last: None })
     }
 
-    /// A part that is missing; `None` if it cannot be joined to the others.
+    /// A missing part in the middle; `None` if the response cannot be combined with others.
     pub fn between(missing: Part, stored: &Stored) -> Option<Self> {
         let last = Some(missing.last).filter(|last| ranges::announced(&stored.headers) != Some(last + 1));
         Some(Self { last, ..Self::after(missing.first, stored)? })
     }
 
-    /// Makes a request one for this and nothing else.
+    /// Sets the Range of a request to this part, and removes all conditions.
     pub fn ask(&self, request: &mut HeaderMap) {
         make_unconditional(request);
         request.insert(IF_RANGE, self.of.tag.clone());
@@ -46,7 +46,7 @@ impl Rest {
         }
     }
 
-    /// The length of the whole, if this is the answer: the same representation, from the first byte that is missing to the last.
+    /// Returns the length of the whole if the response contains exactly this part of the same representation.
     pub fn is_in(&self, status: StatusCode, answer: &HeaderMap) -> Option<u64> {
         let fragment = Fragment::read(status, answer)?;
         let last = self.last.unwrap_or(fragment.length - 1);

@@ -1,4 +1,4 @@
-//! Whether a stored response answers a request (RFC 9111 section 4, RFC 5861).
+//! Reuse of stored responses (RFC 9111 section 4, RFC 5861).
 
 use std::time::Duration;
 
@@ -9,34 +9,34 @@ use http_types::{
 
 use crate::{Selection, Terms, Time, Wishes};
 
-/// A response that was stored, without its body.
+/// A stored response without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// Its status.
+    /// The status.
     pub status: StatusCode,
-    /// Its header as it was received, without what belonged to the connection.
+    /// The received header, without fields of the connection.
     pub headers: HeaderMap,
-    /// What it may be used for.
+    /// The conditions for its use.
     pub terms: Terms,
-    /// Which requests it is for.
+    /// The requests that it matches (Vary).
     pub selection: Selection,
 }
 
-/// What a stored response is good for now.
+/// How a stored response may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reuse {
-    /// It is the answer.
+    /// It is fresh and is served.
     Fresh,
-    /// It is the answer, and its origin is asked for the next one.
+    /// It is stale, and is served while it is revalidated.
     WhileRevalidated,
-    /// It is stale, and the client said that it does not mind.
+    /// It is stale, and the client accepts that (max-stale).
     Stale,
-    /// Its origin has to be asked first.
+    /// It must be validated before use.
     Validate,
 }
 
 impl Stored {
-    /// What it is good for, for a request that asks for this.
+    /// How the response may be used for a request with these directives.
     pub fn reuse(&self, wishes: Wishes, now: Time) -> Reuse {
         let Terms { control, .. } = &self.terms;
         let age = self.terms.age(now);
@@ -52,7 +52,7 @@ impl Stored {
             };
         }
         let is_within = |window: Option<Duration>| window.is_some_and(|window| self.is_within(window, now));
-        // A purge or an invalidation ends every use without validation.
+        // After a purge or an invalidation, all use requires validation.
         if control.forbids_stale() || self.terms.outdated.is_some() {
             return Reuse::Validate;
         }
@@ -60,14 +60,16 @@ impl Stored {
         {
             return Reuse::WhileRevalidated;
         }
-        // s-maxage has the meaning of proxy-revalidate for clients' max-stale (RFC 9111 section 5.2.2.10).
+        // s-maxage implies proxy-revalidate, so max-stale of clients does not apply (RFC 9111 section
+        // 5.2.2.10).
         if control.s_maxage.is_none() && is_within(wishes.max_stale) {
             return Reuse::Stale;
         }
         Reuse::Validate
     }
 
-    /// Whether it may be used because its origin fails: the response's own stale-if-error, or else the operator's.
+    /// Whether it may be served instead of an error: by its own stale-if-error, otherwise by the operator's
+    /// default.
     pub fn stands_in(&self, operators: Duration, now: Time) -> bool {
         let Terms { control, .. } = &self.terms;
         let window = control.stale_if_error.unwrap_or(operators);
@@ -79,13 +81,13 @@ impl Stored {
         self.terms.is_fresh(now) || (may_be_stale && self.is_within(window, now))
     }
 
-    /// Whether it has been stale for no longer than that. No time is none, also in the very millisecond of a purge, and while a clock that was
-    /// set back has not reached that again.
+    /// Whether it has been stale for no longer than `window`. A window of zero never matches, even in the
+    /// millisecond of a purge or after the clock was set back.
     fn is_within(&self, window: Duration, now: Time) -> bool {
         !window.is_zero() && self.terms.staleness(now) <= window
     }
 
-    /// The header for a client, with its age.
+    /// The header for a client, with Age.
     pub fn head(&self, now: Time) -> HeaderMap {
         let mut headers = self.headers.clone();
         headers.insert(AGE, HeaderValue::from(self.terms.age(now).as_secs()));
@@ -163,7 +165,7 @@ mod tests {
         let mut object = stored("max-age=10, stale-while-revalidate=0");
         assert!(object.stands_in(Duration::ZERO, at(4)), "it is fresh");
         object.terms.outdated = Some(at(5));
-        // Also by a clock that was set back.
+        // Also if the clock was set back.
         for now in [at(5), at(3)] {
             assert_eq!(object.terms.staleness(now), Duration::ZERO);
             assert_eq!(object.reuse(Wishes::default(), now), Reuse::Validate);

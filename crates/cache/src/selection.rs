@@ -1,4 +1,4 @@
-//! Which of the responses of one URL belongs to a request: Vary (RFC 9111 section 4.1).
+//! Selection of variants by Vary (RFC 9111 section 4.1).
 
 use std::borrow::Cow;
 
@@ -11,26 +11,26 @@ use http_types::{
 
 use crate::directives::{elements, elements_of};
 
-/// The fields of a request that its response was selected by, with what they come to.
+/// The request fields that selected a response, with their normalised values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Selection {
     fields: Vec<(HeaderName, Option<String>)>,
-    /// The response's language, if it has one.
+    /// The language of the response, if it has exactly one.
     language: Option<String>,
 }
 
 impl Selection {
-    /// What selected this response; `None` if no other request can know that it would have (`Vary: *`). A Vary that is not a list
-    /// of field names counts as `*`.
+    /// The selecting fields of a response; `None` if it matches no other request (`Vary: *`). An invalid Vary
+    /// counts as `*`.
     pub fn of(request: &HeaderMap, response: &HeaderMap) -> Option<Self> {
         if response.get_all(VARY).iter().any(|line| line.to_str().is_err()) {
             return None;
         }
         let mut fields: Vec<(HeaderName, Option<String>)> = Vec::new();
         for name in elements(response, &VARY) {
-            // Neither "*" nor anything that is not a name.
+            // The name is "*" or invalid.
             let name: HeaderName = name.parse().ok().filter(|_| name != "*")?;
-            // A cache sets these fields: the origin did not select by the client's value.
+            // Caches set these fields, so the origin did not select by the client's value.
             if SET_BY_CACHES.contains(&name) {
                 return None;
             }
@@ -45,39 +45,39 @@ impl Selection {
         Some(Self { fields, language })
     }
 
-    /// Whether this request would have selected it too.
+    /// Whether the response matches this request.
     pub fn matches(&self, request: &HeaderMap) -> bool {
         self.fields.iter().all(|(name, value)| {
             normal(request, name) == *value || (*name == ACCEPT_LANGUAGE && self.is_first_choice(request))
         })
     }
 
-    /// The fields that count.
+    /// The names of the selecting fields.
     pub fn names(&self) -> impl Iterator<Item = &HeaderName> {
         self.fields.iter().map(|(name, _)| name)
     }
 
-    /// The fields that count, with what they come to; to be kept elsewhere.
+    /// The selecting fields with their normalised values, for storage.
     pub fn fields(&self) -> impl Iterator<Item = (&HeaderName, Option<&str>)> {
         self.fields.iter().map(|(name, value)| (name, value.as_deref()))
     }
 
-    /// The bytes of the values, which clients choose.
+    /// Bytes of the values, which clients control.
     pub fn bytes(&self) -> usize {
         self.fields.iter().map(|(_, value)| value.as_ref().map_or(0, String::len)).sum()
     }
 
-    /// The response's language, if it has one.
+    /// The language of the response, if it has exactly one.
     pub fn language(&self) -> Option<&str> {
         self.language.as_deref()
     }
 
-    /// The same again, from what was kept of it.
+    /// Restores a selection from stored fields.
     pub fn again(fields: Vec<(HeaderName, Option<String>)>, language: Option<String>) -> Self {
         Self { fields, language }
     }
 
-    /// Whether the response has the language that the request prefers to all others: no negotiation would find a better one.
+    /// Whether the response has the language that the request prefers. Negotiation would find no better one.
     fn is_first_choice(&self, request: &HeaderMap) -> bool {
         let Some(language) = &self.language else { return false };
         let lines = lines(request, &ACCEPT_LANGUAGE);
@@ -89,7 +89,7 @@ impl Selection {
     }
 }
 
-/// A field's value such that two with the same meaning are equal; `None` if the request does not have it.
+/// The value of a field in a comparable form; `None` if the request lacks the field.
 fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
     let lines = lines(request, name);
     if lines.is_empty() {
@@ -99,15 +99,15 @@ fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
     let mut weighed = match *name {
         // HTTP/2 may split a Cookie at any semicolon (RFC 9113 section 8.2.3).
         COOKIE => return Some(lines.join("; ")),
-        // Credentials are no list: a comma or a space is a part of them.
+        // Credentials are not a list: they may contain commas and spaces.
         AUTHORIZATION => return Some(lines.join(", ")),
         ACCEPT_LANGUAGE | ACCEPT_ENCODING => weigh(elements),
         _ => return Some(elements.collect::<Vec<_>>().join(",")),
     };
-    // Languages of equal weight keep their order: many origins take the first.
+    // Languages of equal weight keep their order, because many origins select the first one.
     if *name == ACCEPT_ENCODING {
-        // Servers select by which codings are acceptable, not by how much. A coding that is not listed is unacceptable too, unless `*`
-        // is, or it is the identity (RFC 9110 section 12.5.3).
+        // Servers select by acceptability, not by weight. An unlisted coding is unacceptable, unless `*` is
+        // acceptable or it is the identity (RFC 9110 section 12.5.3).
         let has_any = weighed.iter().any(|(coding, weight)| coding == "*" && *weight > 0);
         weighed.retain(|(coding, weight)| *weight > 0 || has_any || matches!(&coding[..], "*" | "identity"));
         weighed.iter_mut().for_each(|(_, weight)| *weight = WHOLE * u16::from(*weight > 0));
@@ -117,7 +117,7 @@ fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
     Some(weighed.iter().map(|(name, weight)| format!("{name};q={weight}")).collect::<Vec<_>>().join(","))
 }
 
-/// All lines of a field. Bytes beyond ASCII are read as Latin-1, so that two values which differ in them differ here as well.
+/// All lines of a field. Non-ASCII bytes are read as Latin-1, so that different values stay different.
 fn lines<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<Cow<'h, str>> {
     headers.get_all(name).iter().map(text).collect()
 }
@@ -129,8 +129,8 @@ fn text(value: &HeaderValue) -> Cow<'_, str> {
     }
 }
 
-/// A list with weights (RFC 9110 section 12.4.2) in thousandths, the greatest first, in lower case. Of equal weights the first one stays
-/// the first.
+/// A list with weights (RFC 9110 section 12.4.2) in thousandths, descending, in lower case. Equal weights
+/// keep their order.
 pub(crate) fn weighed(request: &HeaderMap, name: &HeaderName) -> Vec<(String, u16)> {
     weigh(elements(request, name))
 }
@@ -150,12 +150,12 @@ fn weigh<'e>(elements: impl Iterator<Item = &'e str>) -> Vec<(String, u16)> {
     weighed
 }
 
-/// Without the whitespace of HTTP; Unicode has more of it, also in Latin-1.
+/// Trims the whitespace of HTTP. Unicode defines more, also in Latin-1.
 fn trimmed(text: &str) -> &str {
     text.trim_matches([' ', '\t'])
 }
 
-/// "0.5" is 500; what is not a weight counts as a whole one.
+/// "0.5" is 500. An invalid weight counts as 1.
 fn thousandths(text: &str) -> u16 {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{part:0<3}");
@@ -167,7 +167,7 @@ fn thousandths(text: &str) -> u16 {
 
 const WHOLE: u16 = 1000;
 
-/// Fields of requests that a cache adds to or removes on the way to an origin.
+/// Request fields that caches add or remove.
 const SET_BY_CACHES: [HeaderName; 3] = [TE, FORWARDED, HeaderName::from_static("x-forwarded-for")];
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! Cache-Status: what a cache did with a request, for those who look (RFC 9211).
+//! Generation of Cache-Status (RFC 9211).
 
 use std::fmt;
 
 use http_types::HeaderName;
 
-/// Why a request was sent on.
+/// Why a request was forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forward {
     /// The cache does not handle this request.
     Bypass,
-    /// Its method has to reach the origin.
+    /// The method requires the origin.
     Method,
-    /// Nothing was stored for its URL.
+    /// There is no stored response for the URL.
     UriMiss,
-    /// What was stored for its URL is for other requests.
+    /// The stored responses for the URL do not match the request.
     VaryMiss,
-    /// What was stored is not all that is asked for.
+    /// The stored response lacks requested bytes.
     Partial,
-    /// What was stored is stale, or has to be asked for each time.
+    /// The stored response is stale, or must be validated before each use.
     Stale,
-    /// The client asked for it.
+    /// The client's directives require it.
     Request,
 }
 
@@ -38,22 +38,22 @@ impl Forward {
     }
 }
 
-/// One cache's member of Cache-Status.
+/// A cache's member of Cache-Status.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CacheStatus {
-    /// Which cache: the name of its data centre.
+    /// The name of the cache: its data centre.
     pub cache: String,
-    /// Why it was sent on; `None` is a hit.
+    /// Why the request was forwarded; `None` is a hit.
     pub forward: Option<Forward>,
-    /// What the origin said.
+    /// The status of the origin's response.
     pub forward_status: Option<u16>,
-    /// Seconds until the response is stale; negative if it is.
+    /// Seconds until the response becomes stale; negative if it is stale.
     pub ttl: Option<i64>,
     /// Whether the response was stored.
     pub stored: bool,
-    /// Whether it waited for another request's response.
+    /// Whether the request was collapsed with another one.
     pub collapsed: bool,
-    /// What else there is to say, in a word.
+    /// Further information, a token.
     pub detail: Option<&'static str>,
 }
 
@@ -64,13 +64,13 @@ impl fmt::Display for CacheStatus {
 }
 
 impl CacheStatus {
-    /// Where it stands.
+    /// The name of the field.
     pub const FIELD: HeaderName = HeaderName::from_static("cache-status");
 
-    /// As it stands there.
+    /// The text of the member.
     pub fn text(&self) -> String {
         let mut text = String::with_capacity(self.cache.len() + ROOM);
-        // A name that begins with a digit is no token (RFC 9651), but it can be a string.
+        // A token cannot begin with a digit (RFC 9651), so such a name is written as a string.
         let is_token = self.cache.starts_with(|letter: char| letter.is_ascii_alphabetic());
         let quote = if is_token { "" } else { "\"" };
         let mut add = |parts: [&str; 3]| parts.iter().for_each(|part| text.push_str(part));
@@ -98,7 +98,7 @@ impl CacheStatus {
     }
 }
 
-/// Bytes of a member with all that is usual.
+/// Typical length of a member in bytes.
 const ROOM: usize = 96;
 
 #[cfg(test)]

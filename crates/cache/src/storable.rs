@@ -1,4 +1,4 @@
-//! Whether a response may be stored (RFC 9111 section 3).
+//! Storability of responses (RFC 9111 section 3).
 
 use std::fmt;
 
@@ -15,34 +15,34 @@ use crate::{
 /// Why a response is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotStored {
-    /// Its method has no response that could be used again.
+    /// Responses to the method are not reusable.
     Method,
-    /// The response's status cannot be kept.
+    /// The status is not cacheable.
     Status,
-    /// The response says so: no-store.
+    /// The response has no-store.
     NoStore,
-    /// It is for one person: private.
+    /// The response has private.
     Private,
-    /// The client says so: no-store.
+    /// The request has no-store.
     Client,
-    /// The request had an Authorization, and the response does not say that it is for others.
+    /// The request has Authorization, and the response does not permit reuse.
     Authorization,
     /// `Vary: *`.
     Vary,
     /// The response sets a cookie.
     SetCookie,
-    /// Nothing says that it may be kept, or nothing could be done with it.
+    /// The response has neither a lifetime nor a validator.
     Unusable,
-    /// It is larger than the zone or the store allows.
+    /// The response exceeds the limit of the zone or the store.
     TooLarge,
-    /// Its Content-Type does not fit the extension of its path.
+    /// The Content-Type does not fit the extension of the path.
     ContentType,
-    /// A later request for it was answered already.
+    /// A later request for it has already been completed.
     Superseded,
 }
 
 impl NotStored {
-    /// In a word, for Cache-Status.
+    /// The token for Cache-Status.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Method => "method",
@@ -66,27 +66,28 @@ impl fmt::Display for NotStored {
         f.write_str(match self {
             Self::Method => "responses to this method are not stored",
             Self::Status => "responses with this status are not stored",
-            Self::NoStore => "the response says no-store",
-            Self::Private => "the response says private",
-            Self::Client => "the request says no-store",
+            Self::NoStore => "the response has no-store",
+            Self::Private => "the response has private",
+            Self::Client => "the request has no-store",
             Self::Authorization => {
-                "the request had Authorization, and the response does not allow others to have it"
+                "the request has Authorization, and the response does not permit reuse for other requests"
             }
-            Self::Vary => "the response says Vary: *",
+            Self::Vary => "the response has Vary: *",
             Self::SetCookie => "the response sets a cookie",
             Self::Unusable => "it has neither a lifetime nor a validator",
             Self::TooLarge => "it is larger than the zone's limit or than the store",
             Self::ContentType => "its Content-Type does not fit the extension of its path",
-            Self::Superseded => "the answer to a later request arrived first",
+            Self::Superseded => "the response to a later request arrived first",
         })
     }
 }
 
-/// Whether a response may be stored. The response to a POST is stored for later GET requests if it has a lifetime and names the request's own
-/// URL (`is_own_location`, RFC 9110 section 9.3.3); a rule's lifetime is not for such a response.
+/// Whether a response may be stored. The response to a POST is stored for later GET requests if it has a
+/// lifetime and its Content-Location is the request's URL (`is_own_location`, RFC 9110 section 9.3.3). A
+/// rule's lifetime does not apply to such a response.
 ///
 /// # Errors
-/// Why not.
+/// Returns the reason why it may not be stored.
 pub fn may_store(
     (method, request): (&Method, &HeaderMap),
     wishes: Wishes,
@@ -109,7 +110,7 @@ pub fn may_store(
     if control.must_understand && !is_understood(status) {
         return Err(NotStored::Status);
     }
-    // An operator's rule goes before what the origin says of keeping, as its origin is the operator's too.
+    // The operator's rule overrides the response's directives, because the operator also controls the origin.
     if control.no_store && !control.must_understand && !is_ruled {
         return Err(NotStored::NoStore);
     }
@@ -131,8 +132,9 @@ pub fn may_store(
     if may_be_kept && is_of_use { Ok(()) } else { Err(NotStored::Unusable) }
 }
 
-/// Whether a response to a GET with these fields is not stored, whatever its status and the request are: where no rule and no targeted field
-/// goes before its Cache-Control. Says no where it takes more than a look.
+/// A fast check whether a response to a GET with these fields is never stored, independent of its status and
+/// the request. It requires that no rule and no targeted field override Cache-Control. Returns `false` if a
+/// full evaluation is needed.
 pub fn is_never_stored<'f>(fields: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> bool {
     let (mut is_forbidden, mut may_be_of_use) = (false, false);
     for (name, value) in fields {
@@ -144,7 +146,7 @@ pub fn is_never_stored<'f>(fields: impl IntoIterator<Item = (&'f str, &'f [u8])>
         if value.iter().any(|&byte| byte == b'"' || !(b' '..=b'~').contains(&byte)) {
             return false;
         }
-        // A lifetime is written with it.
+        // A lifetime contains this character.
         may_be_of_use |= value.contains(&b'=');
         for directive in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
             let is = |name: &[u8]| directive.eq_ignore_ascii_case(name);
@@ -157,7 +159,7 @@ pub fn is_never_stored<'f>(fields: impl IntoIterator<Item = (&'f str, &'f [u8])>
     is_forbidden || !may_be_of_use
 }
 
-/// Statuses whose caching rules are followed here: all that RFC 9110 defines, apart from those of parts.
+/// Statuses with supported caching rules: those of RFC 9110, except for partial content.
 fn is_understood(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200..=205 | 300..=305 | 307 | 308 | 400..=417 | 421 | 422 | 426 | 500..=505)
 }
@@ -248,8 +250,8 @@ mod tests {
                 assert!(!is_never || judged(&Method::GET, &[], 200, &fields).is_err(), "{fields:?}");
             }
         }
-        // Three directives forbid, beside each other and beside six that change nothing of it; beside no other field of use, four say nothing
-        // of a lifetime.
+        // Three directives forbid storage, with each other and with six unrelated directives. Four directives
+        // have no lifetime, if no other field provides one.
         assert_eq!(found[1], (3 * 3 + 2 * 3 * 6) * 4 + 4 * 4);
         assert!(is_never_stored([("Cache-Control", &b"max-age=0"[..]), ("cache-control", b"no-store")]));
         assert!(!is_never_stored([("cache-control", &b"no-store\x80"[..])]));

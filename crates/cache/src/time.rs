@@ -1,4 +1,4 @@
-//! The time of the wall clock, as HTTP's dates have it, to the millisecond.
+//! Wall clock time in milliseconds, and HTTP dates.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -9,55 +9,55 @@ use http_types::{HeaderMap, HeaderName};
 pub struct Time(u64);
 
 impl Time {
-    /// So many milliseconds after the beginning of 1970.
+    /// A time in milliseconds since 1970.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since then.
+    /// Milliseconds since 1970.
     pub const fn as_millis(self) -> u64 {
         self.0
     }
 
-    /// How long after `earlier` it is; zero if it is before.
+    /// The duration since `earlier`; zero if that is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
-    /// This much later.
+    /// The time after this duration.
     #[must_use]
     pub fn after(self, by: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(by.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// An HTTP-date in any of its three formats (RFC 9110 section 5.6.7), whatever the case of its letters.
+    /// Parses an HTTP-date in any of its three formats (RFC 9110 section 5.6.7), ignoring case.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(time) = usual(text.as_bytes()) {
             return Some(time);
         }
         let text = in_usual_case(text.trim());
-        // The parser wants the day of the week to be right. Where it is written without a comma, nobody relies on it.
+        // The parser verifies the day of the week. In the asctime format, a wrong one is accepted.
         let parsed = match text.get(3..) {
             Some(rest) if text.len() == ASCTIME_LENGTH => {
                 DAYS.iter().find_map(|day| httpdate::parse_http_date(&format!("{day}{rest}")).ok())?
             }
             _ => httpdate::parse_http_date(&text).ok()?,
         };
-        // The parser takes more than the grammar allows; what is written back is the test.
+        // The parser is more lenient than the grammar. Formatting the result again detects deviations.
         let is_strict = text.len() != IMF_LENGTH || httpdate::fmt_http_date(parsed) == text;
         let elapsed = parsed.duration_since(UNIX_EPOCH).ok().filter(|_| is_strict)?;
         Some(Self(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// The date in a field, if there is exactly one line of it and that is an HTTP-date.
+    /// The date in a field, if it has exactly one line with a valid HTTP-date.
     pub fn in_field(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
         let mut lines = headers.get_all(name).iter();
         let (line, None) = (lines.next()?, lines.next()) else { return None };
         Self::parse(line.to_str().ok()?)
     }
 
-    /// As an HTTP-date, to the second.
+    /// Formats an HTTP-date, with a resolution of one second.
     pub fn to_http(self) -> String {
         // The format has four digits for a year.
         let last = UNIX_EPOCH + Duration::from_secs(LAST_SECOND);
@@ -65,7 +65,7 @@ impl Time {
     }
 }
 
-/// A date as nearly all are written, "Thu, 18 Aug 2050 02:01:18 GMT", to the letter. `None` may be a date nevertheless.
+/// A fast parser for the usual format, "Thu, 18 Aug 2050 02:01:18 GMT". Other formats return `None`.
 fn usual(text: &[u8]) -> Option<Time> {
     let text: &[u8; IMF_LENGTH] = text.try_into().ok()?;
     let number = |from: usize, to: usize| {
@@ -85,17 +85,17 @@ fn usual(text: &[u8]) -> Option<Time> {
     if year < 1970 || !(1..=last).contains(&day) || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    // Leap days up to the end of a year (1969 has had 477 of them), and days of the year before this one.
+    // Leap days up to the end of a year (477 by 1969), and days of the year before this one.
     let leaps = |year: u64| year / 4 - year / 100 + year / 400;
     let before: u64 = LENGTHS[..month].iter().sum::<u64>() + u64::from(month > 1 && is_leap);
     let days = (year - 1970) * 365 + leaps(year - 1) - leaps(1969) + before + day - 1;
-    // The first of them was a Thursday.
+    // Day 0 was a Thursday.
     let weekday = usize::try_from((days + 3) % 7).ok()?;
     let is_right = DAYS[weekday].as_bytes() == &text[..3];
     is_right.then(|| Time(1000 * (((days * 24 + hour) * 60 + minute) * 60 + second)))
 }
 
-/// Names of days and months as the grammar has them: "THU, 18 AUG 2050 02:01:18 gmt" is "Thu, 18 Aug 2050 02:01:18 GMT".
+/// Normalises the case of names: "THU, 18 AUG 2050 02:01:18 gmt" becomes "Thu, 18 Aug 2050 02:01:18 GMT".
 fn in_usual_case(text: &str) -> String {
     let mut usual = String::with_capacity(text.len());
     let mut begins_word = true;
@@ -109,15 +109,15 @@ fn in_usual_case(text: &str) -> String {
     }
 }
 
-/// Characters of "Thu, 18 Aug 2050 02:01:18 GMT".
+/// Length of "Thu, 18 Aug 2050 02:01:18 GMT".
 const IMF_LENGTH: usize = 29;
-/// Characters of "Thu Aug 18 02:01:18 2050".
+/// Length of "Thu Aug 18 02:01:18 2050".
 const ASCTIME_LENGTH: usize = 24;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/// Days of each, in a year that is no leap year.
+/// Days per month, without a leap day.
 const LENGTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /// The last second of the year 9999.
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn each_date_of_four_hundred_years_is_read_as_it_was_written() {
-        // Steps that are no divisor of a day, a month or a year, from the first second to the year 2400.
+        // Steps that do not divide a day, a month or a year, from the first second to the year 2400.
         for seconds in (0..13_600_000_000).step_by(86_400 * 3 + 7_919) {
             let time = Time::from_millis(seconds * 1000);
             assert_eq!(usual(time.to_http().as_bytes()), Some(time), "{}", time.to_http());

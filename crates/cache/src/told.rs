@@ -1,33 +1,32 @@
-//! What caches on the way did with a request, as the response's Cache-Status says (RFC 9211).
+//! Parsing of Cache-Status (RFC 9211): how the caches handled a request.
 
 use http_types::HeaderMap;
 
 use crate::CacheStatus;
 
-/// What the cache nearest to the client did, and where the response came from.
+/// How the nearest cache handled the request, and where the response comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// In the words of an access log: "hit", "stale", "miss", "revalidated", "collapsed" or "bypass".
+    /// As in an access log: "hit", "stale", "miss", "revalidated", "collapsed" or "bypass".
     pub cache: &'static str,
-    /// The name of the cache that had it stored, or "origin".
+    /// The name of the cache with the hit, or "origin".
     pub tier: String,
 }
 
 impl Told {
-    /// Reads the field; `None` if there is none, or nothing in it is a member.
+    /// Parses the field; `None` if it is missing or has no valid member.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
         let lines = headers.get_all(CacheStatus::FIELD).iter().filter_map(|line| line.to_str().ok());
         let members: Vec<Member<'_>> =
             lines.flat_map(|line| split(line, b',')).filter_map(Member::read).collect();
         let nearest = members.last()?;
-        // A cache that had it stored asked nobody: members before it are of the time when it was stored.
+        // Members before a hit describe the request that stored the response.
         let stored = members.iter().rev().find(|member| member.is_hit);
         let tier = stored.map_or("origin", |member| member.name).to_owned();
         Some(Self { cache: nearest.word(), tier })
     }
 }
 
-/// A cache's member.
 struct Member<'s> {
     name: &'s str,
     is_hit: bool,
@@ -75,7 +74,7 @@ impl<'s> Member<'s> {
     }
 }
 
-/// The parts of a text between separators that are not in quotes.
+/// Splits a text at separators outside of quotes.
 fn split(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.split(move |sign: char| {

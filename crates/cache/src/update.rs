@@ -1,5 +1,5 @@
-//! What later answers change in a stored response: 304 (RFC 9111 section 3.2) and HEAD (section 4.3.5); and what of a message
-//! belongs to a connection and is never stored.
+//! Updates of stored responses by 304 (RFC 9111 section 3.2) and HEAD (section 4.3.5), and removal of the
+//! fields of a connection, which are never stored.
 
 use http_types::{
     HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
@@ -11,8 +11,8 @@ use http_types::{
 
 use crate::{Stored, directives::elements};
 
-/// Copies the fields of a confirming response into a stored one. Fields that describe the stored body stay. The stored tag stays too: a 304
-/// may have its weak or its strong form.
+/// Copies the fields of a validating response into a stored one. Fields that describe the stored body are
+/// kept. The stored tag is kept too: a 304 may have its weak or its strong form.
 pub fn refresh(stored: &mut HeaderMap, answer: &HeaderMap) {
     let has_tag = stored.contains_key(ETAG);
     let stays = |name: &HeaderName| describes_the_body(name) || (has_tag && *name == ETAG);
@@ -24,7 +24,7 @@ pub fn refresh(stored: &mut HeaderMap, answer: &HeaderMap) {
     }
 }
 
-/// Whether what a HEAD was answered with is about the response that is stored: same length, same validators.
+/// Whether the response to a HEAD matches the stored response: same length, same validators.
 pub fn is_same(stored: &Stored, answer: &HeaderMap) -> bool {
     [CONTENT_LENGTH, ETAG, LAST_MODIFIED].iter().all(|name| {
         match (answer.get(name), stored.headers.get(name)) {
@@ -35,8 +35,9 @@ pub fn is_same(stored: &Stored, answer: &HeaderMap) -> bool {
     })
 }
 
-/// Whether a complete answer ends the use of what is stored for its request, stored or not itself: the origin's most recent
-/// answer counts. Failures (5xx, 429) say nothing of the resource, 304 and 412 are about a condition, and 206 and 416 about a part.
+/// Whether a complete response ends the use of the stored response, even if it is not stored itself: the
+/// origin's most recent response takes precedence. Failures (5xx, 429) do not describe the resource, 304 and
+/// 412 concern a condition, and 206 and 416 a part.
 pub fn ends_use(method: &Method, status: StatusCode) -> bool {
     match *method {
         Method::GET => {
@@ -44,7 +45,7 @@ pub fn ends_use(method: &Method, status: StatusCode) -> bool {
                 && !status.is_server_error()
                 && !matches!(status.as_u16(), 206 | 304 | 412 | 416 | 429)
         }
-        // A 2xx to HEAD is compared with what is stored; the other two are about the method.
+        // A 2xx to HEAD is compared with the stored response. 405 concerns the method.
         Method::HEAD => {
             !status.is_success() && !matches!(status.as_u16(), 405) && ends_use(&Method::GET, status)
         }
@@ -52,7 +53,7 @@ pub fn ends_use(method: &Method, status: StatusCode) -> bool {
     }
 }
 
-/// Makes one line of the Cookie fields that HTTP/2 and HTTP/3 split (RFC 9113 section 8.2.3, RFC 9114 section 4.2.1).
+/// Joins Cookie lines that HTTP/2 and HTTP/3 have split (RFC 9113 section 8.2.3, RFC 9114 section 4.2.1).
 pub fn join_cookies(headers: &mut HeaderMap) {
     let mut lines = headers.get_all(COOKIE).iter();
     if lines.next().is_none() || lines.next().is_none() {
@@ -64,9 +65,9 @@ pub fn join_cookies(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes what is about one connection (RFC 9110 section 7.6.1): the fields that Connection names, and those that always are.
+/// Removes the fields of a connection (RFC 9110 section 7.6.1): those that Connection lists, and a fixed set.
 pub fn clear_connection_fields(headers: &mut HeaderMap) {
-    // Most have none of them.
+    // Fast path: most headers have no such field.
     if !headers.keys().any(|name| is_of_connection(name.as_str())) {
         return;
     }
@@ -77,10 +78,10 @@ pub fn clear_connection_fields(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a field is always about one connection, by its name as somebody wrote it.
+/// Whether a field always belongs to a connection. The name may be in any case.
 pub fn is_of_connection(name: &str) -> bool {
     let is = |own: &str| name.eq_ignore_ascii_case(own);
-    // The same as below. Their lengths tell nearly all other names apart.
+    // Must match `OF_CONNECTIONS`. The length excludes nearly all other names.
     match name.len() {
         2 => is("te"),
         7 => is("trailer") || is("upgrade"),
@@ -95,8 +96,8 @@ pub fn is_of_connection(name: &str) -> bool {
     }
 }
 
-/// Fields that Connection cannot take away (RFC 9110 section 7.6.1: they are for all recipients): a client that names them wants
-/// the origin to see another request than the cache.
+/// Fields that Connection cannot remove, because they are for all recipients (RFC 9110 section 7.6.1).
+/// Otherwise a client could make the origin see another request than the cache.
 pub fn is_end_to_end(name: &HeaderName) -> bool {
     let name = name.as_str();
     matches!(

@@ -1,8 +1,9 @@
-//! What a store costs: bytes written and objects read each second, opening it again, and memory for each object.
+//! Measures a store: write and read throughput, the time to open it, and memory per object.
 //!
-//! `cargo run --release -p disk --example throughput DIRECTORY [OBJECTS]` makes a folder in the directory, writes so many objects
-//! of 8 kB (100 000), reads them in a random order by one thread and by two, and deletes it. What was just written is in memory,
-//! so this is what the store costs beside the disk.
+//! `cargo run --release -p disk --example throughput DIRECTORY [OBJECTS]` creates a folder in the directory,
+//! writes this number of objects of 8 kB (100 000 by default), reads them in a random order with one thread
+//! and with two, and deletes the folder. The objects are in the page cache, so the result is the overhead of
+//! the store without the disk.
 
 #![expect(
     clippy::disallowed_methods,
@@ -65,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let found = absent.filter(|key| store.contains(&key.to_le_bytes())).count();
     println!("looked up and not there: {:.0} ns ({found} found)", nanos_each(objects, began));
     drop(store);
-    // In a process of its own, as memory that this one had before would be used again.
+    // In a new process, because memory that this process has freed would be reused.
     let status = Command::new(env::current_exe()?)
         .arg("open")
         .arg(folder.path())
@@ -110,7 +111,7 @@ fn write_large(store: &Store, bytes: &[u8]) -> Result<Duration, disk::Error> {
     Ok(began.elapsed())
 }
 
-/// As many random objects as there are, with head and body.
+/// Reads `objects` random objects with their bodies.
 fn read(store: &Store, objects: u64, seed: u64) -> Result<(), disk::Error> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..objects {
@@ -135,7 +136,7 @@ fn nanos_each(count: u64, began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e9 / count as f64
 }
 
-/// Bytes of memory that the process has.
+/// The resident memory of the process in bytes.
 fn resident() -> io::Result<u64> {
     let status = fs::read_to_string(Path::new("/proc/self/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

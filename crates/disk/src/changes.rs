@@ -1,26 +1,25 @@
-//! How often something has changed under a key: whoever keeps what was found can see, without a lock, whether that still stands.
+//! Change counters per key. A cached lookup is valid while its counter is unchanged; the check takes no lock.
 
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Release},
 };
 
-/// A count for each key; some keys share one, so that a change may seem to be one of another key too.
+/// One counter for several keys: a change of one key also counts for the others.
 #[derive(Debug)]
 pub(crate) struct Changes(Box<[AtomicU64]>);
 
 impl Changes {
-    /// So many as there were under the key with this hash.
+    /// The number of changes of the key with this hash.
     pub(crate) fn count(&self, hash: u64) -> u64 {
         self.place(hash).load(Acquire)
     }
 
-    /// Notes one, after it was made.
+    /// Counts a change of a key, after it was made.
     pub(crate) fn note(&self, hash: u64) {
         self.place(hash).fetch_add(1, Release);
     }
 
-    /// Notes one of every key.
     pub(crate) fn note_all(&self) {
         for place in &self.0 {
             place.fetch_add(1, Release);
@@ -39,5 +38,5 @@ impl Default for Changes {
     }
 }
 
-/// 128 KiB: with a thousand changes a second, a key has one of another key every 16 s.
+/// 128 KiB. At 1000 changes per second, the counter of a key changes every 16 s because of other keys.
 const PLACES: u64 = 1 << 14;

@@ -1,15 +1,15 @@
-//! What a store may take, and where it is.
+//! The configuration of a store.
 
 use std::{path::PathBuf, time::Duration};
 
-/// How a store is set up.
+/// The configuration of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Its own directory, made if it is not there.
+    /// The store's directory, which is created if it is missing.
     pub directory: PathBuf,
-    /// Bytes that its segments may have together, at least [`Config::SMALLEST`].
+    /// Limit for the total size of the segments in bytes, at least [`Config::SMALLEST`].
     pub capacity: u64,
-    /// For how long nothing is written after a failure; doubled for each further one, up to a minute.
+    /// The pause after a failed write. It doubles for each further failure, up to a minute.
     pub pause: Duration,
 }
 
@@ -22,13 +22,15 @@ impl Config {
         Self { directory: directory.into(), capacity, pause: Duration::from_secs(1) }
     }
 
-    /// When a segment is full: a 32nd of the store, up to 64 MiB; in a store above 64 GiB a 1024th, so that there are about 1000
-    /// open files at most, up to 1 GiB, since places in a segment have 32 bits.
+    /// The size at which a segment is full: 1/32 of the store, at most 64 MiB. Above 64 GiB it is 1/1024 of
+    /// the store, which limits the number of open files to about 1000. The maximum is 1 GiB, because offsets
+    /// in a segment have 32 bits.
     pub(crate) fn segment(&self) -> u64 {
         (self.capacity / 32).min(64 << 20).max(self.capacity / 1024).min(1 << 30)
     }
 
-    /// The largest object: what is written of it must not push out its own beginning. Above 1 TiB its list of blocks is too long.
+    /// The largest object. It must not evict its own beginning while it is written. Above 1 TiB its list of
+    /// blocks is too long.
     pub(crate) fn largest(&self) -> u64 {
         (self.capacity / 2).min(1 << 40)
     }

@@ -1,4 +1,4 @@
-//! Whose directory it is: one process at a time has it, and the first file in it says that it is a store's.
+//! Ownership of the directory: a lock file, and a header file that identifies it as a store.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,16 +19,15 @@ use crate::{
     format::{FileHeader, FileKind, Unfit},
 };
 
-/// A directory that nobody else has, until this is dropped or released.
 #[derive(Debug)]
 pub(crate) struct Directory {
-    /// The seed of the keys' hashes, so that nobody outside can make keys that collide.
+    /// The seed of the key hashes, so that clients cannot cause collisions.
     pub(crate) seed: u64,
     lock: Mutex<Option<Flock<File>>>,
 }
 
 impl Directory {
-    /// Takes it, and makes it a store's if nothing is in it.
+    /// Locks the directory, and initialises it if it is empty.
     pub(crate) fn take(path: &Path) -> Result<Self, Error> {
         fs::create_dir_all(path).map_err(Error::io("make", path))?;
         let lock = path.join("lock");
@@ -42,7 +41,8 @@ impl Directory {
         Ok(Self { seed: seed(path)?, lock: Mutex::new(Some(lock)) })
     }
 
-    /// Reports the error that [`Self::take`] would return, without changing anything. A lock of another process is ignored.
+    /// Returns the error that [`Self::take`] would return, without changing anything. A lock of another
+    /// process is ignored.
     pub(crate) fn examine(path: &Path) -> Result<(), Error> {
         let usable = AccessFlags::W_OK | AccessFlags::X_OK;
         match fs::metadata(path) {
@@ -62,7 +62,6 @@ impl Directory {
         }
     }
 
-    /// Lets another process have it.
     pub(crate) fn release(&self) {
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
@@ -78,7 +77,6 @@ fn seed(directory: &Path) -> Result<u64, Error> {
     Ok(seed)
 }
 
-/// The seed of an existing store.
 fn found_seed(directory: &Path) -> Result<Option<u64>, Error> {
     let path = directory.join("store");
     let bytes = match fs::read(&path) {
@@ -91,13 +89,14 @@ fn found_seed(directory: &Path) -> Result<Option<u64>, Error> {
         Err(Unfit::Version(found)) => Err(Error::Version { path, found }),
         Err(Unfit::Foreign) => Err(Error::Foreign { path }),
         Err(Unfit::Short | Unfit::Damaged) => {
-            let what = "its checksum; with another one in its place no object would be found, so empty the directory";
+            let what =
+                "its checksum; its objects cannot be found without the hash seed, so empty the directory";
             Err(Error::Damaged { path, offset: 0, what })
         }
     }
 }
 
-/// A file that is there as a whole or as it was before, whatever happens. It is returned open for reading and writing.
+/// Replaces a file atomically and durably. Returns it open for reading and writing.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<File, Error> {
     let new = path.with_extension("new");
     let written = || {

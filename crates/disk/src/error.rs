@@ -1,96 +1,98 @@
-//! Why something could not be stored, found or read.
+//! Errors of a store.
 
 use std::{io, path::PathBuf, time::Duration};
 
-/// Why an operation failed. The first five concern the environment, the next four the directory's content, the rest the caller.
+/// Why an operation failed. The first five errors concern the environment, the next four the contents of the
+/// directory, and the rest the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot {operation} {}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The operation, as a verb.
         operation: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Another process has the directory.
+    /// Another process has locked the directory.
     #[error(
-        "{} is in use by another process; end that one, or give this one a directory of its own",
+        "{} is in use by another process; stop that process, or configure another directory",
         path.display()
     )]
     Locked {
-        /// The lock's file.
+        /// The lock file.
         path: PathBuf,
     },
-    /// A file that is written to is not in its directory any more.
-    #[error("{} was deleted while the store was open; what is written to it would be lost", path.display())]
+    /// A file was deleted while it is written.
+    #[error("{} was deleted while the store was open; further writes would be lost", path.display())]
     Deleted {
         /// The file.
         path: PathBuf,
     },
-    /// Writing failed not long ago and is not tried again yet.
+    /// Writing has failed, and the pause before the next attempt has not ended.
     #[error("not written: after {failures} failures the next attempt is in {wait:?}; the last one: {last}")]
     Paused {
-        /// How many there were since the last success.
+        /// The number of failures since the last success.
         failures: u32,
-        /// Until when nothing is tried.
+        /// The time until the next attempt.
         wait: Duration,
-        /// The last of them.
+        /// The last failure.
         last: String,
     },
-    /// The directory was left to another process.
-    #[error("not written: the directory was left to another process, and this one only reads from it")]
+    /// The directory was released to another process.
+    #[error("not written: the directory was released to another process, and this process can only read")]
     Released,
-    /// Something else has the name of one of the store's files.
-    #[error("{} is no file of this store; move it away", path.display())]
+    /// A file with the name of one of the store's files has other contents.
+    #[error("{} is not a file of this store; move it away", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
-    /// A newer or older program wrote this.
+    /// The file has another version of the format.
     #[error(
-        "{} has version {found} of the format, and this program knows only {}; use the program that wrote it, or another directory",
+        "{} has version {found} of the format, and this program supports only {}; use the program that wrote it, or another directory",
         path.display(),
         crate::format::VERSION
     )]
     Version {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         found: u32,
     },
-    /// The bytes are not those that were written.
+    /// A checksum is wrong.
     #[error("{} is damaged at byte {offset}: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where the record begins.
+        /// The beginning of the record.
         offset: u64,
-        /// What shows it.
+        /// The evidence.
         what: &'static str,
     },
-    /// So much else was stored meanwhile that the first blocks of this object were given up.
+    /// The first blocks of the object were evicted before it was complete, because other objects were stored
+    /// meanwhile.
     #[error(
-        "the object's first blocks were given up before its last one came: the store is too small for all that comes at once"
+        "the first blocks of the object were evicted before it was complete: the store is too small for the concurrent writes"
     )]
     Overtaken,
-    /// A piece of this object could not be stored, so the whole cannot be.
-    #[error("an earlier piece of the object could not be stored; begin it anew")]
+    /// A piece of the object could not be stored, so the object cannot be finished.
+    #[error("an earlier piece of the object could not be stored; start again")]
     Incomplete,
-    /// There is a limit.
-    #[error("{what} of {bytes} bytes is more than the {limit} that there may be")]
+    /// A limit is exceeded.
+    #[error("{what} of {bytes} bytes exceeds the limit of {limit}")]
     TooLarge {
-        /// What is too large.
+        /// The object or part that is too large.
         what: &'static str,
-        /// How large it is, as far as that is known.
+        /// Its known size in bytes, which may be a lower bound.
         bytes: u64,
         /// The limit.
         limit: u64,
     },
-    /// The capacity is no use.
-    #[error("a capacity of {bytes} bytes is too small; give it {} or more", crate::Config::SMALLEST)]
+    /// The capacity is too small.
+    #[error("a capacity of {bytes} bytes is too small; the minimum is {}", crate::Config::SMALLEST)]
     TooSmall {
         /// The capacity.
         bytes: u64,
@@ -98,23 +100,22 @@ pub enum Error {
 }
 
 impl Error {
-    /// From what the operating system says.
+    /// Wraps an error of the operating system.
     pub(crate) fn io(operation: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { operation, path: path.into(), source }
     }
 
-    /// Whether nothing is wrong but that the disk would have had to be waited for.
+    /// Whether the operation failed only because it would have had to wait for the disk.
     pub fn would_wait(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Whether room would help.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, Self::Io { source, .. }
             if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
 
-    /// With its causes, in a line.
+    /// The message with its causes, in one line.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Self::Io { source, .. } => format!("{self}: {source}"),

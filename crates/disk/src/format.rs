@@ -1,6 +1,6 @@
-//! How things lie in a file: pure, and little-endian.
+//! The file format. Pure functions; numbers are little-endian.
 //!
-//! Each file begins with a [`FileHeader`]. Then come records, one after the other: a [`Header`] of 48 bytes, and a payload.
+//! A file begins with a [`FileHeader`]. Records follow, each with a [`Header`] of 48 bytes and a payload.
 //!
 //! ```text
 //! header   kind u32 | length u32 | hash u64 | number u64 | index u64 | sum of payload u64 | sum of header u64
@@ -11,78 +11,79 @@
 //! Note     what a caller wants back in order; in the journal
 //! ```
 //!
-//! The payload's checksum has kind, length, object and index for its seed, that of the header the segment and the offset. So a
-//! block at another place, of another object, or another block of the same object is as good as damaged.
+//! The seed of the payload's checksum contains kind, length, object and index. The seed of the header's
+//! checksum contains the segment and the offset. So a block of another position or another object is detected
+//! as damaged.
 
 use twox_hash::XxHash3_64;
 
-/// The version of the format that this program writes and reads.
+/// The version of the format.
 pub const VERSION: u32 = 1;
-/// How much of a body has one checksum.
+/// Bytes of a body that share a checksum.
 pub const BLOCK: usize = 64 << 10;
-/// Bytes of a key.
+/// Limit for a key in bytes.
 pub const LONGEST_KEY: usize = 64 << 10;
-/// Bytes of a head.
+/// Limit for a head in bytes.
 pub const LONGEST_HEAD: usize = 1 << 20;
-/// Bytes of a note.
+/// Limit for a note in bytes.
 pub const LONGEST_NOTE: usize = 1 << 20;
 
-/// Which object a record belongs to. No two objects ever have the same in one store.
+/// Identifies an object. It is unique in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
-    /// Of its key.
+    /// The hash of the key.
     pub hash: u64,
-    /// Given once in a store.
+    /// A number that is assigned once per store.
     pub number: u64,
 }
 
-/// Where a record begins.
+/// The position of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Segments count from 1; 0 is the journal.
+    /// The segment, counted from 1; 0 is the journal.
     pub segment: u32,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u32,
 }
 
-/// What a file is for.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Says that a directory is a store's; its value is the seed of the keys' hashes.
+    /// Identifies the directory of a store. The first value is the seed of the key hashes.
     Store = 1,
-    /// Its values are its number, and the first object's that was begun after it.
+    /// A segment. The values are its number, and the number of the first object that was started after it.
     Segment = 2,
-    /// Has no values.
+    /// The journal, without values.
     Journal = 3,
 }
 
 /// The first 40 bytes of each file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileHeader {
-    /// What the file is for.
+    /// The kind of the file.
     pub kind: FileKind,
-    /// What it says of itself.
+    /// Values that depend on the kind.
     pub values: [u64; 2],
 }
 
-/// Why the beginning of a file is none of ours.
+/// Why a file header is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfit {
-    /// Too short for a header: it broke off while it was made.
+    /// The file is too short, because its creation was interrupted.
     Short,
-    /// Another kind of file.
+    /// It is another kind of file.
     Foreign,
-    /// Another version of the format.
+    /// It has another version of the format.
     Version(u32),
-    /// Its checksum is wrong.
+    /// The checksum is wrong.
     Damaged,
 }
 
 impl FileHeader {
-    /// How long it is.
+    /// The encoded length.
     pub const BYTES: usize = 40;
 
-    /// As bytes.
+    /// Encodes the header.
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(MAGIC);
@@ -95,7 +96,7 @@ impl FileHeader {
         bytes
     }
 
-    /// From the beginning of a file that should be of this kind.
+    /// Decodes the beginning of a file of this kind.
     pub fn decode(bytes: &[u8], kind: FileKind) -> Result<Self, Unfit> {
         let mut fields = Fields(bytes.get(..Self::BYTES).ok_or(Unfit::Short)?);
         let mut read = || {
@@ -117,16 +118,16 @@ impl FileHeader {
     }
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A part of a body.
     Block = 0x4b4c_4201,
-    /// A whole object, or its new head: the newest of one object counts.
+    /// A whole object, or its new head. The newest record of an object is valid.
     Object = 0x4a42_4f01,
-    /// There is no such object any more.
+    /// The removal of an object.
     Removal = 0x4556_5201,
-    /// What is in a segment.
+    /// The contents of a segment.
     Footer = 0x4f4f_4601,
     /// An entry of the journal.
     Note = 0x4554_4e01,
@@ -139,25 +140,25 @@ impl Kind {
     }
 }
 
-/// What stands before a record's payload.
+/// The header of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// What the record is.
+    /// The kind of the record.
     pub kind: Kind,
-    /// Bytes of the payload.
+    /// The length of the payload in bytes.
     pub length: u32,
-    /// Whose it is.
+    /// The object.
     pub id: Id,
-    /// Which block, which note; else 0.
+    /// The number of the block or the note; otherwise 0.
     pub index: u64,
     sum: u64,
 }
 
 impl Header {
-    /// How long it is.
+    /// The encoded length.
     pub const BYTES: usize = 48;
 
-    /// The header for a payload, which is shorter than 4 GiB.
+    /// Creates the header of a payload, which must be shorter than 4 GiB.
     pub fn of(kind: Kind, id: Id, index: u64, payload: &[u8]) -> Self {
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         let mut header = Self { kind, length, id, index, sum: 0 };
@@ -165,7 +166,7 @@ impl Header {
         header
     }
 
-    /// As bytes for this place.
+    /// Encodes the header for this position.
     pub fn encode(&self, place: Place) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..32].copy_from_slice(&self.encode_what());
@@ -175,7 +176,7 @@ impl Header {
         bytes
     }
 
-    /// The header at this place; `None` if it is damaged, or that of another place.
+    /// Decodes the header at this position; `None` if it is damaged, or belongs to another position.
     pub fn decode(bytes: &[u8], place: Place) -> Option<Self> {
         let mut fields = Fields(bytes.get(..Self::BYTES)?);
         let (kind, length) = (Kind::decode(fields.u32()?)?, fields.u32()?);
@@ -184,12 +185,12 @@ impl Header {
         (fields.u64()? == sum(&bytes[..40], seed(place))).then_some(header)
     }
 
-    /// Whether the payload is the one that was written.
+    /// Whether the payload matches the checksum.
     pub fn is_of(&self, payload: &[u8]) -> bool {
         self.length as usize == payload.len() && self.sum == self.sum_of(payload)
     }
 
-    /// The record's length: with this header.
+    /// The length of the record with its header.
     pub fn total(&self) -> u64 {
         Self::BYTES as u64 + u64::from(self.length)
     }
@@ -209,26 +210,26 @@ impl Header {
     }
 }
 
-/// An object's record.
+/// The record of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// What it is found by.
+    /// The key.
     pub key: Vec<u8>,
-    /// What its caller keeps with it.
+    /// The caller's metadata.
     pub head: Vec<u8>,
-    /// Bytes of its body.
+    /// The length of the body in bytes.
     pub length: u64,
-    /// Where each block is; all but the last have [`BLOCK`] bytes.
+    /// The positions of the blocks. All but the last one have [`BLOCK`] bytes.
     pub blocks: Vec<Place>,
 }
 
 impl Object {
-    /// How long the payload is for these.
+    /// The length of the payload for this key, head and number of blocks.
     pub fn bytes(key: &[u8], head: &[u8], blocks: usize) -> usize {
         16 + key.len() + head.len() + 8 * blocks
     }
 
-    /// As a payload.
+    /// Encodes the payload.
     pub fn encode(&self) -> Vec<u8> {
         let mut payload = Vec::with_capacity(Self::bytes(&self.key, &self.head, self.blocks.len()));
         payload.extend_from_slice(&self.length.to_le_bytes());
@@ -244,7 +245,7 @@ impl Object {
         payload
     }
 
-    /// From a payload; `None` if it is not one.
+    /// Decodes a payload; `None` if it is invalid.
     pub fn decode(payload: &[u8]) -> Option<Self> {
         let mut fields = Fields(payload);
         let length = fields.u64()?;
@@ -265,39 +266,40 @@ impl Object {
         Some(Self { key, head, length, blocks })
     }
 
-    /// The oldest segment that it needs, its record being in this one.
+    /// The oldest segment that the object needs, if its record is in `segment`.
     pub fn first(&self, segment: u32) -> u32 {
         self.blocks.iter().map(|block| block.segment).fold(segment, u32::min)
     }
 }
 
-/// How many bytes this block has of a body of this length.
+/// The length of this block of a body.
 pub fn block(length: u64, index: u64) -> u64 {
     length.saturating_sub(index.saturating_mul(BLOCK as u64)).min(BLOCK as u64)
 }
 
-/// What is known of a record without reading it again: a line of a segment's footer.
+/// An entry of a segment's footer, which summarises a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Block, object or removal. A body has one entry for its first block, unless its object lies in the same segment.
+    /// Block, object or removal. A body has one entry for its first block, unless the object record is in the
+    /// same segment.
     pub kind: Kind,
-    /// Whose it is.
+    /// The object.
     pub id: Id,
-    /// Where it begins.
+    /// The offset of the record.
     pub offset: u32,
-    /// How long it is, with its header.
+    /// The length of the record with its header.
     pub length: u32,
-    /// The oldest segment that has to do with it: where the body begins, or where a removed object may be.
+    /// The oldest related segment: the beginning of the body, or where a removed object may be.
     pub first: u32,
-    /// The newest one: its own, or where a removed object may be.
+    /// The newest related segment: that of the record, or where a removed object may be.
     pub last: u32,
 }
 
 impl Entry {
-    /// How long one is in a footer.
+    /// The encoded length.
     pub const BYTES: usize = 36;
 
-    /// As bytes, at the end of others.
+    /// Appends the encoded entry.
     pub fn encode(&self, footer: &mut Vec<u8>) {
         for field in [self.kind as u32, self.offset, self.length, self.first, self.last] {
             footer.extend_from_slice(&field.to_le_bytes());
@@ -306,7 +308,7 @@ impl Entry {
         footer.extend_from_slice(&self.id.number.to_le_bytes());
     }
 
-    /// All of a footer; `None` if it is not one.
+    /// Decodes a footer; `None` if it is invalid.
     pub fn decode_all(payload: &[u8]) -> Option<Vec<Self>> {
         let entries = payload.chunks_exact(Self::BYTES);
         if !entries.remainder().is_empty() {
@@ -325,7 +327,7 @@ impl Entry {
     }
 }
 
-/// The last bytes of a full segment: where its footer begins.
+/// Encodes the trailer, the last bytes of a full segment, which contain the offset of its footer.
 pub fn encode_trailer(place: Place) -> [u8; TRAILER] {
     let mut bytes = [0; TRAILER];
     bytes[..4].copy_from_slice(&place.offset.to_le_bytes());
@@ -334,7 +336,7 @@ pub fn encode_trailer(place: Place) -> [u8; TRAILER] {
     bytes
 }
 
-/// Where the footer begins; `None` if there is none.
+/// Decodes a trailer; `None` if it is invalid.
 pub fn decode_trailer(bytes: &[u8], segment: u32) -> Option<u32> {
     let mut fields = Fields(bytes);
     let (offset, _) = (fields.u32()?, fields.u32()?);
@@ -346,12 +348,12 @@ pub fn hash(key: &[u8], seed: u64) -> u64 {
     sum(key, seed)
 }
 
-/// The payload of a removal: the oldest and the newest segment that may have records of the object.
+/// Encodes a removal: the oldest and the newest segment that may have records of the object.
 pub fn encode_removal(first: u32, last: u32) -> [u8; 8] {
     (u64::from(last) << 32 | u64::from(first)).to_le_bytes()
 }
 
-/// From that; `None` if it is none.
+/// Decodes a removal; `None` if it is invalid.
 pub fn decode_removal(payload: &[u8]) -> Option<(u32, u32)> {
     let both = u64::from_le_bytes(payload.try_into().ok()?);
     Some((u32::try_from(both & u64::from(u32::MAX)).ok()?, u32::try_from(both >> 32).ok()?))
@@ -365,7 +367,7 @@ fn seed(place: Place) -> u64 {
     u64::from(place.segment) << 32 | u64::from(place.offset)
 }
 
-/// What is left to read.
+/// The remaining input.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

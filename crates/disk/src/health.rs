@@ -1,28 +1,27 @@
-//! Whether the disk can be written to, and when it is tried again: a disk that fails must cost a cache little.
+//! Tracks write failures and delays retries, so that a failing disk costs the cache little.
 
 use std::time::{Duration, Instant};
 
 use crate::{Error, clock};
 
-/// How writing goes.
+/// Whether writes succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// The last attempt succeeded.
     Working,
-    /// Nothing has been written for this long; what is there is still found.
+    /// Writes fail. Existing objects can still be read.
     Failing {
-        /// Since the first of the failures.
+        /// The time since the first failure.
         lasting: Duration,
-        /// How many there were.
+        /// The number of failures.
         failures: u32,
-        /// The last one.
+        /// The last failure.
         last: String,
     },
-    /// The directory was left to another process: see [`Store::release`](crate::Store::release).
+    /// The directory was released to another process: see [`Store::release`](crate::Store::release).
     Released,
 }
 
-/// What is remembered of failures.
 #[derive(Debug)]
 pub(crate) struct Health {
     pause: Duration,
@@ -39,12 +38,11 @@ struct Failing {
 }
 
 impl Health {
-    /// Of a disk that has not failed yet.
     pub(crate) fn new(pause: Duration) -> Self {
         Self { pause, failing: None, is_released: false }
     }
 
-    /// Whether to try now.
+    /// Fails during a pause, and after the release.
     pub(crate) fn may_try(&self) -> Result<(), Error> {
         if self.is_released {
             return Err(Error::Released);
@@ -56,12 +54,11 @@ impl Health {
         }
     }
 
-    /// Notes that something was written.
+    /// Records a successful write.
     pub(crate) fn worked(&mut self) {
         self.failing = None;
     }
 
-    /// Notes a failure.
     pub(crate) fn failed(&mut self, error: &Error) {
         let now = clock::now();
         let (since, failures) = self
@@ -72,12 +69,10 @@ impl Health {
         self.failing = Some(Failing { since, until: now + pause, failures, last: error.in_full() });
     }
 
-    /// From now on it is another process that writes.
     pub(crate) fn release(&mut self) {
         self.is_released = true;
     }
 
-    /// For who asks.
     pub(crate) fn state(&self) -> State {
         if self.is_released {
             return State::Released;
@@ -90,5 +85,5 @@ impl Health {
     }
 }
 
-/// However often it failed.
+/// The pause does not grow further.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);

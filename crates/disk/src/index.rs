@@ -1,9 +1,9 @@
-//! Where each object is, and which segments are still needed: in memory, rebuilt when a store is opened from the same entries that
-//! change it while it runs.
+//! The index of objects and segments in memory. It is updated by entries, and rebuilt from the same entries
+//! when a store is opened.
 //!
-//! A segment is *pinned* by each object that needs it or lies between segments that it needs, and by each writer that has blocks in
-//! it. One that nothing pins is dead, unless it has removals of objects whose older segments are still there: without them those
-//! objects would come back at the next start.
+//! A segment is *pinned* by each object that needs it or lies between segments that it needs, and by each
+//! writer that has blocks in it. A segment without pins is dead, unless it contains removals of objects whose
+//! older segments still exist: otherwise these objects would reappear at the next start.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,45 +16,43 @@ use crate::{
     segment::Segment,
 };
 
-/// Where the newest record of an object is.
+/// The position of the newest record of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) segment: u32,
     pub(crate) offset: u32,
     pub(crate) length: u32,
-    /// The oldest segment that has something of it.
+    /// The oldest segment with a record or block of the object.
     pub(crate) first: u32,
-    /// The oldest segment that may have a record of it, needed or not.
+    /// The oldest segment that may have a record of the object, needed or not.
     oldest: u32,
-    /// Whether it was read since it was written.
+    /// Whether the object was read since it was written.
     pub(crate) is_read: bool,
 }
 
 impl Spot {
-    /// Whether both are the same record.
     pub(crate) fn is_same_record(&self, other: &Self) -> bool {
         (self.segment, self.offset) == (other.segment, other.offset)
     }
 }
 
-/// What is in a store.
+/// The contents of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Objects that can be found.
+    /// Number of objects.
     pub objects: u64,
-    /// Bytes of all segments, also of what is not needed any more, and of footers that are still to be written.
+    /// Bytes of all segments, including obsolete records and footers that are not written yet.
     pub bytes: u64,
-    /// Segments.
+    /// Number of segments.
     pub segments: u64,
-    /// Objects that a full store gave up since it was opened.
+    /// Objects that were evicted since the store was opened.
     pub evicted: u64,
-    /// Objects that were to go, and were written anew since they had been read.
+    /// Objects that were written again instead of being evicted, because they had been read.
     pub carried: u64,
-    /// Objects given up since a checksum was wrong.
+    /// Objects that were dropped because of a wrong checksum.
     pub damaged: u64,
 }
 
-/// All objects and segments.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     inner: Mutex<Inner>,
@@ -66,7 +64,7 @@ struct Inner {
     objects: BTreeMap<Id, Spot>,
     segments: BTreeMap<u32, Held>,
     usage: Usage,
-    /// Whether it is worth looking for dead segments.
+    /// Whether there may be dead segments.
     may_be_dead: bool,
 }
 
@@ -75,14 +73,15 @@ struct Held {
     segment: Arc<Segment>,
     bytes: u64,
     pins: u32,
-    /// Segments that may have objects which are removed in this one: few, as removals say exactly which.
+    /// Segments that may have objects whose removals are in this one. There are few, because each removal
+    /// contains an exact range.
     victims: BTreeSet<u32>,
-    /// What its footer should say, if that could not be written.
+    /// The contents of the footer, if it could not be written.
     entries: Option<Vec<Entry>>,
 }
 
 impl Index {
-    /// Adds a segment, the newest.
+    /// Adds the newest segment.
     pub(crate) fn add(&self, segment: Arc<Segment>, bytes: u64) {
         let mut inner = self.lock();
         inner.usage.bytes += bytes;
@@ -91,7 +90,7 @@ impl Index {
         inner.segments.insert(held.segment.number, held);
     }
 
-    /// Counts what was written to a segment.
+    /// Adds bytes to the size of a segment.
     pub(crate) fn charge(&self, number: u32, bytes: u64) {
         let mut inner = self.lock();
         if let Some(held) = inner.segments.get_mut(&number) {
@@ -100,26 +99,26 @@ impl Index {
         }
     }
 
-    /// Keeps what a segment's footer should say.
+    /// Keeps the contents of a footer that could not be written.
     pub(crate) fn keep(&self, number: u32, entries: Vec<Entry>) {
         if let Some(held) = self.lock().segments.get_mut(&number) {
             held.entries = Some(entries);
         }
     }
 
-    /// What was kept.
     pub(crate) fn kept(&self, number: u32) -> Option<Vec<Entry>> {
         self.lock().segments.get(&number)?.entries.clone()
     }
 
-    /// Takes over what a record says that was written, or found in a segment. Entries come in the order of the log.
+    /// Applies the entry of a record that was written or read from a segment. Entries must be applied in the
+    /// order of the log.
     pub(crate) fn apply(&self, segment: u32, entry: &Entry) {
         let mut inner = self.lock();
         match entry.kind {
             Kind::Object => {
                 let Entry { id, offset, length, first, .. } = *entry;
                 let before = inner.take(id);
-                // The older segments may have been given up already.
+                // The older segments may have been evicted already.
                 if inner.segments.contains_key(&first) {
                     let oldest = before.map_or(segment, |before| before.oldest.min(segment));
                     let is_read = before.is_some_and(|before| before.is_read);
@@ -140,7 +139,7 @@ impl Index {
         self.changes.note(entry.id.hash);
     }
 
-    /// Where the objects with this hash are, the newest first.
+    /// The objects with this hash, newest first.
     pub(crate) fn find(&self, hash: u64) -> Vec<(Id, Spot, Arc<Segment>)> {
         let inner = self.lock();
         let all = Id { hash, number: 0 }..=Id { hash, number: u64::MAX };
@@ -151,14 +150,13 @@ impl Index {
         found.collect()
     }
 
-    /// Where an object is.
     pub(crate) fn get(&self, id: Id) -> Option<(Spot, Arc<Segment>)> {
         let inner = self.lock();
         let spot = *inner.objects.get(&id)?;
         Some((spot, Arc::clone(&inner.segments.get(&spot.segment)?.segment)))
     }
 
-    /// These segments; `None` if one is not there any more.
+    /// Returns these segments; `None` if one no longer exists.
     pub(crate) fn segments(&self, numbers: impl Iterator<Item = u32>) -> Option<BTreeMap<u32, Arc<Segment>>> {
         let inner = self.lock();
         let numbers: BTreeSet<_> = numbers.collect();
@@ -166,37 +164,35 @@ impl Index {
         numbers.into_iter().map(found).collect()
     }
 
-    /// Notes that an object was read, or that this was taken into account.
+    /// Sets or clears the flag that an object was read.
     pub(crate) fn mark(&self, id: Id, is_read: bool) {
         if let Some(spot) = self.lock().objects.get_mut(&id) {
             spot.is_read = is_read;
         }
     }
 
-    /// Takes an object out; returns the oldest and the newest segment that may have a record of it.
+    /// Removes an object. Returns the oldest and the newest segment that may have a record of it.
     pub(crate) fn remove(&self, id: Id) -> Option<(u32, u32)> {
         self.take(id).map(|spot| (spot.oldest, spot.segment))
     }
 
-    /// Takes an object out for which there is no room.
     pub(crate) fn evict(&self, id: Id) {
         let is_taken = self.take(id).is_some();
         self.lock().usage.evicted += u64::from(is_taken);
     }
 
-    /// Takes an object out that cannot be read.
+    /// Removes an object that is damaged.
     pub(crate) fn damaged(&self, id: Id) {
         let is_taken = self.take(id).is_some();
         self.lock().usage.damaged += u64::from(is_taken);
     }
 
-    /// Notes that an object was written anew.
+    /// Records that an object was written again.
     pub(crate) fn carried(&self, id: Id) {
         self.mark(id, false);
         self.lock().usage.carried += 1;
     }
 
-    /// Takes all objects out.
     pub(crate) fn clear(&self) {
         let mut inner = self.lock();
         for id in inner.objects.keys().copied().collect::<Vec<_>>() {
@@ -205,7 +201,7 @@ impl Index {
         self.changes.note_all();
     }
 
-    /// All objects that need this segment or an older one: slow, for when its footer cannot be read.
+    /// All objects that need this segment or an older one. Slow; used if the footer cannot be read.
     pub(crate) fn needing(&self, number: u32) -> Vec<Id> {
         let inner = self.lock();
         inner.objects.iter().filter(|(_, spot)| spot.first <= number).map(|(id, _)| *id).collect()
@@ -216,19 +212,19 @@ impl Index {
         self.lock().pin(number, number);
     }
 
-    /// Ends that.
     pub(crate) fn unpin(&self, numbers: &BTreeSet<u32>) {
         let mut inner = self.lock();
         numbers.iter().for_each(|number| inner.unpin(*number, *number));
     }
 
-    /// The oldest segment, and its bytes.
+    /// The oldest segment and its size in bytes.
     pub(crate) fn oldest(&self) -> Option<(Arc<Segment>, u64)> {
         let inner = self.lock();
         inner.segments.values().next().map(|held| (Arc::clone(&held.segment), held.bytes))
     }
 
-    /// A segment that is of no use. The newest is always kept, as its number is the one from which they go on.
+    /// A segment without live records. The newest segment is always kept, because its number determines the
+    /// next one.
     pub(crate) fn dead(&self) -> Option<Arc<Segment>> {
         let mut inner = self.lock();
         if !inner.may_be_dead {
@@ -245,7 +241,7 @@ impl Index {
         dead
     }
 
-    /// Forgets a segment, which has been deleted.
+    /// Removes a deleted segment.
     pub(crate) fn forget(&self, number: u32) {
         let mut inner = self.lock();
         if let Some(held) = inner.segments.remove(&number) {
@@ -254,7 +250,6 @@ impl Index {
         }
     }
 
-    /// What is in it.
     pub(crate) fn usage(&self) -> Usage {
         let inner = self.lock();
         let (objects, segments) = (inner.objects.len() as u64, inner.segments.len() as u64);
@@ -285,12 +280,13 @@ impl Inner {
 
     fn unpin(&mut self, first: u32, last: u32) {
         for (_, held) in self.segments.range_mut(first..=last) {
-            // A segment of a writer may have been given up, so it is not here; one that is here has the pin.
+            // The segment of a writer may have been evicted and is absent then; existing segments have the
+            // pin.
             held.pins = held.pins.saturating_sub(1);
             self.may_be_dead |= held.pins == 0;
         }
     }
 }
 
-/// Of objects with one hash; of more, those that were stored first are not found.
+/// Objects per hash. If there are more, the oldest are not found.
 const MOST_FOUND: usize = 64;

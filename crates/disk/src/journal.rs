@@ -1,4 +1,4 @@
-//! Notes that must not be lost, in their order: each is on the disk before it counts as written.
+//! The journal of notes. Each note is synced to disk before it is acknowledged.
 
 use std::{
     fs::{self, File},
@@ -14,7 +14,6 @@ use crate::{
     scan::{End, Records},
 };
 
-/// The file of notes.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
@@ -23,17 +22,16 @@ pub(crate) struct Journal {
     is_released: bool,
 }
 
-/// What was in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Notes {
     pub(crate) notes: Vec<Vec<u8>>,
-    /// Whether there were more, which cannot be read.
+    /// Whether there were further notes that are damaged.
     pub(crate) is_damaged: bool,
 }
 
 impl Journal {
-    /// The journal of a directory, and its notes. What broke off while it was written was never acknowledged, and is cut off; so
-    /// is what is damaged, once `before_cut` has done what is to be done then.
+    /// Opens the journal of a directory and reads its notes. A truncated note at the end was never
+    /// acknowledged and is removed. Damaged notes are removed too, after `before_cut` has run.
     pub(crate) fn open(
         directory: &Path,
         before_cut: impl FnOnce() -> Result<(), Error>,
@@ -58,7 +56,7 @@ impl Journal {
         Ok((journal, notes))
     }
 
-    /// Adds a note. When this returns it is on the disk.
+    /// Appends a note and syncs it to disk.
     pub(crate) fn add(&mut self, note: &[u8]) -> Result<(), Error> {
         self.may_write()?;
         let record = record(note, self.end)?;
@@ -73,14 +71,14 @@ impl Journal {
                 Ok(())
             }
             Err(error) => {
-                // What there is of it must not be found at the next start; the next note is written over it in any case.
+                // A partial record must not be found at the next start. The next note would overwrite it in
+                // any case.
                 drop(self.cut());
                 Err(error)
             }
         }
     }
 
-    /// Has these notes instead of all that there are.
     pub(crate) fn rewrite<N: AsRef<[u8]>>(
         &mut self,
         notes: impl IntoIterator<Item = N>,
@@ -95,7 +93,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes nothing more.
+    /// Rejects further writes.
     pub(crate) fn release(&mut self) {
         self.is_released = true;
     }
@@ -162,7 +160,7 @@ fn header() -> [u8; FileHeader::BYTES] {
     FileHeader { kind: FileKind::Journal, values: [0; 2] }.encode()
 }
 
-/// In its places.
+/// The segment number of the journal in positions.
 const JOURNAL: u32 = 0;
-/// A caller rewrites it long before.
+/// Callers rewrite the journal long before it has this size.
 const LARGEST: u32 = 1 << 30;

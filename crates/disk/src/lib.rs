@@ -1,33 +1,33 @@
-//! Objects on disk that survive restarts: the lower store of an HTTP cache, which knows nothing of HTTP.
+//! A persistent object store on disk, used as the lower store of an HTTP cache. It is independent of HTTP.
 //!
-//! An object is a key, a head that can be replaced, and a body of any length that is read in parts. Everything that happens is
-//! appended to a log; the log is cut into segments, and a full store gives up the oldest one.
+//! An object has a key, a replaceable head, and a body of any length that is read in parts. All changes are
+//! appended to a log. The log consists of segments, and a full store evicts the oldest segment.
 //!
-//! | to see | look into |
+//! | topic | item |
 //! | --- | --- |
-//! | what a caller can ask for | [`Store`] |
-//! | how a record lies in a file, and what its checksums cover | [`mod@format`] |
-//! | what a segment has in it, when a store is opened | [`scan`] |
-//! | a segment's file | `segment` |
-//! | where each object is, in memory | `index` |
-//! | the end of the log, where all is appended | `log` |
-//! | what a full store gives up, and what it carries over | `reclaim` |
-//! | an object on its way in | [`Writer`] |
-//! | where a body is, as far as it is written | [`Written`], [`Kept`] |
-//! | an object that was found, and its body | [`Found`], [`Body`] |
-//! | a short body that is read again and again, and whether it still stands | [`Short`], `changes` |
-//! | notes that must not be lost, such as purges | `journal` |
-//! | what happens when the disk fails | [`State`] |
-//! | whose directory it is | `directory` |
+//! | the interface for callers | [`Store`] |
+//! | record format and checksums | [`mod@format`] |
+//! | reading the contents of a segment at start | [`scan`] |
+//! | the file of a segment | `segment` |
+//! | positions of objects, in memory | `index` |
+//! | appending to the log | `log` |
+//! | eviction | `reclaim` |
+//! | storing an object | [`Writer`] |
+//! | positions of a body | [`Written`], [`Kept`] |
+//! | reading an object | [`Found`], [`Body`] |
+//! | repeated reads of a short body, and their validity | [`Short`], `changes` |
+//! | durable notes, such as purges | `journal` |
+//! | failures of the disk | [`State`] |
+//! | ownership of the directory | `directory` |
 //!
-//! Several objects can be on their way in at once: each keeps one block of its body in memory, and appends it when it is full.
-//! So the blocks of one body may lie apart, and its last record, the object, says where each of them is. Until that is written
-//! there is no object.
+//! Several objects can be written concurrently. Each writer keeps one block in memory and appends it when it
+//! is full, so blocks of a body may be apart. The last record, the object, contains the positions of the
+//! blocks. An object does not exist before this record is written.
 //!
-//! What was stored, replaced or removed survives the end of the process, however it ends. After a loss of power objects may be
-//! missing, and one that was removed shortly before may be there again; notes are synced before [`Store::note`] returns, so that
-//! a caller who notes its purges first knows them all. No byte is given out whose checksum was not compared, but by
-//! [`Short::place`], whose caller sees to that.
+//! All completed operations survive the end of the process. After a power failure, recent objects may be
+//! missing, and recently removed objects may reappear. Notes are synced before [`Store::note`] returns, so a
+//! caller that notes its purges first can repeat them. Checksums of all returned bytes are verified, except
+//! for [`Short::place`], where that is the caller's responsibility.
 
 mod changes;
 mod clock;

@@ -1,4 +1,4 @@
-//! The end of the log, where all is appended, by one after the other.
+//! The end of the log. A lock serialises all appends.
 
 use std::{
     collections::BTreeMap,
@@ -17,15 +17,14 @@ use crate::{
     segment::Segment,
 };
 
-/// What appends, and what makes room for it (in `reclaim`).
+/// Appends records and makes room for them (in `reclaim`).
 #[derive(Debug)]
 pub(crate) struct Log {
     directory: PathBuf,
     pub(crate) capacity: u64,
-    /// When a segment is full.
+    /// The size at which a segment is full.
     pub(crate) full: u64,
     pub(crate) index: Arc<Index>,
-    /// The number of the next object.
     numbers: Arc<AtomicU64>,
     active: Option<Active>,
     next_segment: u32,
@@ -43,14 +42,14 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    /// The bytes that it will have when it is closed.
+    /// The size after the footer is written.
     pub(crate) fn bytes(&self) -> u64 {
         self.end + (self.entries.len() * Entry::BYTES) as u64 + Segment::FOOTER
     }
 }
 
 impl Log {
-    /// One that goes on with this segment, which is in the index, or with another one of this number.
+    /// Continues with the segment `active`, which is in the index, or creates the segment `next_segment`.
     pub(crate) fn new(
         config: &Config,
         index: Arc<Index>,
@@ -71,12 +70,12 @@ impl Log {
         }
     }
 
-    /// Whether to try to write now.
+    /// Fails during a pause, and after the release.
     pub(crate) fn may_try(&self) -> Result<(), Error> {
         self.health.may_try()
     }
 
-    /// Makes room for so many bytes, to be written before anything else is.
+    /// Makes room for this number of bytes, and writes pending removals.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
         self.health.may_try()?;
         self.attempt(|log| {
@@ -85,8 +84,8 @@ impl Log {
         })
     }
 
-    /// Tries to write, and takes note if that fails. After a failure nothing more is written to the same segment, whose end is
-    /// not known, and a disk that is full gets room.
+    /// Runs a write operation and records a failure. After a failure the segment is closed, because its end
+    /// is unknown, and a full disk gets room.
     pub(crate) fn attempt<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -102,7 +101,7 @@ impl Log {
         result
     }
 
-    /// Appends a block. In front of its bytes the record has room for a header.
+    /// Appends a block. `record` begins with room for the header.
     pub(crate) fn put_block(&mut self, id: Id, index: u64, record: &mut [u8]) -> Result<Place, Error> {
         let header = Header::of(Kind::Block, id, index, &record[Header::BYTES..]);
         self.append(|place| {
@@ -120,7 +119,8 @@ impl Log {
         })
     }
 
-    /// Appends an object, and before it its last block, if that is not empty; as [`Self::put_block`] wants it.
+    /// Appends an object, after its last block if that is not empty. `last` begins with room for the header,
+    /// as in [`Self::put_block`].
     pub(crate) fn put(&mut self, id: Id, object: &mut Object, mut last: Vec<u8>) -> Result<Place, Error> {
         let index = object.blocks.len() as u64;
         let block = (!last.is_empty()).then(|| Header::of(Kind::Block, id, index, &last[Header::BYTES..]));
@@ -140,7 +140,7 @@ impl Log {
         })
     }
 
-    /// Removes an object, now and for good. If that cannot be written, it is as soon as something can.
+    /// Removes an object permanently. If the removal cannot be written, it is written after the next success.
     pub(crate) fn remove(&mut self, id: Id) -> Result<bool, Error> {
         let Some(reach) = self.index.remove(id) else { return Ok(false) };
         self.owed.insert(id, reach);
@@ -149,7 +149,6 @@ impl Log {
         Ok(true)
     }
 
-    /// How writing goes.
     pub(crate) fn state(&self) -> State {
         self.health.state()
     }
@@ -159,23 +158,21 @@ impl Log {
         self.active.as_ref().map(|active| active.segment.number)
     }
 
-    /// Whether nothing is in that.
+    /// Whether that segment is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.active.as_ref().is_none_or(|active| active.end <= FileHeader::BYTES as u64)
     }
 
-    /// Waits until what was written is on the disk.
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
         self.attempt(|log| log.active.as_ref().map_or(Ok(()), |active| active.segment.sync()))
     }
 
-    /// Ends the segment that is being written, and begins another one, whose number is returned.
+    /// Closes the current segment and creates a new one. Returns its number.
     pub(crate) fn turn(&mut self) -> Result<u32, Error> {
         self.close();
         Ok(self.open()?.segment.number)
     }
 
-    /// Ends the segment that is being written.
     pub(crate) fn close(&mut self) {
         let Some(Active { segment, end, entries }) = self.active.take() else { return };
         if let Err(error) = segment.seal(&entries, end) {
@@ -184,13 +181,13 @@ impl Log {
         }
     }
 
-    /// Ends the segment that is being written, and writes nothing more.
+    /// Closes the current segment and rejects further writes.
     pub(crate) fn release(&mut self) {
         self.close();
         self.health.release();
     }
 
-    /// Appends what the function makes for its place, and the entry that the next start needs, if any.
+    /// Appends the records that the function returns for its position, and the entry for the footer, if any.
     fn append<R: AsRef<[u8]>>(
         &mut self,
         records: impl FnOnce(Place) -> (R, Option<Entry>),
@@ -213,7 +210,7 @@ impl Log {
         Ok(place)
     }
 
-    /// The segment to write to: another one when it is full.
+    /// The segment to write to. A full segment is replaced.
     fn open(&mut self) -> Result<&mut Active, Error> {
         if self.active.as_ref().is_some_and(|active| active.end >= self.full) {
             self.close();
@@ -233,7 +230,7 @@ impl Log {
         Ok(self.active.insert(active))
     }
 
-    /// Writes the removals that are owed.
+    /// Writes the pending removals.
     fn pay(&mut self) -> Result<(), Error> {
         while let Some((&id, &(first, last))) = self.owed.first_key_value() {
             let payload = encode_removal(first, last);
@@ -249,8 +246,9 @@ impl Log {
     }
 }
 
-/// Of an offset or a length in a segment. A segment begins its last record before [`Config::segment`], 1 GiB at most, and the
-/// longest record is that of the largest object, whose list of blocks takes 128 MiB.
+/// Converts an offset or a length in a segment. The last record of a segment begins before
+/// [`Config::segment`], at most 1 GiB, and the longest record is that of the largest object, whose list of
+/// blocks takes 128 MiB.
 fn as_u32(number: impl TryInto<u32>) -> u32 {
     number.try_into().unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! An object that was found, and its body: only the blocks that are asked for are read, and each is checked before it is given out.
+//! Reading of objects and bodies: only requested blocks are read, and each checksum is verified.
 
 use std::ops::{Deref, Range};
 
@@ -8,23 +8,23 @@ use crate::{
     record::Record,
 };
 
-/// An object that is in a store. It can be read until this is dropped, even when the store has given it up.
+/// An object that was found. It can be read until this is dropped, even if it is evicted meanwhile.
 #[derive(Debug)]
 pub struct Found {
-    /// What it is replaced and removed by. It stays the same for as long as the object is there.
+    /// Identifies the object in calls that replace or remove it. It does not change.
     pub id: Id,
-    /// What its caller keeps with it.
+    /// The caller's metadata.
     pub head: Vec<u8>,
-    /// Bytes of its body.
+    /// The length of the body in bytes.
     pub length: u64,
-    /// Its body.
+    /// The body.
     pub body: Written,
-    /// Changes under its key before it was looked for.
+    /// The change counter of the key before the lookup.
     pub(crate) changes: u64,
 }
 
-/// A body, or a part of one: an iterator over its pieces. After an error there is nothing more; the object should be removed if
-/// its bytes are [damaged](Error::Damaged).
+/// An iterator over the pieces of a body, or of a part of it. It ends after an error. If the bytes are
+/// [damaged](Error::Damaged), the caller should remove the object.
 #[derive(Debug)]
 pub struct Body {
     written: Written,
@@ -32,7 +32,7 @@ pub struct Body {
     wait: Wait,
 }
 
-/// Bytes that were checked: of one block.
+/// Verified bytes of one block.
 #[derive(Debug)]
 pub struct Piece {
     record: Record,
@@ -40,7 +40,7 @@ pub struct Piece {
 }
 
 impl Written {
-    /// What there is of a part of it. An object that is read has a better chance to stay.
+    /// Reads the available bytes of a range. Objects that are read are less likely to be evicted.
     pub fn read(&self, range: Range<u64>, wait: Wait) -> Body {
         self.index.mark(self.id, true);
         let end = range.end.min(self.bytes());
@@ -49,7 +49,7 @@ impl Written {
 }
 
 impl Body {
-    /// Bytes that are still to come.
+    /// Number of bytes that are not read yet.
     pub fn rest(&self) -> u64 {
         self.rest.end - self.rest.start
     }
@@ -83,7 +83,7 @@ impl Iterator for Body {
 }
 
 impl Piece {
-    /// All of a block's record but its header.
+    /// The payload of a block's record.
     pub(crate) fn of(record: Record) -> Self {
         Self { part: Header::BYTES..record.len(), record }
     }

@@ -1,5 +1,5 @@
-//! What a full store gives up: the oldest segment, first in first out. Of its objects those that were read since they were written
-//! are written anew, as long as they are no more than half of it: so each segment that goes leaves room, whatever is popular.
+//! FIFO eviction of segments. Objects that were read since they were written are written again, up to half of
+//! the segment. So every eviction frees room, regardless of the access pattern.
 
 use crate::{
     Error,
@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl Log {
-    /// Gives up segments until there is room for so many bytes, and for a segment's worth of objects that are carried over.
+    /// Evicts segments until there is room for this number of bytes and for a full segment of carried
+    /// objects.
     pub(crate) fn make_room(&mut self, bytes: u64) -> Result<(), Error> {
         self.collect()?;
         while self.index.usage().bytes + bytes + self.full > self.capacity {
@@ -27,7 +28,7 @@ impl Log {
         Ok(())
     }
 
-    /// Deletes the segments that nobody needs.
+    /// Deletes dead segments.
     pub(crate) fn collect(&mut self) -> Result<(), Error> {
         while let Some(dead) = self.index.dead() {
             dead.delete()?;
@@ -36,7 +37,7 @@ impl Log {
         Ok(())
     }
 
-    /// Removes all objects by giving up all segments, once there is another one to go on with.
+    /// Removes all objects by deleting all segments, after a new one was created.
     pub(crate) fn clear(&mut self) -> Result<(), Error> {
         self.index.clear();
         self.may_try()?;
@@ -50,15 +51,15 @@ impl Log {
         })
     }
 
-    /// Gives up the oldest segment with all that is in it, for a disk that has less room than was thought.
+    /// Evicts the oldest segment with all its objects, because the disk has less room than expected.
     pub(crate) fn shrink(&mut self) {
         if let Some((oldest, _)) = self.index.oldest() {
-            // Why it cannot be deleted is of no interest to whom something else failed.
+            // The caller reports the original failure.
             drop(self.give_up(&oldest, 0));
         }
     }
 
-    /// Gives up a segment, and carries over so many bytes of it.
+    /// Evicts a segment, and writes up to `carried` bytes of its objects again.
     fn give_up(&mut self, segment: &Segment, mut carried: u64) -> Result<(), Error> {
         let entries = self.index.kept(segment.number).map_or_else(|| segment.entries(), Ok);
         let ids = match entries {
@@ -82,7 +83,7 @@ impl Log {
         self.collect()
     }
 
-    /// Writes an object anew, unless that would be too much.
+    /// Writes an object again, unless it exceeds the remaining bytes.
     fn carry(&mut self, id: Id, spot: Spot, newest: &Segment, rest: &mut u64) -> Result<bool, Error> {
         if u64::from(spot.length) > *rest {
             return Ok(false);

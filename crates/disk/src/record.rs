@@ -1,12 +1,12 @@
-//! Memory for a record that is read. What is read again and again, and given up soon, takes turns in the same memory: it need not be
-//! cleared each time, and the processor has it close by.
+//! Buffers for records. Short-lived buffers reuse the same memory, which avoids clearing it and is better for
+//! the CPU cache.
 
 use std::{
     cell::Cell,
     ops::{Deref, DerefMut},
 };
 
-/// A record's bytes, or room for them.
+/// The bytes of a record, or room for them.
 #[derive(Debug)]
 pub(crate) struct Record {
     memory: Vec<u8>,
@@ -14,13 +14,13 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Room for so many bytes, and no more.
+    /// A buffer of exactly this length.
     pub(crate) fn new(length: usize) -> Self {
         Self { memory: vec![0; length], length }
     }
 
-    /// Room for so many bytes that are not kept for long: where the last one was, if this thread let go of it and it is not too long.
-    /// Whatever is in it is to be read over.
+    /// A short-lived buffer. It reuses the buffer that this thread dropped last, unless it is too long. Its
+    /// contents are arbitrary and must be overwritten.
     pub(crate) fn brief(length: usize) -> Self {
         if length > MOST {
             return Self::new(length);
@@ -50,17 +50,17 @@ impl DerefMut for Record {
 impl Drop for Record {
     fn drop(&mut self) {
         if self.memory.len() == MOST {
-            // A thread that ends needs none.
+            // Fails if the thread is ending.
             let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.memory)));
         }
     }
 }
 
-/// Bytes of a record that may have the memory of the last: who reads slowly holds no more than this.
+/// Limit for a reused buffer in bytes. It also limits the memory that a slow reader holds.
 const MOST: usize = 16 * 1024;
 
 thread_local! {
-    /// What the last one left.
+    /// The buffer that was dropped last.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 

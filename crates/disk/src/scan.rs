@@ -1,7 +1,8 @@
-//! What a file has in it: by the footer that a full segment has, else record by record, as far as they are whole.
+//! Reading the contents of a file: from the footer of a full segment, otherwise record by record up to the
+//! first invalid one.
 //!
-//! Nothing is believed whose checksum is wrong, and nothing is allocated that is longer than the file. Bodies are passed over:
-//! their blocks are checked when they are read.
+//! Only data with a valid checksum is used, and no allocation exceeds the length of the file. Blocks are
+//! skipped; they are verified when they are read.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
@@ -9,11 +10,11 @@ use crate::format::{
     Entry, FileHeader, FileKind, Header, Kind, Object, Place, TRAILER, Unfit, decode_removal, decode_trailer,
 };
 
-/// Bytes that can be read anywhere: a file, or a slice.
+/// Bytes with random access: a file or a slice.
 pub trait Source {
-    /// How many there are.
+    /// The number of bytes.
     fn length(&self) -> io::Result<u64>;
-    /// So many from there on; fails if they are not there.
+    /// Reads `length` bytes at `offset`. Fails if there are not enough.
     fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>>;
 }
 
@@ -40,7 +41,7 @@ impl Source for [u8] {
     }
 }
 
-/// The records of a file in their order, as far as their headers are whole.
+/// An iterator over the records of a file, up to the first invalid header.
 #[derive(Debug)]
 pub struct Records<'a, S: ?Sized> {
     source: &'a S,
@@ -49,29 +50,29 @@ pub struct Records<'a, S: ?Sized> {
     length: u64,
 }
 
-/// Where records end.
+/// How a sequence of records ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// With the file.
+    /// At the end of the file.
     Whole,
-    /// In one that broke off while it was written: it is longer than the file, or nothing follows but zeros.
+    /// In a record whose write was interrupted: it exceeds the file, or only zeros follow.
     Torn,
-    /// At something that is none.
+    /// In invalid data.
     Damaged,
 }
 
 impl<'a, S: Source + ?Sized> Records<'a, S> {
-    /// Those of a segment, or of the journal, which is segment 0.
+    /// The records of a segment, or of the journal, which is segment 0.
     pub fn of(source: &'a S, segment: u32) -> io::Result<Self> {
         Ok(Self { source, segment, offset: FileHeader::BYTES as u64, length: source.length()? })
     }
 
-    /// Where the next one begins.
+    /// The offset of the next record.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next header and its place, or how the records end.
+    /// The next header with its position, or how the records end.
     pub fn advance(&mut self) -> io::Result<Result<(Header, Place), End>> {
         let rest = self.length.saturating_sub(self.offset);
         if rest == 0 {
@@ -93,7 +94,7 @@ impl<'a, S: Source + ?Sized> Records<'a, S> {
         }
     }
 
-    /// The payload of a record; `None` if it is damaged.
+    /// Reads the payload of a record; `None` if it is damaged.
     pub fn payload(&self, header: &Header, place: Place) -> io::Result<Option<Vec<u8>>> {
         let offset = u64::from(place.offset) + Header::BYTES as u64;
         let payload = self.source.read(offset, header.length as usize)?;
@@ -114,21 +115,21 @@ impl<'a, S: Source + ?Sized> Records<'a, S> {
     }
 }
 
-/// What is in a segment.
+/// The contents of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {
-    /// In their order.
+    /// The entries, in the order of the records.
     pub entries: Vec<Entry>,
-    /// How far the file is whole.
+    /// The end of the last valid record.
     pub end: u64,
-    /// Whether it ends with a footer: nothing is appended any more.
+    /// Whether the segment has a footer, so that nothing may be appended.
     pub is_sealed: bool,
-    /// Numbers of objects below this one have been given.
+    /// All lower object numbers are used.
     pub next_number: u64,
 }
 
 impl Contents {
-    /// Reads the segment of this number.
+    /// Reads the segment with this number.
     pub fn read<S: Source + ?Sized>(source: &S, segment: u32) -> io::Result<Result<Self, Unfit>> {
         let length = source.length()?;
         if length < FileHeader::BYTES as u64 {
@@ -163,7 +164,7 @@ fn by_footer<S: Source + ?Sized>(source: &S, segment: u32, length: u64) -> io::R
     }
     let payload = source.read(u64::from(offset) + Header::BYTES as u64, header.length as usize)?;
     let entries = header.is_of(&payload).then(|| Entry::decode_all(&payload)).flatten();
-    // A footer speaks of its own segment and of those before it.
+    // A footer refers to its own segment and older ones only.
     let is_possible = |entry: &Entry| {
         u64::from(entry.offset) + u64::from(entry.length) <= u64::from(offset)
             && entry.first <= entry.last

@@ -1,5 +1,5 @@
-//! A segment's file. It is written once, from its beginning to its end, and given up as a whole; who still reads from it keeps
-//! it open, and so keeps its bytes.
+//! The file of a segment. It is written sequentially and deleted as a whole. Readers keep it open, so they
+//! can still read it afterwards.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -21,22 +21,22 @@ use crate::{
     scan::Contents,
 };
 
-/// Whether a read may take as long as the disk does.
+/// Whether a read may wait for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// It may.
+    /// The read may wait.
     ForDisk,
-    /// It fails instead: only what the kernel has in memory is read. See [`Error::would_wait`].
+    /// The read fails unless the data is in the page cache. See [`Error::would_wait`].
     Never,
 }
 
-/// One file of the log.
+/// A file of the log.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) number: u32,
     path: PathBuf,
     file: File,
-    /// Whether its file system has no disk. Such a one does not know how to read without waiting, and never waits.
+    /// Whether the file is in a tmpfs, which does not support `RWF_NOWAIT` and does not wait for a disk.
     is_in_memory: bool,
 }
 
@@ -44,7 +44,6 @@ impl Segment {
     /// Bytes of a footer without entries.
     pub(crate) const FOOTER: u64 = (Header::BYTES + TRAILER) as u64;
 
-    /// A new one, empty.
     pub(crate) fn create(directory: &Path, number: u32, next_object: u64) -> Result<Self, Error> {
         let path = path(directory, number);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
@@ -55,7 +54,8 @@ impl Segment {
         Ok(segment)
     }
 
-    /// One that is there, and what is in it; `None` for one that is of no use, which is deleted.
+    /// Opens a segment and reads its contents. Returns `None` if its header is invalid; the file is deleted
+    /// then.
     pub(crate) fn open(directory: &Path, number: u32) -> Result<Option<(Self, Contents)>, Error> {
         let path = path(directory, number);
         let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
@@ -72,12 +72,11 @@ impl Segment {
         }
     }
 
-    /// Writes here. The caller sees to it that nothing is there yet.
+    /// Writes at this offset. The caller ensures that the range is unused.
     pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         self.file.write_all_at(bytes, offset).map_err(Error::io("write to", &self.path))
     }
 
-    /// Fails if the file has been deleted.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let metadata = self.file.metadata().map_err(Error::io("examine", &self.path))?;
         if metadata.nlink() == 0 {
@@ -86,7 +85,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Cuts off what lies beyond, and ends it with a footer.
+    /// Truncates the file at `end` and appends a footer.
     pub(crate) fn seal(&self, entries: &[Entry], end: u64) -> Result<(), Error> {
         let offset = u32::try_from(end).map_err(|_| self.damaged(end, "it is longer than 4 GiB"))?;
         let mut payload = Vec::with_capacity(entries.len() * Entry::BYTES);
@@ -100,18 +99,18 @@ impl Segment {
         self.write(&footer, end)
     }
 
-    /// Cuts off what lies beyond.
+    /// Truncates the file.
     pub(crate) fn cut(&self, end: u64) -> Result<(), Error> {
         self.file.set_len(end).map_err(Error::io("shorten", &self.path))
     }
 
-    /// What its footer says; if there is none, what is in it.
+    /// The entries of the footer, or of the records if there is no footer.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
         let contents = Contents::read(&self.file, self.number).map_err(Error::io("read", &self.path))?;
         contents.map(|contents| contents.entries).map_err(|_| self.damaged(0, "its header"))
     }
 
-    /// A whole record: header, then payload, as they were written. `memory` gives room for that many bytes.
+    /// Reads a whole record with its header and verifies it. `memory` returns a buffer of the given length.
     pub(crate) fn record(
         &self,
         (kind, id, index): (Kind, Id, u64),
@@ -122,13 +121,13 @@ impl Segment {
         let damaged = |what| self.damaged(u64::from(offset), what);
         let mut record = memory(usize::try_from(length).map_err(|_| damaged("its length"))?);
         self.read(&mut record, offset.into(), wait).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => damaged("the file ends before"),
+            io::ErrorKind::UnexpectedEof => damaged("the file ends before the record"),
             _ => Error::io("read", &self.path)(error),
         })?;
         let place = Place { segment: self.number, offset };
         let header = Header::decode(&record, place).ok_or_else(|| damaged("a header's checksum"))?;
         if (header.kind, header.id, header.index) != (kind, id, index) {
-            return Err(damaged("another record is there"));
+            return Err(damaged("it contains another record"));
         }
         if !header.is_of(&record[Header::BYTES..]) {
             return Err(damaged("a checksum"));
@@ -136,20 +135,18 @@ impl Segment {
         Ok(record)
     }
 
-    /// An object's record.
     pub(crate) fn object(&self, id: Id, offset: u32, length: u32, wait: Wait) -> Result<Object, Error> {
         let what = (Kind::Object, id, 0);
         let record = self.record(what, (offset, length.into()), wait, Record::new)?;
         let object = Object::decode(&record[Header::BYTES..]);
-        object.ok_or_else(|| self.damaged(offset.into(), "no object is in it"))
+        object.ok_or_else(|| self.damaged(offset.into(), "it contains no object"))
     }
 
-    /// Waits until all of it is on the disk.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         self.file.sync_data().map_err(Error::io("sync", &self.path))
     }
 
-    /// Deletes the file; those who have it open can go on reading.
+    /// Deletes the file. Processes that have it open can still read it.
     pub(crate) fn delete(&self) -> Result<(), Error> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -170,7 +167,7 @@ impl Segment {
             let read = preadv2(&self.file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT);
             read.is_ok_and(|count| count == whole)
         };
-        // Whatever else is wrong is found by who waits.
+        // Other errors are reported by a read that may wait.
         if is_read { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 
@@ -185,7 +182,7 @@ impl AsFd for Segment {
     }
 }
 
-/// The numbers of the segments in a directory, the oldest first.
+/// The numbers of the segments in a directory, ascending.
 pub(crate) fn numbers(directory: &Path) -> Result<Vec<u32>, Error> {
     let listed = || {
         let mut numbers = Vec::new();
@@ -201,8 +198,7 @@ pub(crate) fn numbers(directory: &Path) -> Result<Vec<u32>, Error> {
     listed().map_err(Error::io("list", directory))
 }
 
-/// Whether a file is in a tmpfs: what of that was swapped out is waited for, which is rare and no worse than for the rest of a process's
-/// memory.
+/// Whether a file is in a tmpfs. Reads may wait for swapped-out pages, like all other memory of the process.
 fn is_in_memory(file: &File) -> bool {
     fstatfs(file).is_ok_and(|statfs| statfs.filesystem_type() == TMPFS_MAGIC)
 }
@@ -223,7 +219,7 @@ mod tests {
     #[test]
     fn what_has_no_disk_is_read_without_waiting() {
         let file: File = memfd_create("segment", MFdFlags::empty()).unwrap().into();
-        // The kernel's own way to say so is not there.
+        // The kernel does not support `RWF_NOWAIT` here.
         let mut byte = [0];
         let read = preadv2(&file, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::NOWAIT);
         assert_eq!(read, Err(rustix::io::Errno::OPNOTSUPP));

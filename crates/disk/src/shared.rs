@@ -1,4 +1,4 @@
-//! What a store has in common with its writers.
+//! The state that a store shares with its writers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64};
 
@@ -11,7 +11,7 @@ use crate::{
     log::Log,
 };
 
-/// What a store, its writers and its threads have in common. Who has the log may ask the index, never the other way round.
+/// Lock order: the index may be locked while the log is locked, but not vice versa.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) config: Config,
@@ -31,7 +31,7 @@ impl Shared {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an object can have this key and this head.
+    /// Checks the length of a key and a head.
     pub(crate) fn check(&self, key: &[u8], head: &[u8]) -> Result<(), Error> {
         let both = key.len().saturating_add(head.len()) as u64;
         for (what, bytes, limit) in [

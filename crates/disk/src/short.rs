@@ -1,4 +1,4 @@
-//! A body of one block, to be read again without looking for its object again.
+//! Short bodies: repeated reads of a one-block body without a lookup.
 
 use std::{
     os::fd::AsFd,
@@ -14,7 +14,7 @@ use crate::{
     segment::Segment,
 };
 
-/// A body of one block, as it was found. It keeps nothing on the disk: it is of use for as long as it [stands](Self::stands).
+/// A body of one block. It does not keep the segment, and is valid while [`Self::stands`] returns true.
 #[derive(Debug, Clone)]
 pub struct Short {
     id: Id,
@@ -22,12 +22,12 @@ pub struct Short {
     bytes: u64,
     segment: Weak<Segment>,
     index: Arc<Index>,
-    /// Changes under its key before it was looked for.
+    /// The change counter of the key before the lookup.
     changes: u64,
 }
 
 impl Found {
-    /// Its body, to be read later and more than once; `None` if it has more than one block, or no byte.
+    /// The body for repeated reads; `None` if it is empty or has more than one block.
     pub fn short(&self) -> Option<Short> {
         let (place, segment, bytes) = self.body.block(0).filter(|_| self.length <= BLOCK as u64)?;
         let (segment, index) = (Arc::downgrade(&segment), Arc::clone(&self.body.index));
@@ -36,32 +36,33 @@ impl Found {
 }
 
 impl Short {
-    /// Whether it would be found now as it was then: nothing was stored, replaced, moved or removed under its key since. Once it does not
-    /// stand it never will. Takes no lock; now and then, a change under another key is taken for one.
+    /// Whether a lookup would still return this body: nothing was stored, replaced, moved or removed under
+    /// its key since. Once false, it stays false. Takes no lock. Changes of other keys occasionally cause a
+    /// false result.
     pub fn stands(&self) -> bool {
         self.index.changes.count(self.id.hash) == self.changes
     }
 
-    /// Reads it, for somebody who does not keep it for long.
+    /// Reads the body. The caller should drop the result soon.
     pub fn read(&self, wait: Wait) -> Result<Piece, Error> {
         let segment = self.segment.upgrade().ok_or(Error::Overtaken)?;
         let at = (self.place.offset, Header::BYTES as u64 + self.bytes);
         Ok(Piece::of(segment.record((Kind::Block, self.id, 0), at, wait, Record::brief)?))
     }
 
-    /// The file that it is in, which stays as it is while somebody has it, and where in that it begins. What is read there is compared
-    /// with no checksum. `None` if the segment was given up.
+    /// The file with the body, which stays unchanged while it is referenced, and the offset of the body in
+    /// it. The checksum of bytes that are read there is not verified. `None` if the segment was evicted.
     pub fn place(&self) -> Option<(Arc<dyn AsFd + Send + Sync>, u64)> {
         let segment = self.segment.upgrade()?;
         Some((segment, u64::from(self.place.offset) + Header::BYTES as u64))
     }
 
-    /// Bytes of it.
+    /// The length of the body in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Notes that it is in use, which gives its object a better chance to stay.
+    /// Records a use, so that the object is less likely to be evicted.
     pub fn mark(&self) {
         self.index.mark(self.id, true);
     }

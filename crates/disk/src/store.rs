@@ -1,4 +1,4 @@
-//! A store: what its caller can ask for. All of it blocks, and can be asked for by many threads at once.
+//! The interface of the store. All functions block, and can be called by several threads concurrently.
 
 use std::{
     ops::{Bound, RangeBounds},
@@ -21,25 +21,27 @@ use crate::{
     shared::Shared,
 };
 
-/// A store of objects in a directory. Copies are the same store.
+/// A store of objects in a directory. Clones refer to the same store.
 #[derive(Debug, Clone)]
 pub struct Store {
     shared: Arc<Shared>,
 }
 
-/// What was there when a store was opened.
+/// The result of opening a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
-    /// The notes, in their order.
+    /// The notes, in the order of their addition.
     pub notes: Vec<Vec<u8>>,
-    /// Whether notes were lost, the disk having damaged them. As nobody knows what they said of which objects, all objects are gone.
+    /// Whether notes were lost because of damage. All objects are removed then, because lost notes may have
+    /// invalidated any of them.
     pub has_lost_notes: bool,
-    /// Segments that had to be read record by record: the newest one, and those whose footer could not be written or is damaged.
+    /// Number of segments that were read record by record: the newest one, and segments without a valid
+    /// footer.
     pub scanned: usize,
 }
 
 impl Store {
-    /// Opens the store of a directory, or makes one. Bodies are not read.
+    /// Opens or creates the store of a directory. Bodies are not read.
     pub fn open(config: Config) -> Result<(Self, Opened), Error> {
         if config.capacity < Config::SMALLEST {
             return Err(Error::TooSmall { bytes: config.capacity });
@@ -48,23 +50,23 @@ impl Store {
         let (index, numbers) = (Arc::new(Index::default()), Arc::new(AtomicU64::new(0)));
         let (mut log, scanned) = read_log(&config, &index, &numbers)?;
         let (journal, found) = Journal::open(&config.directory, || log.clear())?;
-        // What keeps it from being written to is said when it is written to: all can be read.
+        // A write error is reported by the next write. The store can be read.
         drop(log.reserve(0));
         let (log, journal) = (Mutex::new(log), Mutex::new(journal));
         let shared = Arc::new(Shared { config, index, log, journal, numbers, directory });
         Ok((Self { shared }, Opened { notes: found.notes, has_lost_notes: found.is_damaged, scanned }))
     }
 
-    /// Reports the error that [`Self::open`] would return for this directory, without changing anything. A lock of another process is
-    /// ignored.
+    /// Returns the error that [`Self::open`] would return for this directory, without changing anything. A
+    /// lock of another process is ignored.
     ///
     /// # Errors
-    /// When the directory cannot be created or written, or belongs to something else.
+    /// Fails if the directory cannot be created or written, or contains something else.
     pub fn examine(directory: &Path) -> Result<(), Error> {
         Directory::examine(directory)
     }
 
-    /// Begins to store an object. There can be others with the same key.
+    /// Starts to store an object. Several objects may have the same key.
     pub fn begin(&self, key: &[u8], head: &[u8]) -> Result<Writer, Error> {
         self.shared.check(key, head)?;
         self.shared.log().may_try()?;
@@ -73,26 +75,26 @@ impl Store {
         Ok(Writer::new(Arc::clone(&self.shared), id, key, head))
     }
 
-    /// Bytes of the largest object that there can be.
+    /// Limit for an object in bytes.
     pub fn largest(&self) -> u64 {
         self.shared.config.largest()
     }
 
-    /// Whether there is probably an object with this key: without asking the disk.
+    /// Whether there is probably an object with this key. Does not access the disk.
     pub fn contains(&self, key: &[u8]) -> bool {
         !self.shared.index.find(self.hash(key)).is_empty()
     }
 
-    /// The objects with this key, the newest first: 64 at most. One read for each, none if there is none. Objects that turn out to be
-    /// damaged are given up.
+    /// The objects with this key, newest first, at most 64. Takes one disk read per object. Damaged objects
+    /// are removed.
     pub fn find(&self, key: &[u8]) -> Result<Vec<Found>, Error> {
         self.look(key, Wait::ForDisk)
     }
 
-    /// The same, if the disk has to be waited for only as this says.
+    /// The same. `wait` determines whether it may wait for the disk.
     pub fn look(&self, key: &[u8], wait: Wait) -> Result<Vec<Found>, Error> {
         let (index, hash) = (&self.shared.index, self.hash(key));
-        // Before the search: what changes during it is not found, or found and a change since.
+        // Read the counter before the search, so that a concurrent change invalidates the result.
         let changes = index.changes.count(hash);
         let mut all = Vec::new();
         for (id, spot, segment) in index.find(hash) {
@@ -105,7 +107,7 @@ impl Store {
                 Err(error) => return Err(error),
             };
             let Object { key: found, head, length, blocks } = object;
-            // Given up meanwhile, it is as if it had not been there.
+            // Objects that were evicted meanwhile are skipped.
             let segments = index.segments(blocks.iter().map(|block| block.segment));
             let Some(segments) = segments.filter(|_| found == key) else { continue };
             let body = Written::new(id, (blocks, length), segments, Arc::clone(index));
@@ -114,7 +116,7 @@ impl Store {
         Ok(all)
     }
 
-    /// The body of an object, or the part of it that is in a range. An object that is read has a better chance to stay.
+    /// Reads a range of an object's body. Objects that are read are less likely to be evicted.
     pub fn read(&self, found: &Found, range: impl RangeBounds<u64>) -> Body {
         let start = match range.start_bound() {
             Bound::Included(start) => *start,
@@ -129,16 +131,16 @@ impl Store {
         found.body.read(start..end, Wait::ForDisk)
     }
 
-    /// Ends what was found with this key, as something is in its place that is not stored here: no [`Short`] of it stands any longer.
+    /// Invalidates each [`Short`] with this key, because something newer is stored elsewhere.
     pub fn outdate(&self, key: &[u8]) {
         self.shared.index.changes.note(self.hash(key));
     }
 
-    /// Gives an object another head; its body stays where it is. Returns whether it is there.
+    /// Replaces the head of an object without moving its body. Returns whether the object exists.
     pub fn replace(&self, id: Id, head: &[u8]) -> Result<bool, Error> {
         self.shared.check(&[], head)?;
         let mut log = self.shared.log();
-        // To make room can move the object, or give it up. Then there is room, and the second time it stays.
+        // Making room may move or evict the object. After that there is room, so the second attempt succeeds.
         while let Some((spot, segment)) = self.shared.index.get(id) {
             let object = segment.object(id, spot.offset, spot.length, Wait::ForDisk);
             let mut object = object.inspect_err(|error| {
@@ -156,48 +158,47 @@ impl Store {
         Ok(false)
     }
 
-    /// Removes an object; returns whether it was there. After an error it is not found any more, but may be again if the process
-    /// ends before the disk works again.
+    /// Removes an object. Returns whether it existed. After an error the object is not found, but may
+    /// reappear if the process ends before the disk works again.
     pub fn remove(&self, id: Id) -> Result<bool, Error> {
         self.shared.log().remove(id)
     }
 
-    /// Removes all objects; of those that are on their way, any that the disk has a block of. After an error some may be there
-    /// again at the next start.
+    /// Removes all objects, including unfinished ones that have blocks on disk. After an error some may
+    /// reappear at the next start.
     pub fn clear(&self) -> Result<(), Error> {
         self.shared.log().clear()
     }
 
-    /// Notes something that must not be lost: when this returns it is on the disk, and is handed back at the next start, after the
-    /// notes before it.
+    /// Appends a note and syncs it to disk. The notes are returned in order at the next start.
     pub fn note(&self, note: &[u8]) -> Result<(), Error> {
         self.shared.journal().add(note)
     }
 
-    /// Keeps these notes in place of all those that there are. Who calls it sees to it that nobody adds one meanwhile.
+    /// Replaces all notes. The caller ensures that no note is added concurrently.
     pub fn rewrite_notes<N: AsRef<[u8]>>(&self, notes: impl IntoIterator<Item = N>) -> Result<(), Error> {
         self.shared.journal().rewrite(notes)
     }
 
-    /// Waits until what was stored is on the disk, as for a loss of power.
+    /// Syncs all stored objects to disk.
     pub fn sync(&self) -> Result<(), Error> {
         self.shared.log().sync()
     }
 
-    /// Leaves the directory to another process, which can open it from now on. This one still finds and reads what is there now;
-    /// whatever would write fails with [`Error::Released`].
+    /// Releases the directory for another process. This store can still be read; writes fail with
+    /// [`Error::Released`].
     pub fn release(&self) {
         self.shared.journal().release();
         self.shared.log().release();
         self.shared.directory.release();
     }
 
-    /// How writing goes.
+    /// Whether writes succeed.
     pub fn state(&self) -> State {
         self.shared.log().state()
     }
 
-    /// What is in it.
+    /// The contents of the store.
     pub fn usage(&self) -> Usage {
         self.shared.index.usage()
     }
@@ -207,8 +208,8 @@ impl Store {
     }
 }
 
-/// Fills the index from the segments, cuts off what broke off while it was written, and goes on with the newest segment if that is
-/// not full.
+/// Fills the index from the segments, removes incomplete records, and continues with the newest segment if
+/// that is not full.
 fn read_log(config: &Config, index: &Arc<Index>, numbers: &Arc<AtomicU64>) -> Result<(Log, usize), Error> {
     let (mut scanned, mut active) = (0, None);
     let listed = segment::numbers(&config.directory)?;

@@ -1,4 +1,4 @@
-//! An object on its way in: one block is kept in memory until it is full.
+//! Writing of objects. A writer keeps one block in memory until it is full.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,21 +12,20 @@ use crate::{
     shared::Shared,
 };
 
-/// Takes an object's body, piece by piece. Dropped before [`Writer::finish`], nothing has been stored.
+/// Stores an object's body in pieces. If it is dropped before [`Writer::finish`], nothing is stored.
 #[derive(Debug)]
 pub struct Writer {
     shared: Arc<Shared>,
     key: Vec<u8>,
     head: Vec<u8>,
-    /// Bytes of the body so far.
+    /// The length of the body so far.
     length: u64,
-    /// The blocks that are full.
+    /// The full blocks.
     written: Written,
-    /// Room for a header, and the block that is not full yet. Empty before its first byte.
+    /// Room for a header, and the incomplete block. Empty before its first byte.
     block: Vec<u8>,
-    /// Where blocks of it are, which are kept for that.
+    /// Segments that are pinned because they contain blocks.
     pinned: BTreeSet<u32>,
-    /// Whether a piece could not be stored.
     is_broken: bool,
 }
 
@@ -46,7 +45,7 @@ impl Writer {
         }
     }
 
-    /// Adds to the body. After an error the object cannot be finished any more.
+    /// Appends to the body. After an error the object cannot be finished.
     pub fn write(&mut self, piece: &[u8]) -> Result<(), Error> {
         if self.is_broken {
             return Err(Error::Incomplete);
@@ -54,14 +53,14 @@ impl Writer {
         self.add(piece).inspect_err(|_| self.is_broken = true)
     }
 
-    /// Has the object stored with another head than it was begun with.
+    /// Replaces the head before the object is stored.
     pub fn replace_head(&mut self, head: &[u8]) -> Result<(), Error> {
         self.shared.check(&self.key, head)?;
         self.head = head.to_vec();
         Ok(())
     }
 
-    /// Stores the object: it is found from now on, beside those that have the same key.
+    /// Stores the object. Other objects with the same key are kept.
     pub fn finish(mut self) -> Result<Id, Error> {
         if self.is_broken {
             return Err(Error::Incomplete);
@@ -85,13 +84,13 @@ impl Writer {
         Ok(id)
     }
 
-    /// Bytes of the body so far.
+    /// The length of the body so far.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// What can be read of the body, which is as much as there are whole blocks: it grows while more is written, and is all of it
-    /// after [`Writer::finish`].
+    /// The body that is readable so far, in whole blocks. It grows during writing, and is complete after
+    /// [`Writer::finish`].
     pub fn written(&self) -> Written {
         self.written.clone()
     }
@@ -136,5 +135,5 @@ impl Drop for Writer {
     }
 }
 
-/// A block with its header.
+/// A header and a block.
 const FULL: usize = Header::BYTES + BLOCK;

@@ -1,7 +1,7 @@
-//! A body on disk: where its blocks are, as far as they are written, and what keeps them readable.
+//! The positions of a body on disk.
 //!
-//! [`Written`] holds on to the segments that it needs: it is for who reads. [`Kept`] does not, and so is for who only wants to know
-//! later whether the body is still there; it takes 8 bytes for a block.
+//! [`Written`] keeps the segments for a reader. [`Kept`] does not; it detects later whether the body still
+//! exists, and takes 8 bytes per block.
 
 use std::{
     collections::BTreeMap,
@@ -14,8 +14,8 @@ use crate::{
     segment::Segment,
 };
 
-/// A body, or as much as is written of one that is on its way in. It can be read until its last copy is dropped, even when the store
-/// has given it up.
+/// A body, which may be incomplete while it is written. It can be read until its last clone is dropped, even
+/// if it is evicted meanwhile.
 #[derive(Debug, Clone)]
 pub struct Written {
     pub(crate) id: Id,
@@ -24,7 +24,7 @@ pub struct Written {
     pub(crate) index: Arc<Index>,
 }
 
-/// A body that a store has, for as long as it does not give it up.
+/// A body that may be evicted.
 #[derive(Debug, Clone)]
 pub struct Kept {
     id: Id,
@@ -33,17 +33,14 @@ pub struct Kept {
     index: Arc<Index>,
 }
 
-/// Where they are.
 #[derive(Debug)]
 struct Blocks {
-    /// All but the last are full.
+    /// All but the last one are full blocks.
     places: Vec<Place>,
-    /// Of the body.
     bytes: u64,
 }
 
 impl Written {
-    /// A body of so many bytes.
     pub(crate) fn new(
         id: Id,
         (places, bytes): (Vec<Place>, u64),
@@ -54,23 +51,22 @@ impl Written {
         Self { id, blocks: Arc::new(blocks), segments: Arc::new(segments), index }
     }
 
-    /// How many bytes there are from its beginning.
+    /// The number of bytes that are available from the beginning.
     pub fn bytes(&self) -> u64 {
         lock(&self.blocks).bytes
     }
 
-    /// To find out later whether it is still there.
+    /// A reference that does not keep the segments.
     pub fn kept(&self) -> Kept {
         let segments = lock(&self.segments).values().map(Arc::downgrade).collect();
         Kept { id: self.id, blocks: Arc::clone(&self.blocks), segments, index: Arc::clone(&self.index) }
     }
 
-    /// Where all blocks are.
     pub(crate) fn places(&self) -> Vec<Place> {
         lock(&self.blocks).places.clone()
     }
 
-    /// Where a block is, and how many bytes it has.
+    /// The position of a block, and its length.
     pub(crate) fn block(&self, index: u64) -> Option<(Place, Arc<Segment>, u64)> {
         let (place, bytes) = {
             let blocks = lock(&self.blocks);
@@ -80,7 +76,7 @@ impl Written {
         Some((place, segment, bytes))
     }
 
-    /// Adds a block of so many bytes, in a segment of the index.
+    /// Adds a block in a segment of the index.
     pub(crate) fn add(&self, place: Place, bytes: u64) {
         let mut segments = lock(&self.segments);
         if !segments.contains_key(&place.segment) {
@@ -94,7 +90,7 @@ impl Written {
 }
 
 impl Kept {
-    /// To read it; `None` if the store has given it up, or moved it.
+    /// The body for a reader; `None` if it was evicted or moved.
     pub fn written(&self) -> Option<Written> {
         let segments = self.segments.iter().map(|segment| segment.upgrade().map(|held| (held.number, held)));
         let segments = Arc::new(Mutex::new(segments.collect::<Option<_>>()?));
@@ -106,22 +102,22 @@ impl Kept {
         })
     }
 
-    /// Whether it is still there.
+    /// Whether the body still exists.
     pub fn is_there(&self) -> bool {
         self.segments.iter().all(|segment| segment.strong_count() > 0)
     }
 
-    /// Its object is not found any more: it cannot be read. At the next start it is tried again.
+    /// Removes the object from the index until the next start, because it cannot be read.
     pub fn give_up(&self) {
         self.index.damaged(self.id);
     }
 
-    /// Bytes of the body.
+    /// The length of the body in bytes.
     pub fn bytes(&self) -> u64 {
         lock(&self.blocks).bytes
     }
 
-    /// Bytes that this takes in memory.
+    /// Memory for the positions in bytes.
     pub fn cost(&self) -> u64 {
         (lock(&self.blocks).places.len() * size_of::<Place>()) as u64
     }

@@ -1,23 +1,23 @@
-//! What a collector says to what it was sent (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-response>).
+//! Responses of a collector (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-response>).
 
 use serde_json::Value;
 
-/// What became of what was sent.
+/// The outcome of a request to a collector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// The collector has it, but for so many.
+    /// The data was accepted, possibly in part.
     Taken {
-        /// How many spans, or points of metrics, it did not want.
+        /// Number of spans or metric points that were rejected.
         refused: u64,
     },
-    /// It can be sent again later.
+    /// The request may be retried.
     Later,
-    /// It would be refused again.
+    /// The request must not be retried.
     Refused,
 }
 
 impl Answer {
-    /// From the status of the response and its body, which may be anything.
+    /// Evaluates the status and the body of a response. An invalid body is ignored.
     pub fn read(status: u16, body: &[u8]) -> Self {
         match status {
             200..=299 => {
@@ -32,7 +32,7 @@ impl Answer {
     }
 }
 
-/// A 64-bit integer of the JSON of protocol buffers, which may be written either way.
+/// A 64-bit integer in Protocol Buffers JSON, as a number or a string.
 fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

@@ -1,8 +1,8 @@
-//! What is said of a thing that was measured: names and values.
+//! Attributes of spans, metrics and resources.
 
 use serde_json::{Value, json};
 
-/// What something has: a name by OpenTelemetry's conventions, and a value.
+/// An attribute: a name by OpenTelemetry's conventions, and a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
     key: &'static str,
@@ -16,12 +16,12 @@ enum Of {
 }
 
 impl Attribute {
-    /// One with a text.
+    /// An attribute with a string value.
     pub fn text(key: &'static str, value: impl Into<String>) -> Self {
         Self { key, value: Of::Text(value.into()) }
     }
 
-    /// One with a number.
+    /// An attribute with an integer value.
     pub fn number(key: &'static str, value: i64) -> Self {
         Self { key, value: Of::Number(value) }
     }
@@ -29,21 +29,21 @@ impl Attribute {
     fn json(&self) -> Value {
         let value = match &self.value {
             Of::Text(text) => json!({ "stringValue": text }),
-            // 64-bit integers are strings in the JSON of protocol buffers.
+            // 64-bit integers are strings in Protocol Buffers JSON.
             Of::Number(number) => json!({ "intValue": number.to_string() }),
         };
         json!({ "key": self.key, "value": value })
     }
 }
 
-/// Who measured: the service with what tells it from others, and the scope within it.
+/// The source of telemetry: the service and the instrumentation scope.
 #[derive(Debug, Clone)]
 pub struct Resource {
-    /// `service.name` and the like.
+    /// Attributes of the service, such as `service.name`.
     pub attributes: Vec<Attribute>,
-    /// The part of the program that measured.
+    /// The name of the instrumentation scope.
     pub scope: &'static str,
-    /// Its version.
+    /// The version of the instrumentation scope.
     pub version: &'static str,
 }
 
@@ -57,7 +57,6 @@ impl Resource {
     }
 }
 
-/// A list of them.
 pub(crate) fn all(attributes: &[Attribute]) -> Value {
     attributes.iter().map(Attribute::json).collect()
 }

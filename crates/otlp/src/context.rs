@@ -1,43 +1,43 @@
-//! The trace that a request belongs to, as it travels from one program to the next: the field `traceparent`
-//! (<https://www.w3.org/TR/trace-context/>).
+//! Trace context propagation with the header field `traceparent` (<https://www.w3.org/TR/trace-context/>).
 
 use std::fmt;
 
-/// A trace, in all programs that take part in it. Never all zeros.
+/// A trace id. Never all zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TraceId([u8; 16]);
 
-/// A step of a trace. Never all zeros.
+/// A span id. Never all zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpanId([u8; 8]);
 
-/// Where in a trace a request is made.
+/// The trace context of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Context {
     /// The trace.
     pub trace: TraceId,
-    /// The step that made the request.
+    /// The span that sent the request.
     pub span: SpanId,
-    /// Whether whoever made it records the trace.
+    /// Whether the sender records the trace.
     pub is_sampled: bool,
 }
 
 impl TraceId {
-    /// One of random bytes; `None` of zeros alone.
+    /// `None` if all bytes are zero.
     pub fn new(bytes: [u8; 16]) -> Option<Self> {
         (bytes != [0; 16]).then_some(Self(bytes))
     }
 }
 
 impl SpanId {
-    /// One of random bytes; `None` of zeros alone.
+    /// `None` if all bytes are zero.
     pub fn new(bytes: [u8; 8]) -> Option<Self> {
         (bytes != [0; 8]).then_some(Self(bytes))
     }
 }
 
 impl Context {
-    /// Reads a `traceparent`; `None` if it is none. Of versions to come, what they have in common with this one.
+    /// Parses a `traceparent`; `None` if it is invalid. Of later versions, the part that is common with
+    /// version 00.
     pub fn parse(field: &[u8]) -> Option<Self> {
         let (front, rest) = field.split_at_checked(LENGTH)?;
         let [version, trace, span, flags] =
@@ -57,7 +57,7 @@ impl Context {
     }
 }
 
-/// So many bytes of lower-case hexadecimal digits.
+/// Decodes `N` bytes of lower-case hexadecimal digits.
 fn digits<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     let digit = |letter: u8| match letter {
         b'0'..=b'9' => Some(letter - b'0'),
@@ -74,7 +74,7 @@ fn digits<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// The field of version 00.
+/// Formats a `traceparent` of version 00.
 impl fmt::Display for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flags = if self.is_sampled { SAMPLED } else { 0 };
@@ -106,7 +106,7 @@ impl fmt::Debug for SpanId {
     }
 }
 
-/// Bytes of version 00, and of what later versions begin with.
+/// Length of version 00, and of the common part of later versions.
 const LENGTH: usize = 55;
 const SAMPLED: u8 = 1;
 
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(context.trace.to_string(), "0af7651916cd43dd8448eb211c80319c");
         assert_eq!((context.span.to_string(), context.is_sampled), ("b7ad6b7169203331".into(), true));
         assert_eq!(context.to_string(), written);
-        // From the specification's table of what is valid: unknown flags, and what a later version adds.
+        // Examples from the specification: unknown flags, and additions of later versions.
         for (field, is_sampled) in [
             (written.replace("-01", "-00"), Some(false)),
             (written.replace("-01", "-02"), Some(false)),

@@ -1,11 +1,11 @@
-//! What OpenTelemetry's collectors take, as JSON over HTTP (<https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>).
+//! OpenTelemetry data as JSON over HTTP (<https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>).
 //!
-//! - [`Span`]: a step of a request, and [`spans`], what is sent to `/v1/traces`.
-//! - [`metrics`]: what is sent to `/v1/metrics`.
-//! - [`Context`]: the trace that a request belongs to, as it travels in the request (`traceparent` of W3C's Trace Context).
-//! - [`Answer`]: what became of what was sent.
+//! - [`Span`]: a span of a trace; [`spans`]: the body of a request to `/v1/traces`.
+//! - [`metrics`]: the body of a request to `/v1/metrics`.
+//! - [`Context`]: the trace context of a request (`traceparent` of W3C's Trace Context).
+//! - [`Answer`]: the outcome of a request.
 //!
-//! Nothing is sent here, and no time is read: whoever measures has both.
+//! The crate has no clock and no sockets.
 
 mod answer;
 mod attribute;

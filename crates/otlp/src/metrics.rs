@@ -1,10 +1,10 @@
-//! Metrics: sums and histograms that count from a start.
+//! Metrics: cumulative sums and histograms.
 
 use serde_json::{Value, json};
 
 use crate::attribute::{Attribute, Resource, all};
 
-/// What a collector takes at `/v1/metrics`: metrics of [`sum`] and [`histogram`].
+/// The body of a request to `/v1/metrics`, with metrics of [`sum`] and [`histogram`].
 pub fn metrics(resource: &Resource, metrics: &[Value]) -> Value {
     json!({ "resourceMetrics": [{
         "resource": resource.resource(),
@@ -12,7 +12,7 @@ pub fn metrics(resource: &Resource, metrics: &[Value]) -> Value {
     }] })
 }
 
-/// A metric of numbers that only grow, with a point for each set of attributes. Times are ns since 1970.
+/// A monotonic sum, with a point for each set of attributes. Times are in nanoseconds since 1970.
 pub fn sum(
     (name, unit, description): (&str, &str, &str),
     (began_ns, now_ns): (i64, i64),
@@ -35,8 +35,8 @@ pub fn sum(
     })
 }
 
-/// A metric of durations, with a point for each set of attributes: how many there were, their sum, and how many in each bucket, of
-/// which the last is for what is above all bounds. Times are ns since 1970.
+/// A histogram of durations, with a point for each set of attributes: count, sum, and the counts of the
+/// buckets. The last bucket is above all bounds. Times are in nanoseconds since 1970.
 pub fn histogram<'p>(
     (name, unit, description): (&str, &str, &str),
     (began_ns, now_ns): (i64, i64),
@@ -64,5 +64,5 @@ pub fn histogram<'p>(
     })
 }
 
-/// Each counts from the start.
+/// `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const CUMULATIVE: u8 = 2;

@@ -1,4 +1,4 @@
-//! Spans: the steps of a trace, each with when it began and ended and what it was.
+//! Spans of a trace.
 
 use serde_json::{Value, json};
 
@@ -7,52 +7,52 @@ use crate::{
     context::{SpanId, TraceId},
 };
 
-/// A step of a trace that is over. Times are ns since 1970.
+/// A finished span. Times are in nanoseconds since 1970.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// Its trace.
+    /// The trace.
     pub trace: TraceId,
-    /// Itself.
+    /// The id of the span.
     pub id: SpanId,
-    /// The step that it is a part of; none for the first one.
+    /// The parent span; `None` for the root span.
     pub parent: Option<SpanId>,
-    /// What was done, in words that are the same for many.
+    /// The operation, with low cardinality.
     pub name: String,
-    /// On which side of a request it is.
+    /// The role in a request.
     pub kind: Kind,
-    /// When it began.
+    /// The start time.
     pub start_ns: i64,
-    /// When it ended.
+    /// The end time.
     pub end_ns: i64,
-    /// What it was about.
+    /// The attributes.
     pub attributes: Vec<Attribute>,
-    /// What happened within it.
+    /// The events.
     pub events: Vec<Event>,
-    /// Whether it failed.
+    /// Whether the operation failed.
     pub is_error: bool,
 }
 
-/// On which side of a request a span is.
+/// The role of a span in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// On none: a part of what this program does.
+    /// An internal operation.
     Internal,
-    /// This program was asked.
+    /// The server side of a request.
     Server,
-    /// This program asked.
+    /// The client side of a request.
     Client,
 }
 
-/// A moment within a span.
+/// An event in a span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When, in ns since 1970.
+    /// The time in nanoseconds since 1970.
     pub at_ns: i64,
-    /// What happened.
+    /// The name of the event.
     pub name: &'static str,
 }
 
-/// What a collector takes at `/v1/traces`.
+/// The body of a request to `/v1/traces`.
 pub fn spans<'s>(resource: &Resource, spans: impl IntoIterator<Item = &'s Span>) -> Value {
     let spans: Vec<_> = spans.into_iter().map(span).collect();
     json!({ "resourceSpans": [{
@@ -73,7 +73,7 @@ fn span(span: &Span) -> Value {
             Kind::Client => 3,
         },
         "startTimeUnixNano": span.start_ns.to_string(),
-        // A span that ends before it begins is refused.
+        // Collectors reject a span that ends before it begins.
         "endTimeUnixNano": span.end_ns.max(span.start_ns).to_string(),
         "attributes": all(&span.attributes),
         "events": span.events.iter().map(event).collect::<Value>(),
@@ -87,14 +87,14 @@ fn span(span: &Span) -> Value {
     value
 }
 
-/// The code of a status that says so.
+/// `STATUS_CODE_ERROR`.
 const ERROR: u8 = 2;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// As the JSON of opentelemetry-proto has it: field by field from `trace.proto`.
+    /// Matches the fields of `trace.proto` in opentelemetry-proto.
     #[test]
     fn a_span_has_the_fields_of_its_schema() {
         let id = |byte| SpanId::new([byte; 8]).unwrap();

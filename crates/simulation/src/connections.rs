@@ -1,21 +1,20 @@
-//! Connections of one data centre to the origin: kept for a while, one request at a time on each.
+//! Persistent connections of a data centre to the origin. Each carries one request after the other.
 
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, VecDeque},
 };
 
-/// The connections by when they are free.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Connections {
     busy: BinaryHeap<Reverse<u64>>,
-    /// Since when each is idle, the longest first.
+    /// Start times of idle connections, ascending.
     idle: VecDeque<u64>,
     opened: u64,
 }
 
 impl Connections {
-    /// Takes one for a request at `at`; whether it had to be opened. [`Self::give_back`] has to follow.
+    /// Takes a connection for a request at `at`. Returns whether it is new. [`Self::give_back`] must follow.
     pub(crate) fn take(&mut self, at: u64) -> bool {
         while let Some(&Reverse(free)) = self.busy.peek()
             && free <= at
@@ -26,24 +25,23 @@ impl Connections {
         while self.idle.front().is_some_and(|since| at.saturating_sub(*since) > KEPT_NS) {
             self.idle.pop_front();
         }
-        // The one used last, as the edge does: it is the likeliest to be alive.
+        // The most recently used connection, as in the edge: it is the most likely to be open still.
         let is_new = self.idle.pop_back().is_none();
         self.opened += u64::from(is_new);
         is_new
     }
 
-    /// It is free again from then on.
+    /// The connection becomes idle at this time.
     pub(crate) fn give_back(&mut self, free: u64) {
         self.busy.push(Reverse(free));
     }
 
-    /// How many were opened.
     pub(crate) fn opened(&self) -> u64 {
         self.opened
     }
 }
 
-/// As long as the edge keeps one that is idle.
+/// Idle timeout of the edge.
 const KEPT_NS: u64 = 60_000_000_000;
 
 #[cfg(test)]
@@ -63,7 +61,7 @@ mod tests {
         connections.give_back(300);
         assert!(!connections.take(300 + KEPT_NS));
         connections.give_back(301 + KEPT_NS);
-        // The other one was idle for a minute by then, and this one is by now.
+        // The first connection has been idle for too long by then, and now this one has.
         assert!(connections.take(302 + 2 * KEPT_NS));
         assert_eq!(connections.opened(), 3);
     }

@@ -1,65 +1,65 @@
-//! Why something cannot be simulated.
+//! Errors of a simulation.
 
 use std::{io, path::PathBuf};
 
 use crate::LeftOut;
 
-/// What keeps a simulation from its end.
+/// Why a simulation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The network's file, or the trace.
+    /// The network's file or the trace cannot be read.
     #[error("cannot read {path}")]
     Unreadable {
-        /// As it was given.
+        /// The path as given.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A line of a trace is wrong.
+    /// A line of a trace is invalid.
     #[error("{path}:{line}: {what}")]
     Line {
         /// The trace.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line, counted from 1.
         line: u64,
-        /// What is wrong with it, and what was expected.
+        /// The problem and the expected format.
         what: String,
     },
-    /// A trace that is an access log.
+    /// An access log cannot be read.
     #[error(transparent)]
     Log(#[from] recording::Error),
-    /// There is not one request.
+    /// The trace has no usable requests.
     #[error("{path} has no request that can be simulated{}", if .left_out.total() > 0 { format!("; left out: {}", .left_out.sentence()) } else { String::new() })]
     Empty {
         /// The trace.
         path: PathBuf,
-        /// What was left out.
+        /// The skipped requests.
         left_out: LeftOut,
     },
-    /// The gazetteer does not have it.
+    /// The gazetteer does not contain the city.
     #[error("unknown city \"{name}\"{}", document::suggestion(.name, world::gazetteer::cities().iter().map(|city| city.name.as_str())))]
     City {
-        /// As it was given.
+        /// The name as given.
         name: String,
     },
-    /// The network has no such zone.
+    /// The network does not contain the zone.
     #[error("the network has no zone \"{name}\", only {}", .known.join(", "))]
     Zone {
-        /// As it was given.
+        /// The name as given.
         name: String,
-        /// Those that it has.
+        /// The zones of the network.
         known: Vec<String>,
     },
-    /// The network has several, and none was chosen.
+    /// The network has several zones, and the command does not select one.
     #[error("which of the zones {} is simulated? --zone names it", .known.join(", "))]
     WhichZone {
-        /// Those that it has.
+        /// The zones of the network.
         known: Vec<String>,
     },
-    /// More than the distances and counts are made for.
+    /// The network has too many data centres.
     #[error("the network has {count} data centres; at most {most} can be simulated")]
     TooMany {
-        /// Data centres.
+        /// Number of data centres.
         count: usize,
         /// The limit.
         most: usize,

@@ -1,31 +1,32 @@
-//! Requests of a trace that are not simulated, by the reason.
+//! Counters of requests that a simulation skips, by reason.
 
 use units::show::plural;
 
-/// How many there are.
+/// Numbers of skipped requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOut {
-    /// Another method than GET.
+    /// Methods other than GET.
     pub method: u64,
-    /// Another status than 200, or it failed.
+    /// Statuses other than 200, and failures.
     pub status: u64,
-    /// Of another zone.
+    /// Requests of other zones.
     pub zone: u64,
-    /// It has no URL.
+    /// Requests without a URL.
     pub url: u64,
-    /// It has no time.
+    /// Requests without a time.
     pub time: u64,
-    /// It has no size.
+    /// Requests without a size.
     pub size: u64,
 }
 
 impl LeftOut {
-    /// All of them.
+    /// The total number.
     pub fn total(&self) -> u64 {
         self.reasons().iter().map(|(_, count)| count).sum()
     }
 
-    /// "5 requests: 3 with another status than 200, 2 of another zone"; empty if there are none.
+    /// A summary, such as "5 requests: 3 with another status than 200, 2 of another zone"; empty if there are
+    /// no skipped requests.
     pub fn sentence(&self) -> String {
         let reasons = self.reasons().into_iter().filter(|(_, count)| *count > 0);
         let reasons: Vec<_> =

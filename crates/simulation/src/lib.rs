@@ -1,18 +1,19 @@
-//! An edge network in virtual time: what its tiers and its stores make of a trace of requests, for several topologies side by side.
+//! A simulation of an edge network in virtual time: it runs a trace of requests through the tiers and stores
+//! of several topologies.
 //!
-//! | to see | look into |
+//! | topic | item |
 //! | --- | --- |
-//! | what is simulated, and what comes of it | [`Plan`], [`run`], [`Simulation`] |
-//! | where requests come from | [`Source`]: [`Synthetic`], or a [`Trace`] |
-//! | one request on its way through the tiers | `side.rs` |
-//! | what a data centre has, and what it gives up | `store.rs`, [`Policy`] |
+//! | the input and the result | [`Plan`], [`run`], [`Simulation`] |
+//! | sources of requests | [`Source`]: [`Synthetic`], or a [`Trace`] |
+//! | the processing of a request by the tiers | `side.rs` |
+//! | the store of a data centre, and eviction | `store.rs`, [`Policy`] |
 //! | connections to the origin | `connections.rs` |
 //! | cities, data centres and the distances between them | `places.rs` |
-//! | what is counted | `tally.rs` |
-//! | the tables that a terminal shows | [`table`] |
+//! | counters | `tally.rs` |
+//! | tables for a terminal | [`table`] |
 //!
-//! Who is asked next is decided by the crate `tiers`, and which objects a full store gives up by `cache::Eviction`: the same code that a
-//! data centre runs. Distances are those of the crate `world`.
+//! The crate `tiers` selects the next tier, and `cache::Eviction` implements eviction: the simulation runs
+//! the same code as a data centre. Distances are from the crate `world`.
 
 mod connections;
 mod error;

@@ -1,11 +1,10 @@
-//! Maps by numbers that are hashes already, so that nothing is hashed twice.
+//! Maps whose keys are hashes already, so that they are not hashed again.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// For maps whose keys are hashes.
 pub(crate) type ByNumber = BuildHasherDefault<Number>;
 
-/// The hash of a number is the number.
+/// Uses a number as its own hash.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Number(u64);
 

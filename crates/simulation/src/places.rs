@@ -1,4 +1,4 @@
-//! Where visitors, data centres and the origin are, and how long a round trip between them takes.
+//! Positions of visitors, data centres and the origin, and the round-trip times between them.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -13,27 +13,27 @@ use world::{
 
 use crate::Error;
 
-/// Where an origin is.
+/// The position of an origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In a city.
     City(String),
-    /// In each city, as an anycast address can be.
+    /// In every city, like an anycast address.
     Anywhere,
 }
 
-/// Round trips in nanoseconds. Between cities they are those of a world's map without links of its own.
+/// Round-trip times in nanoseconds, as on a world map without custom links.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     centres: usize,
-    /// By a visitor's city: the nearest data centre, and the round trip to it.
+    /// The nearest data centre of each city, and the round-trip time to it.
     nearest: Vec<(CentreId, u64)>,
     between: Vec<u64>,
     to_origin: Vec<u64>,
 }
 
 impl Places {
-    /// For a network whose data centres all have a city.
+    /// All data centres of the network must have a city.
     pub(crate) fn new(network: &Network, origin: &Place) -> Result<Self, Error> {
         let centres: Vec<Position> = network.data_centres.iter().map(place_of).collect::<Result<_, _>>()?;
         let origin = match origin {
@@ -42,7 +42,7 @@ impl Places {
         };
         let nearest = gazetteer::cities().iter().map(|city| {
             let trips = centres.iter().map(|&centre| rtt_ns(city.place(), centre)).enumerate();
-            // Of two that are equally near the first in the file.
+            // The first one of the file, if two are equally near.
             let (index, rtt) = trips.min_by_key(|&(_, rtt)| rtt).unwrap_or((0, 0));
             (id(index), rtt)
         });
@@ -54,31 +54,28 @@ impl Places {
         })
     }
 
-    /// The data centre that serves a city, and the round trip to it.
+    /// The data centre that serves a city, and the round-trip time to it.
     pub(crate) fn nearest(&self, city: u16) -> (CentreId, u64) {
         self.nearest[usize::from(city)]
     }
 
-    /// The round trip between two data centres.
     pub(crate) fn between(&self, a: CentreId, b: CentreId) -> u64 {
         self.between[usize::from(a.0) * self.centres + usize::from(b.0)]
     }
 
-    /// The round trip from a data centre to the origin.
     pub(crate) fn to_origin(&self, centre: CentreId) -> u64 {
         self.to_origin[usize::from(centre.0)]
     }
 }
 
-/// Visitors spread over cities.
 #[derive(Debug, Clone)]
 pub(crate) struct Crowd {
-    /// Cities with how many visitors are in them and in all before them.
+    /// Cities with the cumulative number of visitors.
     cumulative: Vec<(u64, u16)>,
 }
 
 impl Crowd {
-    /// As the world's Internet users are.
+    /// Distributed like the world's Internet users.
     pub(crate) fn world() -> Self {
         static WORLD: LazyLock<Crowd> = LazyLock::new(Crowd::spread);
         WORLD.clone()
@@ -93,12 +90,11 @@ impl Crowd {
         Self { cumulative: cumulative.collect() }
     }
 
-    /// All in one city.
     pub(crate) fn city(name: &str) -> Result<Self, Error> {
         Ok(Self { cumulative: vec![(1, number(name)?)] })
     }
 
-    /// The city that 64 random bits stand for.
+    /// Selects a city by 64 random bits.
     pub(crate) fn draw(&self, bits: u64) -> u16 {
         let Some(&(sum, last)) = self.cumulative.last() else { return 0 };
         let visitor = ((bits >> 32) * sum) >> 32;
@@ -107,12 +103,11 @@ impl Crowd {
     }
 }
 
-/// A city of the gazetteer.
 pub(crate) fn city(name: &str) -> Result<&'static gazetteer::Entry, Error> {
     gazetteer::find(name).ok_or_else(|| Error::City { name: name.to_owned() })
 }
 
-/// Its number there.
+/// The index of a city in the gazetteer.
 pub(crate) fn number(name: &str) -> Result<u16, Error> {
     let found = city(name)?;
     let position = gazetteer::cities().binary_search_by(|city| city.name.cmp(&found.name));
@@ -133,7 +128,7 @@ fn rtt_ns(a: Position, b: Position) -> u64 {
     u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Enough that the smallest city has some.
+/// Large enough that the smallest city has visitors.
 const VISITORS: u32 = 5_000_000;
 
 #[cfg(test)]
@@ -156,7 +151,7 @@ mod tests {
         let hits = (0..draws).filter(|draw| crowd.draw(draw * (u64::MAX / draws)) == shanghai).count();
         let visitors = population::spread(VISITORS);
         let share = visitors.iter().find(|(city, _)| city.name == "shanghai").unwrap().1;
-        // Evenly spaced draws: the share, but for one draw at either end.
+        // Evenly spaced draws: the share, with an error of at most one draw at either end.
         let expected = f64::from(share) / f64::from(VISITORS) * 1e5;
         assert!((hits as f64 - expected).abs() <= 2.0, "{hits} for {expected}");
     }

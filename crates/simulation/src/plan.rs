@@ -1,4 +1,4 @@
-//! What is simulated: a zone of a network, an origin's place, and how its data centres store.
+//! The input of a simulation: a zone of a network, the origin's position, and the stores.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
     places::{Place, Places},
 };
 
-/// A network of which one zone is simulated.
+/// A zone of a network, as the input of a simulation.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub(crate) network: Network,
@@ -21,23 +21,24 @@ pub struct Plan {
     pub(crate) origin: Place,
     pub(crate) places: Places,
     pub(crate) policy: Policy,
-    /// Bytes that each data centre stores, instead of what the file says.
+    /// The store size of each data centre in bytes, which overrides the network's file.
     pub(crate) store: Option<u64>,
 }
 
-/// A topology by its name, as data centres have it.
+/// A topology with its name.
 pub(crate) struct Named {
     pub(crate) name: &'static str,
     pub(crate) zone: tiers::Zone,
-    /// What a choice rests on.
+    /// Why a data centre was chosen.
     pub(crate) reason: Option<String>,
 }
 
 impl Plan {
-    /// Of a network that was read for a simulation; `zone` may be left out if there is one.
+    /// Creates a plan. The network must have been read for a simulation. `zone` may be omitted if there is
+    /// only one.
     ///
     /// # Errors
-    /// When the zone or the origin's city is not known, or there are too many data centres.
+    /// Fails if the zone or the origin's city is unknown, or if there are too many data centres.
     pub fn new(network: Network, zone: Option<&str>, origin: Place) -> Result<Self, Error> {
         let known = || network.zones.iter().map(|zone| zone.name.clone()).collect();
         let zone = match zone {
@@ -57,14 +58,14 @@ impl Plan {
         Ok(Self { network, zone, origin, places, policy: Policy::default(), store: None })
     }
 
-    /// Stores give up objects by this rule.
+    /// Sets the eviction policy.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Each data centre stores so many bytes.
+    /// Sets the store size of each data centre.
     #[must_use]
     pub fn with_stores(mut self, bytes: u64) -> Self {
         self.store = Some(bytes);
@@ -76,7 +77,7 @@ impl Plan {
         &self.network.zones[self.zone]
     }
 
-    /// All that is simulated side by side: what everybody can have, and the operator's own map if there is one.
+    /// The topologies to compare: the standard ones, and the operator's map if there is one.
     pub(crate) fn topologies(&self, network: &tiers::Network) -> Vec<Named> {
         let smart = self.smart(network);
         let has_regions = self.network.data_centres.iter().all(|centre| centre.region.is_some());
@@ -103,7 +104,8 @@ impl Plan {
         all.into_iter().map(named).collect()
     }
 
-    /// The choice of data centres that have all connected to the origin often enough, as they have in a network that runs.
+    /// The choice of upper tiers after all data centres have measured their connections to the origin, as in
+    /// a running network.
     fn smart(&self, network: &tiers::Network) -> Smart {
         let mut measured = Measurements::new(network.len());
         for id in network.ids() {
@@ -116,5 +118,5 @@ impl Plan {
     }
 }
 
-/// Links between any two are counted: 2 MB of them.
+/// Limits the traffic matrix to 2 MB.
 const MOST_CENTRES: usize = 500;

@@ -1,4 +1,4 @@
-//! Which objects a full store gives up: as the edge does it, or as its simpler alternatives do.
+//! Eviction policies: that of the edge, and simpler alternatives.
 
 mod queue;
 
@@ -6,23 +6,23 @@ use cache::Eviction;
 
 use self::queue::{OnHit, Queue};
 
-/// The rule of a store.
+/// An eviction policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// First in, first out.
     Fifo,
-    /// What was asked for longest ago.
+    /// Least recently used.
     Lru,
-    /// The edge's own: [`Eviction`].
+    /// The policy of the edge: [`Eviction`].
     #[default]
     S3Fifo,
 }
 
 impl Policy {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Self; 3] = [Self::Fifo, Self::Lru, Self::S3Fifo];
 
-    /// As it is called.
+    /// The name of the policy.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fifo => "fifo",
@@ -31,7 +31,7 @@ impl Policy {
         }
     }
 
-    /// The objects of an empty store for so many bytes.
+    /// Creates an empty store of this size in bytes.
     pub(crate) fn order(self, capacity: u64) -> Order {
         match self {
             Self::Fifo => Order::Queue(Queue::new(capacity, OnHit::Stays)),
@@ -41,7 +41,7 @@ impl Policy {
     }
 }
 
-/// The objects of a store in the order in which they go.
+/// The objects of a store in the order of their eviction.
 #[derive(Debug)]
 pub(crate) enum Order {
     Queue(Queue),
@@ -49,7 +49,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Adds an object, in place of one of the same number; those that have to go are pushed to `gone`.
+    /// Adds or replaces an object. Evicted objects are appended to `gone`.
     pub(crate) fn insert(&mut self, number: u64, bytes: u64, gone: &mut Vec<u64>) {
         match self {
             Self::Queue(queue) => queue.insert(number, bytes, gone),
@@ -57,7 +57,6 @@ impl Order {
         }
     }
 
-    /// An object was asked for.
     pub(crate) fn hit(&mut self, number: u64) {
         match self {
             Self::Queue(queue) => queue.hit(number),

@@ -1,43 +1,43 @@
-//! One request of a trace, and where they come from.
+//! Requests of a trace, and their sources.
 
 use crate::{Error, LeftOut};
 
-/// A request as the simulation sees it.
+/// A request of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// When it reaches its data centre, in nanoseconds since the beginning. Never before the one before it.
+    /// The arrival at its data centre, in nanoseconds since the beginning. Ascending.
     pub at_ns: u64,
     /// The hash of its key.
     pub key: u64,
     /// The length of the response's body.
     pub bytes: u64,
-    /// How long the response is fresh; 0 is never stored, [`u64::MAX`] for ever.
+    /// The freshness lifetime of the response; 0 means never stored, and [`u64::MAX`] never stale.
     pub fresh_ns: u64,
-    /// The visitor's city: its number in the gazetteer.
+    /// The index of the visitor's city in the gazetteer.
     pub city: u16,
 }
 
-/// Something that has requests, a block after the other.
+/// A source of requests, in blocks.
 pub trait Source {
-    /// The next requests in the order of their times, at least one; `None` at the end.
+    /// The next requests in ascending order of time, at least one; `None` at the end.
     ///
     /// # Errors
-    /// When a trace cannot be read, or has something wrong in it.
+    /// Fails if a trace cannot be read or is invalid.
     fn next_block(&mut self) -> Result<Option<Vec<Request>>, Error>;
 
-    /// How many requests there are in all, if that is known beforehand.
+    /// The total number of requests, if known in advance.
     fn expected(&self) -> Option<u64>;
 
-    /// How many were left out so far, as they cannot be simulated.
+    /// The requests that were skipped so far.
     fn left_out(&self) -> LeftOut {
         LeftOut::default()
     }
 
-    /// Sentences about what could not be read, at the end.
+    /// Warnings about unreadable parts of the trace, available at the end.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Requests in a block: much more than handing it over costs, and 2.5 MB.
+/// Requests per block: 2.5 MB, large compared with the cost of passing it to another thread.
 pub(crate) const BLOCK: usize = 65_536;

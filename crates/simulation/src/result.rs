@@ -1,4 +1,4 @@
-//! What came of a simulation, as data: `edge simulate --json`.
+//! The result of a simulation as data: `edge simulate --json`.
 
 use experience::Distribution;
 use recording::Histogram;
@@ -8,81 +8,82 @@ use world::gazetteer;
 
 use crate::{LeftOut, Place, Plan, side::Run, tally::NAMES};
 
-/// All topologies side by side, over the same requests.
+/// The results of all topologies over the same requests.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Simulation {
     /// The network's name.
     pub network: String,
-    /// The zone's.
+    /// The zone's name.
     pub zone: String,
     /// The city of the origin, or "anywhere".
     pub origin: String,
-    /// How many data centres there are.
+    /// Number of data centres.
     pub data_centres: u64,
-    /// By which rule stores give up objects.
+    /// The eviction policy.
     pub policy: String,
-    /// Bytes that all stores have together.
+    /// Total size of all stores in bytes.
     pub store_bytes: u64,
     /// Visitors' requests.
     pub requests: u64,
-    /// Bytes of all their responses.
+    /// Bytes of the responses.
     pub bytes: u64,
-    /// From the first request to the last, in virtual time.
+    /// Virtual time from the first request to the last one.
     pub span_s: f64,
-    /// Requests of the trace that were left out.
+    /// Requests of the trace that were skipped.
     pub left_out: u64,
-    /// How many for which reason: "12 requests: 10 with another status than 200, 2 of another zone". Absent if there are none.
+    /// The number of skipped requests by reason: "12 requests: 10 with another status than 200, 2 of another
+    /// zone". Absent if no requests were skipped.
     pub why_left_out: Option<String>,
-    /// What of the trace could not be read.
+    /// Warnings about unreadable parts of the trace.
     pub warnings: Vec<String>,
     /// The topologies.
     pub topologies: Vec<Side>,
 }
 
-/// One topology.
+/// The result of one topology.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
     /// "none", "generic", "smart", "smart+regional", "custom" or "custom+regional".
     pub name: String,
-    /// Why its upper tier is the one that it is, if it was chosen.
+    /// Why the upper tier was chosen, if it was chosen automatically.
     pub reason: Option<String>,
-    /// The share of visitors' requests for which no origin was asked.
+    /// The share of visitors' requests that were served without a request to the origin.
     pub hit_ratio: f64,
-    /// The share of bytes for which none was.
+    /// The share of bytes that were served without a request to the origin.
     pub byte_hit_ratio: f64,
-    /// What data centres were asked for, and had; by the role in which they were.
+    /// Requests and hits of data centres by their role.
     pub tiers: Vec<Tier>,
-    /// What the origin did.
+    /// Requests to the origin.
     pub origin: Origin,
     /// Bytes between data centres.
     pub between_bytes: u64,
-    /// Bytes on each link that carried any, the most first.
+    /// Bytes per link, descending, without unused links.
     pub links: Vec<Link>,
-    /// What visitors waited for the first byte, from all cities.
+    /// Time to first byte of all visitors.
     pub latency: Latency,
-    /// The same by city, those with the most requests first.
+    /// Time to first byte by city, in descending order of requests.
     pub cities: Vec<City>,
 }
 
-/// Data centres in one role.
+/// The counters of data centres in one role.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tier {
     /// "lower" for visitors, "regional", "upper".
     pub name: String,
     /// Requests to data centres in this role.
     pub asked: u64,
-    /// Those that they had, or were getting already.
+    /// Hits, including requests that joined one in flight.
     pub hits: u64,
-    /// Of these, the ones that waited for what was on its way.
+    /// Hits that joined a request in flight.
     pub joined: u64,
     /// The share of hits.
     pub hit_ratio: f64,
 }
 
-/// The origin's part.
+/// The counters of the origin.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Origin {
-    /// Requests to it.
+    /// Requests to the origin.
     pub requests: u64,
     /// Bytes of its responses.
     pub bytes: u64,
@@ -90,40 +91,40 @@ pub struct Origin {
     pub connections: u64,
 }
 
-/// Bytes in one direction.
+/// The traffic of a link in one direction.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Link {
-    /// A data centre, or "origin".
+    /// The sending data centre, or "origin".
     pub from: String,
-    /// The data centre that asked.
+    /// The requesting data centre.
     pub to: String,
     /// Bytes of responses.
     pub bytes: u64,
 }
 
-/// Times to first byte: the round trip to the data centre, and what that waited.
+/// The distribution of the time to first byte, including the round trip between visitor and data centre.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     /// The mean.
     pub mean_ms: f64,
-    /// Half are not slower.
+    /// The median.
     pub p50_ms: f64,
-    /// Nine tenths are not slower.
+    /// The 90th percentile.
     pub p90_ms: f64,
-    /// 99 of 100 are not slower.
+    /// The 99th percentile.
     pub p99_ms: f64,
 }
 
 /// The visitors of one city.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct City {
-    /// Its name.
+    /// The city.
     pub name: String,
     /// The data centre that serves it.
     pub data_centre: String,
-    /// Their requests.
+    /// The number of requests.
     pub requests: u64,
-    /// What they waited.
+    /// The time to first byte.
     pub latency: Latency,
 }
 
@@ -188,7 +189,7 @@ impl Side {
         }
     }
 
-    /// The tier of that name, if any request came to it.
+    /// The tier with this name, if it received requests.
     pub fn tier(&self, name: &str) -> Option<&Tier> {
         self.tiers.iter().find(|tier| tier.name == name)
     }
@@ -201,7 +202,7 @@ fn links(plan: &Plan, run: &Run<'_>) -> Vec<Link> {
     let between = between.map(|(at, &bytes)| link(names[at % names.len()], names[at / names.len()], bytes));
     let origin = run.tally.from_origin.iter().zip(&names).map(|(&bytes, to)| link("origin", to, bytes));
     let mut links: Vec<_> = between.chain(origin).filter(|link| link.bytes > 0).collect();
-    // Links with equal bytes stay in the order of the file.
+    // The sort is stable: links with equal bytes keep the order of the file.
     links.sort_by_key(|link| std::cmp::Reverse(link.bytes));
     links
 }
@@ -230,7 +231,7 @@ fn latency(histogram: &Histogram) -> Latency {
             p90_ms: all.quantile(0.9),
             p99_ms: all.quantile(0.99),
         },
-        // There is none without requests, and a source has at least one.
+        // Unreachable: a source has at least one request.
         Err(_) => Latency { mean_ms: 0.0, p50_ms: 0.0, p90_ms: 0.0, p99_ms: 0.0 },
     }
 }

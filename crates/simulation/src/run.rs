@@ -1,4 +1,4 @@
-//! All topologies at once: a thread for each, and one that gets the requests.
+//! Runs all topologies concurrently, each in its own thread. The calling thread reads the requests.
 
 use std::{
     sync::{
@@ -11,7 +11,7 @@ use std::{
 
 use crate::{Error, Plan, Request, Simulation, Source, side::Run};
 
-/// How far a simulation is; to be read by another thread.
+/// The progress of a simulation, which other threads can read.
 #[derive(Debug, Default)]
 pub struct Progress {
     done: AtomicU64,
@@ -19,21 +19,21 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Requests that all topologies have answered, on the mean.
+    /// Average number of requests that the topologies have processed.
     pub fn requests(&self) -> u64 {
         self.done.load(Relaxed) / self.sides.load(Relaxed).max(1)
     }
 
-    /// Requests by topology, added up.
+    /// Total number of requests that all topologies have processed.
     pub fn simulated(&self) -> u64 {
         self.done.load(Relaxed)
     }
 }
 
-/// Simulates a plan over all requests of a source. The same plan and the same requests have the same result.
+/// Simulates a plan over all requests of a source. The result is deterministic.
 ///
 /// # Errors
-/// When the source has something wrong in it.
+/// Fails if the source is invalid.
 pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<Simulation, Error> {
     let network = plan.network.tiers();
     let runs: Vec<_> =
@@ -63,7 +63,7 @@ pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<
                     }
                     let block = Arc::new(block);
                     for sender in &senders {
-                        // A thread that is gone has panicked, which its join tells.
+                        // Sending fails only if the thread has panicked, which `join` reports.
                         let _ = sender.send(Arc::clone(&block));
                     }
                 }
@@ -89,5 +89,5 @@ pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<
     }
 }
 
-/// Blocks that a slow topology may be behind the others.
+/// Blocks that a slow topology may lag behind.
 const AHEAD: usize = 4;

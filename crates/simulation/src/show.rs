@@ -1,4 +1,4 @@
-//! The tables that a terminal shows of a simulation. Each is narrow enough for 80 columns.
+//! Tables for a terminal with 80 columns.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use units::show::{bytes, count, latency, plural, share, span};
 
 use crate::{Side, Simulation};
 
-/// What was simulated; hits, traffic and latency of each topology; then the cities with the most requests.
+/// The plan; hits, traffic and latency of each topology; and the cities with the most requests.
 pub fn table(result: &Simulation) -> String {
     let hits = |side: &Side| {
         let tier = |name| side.tier(name).map_or_else(|| "-".to_owned(), |tier| share(tier.hit_ratio));
@@ -79,7 +79,7 @@ fn head(result: &Simulation) -> String {
     text
 }
 
-/// A row for each topology.
+/// A table with a row for each topology.
 fn section(
     result: &Simulation,
     title: &str,
@@ -107,5 +107,5 @@ fn cities(result: &Simulation) -> String {
     format!("mean by city (and its data centre), those with the most requests, ms\n{}", rows(header, named))
 }
 
-/// Cities in the table; --json has all.
+/// Number of cities in the table. `--json` contains all.
 const SHOWN: usize = 10;

@@ -1,7 +1,8 @@
-//! One topology: its stores, and one request after the other on its way through them.
+//! One topology: the stores, and the processing of requests.
 //!
-//! Requests are taken in the order in which they reach their first data centre. What happens within the milliseconds in which a request is on
-//! its way between two data centres is seen in that order as well. Who asks for what is already being fetched waits for that, as at the edge.
+//! Requests are processed in the order of their arrival at the first data centre. The few milliseconds of
+//! transit between data centres do not change this order. A request for an object in flight waits for it, as
+//! in the edge.
 
 use std::time::Duration;
 
@@ -16,7 +17,6 @@ use crate::{
     tally::Tally,
 };
 
-/// The state of one topology.
 pub(crate) struct Run<'a> {
     pub(crate) name: &'static str,
     pub(crate) reason: Option<String>,
@@ -27,9 +27,9 @@ pub(crate) struct Run<'a> {
     health: Health,
     stores: Vec<Store>,
     connections: Vec<Connections>,
-    /// Round trips before the first request on a new connection.
+    /// Round trips of the handshakes on a new connection.
     handshakes: u64,
-    /// The data centres through which the request came that is being answered.
+    /// The data centres on the path of the current request.
     through: Vec<CentreId>,
 }
 
@@ -50,18 +50,18 @@ impl<'a> Run<'a> {
             health: Health::default(),
             stores: plan.network.data_centres.iter().map(store).collect(),
             connections: vec![Connections::default(); network.len()],
-            // TCP's, and that of TLS 1.3.
+            // TCP, and TLS 1.3.
             handshakes: if is_tls { 2 } else { 1 },
             through: Vec::new(),
         }
     }
 
-    /// How many connections to the origin were opened.
+    /// Number of connections that were opened to the origin.
     pub(crate) fn connections(&self) -> u64 {
         self.connections.iter().map(Connections::opened).sum()
     }
 
-    /// Answers one request.
+    /// Processes a visitor's request.
     pub(crate) fn answer(&mut self, request: &Request) {
         let (centre, rtt) = self.places.nearest(request.city);
         let at_origin = self.tally.origin_requests;
@@ -77,7 +77,8 @@ impl<'a> Run<'a> {
         tally.cities[usize::from(request.city)].record(latency);
     }
 
-    /// Asks a data centre at a time: when it has the first byte, and until when that is fresh.
+    /// Sends a request to a data centre. Returns when it has the first byte, and until when the response is
+    /// fresh.
     fn ask(&mut self, here: CentreId, role: Role, request: &Request, now_ns: u64) -> Entry {
         let is_stored = request.fresh_ns > 0;
         self.tally.role(role).asked += 1;
@@ -90,7 +91,7 @@ impl<'a> Run<'a> {
         }
         let asked = Asked { here, role, key: KeyHash(request.key), through: &self.through };
         let now = Duration::from_nanos(now_ns);
-        // What nobody may store has nothing to look for in another data centre.
+        // Responses that are never stored cannot be in other data centres.
         let hop =
             if is_stored { self.zone.next(now, self.network, asked, &self.health) } else { Hop::Origin };
         let entry = match hop {

@@ -1,4 +1,5 @@
-//! Requests that nobody made: objects by Zipf's law, visitors where the world's Internet users are, at random times at a steady rate.
+//! Synthetic requests: objects by Zipf's law, visitors distributed like the world's Internet users, and a
+//! Poisson process in time.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -6,7 +7,7 @@ use tiers::KeyHash;
 
 use crate::{Error, Request, Source, Zipf, places::Crowd, request::BLOCK, zipf::uniform};
 
-/// A synthetic trace. The same one has the same requests each time.
+/// A synthetic trace. It is deterministic.
 #[derive(Debug, Clone)]
 pub struct Synthetic {
     law: Zipf,
@@ -21,7 +22,7 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// So many requests for objects by this law, as many a second on the mean, at random (a Poisson process).
+    /// A number of requests for objects by this law. Arrivals are a Poisson process with this mean rate.
     pub fn new(law: Zipf, requests: u64, per_second: f64, seed: u64) -> Self {
         Self {
             law,
@@ -36,25 +37,26 @@ impl Synthetic {
         }
     }
 
-    /// Half of the objects are shorter than this, 16 KB if nothing is said. The logarithm of the length is normal, with a deviation of
-    /// [`SPREAD`]: one in six is more than four and a half times as long. Each object has always the same length.
+    /// Sets the median length of objects, 16 KB by default. The logarithm of the length is normally
+    /// distributed with standard deviation [`SPREAD`]: one object in six is more than four and a half times
+    /// as long. The length of an object does not change.
     #[must_use]
     pub fn sized(mut self, median_bytes: u64) -> Self {
         self.median_bytes = median_bytes as f64;
         self
     }
 
-    /// How long responses are fresh; for ever if nothing is said.
+    /// Sets the freshness lifetime of responses, unlimited by default.
     #[must_use]
     pub fn fresh(mut self, fresh_ns: u64) -> Self {
         self.fresh_ns = fresh_ns;
         self
     }
 
-    /// All visitors are in one city.
+    /// Places all visitors in one city.
     ///
     /// # Errors
-    /// When the gazetteer does not have it.
+    /// Fails if the gazetteer does not contain the city.
     pub fn from_city(mut self, name: &str) -> Result<Self, Error> {
         self.crowd = Crowd::city(name)?;
         Ok(self)
@@ -90,14 +92,14 @@ impl Source for Synthetic {
     }
 }
 
-/// A normal number that belongs to a key (Box and Muller 1958).
+/// A normally distributed number derived from a key (Box and Muller 1958).
 fn normal(key: u64) -> f64 {
     let other = KeyHash::of(&key.to_le_bytes()).0;
     let radius = (-2.0 * (1.0 - uniform(other)).ln()).sqrt();
     radius * (std::f64::consts::TAU * uniform(key)).cos()
 }
 
-/// How far the logarithms of lengths spread.
+/// The standard deviation of the logarithms of lengths.
 pub const SPREAD: f64 = 1.5;
 
 #[cfg(test)]
@@ -114,7 +116,8 @@ mod tests {
         // 50 000 gaps of a millisecond: 50 s, with a deviation of sqrt(50 000) ms = 0.22 s.
         let end = block[49_999].at_ns as f64 / 1e9;
         assert!((end - 50.0).abs() < 5.0 * 0.224, "{end}");
-        // Half are below the median, with a deviation of sqrt(50 000) / 2 = 112; above e^1.5 times it are 15.87 %: 7933 and 82.
+        // Half are below the median, with a deviation of sqrt(50 000) / 2 = 112. 15.87 % are above e^1.5
+        // times the median: 7933 with a deviation of 82.
         let below = block.iter().filter(|request| request.bytes < 10_000).count();
         assert!(below.abs_diff(25_000) < 5 * 112, "{below}");
         let above = block.iter().filter(|request| request.bytes > 44_817).count();

@@ -1,22 +1,21 @@
-//! What is counted while requests go through one topology.
+//! The counters of a topology.
 
 use recording::Histogram;
 use tiers::{CentreId, Role};
 use world::gazetteer;
 
-/// The counts of one topology.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) requests: u64,
     pub(crate) bytes: u64,
-    /// Of those that no origin was asked for.
+    /// Requests that were served without the origin.
     pub(crate) saved: u64,
     pub(crate) saved_bytes: u64,
     /// By role; see [`place`].
     pub(crate) roles: [OfRole; ROLES],
     pub(crate) origin_requests: u64,
     pub(crate) origin_bytes: u64,
-    /// Bytes from each data centre to each other one that asked it, by the asking one first.
+    /// Bytes between data centres, indexed by receiver and sender.
     pub(crate) links: Vec<u64>,
     /// Bytes from the origin to each data centre.
     pub(crate) from_origin: Vec<u64>,
@@ -24,12 +23,11 @@ pub(crate) struct Tally {
     pub(crate) cities: Vec<Histogram>,
 }
 
-/// Of requests that data centres were asked in one role.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OfRole {
     pub(crate) asked: u64,
     pub(crate) hits: u64,
-    /// Hits that waited for a response that another request was getting.
+    /// Hits that joined a request in flight.
     pub(crate) joined: u64,
 }
 
@@ -45,7 +43,7 @@ impl Tally {
             origin_bytes: 0,
             links: vec![0; centres * centres],
             from_origin: vec![0; centres],
-            // Two digits: an error of half a percent, in 20 KB a city.
+            // Two digits: an error of half a percent, with 20 KB per city.
             cities: vec![Histogram::new(2); gazetteer::cities().len()],
         }
     }
@@ -60,12 +58,11 @@ impl Tally {
     }
 }
 
-/// Names of what is counted by role.
 pub(crate) const NAMES: [&str; ROLES] = ["lower", "regional", "upper", "former", "detour"];
 
 const ROLES: usize = 5;
 
-/// All upper tiers of an operator's map are one.
+/// All upper tiers of an operator's map are counted together.
 fn place(role: Role) -> usize {
     match role {
         Role::Lower => 0,

@@ -1,4 +1,4 @@
-//! Networks small enough to know what comes of them, and the same eviction beside another simulator's.
+//! Tests with small networks, and a comparison of eviction with another simulator.
 
 mod eviction;
 
@@ -12,7 +12,7 @@ use world::{
 
 use crate::{Place, Plan, Policy, Progress, Side, Simulation, Source, Synthetic, Trace, Zipf, run};
 
-/// Three data centres, of which two are in one region.
+/// Three data centres, two of them in the same region.
 const NETWORK: &str = r#"
 [network]
 name = "example"
@@ -57,7 +57,7 @@ fn simulate(plan: &Plan, source: &mut dyn Source) -> Simulation {
     run(plan, source, &Progress::default()).unwrap()
 }
 
-/// The requests of a table, all of which are fresh for so many seconds.
+/// Simulates a table of requests with this freshness lifetime.
 fn over(plan: &Plan, table: &str, fresh_s: u64) -> Simulation {
     let trace = Trace::csv(table.as_bytes(), "t.csv".as_ref(), fresh_s.saturating_mul(1_000_000_000), 1);
     simulate(plan, &mut trace.unwrap())
@@ -67,18 +67,17 @@ fn side<'s>(result: &'s Simulation, name: &str) -> &'s Side {
     result.topologies.iter().find(|side| side.name == name).unwrap()
 }
 
-/// Asked and hits of a tier.
 fn tier(side: &Side, name: &str) -> (u64, u64) {
     side.tier(name).map_or((0, 0), |tier| (tier.asked, tier.hits))
 }
 
-/// As the world file's default has it.
+/// As on the default world map.
 fn rtt_ms(a: &str, b: &str) -> f64 {
     let place = |name| gazetteer::find(name).unwrap().place();
     2.0 * propagation(great_circle_km(place(a), place(b)), 1.5).as_secs_f64() * 1e3
 }
 
-/// Histograms of two digits are off by a hundredth at most.
+/// Histograms of two digits have an error of at most 1 %.
 #[track_caller]
 fn is_about(found_ms: f64, expected_ms: f64) {
     assert!((found_ms - expected_ms).abs() <= 0.01 * expected_ms, "{found_ms} for {expected_ms}");
@@ -86,7 +85,8 @@ fn is_about(found_ms: f64, expected_ms: f64) {
 
 #[test]
 fn each_topology_asks_those_that_it_should() {
-    // Two visitors of London and one of New York, a second apart, for the same object; the origin is in Frankfurt.
+    // Two visitors in London and one in New York, one second apart, for the same object. The origin is in
+    // Frankfurt.
     let plan = plan(NETWORK, "frankfurt");
     let result = over(&plan, "0,a,1000,london\n1,a,1000,london\n2,a,1000,newyork\n", 3600);
     let names: Vec<_> = result.topologies.iter().map(|side| side.name.as_str()).collect();
@@ -96,7 +96,7 @@ fn each_topology_asks_those_that_it_should() {
     let none = side(&result, "none");
     assert_eq!((none.origin.requests, none.origin.bytes, none.between_bytes), (2, 2000, 0));
     assert_eq!(tier(none, "lower"), (3, 1));
-    // A new connection: two round trips for handshakes, one for the request, and the visitor's own.
+    // A new connection: two round trips for handshakes, one for the request, and one to the visitor.
     let far = 3.0 * rtt_ms("newyork", "frankfurt") + rtt_ms("newyork", "newyork");
     is_about(none.cities.iter().find(|city| city.name == "newyork").unwrap().latency.mean_ms, far);
 
@@ -107,13 +107,13 @@ fn each_topology_asks_those_that_it_should() {
     let links: Vec<_> =
         smart.links.iter().map(|link| (link.from.as_str(), link.to.as_str(), link.bytes)).collect();
     assert_eq!(links, [("fra", "lhr", 1000), ("fra", "nyc", 1000), ("origin", "fra", 1000)]);
-    // New York's visitor gets it from Frankfurt, on a connection that is there.
+    // New York's visitor gets it from Frankfurt over an existing connection.
     let near = rtt_ms("newyork", "frankfurt") + rtt_ms("newyork", "newyork");
     is_about(smart.cities.iter().find(|city| city.name == "newyork").unwrap().latency.mean_ms, near);
 
     let custom = side(&result, "custom");
     assert_eq!((custom.origin.requests, tier(custom, "upper")), (2, (1, 0)));
-    // nyc is alone in its region, and fra in that of lhr.
+    // nyc is the only data centre in its region, and fra is in the region of lhr.
     assert_eq!(tier(side(&result, "smart+regional"), "regional"), (0, 0));
 }
 
@@ -124,7 +124,7 @@ fn who_asks_for_what_is_on_its_way_waits_for_it() {
     let none = side(&result, "none");
     assert_eq!(none.origin.requests, 1);
     assert_eq!(none.tiers[0].joined, 1);
-    // The second waits 100 ms less than the first.
+    // The second request waits 100 ms less than the first.
     let first = 3.0 * rtt_ms("london", "sydney") + rtt_ms("london", "london");
     is_about(none.latency.mean_ms, first - 50.0);
 }
@@ -132,7 +132,7 @@ fn who_asks_for_what_is_on_its_way_waits_for_it() {
 #[test]
 fn what_is_no_longer_fresh_is_asked_for_again_and_its_age_counts_in_all_tiers() {
     let plan = plan(NETWORK, "frankfurt");
-    // fra has it until 10 s; nyc gets it at 6 s, and it is stale there at 11 s as well.
+    // fra has it until 10 s. nyc gets it at 6 s, and it is stale there at 11 s too.
     let table = "0,a,1000,frankfurt\n6,a,1000,newyork\n9,a,1000,newyork\n11,a,1000,newyork\n";
     let result = over(&plan, table, 10);
     let smart = side(&result, "smart");
@@ -146,7 +146,7 @@ fn connections_are_kept_for_a_minute() {
     let plan = plan(NETWORK, "frankfurt");
     let table = "0,a,1,london\n10,b,1,london\n80,c,1,london\n80,d,1,london\n";
     let none = over(&plan, table, 3600);
-    // b uses the one of a, c comes 70 s later, and d while c is on its way.
+    // b uses the connection of a, c arrives 70 s later, and d while c is in flight.
     assert_eq!(side(&none, "none").origin.connections, 3);
 }
 
@@ -156,7 +156,7 @@ fn a_full_store_asks_again() {
     let result = over(&plan, "0,a,1000,london\n1,b,1000,london\n2,c,1000,london\n3,a,1000,london\n", 3600);
     assert_eq!(side(&result, "none").origin.requests, 4);
     assert_eq!((result.policy.as_str(), result.store_bytes), ("fifo", 7500));
-    // Longer than the store: never in it.
+    // Longer than the store, so it is never stored.
     let result = over(&plan, "0,a,2501,london\n1,a,2501,london\n", 3600);
     assert_eq!(side(&result, "none").origin.requests, 2);
 }
@@ -201,7 +201,7 @@ fn the_tables_name_all_that_matters() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Each visitor's request ends with one hit or one request to the origin, and no byte gets lost between them.
+    /// Each request ends with one hit or one request to the origin, and byte counts are consistent.
     #[test]
     fn nothing_is_lost(
         seed in any::<u64>(),

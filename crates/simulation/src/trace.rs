@@ -1,4 +1,4 @@
-//! Requests that were made: a CSV file, or an access log.
+//! Recorded requests: a CSV file or an access log.
 
 mod csv;
 mod log;
@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{Error, LeftOut, Plan, Request, Source, places::Crowd, request::BLOCK};
 
-/// A file of requests, read while it is simulated.
+/// A file of requests, which is read during the simulation.
 #[derive(Debug)]
 pub struct Trace<R: Read = File> {
     path: PathBuf,
@@ -31,7 +31,7 @@ pub struct Trace<R: Read = File> {
     crowd: Crowd,
     random: Xoshiro256PlusPlus,
     fresh_ns: u64,
-    /// When the last request of the block before was.
+    /// The time of the last request in the previous block.
     before_ns: u64,
     requests: u64,
 }
@@ -42,24 +42,23 @@ enum Format<R: Read> {
     Log(AccessLog),
 }
 
-/// A request as a file has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Written {
     at_ns: u64,
     key: u64,
     bytes: u64,
-    /// Where the visitor was, if the file says it.
+    /// The visitor's city, if the file contains it.
     city: Option<u16>,
-    /// What a zone's rule says of it.
+    /// The freshness lifetime of the zone's rule.
     fresh_ns: Option<u64>,
 }
 
 impl Trace {
-    /// Opens a table, or an access log, whose lines have this format if one is given. `fresh_ns` is how long responses are fresh of which no
-    /// rule says it.
+    /// Opens a table or an access log. `format` is the format of the log's lines, if given. `fresh_ns` is the
+    /// freshness lifetime of responses without a rule.
     ///
     /// # Errors
-    /// When it cannot be read, or does not begin as either does.
+    /// Fails if the file cannot be read or is of neither kind.
     pub fn open(
         path: &Path,
         plan: &Plan,
@@ -83,10 +82,10 @@ impl Trace {
 }
 
 impl<R: Read> Trace<R> {
-    /// A table from any input; `path` stands for it in messages.
+    /// Reads a table from any input. Messages refer to it as `path`.
     ///
     /// # Errors
-    /// When its first line is wrong.
+    /// Fails if the first line is invalid.
     pub fn csv(input: R, path: &Path, fresh_ns: u64, seed: u64) -> Result<Self, Error> {
         let csv = Csv::new(BufReader::new(input), path)?;
         Ok(Self::of(path, Format::Csv(csv), fresh_ns, seed))
@@ -104,10 +103,11 @@ impl<R: Read> Trace<R> {
         }
     }
 
-    /// Visitors of whom the file does not say where they are, are in this city; else they are where the world's Internet users are.
+    /// Places visitors without a known city in this city. By default, they are distributed like the world's
+    /// Internet users.
     ///
     /// # Errors
-    /// When the gazetteer does not have it.
+    /// Fails if the gazetteer does not contain the city.
     pub fn from_city(mut self, name: &str) -> Result<Self, Error> {
         self.crowd = Crowd::city(name)?;
         Ok(self)
@@ -124,8 +124,8 @@ impl<R: Read> Trace<R> {
         Ok(written)
     }
 
-    /// Requests of one block are put in order. One that belongs into an earlier block makes the result wrong, unless it is in an access log, which
-    /// has requests in the order of their ends, and took long.
+    /// Checks the order of requests across blocks; within a block they are sorted. An access log contains
+    /// requests in the order of their ends, so a late request is accepted if it may have taken long.
     fn check_order(&self, at_ns: u64) -> Result<(), Error> {
         let late = Duration::from_nanos(self.before_ns.saturating_sub(at_ns));
         match &self.format {
@@ -163,7 +163,7 @@ impl<R: Read> Source for Trace<R> {
             let empty = Error::Empty { path: self.path.clone(), left_out: self.left_out() };
             return if self.requests == 0 { Err(empty) } else { Ok(None) };
         }
-        // An access log has requests in the order in which they ended.
+        // An access log contains requests in the order of their ends.
         block.sort_by_key(|request| request.at_ns);
         for request in &mut block {
             request.at_ns = request.at_ns.max(self.before_ns);
@@ -191,7 +191,8 @@ impl<R: Read> Source for Trace<R> {
     }
 }
 
-/// What a zone's first fitting rule makes of a URL: its key, and how long it is fresh if the rule says that; 0 is never stored.
+/// Applies the first matching rule of a zone to a URL. Returns the key, and the freshness lifetime if the
+/// rule sets one; 0 means never stored.
 fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     let url: http::Uri = url.parse().ok()?;
     let url = edge::network::normal(&url)?;
@@ -205,7 +206,8 @@ fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     Some((tiers::KeyHash::of(key.as_str().as_bytes()).0, fresh))
 }
 
-/// One line without its end. Of one that is too long there are more than [`LONGEST_LINE`] bytes, but not all. `None` at the end of the input.
+/// Reads a line without its end. A line that is too long is truncated to more than [`LONGEST_LINE`] bytes.
+/// `None` at the end of the input.
 fn line<'b>(input: &mut impl BufRead, buffer: &'b mut Vec<u8>) -> std::io::Result<Option<&'b [u8]>> {
     buffer.clear();
     let read = input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', buffer)?;
@@ -213,13 +215,13 @@ fn line<'b>(input: &mut impl BufRead, buffer: &'b mut Vec<u8>) -> std::io::Resul
     Ok((read > 0).then(|| if is_whole { buffer.trim_ascii_end() } else { buffer }))
 }
 
-/// A response that took longer is rarer than a log of which files were joined in the wrong order.
+/// Longer responses are less likely than a log whose files were joined in the wrong order.
 const LONGEST_REQUEST: Duration = Duration::from_secs(3600);
 
-/// Bytes of a file in which a hundred lines are looked for.
+/// Bytes at the beginning of a file, about a hundred lines, from which its format is detected.
 const HEAD: u64 = 65_536;
 
-/// A URL of any browser fits in several times.
+/// Several times the longest URL of browsers.
 const LONGEST_LINE: u64 = 65_536;
 
 #[cfg(test)]

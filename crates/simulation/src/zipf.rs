@@ -1,21 +1,22 @@
-//! Ranks by Zipf's law: the chance of rank k is in proportion to 1 / k^exponent. Drawn by rejection-inversion (Hörmann and Derflinger
-//! 1996), which needs neither a table nor more than one try as a rule, however many ranks there are.
+//! Random ranks by Zipf's law: the probability of rank k is proportional to 1 / k^exponent. Uses
+//! rejection-inversion (Hörmann and Derflinger 1996), which needs no table and usually one attempt, for any
+//! number of ranks.
 
-/// The law for one exponent and one number of ranks.
+/// Zipf's law for one exponent and one number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zipf {
     ranks: f64,
     exponent: f64,
-    /// The area below the curve up to half a rank after the first one, less the first rank's own.
+    /// The integral up to half a rank after the first one, minus the probability of the first rank.
     first: f64,
-    /// The area up to the end.
+    /// The integral up to the end.
     all: f64,
-    /// Numbers this near below a rank are accepted without another look.
+    /// A number that is at most this far below a rank is accepted without evaluating the integral.
     sure: f64,
 }
 
 impl Zipf {
-    /// Ranks from 1 to `ranks`. The exponent is 0 (all alike) or more.
+    /// Ranks from 1 to `ranks`. The exponent is 0 (uniform) or more.
     pub fn new(ranks: u64, exponent: f64) -> Self {
         let ranks = ranks.max(1) as f64;
         let mut law = Self { ranks, exponent: exponent.max(0.0), first: 0.0, all: 0.0, sure: 0.0 };
@@ -25,7 +26,7 @@ impl Zipf {
         law
     }
 
-    /// A rank; `uniform` gives numbers from 0 to 1.
+    /// Draws a rank. `uniform` returns numbers from 0 to 1.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to the number of ranks")]
     pub fn draw(&self, mut uniform: impl FnMut() -> f64) -> u64 {
         loop {
@@ -38,7 +39,7 @@ impl Zipf {
         }
     }
 
-    /// The integral of [`Self::height`], but for a constant.
+    /// The integral of [`Self::height`], up to a constant.
     fn area(&self, x: f64) -> f64 {
         let log = x.ln();
         expm1_over((1.0 - self.exponent) * log) * log
@@ -54,7 +55,7 @@ impl Zipf {
     }
 }
 
-/// From 0 to 1, 1 excluded, in steps of 2^-53.
+/// Converts random bits to a number in [0, 1), in steps of 2^-53.
 pub(crate) fn uniform(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
 }
@@ -69,7 +70,7 @@ fn ln1p_over(x: f64) -> f64 {
     if x.abs() > TINY { x.ln_1p() / x } else { 1.0 - x / 2.0 }
 }
 
-/// Below it the first two terms of the series are all that a double holds.
+/// Below this, the first two terms of the series have full double precision.
 const TINY: f64 = 1e-8;
 
 #[cfg(test)]

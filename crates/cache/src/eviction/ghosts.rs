@@ -1,18 +1,18 @@
-//! The names of objects that went, or did not come in, not long ago: those of so many bytes.
+//! The names of objects that were evicted or not admitted recently, limited by the bytes of the objects.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::numbers::Spread;
 
-/// Names, and how many bytes the objects had that are called so.
+/// Names, with the sizes of their objects.
 #[derive(Debug)]
 pub(super) struct Ghosts {
     capacity: u64,
     bytes: u64,
     names: HashMap<u64, Ghost, Spread>,
-    /// Numbers and generations, the oldest first. What was taken is still in it.
+    /// Numbers and generations, oldest first. Taken names remain until their turn.
     order: VecDeque<(u64, u64)>,
-    /// Tells a name from an earlier one of the same number.
+    /// Distinguishes a name from earlier ones with the same number.
     generation: u64,
 }
 
@@ -23,26 +23,25 @@ struct Ghost {
 }
 
 impl Ghosts {
-    /// Those of objects of so many bytes together.
+    /// `capacity` limits the total size of the objects in bytes.
     pub(super) fn new(capacity: u64) -> Self {
         Self { capacity, bytes: 0, names: HashMap::default(), order: VecDeque::new(), generation: 0 }
     }
 
-    /// Whether this one is among them.
     pub(super) fn has(&self, number: u64) -> bool {
         self.names.contains_key(&number)
     }
 
-    /// Takes a name out; whether it was there.
+    /// Removes a name. Returns whether it was present.
     pub(super) fn take(&mut self, number: u64) -> bool {
         let ghost = self.names.remove(&number);
         self.bytes -= ghost.as_ref().map_or(0, |ghost| ghost.bytes);
         ghost.is_some()
     }
 
-    /// Adds a name, and forgets the oldest ones where they are of too many bytes.
+    /// Adds a name, and removes the oldest ones above the limit.
     pub(super) fn remember(&mut self, number: u64, bytes: u64) {
-        // One without bytes would be remembered for ever.
+        // An object of 0 bytes would be remembered forever.
         let bytes = bytes.max(1);
         self.take(number);
         if bytes > self.capacity {

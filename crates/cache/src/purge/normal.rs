@@ -1,15 +1,15 @@
-//! The form in which purges and the URLs of objects are compared. It is wider than the normal form of a URL: a purge may reach an object
-//! too many, and must not miss one.
+//! The form in which purges and URLs are compared. It is coarser than the normal form of a URL: a purge may
+//! match too many objects, but must not miss any.
 //!
-//! Scheme and host are in lower case, without a default port and a trailing dot. Percent-encodings are normal, in the query too. Repeated
-//! slashes are one.
+//! Scheme and host are in lower case, without a default port and a trailing dot. Percent-encodings are
+//! normalised, also in the query. Repeated slashes are merged.
 
 use std::borrow::Cow;
 
 use super::Purge;
 use crate::path;
 
-/// Why a purge is refused, in a sentence for its client.
+/// Why a purge is invalid. The message is for the client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Nameless {
     /// A prefix has no host.
@@ -22,7 +22,7 @@ pub enum Nameless {
         "\"{0}\" is not a host, as in \"www.shop.example\"; a name beyond ASCII is written in its ASCII form (xn--)"
     )]
     Host(String),
-    /// It cannot be a tag.
+    /// It is not a valid tag.
     #[error("\"{0}\" is not a tag: a tag in Cache-Tag is printable ASCII without commas")]
     Tag(String),
 }
@@ -30,16 +30,16 @@ pub enum Nameless {
 /// The purge of a host, in any case.
 ///
 /// # Errors
-/// When it is not a host.
+/// Fails if the text is not a host.
 pub fn host(text: &str) -> Result<Purge, Nameless> {
     let host = host_form(text);
     if is_host(&host) { Ok(Purge::Host(host)) } else { Err(Nameless::Host(text.to_owned())) }
 }
 
-/// The purge of all URLs whose host and path begin so; a scheme before the host counts for nothing.
+/// The purge of all URLs with this prefix of host and path. A scheme before the host is ignored.
 ///
 /// # Errors
-/// When it has no host.
+/// Fails if the prefix has no host.
 pub fn prefix(text: &str) -> Result<Purge, Nameless> {
     let prefix = prefix_form(text);
     if is_host(host_of(&prefix)) { Ok(Purge::Prefix(prefix)) } else { Err(Nameless::Prefix(text.to_owned())) }
@@ -48,14 +48,14 @@ pub fn prefix(text: &str) -> Result<Purge, Nameless> {
 /// The purge of a tag, in any case.
 ///
 /// # Errors
-/// When no response can have it.
+/// Fails if no response can have the tag.
 pub fn tag(text: &str) -> Result<Purge, Nameless> {
     let tag = text.trim();
     let is_tag = !tag.is_empty() && tag.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b',');
     if is_tag { Ok(Purge::Tag(tag.to_ascii_lowercase())) } else { Err(Nameless::Tag(text.to_owned())) }
 }
 
-/// A URL with scheme and host in the form in which purges are compared.
+/// Normalises a URL with scheme and host for comparison.
 pub fn url(text: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = text.split_once("://") else { return Cow::Borrowed(text) };
     let rest = rest.split('#').next().unwrap_or_default();
@@ -88,13 +88,12 @@ pub fn url(text: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// The form of a host.
 pub(super) fn host_form(text: &str) -> String {
     let text = without_scheme(text.trim());
     host_of(text).trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// The form of a prefix, which may end anywhere in a path or a query.
+/// Normalises a prefix, which may end anywhere in a path or a query.
 pub(super) fn prefix_form(text: &str) -> String {
     let text = without_scheme(text.trim());
     let (authority, target) = text.split_at(text.find(['/', '?']).unwrap_or(text.len()));
@@ -107,7 +106,7 @@ pub(super) fn prefix_form(text: &str) -> String {
             form.push_str(&path::normal_encoding(query));
         }
         None => {
-            // The last segment may continue, so that `/..` is not a dot segment yet.
+            // The last segment may be incomplete, so `/..` is not a dot segment yet.
             let target = path::normal_encoding(target);
             let (folder, last) = target.split_at(target.rfind('/').map_or(0, |slash| slash + 1));
             form.push_str(&path::merged(&path::normal(folder)));
@@ -117,8 +116,8 @@ pub(super) fn prefix_form(text: &str) -> String {
     form
 }
 
-/// Whether a URL in normal form, from its host on, begins with a prefix. A prefix has no scheme, so that the default ports of all are left
-/// out.
+/// Whether a normalised URL without its scheme begins with a prefix. A prefix has no scheme, so default ports
+/// of all schemes are ignored.
 pub(super) fn begins(url: &str, prefix: &str) -> bool {
     if url.starts_with(prefix) {
         return true;
@@ -129,7 +128,7 @@ pub(super) fn begins(url: &str, prefix: &str) -> bool {
     rest.is_some_and(|rest| target.starts_with(rest))
 }
 
-/// The host of a URL from its authority on, in lower case or not, as an address of IPv6 with its brackets.
+/// The host of a URL without its scheme. The case is preserved, and an IPv6 address keeps its brackets.
 pub(super) fn host_of(url: &str) -> &str {
     let authority = url.split(['/', '?', '#']).next().unwrap_or_default();
     let authority = authority.rsplit('@').next().unwrap_or_default();
@@ -139,7 +138,7 @@ pub(super) fn host_of(url: &str) -> &str {
     }
 }
 
-/// Without user information, one of these ports, and a dot at the end of the host.
+/// Removes user information, these ports, and a trailing dot of the host.
 fn authority_form(authority: &str, ports: &[&str]) -> String {
     let authority = authority.rsplit('@').next().unwrap_or_default();
     let authority = ports.iter().find_map(|port| authority.strip_suffix(port)).unwrap_or(authority);
@@ -155,7 +154,7 @@ fn without_scheme(text: &str) -> &str {
     }
 }
 
-/// A prefix may end within a percent-encoding; it then ends before it.
+/// Removes an incomplete percent-encoding at the end of a prefix.
 fn without_incomplete_encoding(text: &str) -> &str {
     let start = text.len().saturating_sub(2);
     match text.as_bytes().iter().skip(start).position(|&byte| byte == b'%') {

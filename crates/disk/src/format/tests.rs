@@ -1,4 +1,4 @@
-//! Records as bytes and back.
+//! Tests of the file format.
 
 use proptest::{collection::vec, prelude::*};
 

@@ -1,4 +1,4 @@
-//! Objects that can be told from one another: what a body is follows from its key and its length.
+//! Test objects whose body is derived from the key and the length.
 
 use std::{ops::RangeBounds, time::Duration};
 
@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub type Random = Xoshiro256PlusPlus;
 
-/// One that tries again at once after a failure.
+/// Retries immediately after a failure.
 pub fn config(folder: &tempfile::TempDir, capacity: u64) -> Config {
     Config { pause: Duration::ZERO, ..Config::new(folder.path(), capacity) }
 }
@@ -17,7 +17,7 @@ pub fn random(seed: u64) -> Random {
     Random::seed_from_u64(seed)
 }
 
-/// Below the limit.
+/// A random number below the limit.
 pub fn below(random: &mut Random, limit: u64) -> u64 {
     random.next_u64() % limit
 }

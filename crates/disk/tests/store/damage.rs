@@ -1,4 +1,4 @@
-//! Files that broke off or were damaged: what is given out is right, whatever is left.
+//! Tests of truncated and damaged files: all returned data is correct.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use disk::{Config, Opened, Store};
 
 use crate::bodies::{below, body, config, find_one, put, random, read};
 
-/// A file of a store, and how to have it with other bytes.
+/// A file of a store, which is opened with modified bytes.
 struct Victim {
     config: Config,
     path: PathBuf,
@@ -25,7 +25,7 @@ impl Victim {
         Self { config: config.clone(), bytes: fs::read(&path).unwrap(), path, others }
     }
 
-    /// Opens the store with the file as given and all others as they were.
+    /// Opens the store with these bytes in the file, and all other files restored.
     fn open(&self, bytes: &[u8]) -> Result<(Store, Opened), disk::Error> {
         for entry in fs::read_dir(&self.config.directory).unwrap() {
             fs::remove_file(entry.unwrap().path()).unwrap();
@@ -46,7 +46,7 @@ impl Victim {
 
 const SEGMENT: &str = "segment-00000001.log";
 
-/// Objects 0 to 3, of which 2 has two blocks and a new head, and 3 was removed.
+/// Objects 0 to 3. Object 2 has two blocks and a new head, and object 3 is removed.
 fn fill(config: &Config) -> Store {
     let store = Store::open(config.clone()).unwrap().0;
     put(&store, 0, 100);
@@ -58,7 +58,7 @@ fn fill(config: &Config) -> Store {
     store
 }
 
-/// Each object, as far as it is there, is as it was stored; returns its head.
+/// Verifies an object if it exists, and returns its head.
 fn look(store: &Store, key: u64, length: usize) -> Option<Vec<u8>> {
     let found = find_one(store, key)?;
     assert_eq!(read(store, &found, ..), body(key, length), "{key}");
@@ -72,7 +72,7 @@ fn has_what_was_there(store: &Store) {
     assert!(find_one(store, 3).is_none());
 }
 
-/// Whatever step came last, of its record each part is as good as none, and nothing else is lost.
+/// A truncated record of the last operation has no effect, and nothing else is lost.
 #[test]
 fn a_record_that_broke_off_anywhere_is_as_if_it_had_not_begun() {
     type Step = (fn(&Store), fn(&Store) -> bool);
@@ -103,7 +103,7 @@ fn a_record_that_broke_off_anywhere_is_as_if_it_had_not_begun() {
             if length < victim.bytes.len() {
                 has_what_was_there(&store);
             }
-            // It goes on from there.
+            // New records can be appended.
             put(&store, 10, 300);
             drop(store);
             let store = Store::open(config.clone()).unwrap().0;
@@ -113,7 +113,7 @@ fn a_record_that_broke_off_anywhere_is_as_if_it_had_not_begun() {
     }
 }
 
-/// With segments of 32 KiB: the first is full after five objects.
+/// With segments of 32 KiB: the first one is full after five objects.
 fn full_segment(config: &Config) {
     let store = Store::open(config.clone()).unwrap().0;
     for key in 0..8 {
@@ -130,7 +130,7 @@ fn a_footer_that_broke_off_is_not_needed() {
     let whole = victim.open(&victim.bytes).unwrap();
     assert_eq!((whole.0.usage().objects, whole.1.scanned), (8, 1));
     drop(whole);
-    // Its header, five entries, where it begins.
+    // Header, five entries and trailer.
     let footer = 48 + 5 * 36 + 16;
     for length in victim.bytes.len() - footer..victim.bytes.len() {
         let (store, opened) = victim.open(&victim.bytes[..length]).unwrap();
@@ -151,7 +151,7 @@ fn a_flipped_bit_costs_objects_and_makes_none_wrong() {
     let mut random = random(1);
     for name in [SEGMENT, "store"] {
         let victim = Victim::of(&config, name);
-        // In the large block some, everywhere else all.
+        // Some bytes of the large block, and all others.
         let is_chosen = |at: &usize| {
             victim.bytes.len() < 1_000 || !(1_000..68_000).contains(at) || at.is_multiple_of(997)
         };
@@ -169,7 +169,7 @@ fn a_flipped_bit_costs_objects_and_makes_none_wrong() {
                 let Ok(pieces) = pieces else { continue };
                 let bytes: Vec<_> = pieces.iter().flat_map(|piece| piece.to_vec()).collect();
                 assert_eq!(bytes, body(key, length), "{key} {bit}");
-                // An older head, if the record of the newer one is what was damaged.
+                // The older head, if the newer record is damaged.
                 assert!(found.head == b"head" || (key == 2 && found.head == b"new"), "{key} {bit}");
                 there += usize::from(key != 3);
             }
@@ -198,7 +198,7 @@ fn a_flipped_bit_in_a_full_segment_makes_nothing_wrong() {
             let bytes = pieces.map(|pieces| pieces.iter().flat_map(|piece| piece.to_vec()).collect());
             let is_right = bytes.as_ref().map_or(true, |bytes: &Vec<u8>| *bytes == body(key, 8_000));
             assert!(is_right, "{key} {bit}");
-            // What is damaged is given up and does not come back.
+            // Damaged objects are removed and do not reappear.
             if bytes.is_err() {
                 assert!(store.remove(found.id).unwrap());
                 assert!(find_one(&store, key).is_none());
@@ -222,7 +222,7 @@ fn a_note_that_broke_off_was_never_acknowledged() {
     let victim = Victim::of(&config, "journal");
     let whole = victim.bytes.len();
     for length in whole - 48 - 5..whole {
-        // As if the end of the file had not come to the disk, or only as zeros.
+        // The end of the file is missing, or contains zeros.
         let zeros = vec![0; if length == whole - 48 - 5 { 30 } else { 0 }];
         let (store, opened) = victim.open(&[&victim.bytes[..length], &zeros].concat()).unwrap();
         assert_eq!(
@@ -257,7 +257,7 @@ fn lost_notes_leave_no_objects_that_they_could_be_about() {
         assert_eq!((again.notes, again.has_lost_notes), (opened.notes, false));
         assert_eq!(store.usage().objects, 0);
     }
-    // The file's header: what it was cannot be known.
+    // The file header: the kind of the file is unknown.
     assert_eq!(refused, 8 * 40);
 }
 

@@ -1,4 +1,4 @@
-//! A disk that is full, and one that is gone: what is there is still found, and it goes on when it can.
+//! Tests of full and missing disks: existing objects can be read, and writes resume later.
 
 use std::{env, fs, path::Path, process::Command, time::Duration};
 
@@ -73,7 +73,7 @@ fn a_directory_that_cannot_be_one_is_refused() {
     assert!(error.to_string().starts_with("cannot make "), "{error}");
     fs::write(folder.path().join("segment-00000007.log"), [b'x'; 100]).unwrap();
     let error = Store::open(Config::new(folder.path(), 8 << 20)).unwrap_err();
-    assert!(error.to_string().ends_with("is no file of this store; move it away"), "{error}");
+    assert!(error.to_string().ends_with("is not a file of this store; move it away"), "{error}");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_full_disk() {
 fn on_a_full_disk() {
     let directory = env::var_os(DIRECTORY).expect("the directory of a store");
     let directory = Path::new(&directory).join("cache");
-    // What it may have is more than there is; a segment has 1 MiB.
+    // The capacity exceeds the file system; a segment has 1 MiB.
     let config = Config { directory, pause: Duration::ZERO, capacity: 32 << 20 };
     let store = Store::open(config.clone()).unwrap().0;
     let mut refused = 0;
@@ -112,14 +112,14 @@ fn on_a_full_disk() {
             assert!(right(&store, key, 8_000));
         }
     }
-    // Each time the oldest segment of 1 MiB is given up, so 16 MB into 8 MiB cost about ten.
+    // Each failure evicts the oldest segment of 1 MiB, so 16 MB in 8 MiB cause about ten failures.
     assert!((1..30).contains(&refused), "{refused}");
     let objects = |store: &Store| (0..2_000).filter(|key| right(store, *key, 8_000)).count();
     let there = objects(&store);
     assert!(there * 8_000 > 5 << 20, "{there}");
     assert_eq!(store.usage().objects, there as u64);
 
-    // Somebody else takes the rest of the room: a removal counts, and is written when there is room again.
+    // Another file fills the disk: a removal is effective, and is written when there is room.
     let (last, other) = ((0..2_000).rev().find(|key| right(&store, *key, 8_000)).unwrap(), "other");
     let other = config.directory.join(other);
     drop(fs::write(&other, vec![0; 8 << 20]));

@@ -1,4 +1,4 @@
-//! What a store keeps, finds, gives up and says, asked through its own interface.
+//! Tests of the store's interface.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn open(config: &Config) -> Store {
 fn an_object_is_found_whole_and_in_parts_before_and_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&folder, 64 * MIB);
-    // Nothing, a part of a block, whole blocks, and one byte more.
+    // Empty, a part of a block, whole blocks, and one byte more.
     let lengths = [0, 1, 8_000, 65_536, 65_537, 200_000, 3 * 65_536];
     for round in 0..2 {
         let store = open(&config);
@@ -44,7 +44,7 @@ fn only_the_blocks_that_are_asked_for_are_read() {
     let store = open(&config(&folder, 64 * MIB));
     put(&store, 1, 1_000_000);
     let found = find_one(&store, 1).unwrap();
-    // Bytes 65 535 and 65 536 lie in two blocks, 70 000 to 80 000 in one.
+    // Bytes 65 535 and 65 536 are in two blocks, 70 000 to 80 000 in one.
     assert_eq!(store.read(&found, 65_535..=65_536).count(), 2);
     assert_eq!(store.read(&found, 70_000..80_000).count(), 1);
 }
@@ -122,7 +122,7 @@ fn the_oldest_goes_first_and_what_was_read_stays() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&folder, 8 * MIB);
     let store = open(&config);
-    // 2000 objects of 8 kB are twice what there is room for; the first is read again and again, the second never.
+    // 2000 objects of 8 kB are twice the capacity. The first one is read repeatedly, the second one never.
     for key in 0..2_000 {
         put(&store, key, 8_000);
         let first = find_one(&store, 0).unwrap();
@@ -132,7 +132,7 @@ fn the_oldest_goes_first_and_what_was_read_stays() {
     let usage = store.usage();
     assert!(find_one(&store, 1).is_none());
     assert_eq!(usage.objects + usage.evicted, 2_000);
-    // All that is there is at most a segment's worth of room less than what there is room for, and in order.
+    // The objects use the capacity except for at most a segment, and are contiguous.
     assert!(usage.objects * 8_000 > config.capacity * 9 / 10, "{usage:?}");
     let there: Vec<_> = (2..2_000).filter(|key| find_one(&store, *key).is_some()).collect();
     assert!(there.iter().zip(&there[1..]).all(|(one, next)| one + 1 == *next));
@@ -172,7 +172,7 @@ fn segments_that_nobody_needs_are_deleted_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&folder, 32 * MIB);
     let store = open(&config);
-    // Segments of 1 MiB; the large object fills ten of them, between two small ones.
+    // Segments of 1 MiB. The large object fills ten of them, between two small ones.
     put(&store, 0, 1_000);
     let large = put(&store, 1, 10_000_000);
     put(&store, 2, 1_000);
@@ -206,7 +206,7 @@ fn what_is_too_large_is_refused_with_the_limit() {
     let mut writer = store.begin(b"key", b"").unwrap();
     writer.write(&vec![0; 2 << 20]).unwrap();
     let error = writer.write(b"x").unwrap_err();
-    assert_eq!(error.to_string(), "a body of 2097153 bytes is more than the 2097152 that there may be");
+    assert_eq!(error.to_string(), "a body of 2097153 bytes exceeds the limit of 2097152");
     assert!(matches!(writer.finish(), Err(Error::Incomplete)));
     assert!(store.begin(&vec![0; (64 << 10) + 1], b"").is_err());
     assert!(store.begin(b"", &vec![0; (1 << 20) + 1]).is_err());
@@ -259,7 +259,7 @@ fn a_directory_has_one_process() {
     let config = config(&folder, MIB);
     let store = open(&config);
     let error = Store::open(config.clone()).unwrap_err();
-    assert!(error.to_string().contains("is in use by another process; end that one"), "{error}");
+    assert!(error.to_string().contains("is in use by another process; stop that process"), "{error}");
     drop(store);
     open(&config);
 }
@@ -293,7 +293,7 @@ fn one_process_leaves_the_directory_to_another_and_reads_on() {
     assert_eq!(before.state(), State::Released);
 
     let (after, opened) = Store::open(config.clone()).unwrap();
-    // The newest segment was ended in order.
+    // The newest segment has a footer.
     assert_eq!((opened.notes, opened.scanned), (vec![b"one".to_vec()], 0));
     put(&after, 2, 1000);
     after.note(b"two").unwrap();

@@ -1,4 +1,4 @@
-//! A process that stores objects is killed at any moment, again and again: what it acknowledged is there, and right.
+//! Tests that repeatedly kill a process that stores objects: acknowledged operations are preserved.
 
 use std::{
     collections::BTreeMap,
@@ -14,23 +14,22 @@ use disk::{Config, Store};
 
 use crate::bodies::{below, body, find_one, put, random, read};
 
-/// The child's directory. Only with it is the child one.
+/// The child's directory. It is only set for the child.
 const DIRECTORY: &str = "LONGHAUL_DISK_DIRECTORY";
-/// How often a child is killed.
 const KILLS: &str = "LONGHAUL_DISK_KILLS";
 
 fn open(directory: &Path) -> (Store, disk::Opened) {
     Store::open(Config::new(directory, 64 << 20)).unwrap()
 }
 
-/// Lengths follow from keys, so that whoever finds a key knows what it should find. One in ten has several blocks.
+/// The length is derived from the key, so that objects can be verified. One in ten has several blocks.
 fn length(key: u64) -> usize {
     let mut random = random(key);
     let most = if below(&mut random, 10) == 0 { 300_000 } else { 15_000 };
     usize::try_from(below(&mut random, most)).unwrap()
 }
 
-/// Of four keys one is removed after it was stored, and one gets another head.
+/// One of four keys is removed after it was stored, and one gets another head.
 #[test]
 #[ignore = "the process that `killed` starts and kills"]
 fn child() {
@@ -73,7 +72,7 @@ fn killed() {
     let mut folder = tempfile::tempdir().unwrap();
     let mut said: BTreeMap<(String, u64), ()> = BTreeMap::new();
     for round in 0..kills {
-        // Five times, 30 MB at most, so that nothing is given up.
+        // Five rounds, 30 MB at most, so that nothing is evicted.
         if round % 5 == 0 {
             folder = tempfile::tempdir().unwrap();
             said.clear();
@@ -110,7 +109,7 @@ fn check(directory: &Path, said: &BTreeMap<(String, u64), ()>) {
     let was = |what: &str, key| said.contains_key(&(what.to_owned(), key));
     let keys = said.keys().filter(|(what, _)| what == "stored").map(|(_, key)| *key);
     let keys: Vec<_> = keys.collect();
-    // And what was not acknowledged any more.
+    // And keys that were not acknowledged.
     let last = keys.last().map_or(0, |last| *last);
     for key in keys.iter().copied().chain(last + 1..last + 10) {
         let Some(found) = find_one(&store, key) else {

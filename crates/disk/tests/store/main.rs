@@ -1,4 +1,4 @@
-//! A store as its caller has it: what it keeps, and what is left of it when its process, its disk or its files fail.
+//! Tests of a store through its interface, with failures of the process, the disk and the files.
 
 #[cfg(test)]
 mod bodies;

@@ -1,4 +1,5 @@
-//! Random operations, held against a map: what is there is what was stored last, and what is gone never comes back.
+//! Random operations compared with a map: a store returns the last stored object, and removed objects do not
+//! reappear.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +7,12 @@ use disk::{Config, Id, Store, Writer};
 
 use crate::bodies::{Random, below, body, config, random, read};
 
-/// What a store should have.
 struct Model {
     store: Option<Store>,
     config: Config,
     random: Random,
     objects: BTreeMap<u64, Expected>,
-    /// Removed, or found to be given up.
+    /// Removed or evicted objects.
     gone: Vec<u64>,
     writers: Vec<(u64, usize, usize, Writer)>,
     notes: Vec<Vec<u8>>,
@@ -74,7 +74,7 @@ impl Model {
         self.writers.push((key, length, 0, writer));
     }
 
-    /// Writes a part of one of the bodies that are on their way, or finishes it.
+    /// Writes a part of an unfinished body, or finishes it.
     fn go_on(&mut self) {
         if self.writers.is_empty() {
             return;
@@ -89,7 +89,7 @@ impl Model {
             return;
         }
         let (key, length, _, writer) = self.writers.remove(one);
-        // It may be given up while it comes, in a store that is as small as this.
+        // The small store may evict it while it is written.
         match writer.finish() {
             Ok(id) => drop(self.objects.insert(key, Expected { id, head: b"first".to_vec(), length })),
             Err(error) => {
@@ -127,7 +127,7 @@ impl Model {
         }
     }
 
-    /// An object is there as it was stored last, or it was given up.
+    /// Checks that an object is unchanged or evicted.
     fn check(&mut self, key: u64) {
         let (store, expected) = (self.store(), &self.objects[&key]);
         let mut found = store.find(&key.to_le_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! A body of one block that is read without being looked for: as long as nothing has happened under its key.
+//! Tests of one-block bodies that are read without a lookup.
 
 use std::{
     fs::{self, File},
@@ -72,7 +72,7 @@ fn it_ends_with_its_segment_wherever_its_object_goes() {
             key += 1;
             assert!(key < 100, "the first segment is not given up");
         }
-        // What is in use is carried over to the end of the log.
+        // An object that is in use is carried over to the end of the log.
         let again = find_one(&store, 1);
         assert_eq!(again.is_some(), is_used);
         if let Some(again) = again {

@@ -1,15 +1,13 @@
-//! One queue of objects: the one at its end goes first. A list in a vector, so that an object moves without a search.
+//! A FIFO or LRU queue: a linked list in a vector, so that an object moves without a search.
 
 use std::collections::HashMap;
 
 use crate::number::ByNumber;
 
-/// What a hit does to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnHit {
-    /// Nothing.
     Stays,
-    /// It goes to the beginning.
+    /// The object moves to the newest end.
     Moves,
 }
 
@@ -28,12 +26,12 @@ pub(crate) struct Queue {
 struct Node {
     number: u64,
     bytes: u64,
-    /// Towards the oldest and towards the newest; the ends lead to [`ENDS`].
+    /// The neighbours. Both ends link to [`ENDS`].
     older: usize,
     newer: usize,
 }
 
-/// The node that is before the newest and after the oldest.
+/// The sentinel node between the newest and the oldest object.
 const ENDS: usize = 0;
 
 impl Queue {
@@ -88,7 +86,7 @@ impl Queue {
         self.free.push(place);
     }
 
-    /// Makes it the newest.
+    /// Links a node as the newest.
     fn link(&mut self, place: usize) {
         let newest = self.nodes[ENDS].older;
         self.nodes[place].older = newest;
@@ -111,14 +109,14 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Held against a list that is searched from one end to the other.
+        /// Compared with a plain list.
         #[test]
         fn it_is_a_list(
             steps in prop::collection::vec((0_u64..20, 1_u64..40, any::<bool>()), 1..300),
             moves in any::<bool>(),
         ) {
             let mut queue = Queue::new(100, if moves { OnHit::Moves } else { OnHit::Stays });
-            // The oldest first.
+            // Oldest first.
             let mut list: Vec<(u64, u64)> = Vec::new();
             for (number, bytes, is_hit) in steps {
                 let position = list.iter().position(|(other, _)| *other == number);

@@ -1,6 +1,8 @@
-//! A table of requests: `time,key,size`, and perhaps `city`; seconds, anything, bytes, a city of the gazetteer.
+//! A table of requests: `time,key,size`, and optionally `city`, in seconds, any text, bytes, and a city of
+//! the gazetteer.
 //!
-//! A first line of names says in which order they come; without one it is that order. Fields are not quoted, so that a key has no comma.
+//! A header line may specify another order of the columns. Fields are not quoted, so keys cannot contain
+//! commas.
 
 use std::{
     io::BufRead,
@@ -19,7 +21,7 @@ pub(super) struct Csv<R> {
     path: PathBuf,
     buffer: Vec<u8>,
     line: u64,
-    /// Where time, key, size and city are.
+    /// The columns of time, key, size and city.
     columns: [Option<usize>; 4],
     /// The first line, if it is a request.
     first: Option<Vec<u8>>,
@@ -126,7 +128,7 @@ fn nanoseconds(seconds: f64) -> u64 {
 
 const NAMES: [&str; 4] = ["time", "key", "size", "city"];
 const EXPECTED: &str = "time,key,size and perhaps city";
-/// Seconds since 1970 fit in, up to the year 2286.
+/// Covers seconds since 1970 up to the year 2286.
 const LATEST_S: f64 = 1e10;
 /// 1 PB, so that sums do not overflow.
 const LARGEST: u64 = 1_000_000_000_000_000;

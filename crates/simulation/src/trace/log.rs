@@ -1,6 +1,7 @@
-//! An access log, of a data centre or of another server, of which the requests of one zone are taken that a cache can answer.
+//! An access log of a data centre or of another server. Takes the cacheable requests of one zone.
 //!
-//! The crate `recording` reads it in a thread of its own, since it hands on what it reads, and a simulation asks for it.
+//! A separate thread reads the log, because the crate `recording` pushes events, and a simulation pulls
+//! requests.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,11 +20,11 @@ use recording::{AccessLog as Format, Counts, Event, Labels, Options, Sample, Sin
 use super::{Written, by_rule};
 use crate::{Error, left_out::LeftOut};
 
-/// Whose requests are taken.
+/// The zone whose requests are taken.
 #[derive(Debug, Clone)]
 pub(super) struct Of {
     pub network: Arc<Network>,
-    /// The zone's place in the network.
+    /// The index of the zone in the network.
     pub zone: usize,
 }
 
@@ -32,23 +33,23 @@ pub(super) struct AccessLog {
     read: Receiver<Read>,
     ready: IntoIter<(u64, Written)>,
     path: PathBuf,
-    /// Of the last request.
+    /// The line of the last request.
     line: u64,
     pub(super) left_out: LeftOut,
-    /// What is to be said of the log's lines.
+    /// Warnings about lines.
     pub(super) notes: Vec<String>,
 }
 
-/// What the thread has read.
+/// A message of the reading thread.
 enum Read {
-    /// Requests with their lines.
+    /// Requests with their line numbers.
     Requests(Vec<(u64, Written)>),
-    /// All of it, or as much as can be read.
+    /// The end of the log, or an error.
     End(LeftOut, Result<Vec<String>, recording::Error>),
 }
 
 impl AccessLog {
-    /// Begins to read a file whose lines have this format, if it does not show which one it is.
+    /// Starts to read a file. `format` is the format of its lines, unless it can be detected.
     pub(super) fn new(path: &Path, format: Option<Format>, of: Of) -> Result<Self, Error> {
         let (sender, read) = sync_channel(AHEAD);
         let owned = path.to_owned();
@@ -58,7 +59,7 @@ impl AccessLog {
             let options = Options { access_log: format, labels: Labels::All, ..Options::default() };
             let path = taker.path.clone();
             let result = recording::read(&path, &options, &mut taker).map(|origin| origin.warnings);
-            // Who no longer listens has what it needs.
+            // If the receiver is gone, it needs no more requests.
             let _ = taker.hand_over();
             let _ = taker.sender.send(Read::End(taker.left_out, result));
         };
@@ -74,7 +75,6 @@ impl AccessLog {
         })
     }
 
-    /// The next request of the zone.
     pub(super) fn next(&mut self) -> Result<Option<Written>, Error> {
         loop {
             if let Some((line, written)) = self.ready.next() {
@@ -85,7 +85,7 @@ impl AccessLog {
                 Ok(Read::Requests(requests)) => self.ready = requests.into_iter(),
                 Ok(Read::End(left_out, result)) => {
                     self.left_out = left_out;
-                    // What it says of durations does not concern a simulation.
+                    // Warnings about durations do not concern a simulation.
                     self.notes = result?.into_iter().filter(|note| note.contains(LEFT_OUT)).collect();
                 }
                 Err(_) => return Ok(None),
@@ -98,7 +98,6 @@ impl AccessLog {
     }
 }
 
-/// Takes the requests out of a log.
 struct Taker {
     of: Of,
     sender: SyncSender<Read>,
@@ -131,11 +130,11 @@ impl Taker {
     }
 }
 
-/// Which count of what was left out.
+/// The counter of a reason to skip a request.
 type Why = fn(&mut LeftOut) -> &mut u64;
 
 impl Of {
-    /// A whole response to a GET: only of that the length of the object is known.
+    /// Converts a complete response to a GET. The length of the object is unknown for all others.
     fn written(&self, sample: &Sample) -> Result<Written, Why> {
         let label = |name: &str| sample.labels.get(name).map(String::as_str);
         let request = label("request").and_then(request);
@@ -163,7 +162,8 @@ impl Of {
         Ok(Written { at_ns, key, bytes, city: None, fresh_ns })
     }
 
-    /// Whether a request is of the zone: the log names zones, or hosts, or else all of it is.
+    /// Whether a request belongs to the zone: by its zone, otherwise by its host. Without either, all
+    /// requests belong to it.
     fn is_ours(&self, zone: Option<&str>, host: Option<&str>) -> bool {
         match (zone, host) {
             (Some(zone), _) => zone == self.network.zones[self.zone].name,
@@ -173,27 +173,27 @@ impl Of {
     }
 }
 
-/// Method and target of "GET /a?b HTTP/1.1".
+/// Method and target of a request line such as "GET /a?b HTTP/1.1".
 fn request(line: &str) -> Option<(&str, &str)> {
     let (method, rest) = line.split_once(' ')?;
     Some((method, rest.rsplit_once(' ').map_or(rest, |(target, _)| target)))
 }
 
-/// A host without its port, in small letters.
+/// A host without its port, in lower case.
 fn host(host: &str) -> String {
     let port = host.rfind(':').filter(|&at| host[at + 1..].bytes().all(|byte| byte.is_ascii_digit()));
     host[..port.unwrap_or(host.len())].trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Labels that have the host.
+/// Labels that contain the host.
 const HOSTS: [&str; 4] = ["host", "http_host", "authority", "server_name"];
 
-/// In the URLs of a log that says no host.
+/// The host in the URLs of a log without hosts.
 const NO_HOST: &str = "host";
 
-/// Requests that are handed over together, and how often that may be before they are wanted.
+/// Requests per message, and the number of messages that are buffered.
 const TOGETHER: usize = 4096;
 const AHEAD: usize = 4;
 
-/// In a note about lines.
+/// Identifies warnings about skipped lines.
 const LEFT_OUT: &str = "left out";

@@ -1,27 +1,26 @@
-//! Whether a file is a table or an access log, and which one it is if its server's usual formats have no name in them.
+//! Detection of the file format: a table or an access log, and which of the usual log formats.
 
 use recording::{AccessLog, Counts, Event, Options, Sink};
 
-/// What a file is.
 #[derive(Debug)]
 pub(super) enum Found {
     Table,
-    /// Of this format, or of one that shows in the file.
+    /// An access log in this format, or in one that is detected later.
     Log(Option<AccessLog>),
 }
 
-/// By the first bytes of the file.
+/// Uses the first bytes of the file.
 pub(super) fn recognise(head: &[u8]) -> Found {
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     let field = first.split(|&byte| byte == b',').next().unwrap_or_default().trim_ascii();
-    // A time, or the name of a column. Other files are in JSON or packed, or their lines have words.
+    // A time or a column name. Other files are JSON or compressed, or their lines contain words.
     let is_table = !first.starts_with(b"{")
         && field.iter().all(|byte| byte.is_ascii_graphic())
         && !field.starts_with(b"#");
     if is_table { Found::Table } else { Found::Log(usual_format(head)) }
 }
 
-/// The format of which all whole lines are that there are in the beginning of a file, or more than half of them.
+/// The first format in which the complete lines at the beginning of a file can be read.
 fn usual_format(head: &[u8]) -> Option<AccessLog> {
     let whole = &head[..head.iter().rposition(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1)];
     let formats = USUAL.into_iter().filter_map(|format| AccessLog::of_requests(format).ok());
@@ -31,7 +30,7 @@ fn usual_format(head: &[u8]) -> Option<AccessLog> {
     })
 }
 
-/// Only whether lines can be read is of interest.
+/// Only the result matters, not the events.
 struct Ignored;
 
 impl Sink for Ignored {
@@ -44,8 +43,9 @@ impl Sink for Ignored {
     }
 }
 
-/// `combined` of nginx, Apache and varnishncsa; `common`; `vhost_combined` of Debian's Apache; and `combined` followed by a duration.
-/// Debian's Apache logs `%O`, the body with its header. No line shows that, so it is read as the size of the body, here and in `combined`.
+/// `combined` of nginx, Apache and varnishncsa; `common`; `vhost_combined` of Debian's Apache; and `combined`
+/// followed by a duration. Debian's Apache logs `%O`, which includes the header. The lines do not show that,
+/// so it is read as the size of the body.
 const USUAL: [&str; 5] = [
     "combined",
     "common",

@@ -1,4 +1,4 @@
-//! What a trace may say, and what is said of its mistakes.
+//! Tests of valid and invalid traces.
 
 use document::Document;
 use edge::{Network, network::Purpose};
@@ -24,7 +24,7 @@ fn columns_have_an_order_or_names() {
     assert_eq!(plain, named);
     assert_eq!((plain[0].at_ns, plain[0].bytes, plain[0].fresh_ns), (500_000_000, 100, 5));
     assert_eq!(plain[1].city, crate::places::number("newyork").unwrap());
-    // Without a city visitors are anywhere; times that run backwards are put in order.
+    // Without a city, visitors are distributed. Times that are not ascending are sorted.
     let times: Vec<_> = table("3,a,1\n1,b,1\n2,c,1\n").unwrap().iter().map(|request| request.at_ns).collect();
     assert_eq!(times, [1_000_000_000, 2_000_000_000, 3_000_000_000]);
 }
@@ -69,7 +69,7 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
                    edge_ttl = '10s'\nkey = { query = ['v'] }\n";
     let network = Network::read_for(&Document::new("n.toml", network), Purpose::Simulation).unwrap();
     let plan = Plan::new(network, None, Place::Anywhere).unwrap();
-    // The lines as the edge writes them (crates/edge/src/log/line.rs).
+    // The format of the edge's log (crates/edge/src/log/line.rs).
     let line = |started: u64, status: u16, zone: &str, method: &str, path: &str| {
         format!(
             "{{\"started_ns\":{started},\"wait_ns\":5,\"final_headers_ns\":5,\"last_byte_ns\":9,\"body_bytes\":100,\"status\":{status},\
@@ -93,7 +93,8 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     let mut trace = Trace::open(&path, &plan, None, 7, 1).unwrap();
     let block = trace.next_block().unwrap().unwrap();
     assert!(trace.next_block().unwrap().is_none());
-    // In the order in which they began; 20 is never stored, 30 has the usual time, 40 and 50 the rule's.
+    // In the order of their start. 20 is never stored, 30 has the default lifetime, and 40 and 50 that of the
+    // rule.
     let found: Vec<_> = block.iter().map(|request| (request.at_ns, request.fresh_ns)).collect();
     assert_eq!(found, [(20, 0), (30, 7), (40, 10_000_000_000), (50, 10_000_000_000)]);
     assert_eq!(block[2].key, block[3].key);
@@ -102,7 +103,7 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     assert_eq!(trace.left_out(), left_out);
 }
 
-/// A plan with two zones, of which this one is simulated.
+/// A plan for this zone of a network with two zones.
 fn plan_of(zone: &str) -> Plan {
     let network = "[network]\nname = 'n'\n[[data_centre]]\nname = 'lhr'\ncity = 'london'\n\
                    [[zone]]\nname = 'shop'\nhosts = ['www.shop.example']\norigin = ['https://o.example']\n\
@@ -112,7 +113,7 @@ fn plan_of(zone: &str) -> Plan {
     Plan::new(network, Some(zone), Place::Anywhere).unwrap()
 }
 
-/// Requests of a log, what was left out, and what is said of its lines.
+/// The requests of a log, the skipped ones, and the warnings.
 fn log(zone: &str, format: Option<&str>, text: &str) -> Result<(Vec<Request>, LeftOut, Vec<String>), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.log");
@@ -131,7 +132,7 @@ fn log(zone: &str, format: Option<&str>, text: &str) -> Result<(Vec<Request>, Le
     Ok((all, trace.left_out(), trace.notes()))
 }
 
-/// A line of nginx's and Apache's `combined`.
+/// A line in the format `combined` of nginx and Apache.
 fn combined(second: u32, request: &str, status: u16, bytes: &str) -> String {
     format!(
         "192.0.2.1 - - [14/Mar/2025:09:30:{second:02} +0000] \"{request}\" {status} {bytes} \"-\" \"curl/8\"\n"
@@ -148,7 +149,7 @@ fn the_usual_logs_of_servers_are_read_without_a_format() {
     text += &combined(4, "GET /b HTTP/1.1", 304, "0");
     text += &combined(4, "GET /b HTTP/1.1", 200, "-");
     let (requests, left_out, notes) = log("shop", None, &text).unwrap();
-    // In the order of their times; the rule's part of the query is in the key.
+    // In the order of their times. The key contains the part of the query that the rule selects.
     let found: Vec<_> =
         requests.iter().map(|request| (request.at_ns / 1_000_000_000, request.bytes)).collect();
     let nine_thirty = 1_741_944_600;
@@ -161,7 +162,7 @@ fn the_usual_logs_of_servers_are_read_without_a_format() {
 
 #[test]
 fn hosts_of_a_log_say_which_zone_it_is() {
-    // Varnish writes the host into the target, and Debian's Apache before the line.
+    // Varnish logs the host in the target, and Debian's Apache at the beginning of the line.
     let varnish = combined(1, "GET http://www.shop.example/b HTTP/1.1", 200, "7")
         + &combined(2, "GET http://elsewhere.example/b HTTP/1.1", 200, "7");
     let apache = format!(
@@ -204,7 +205,7 @@ fn a_log_that_cannot_be_simulated_says_why() {
 }
 
 proptest! {
-    /// What the fuzz target `requests` asks, of bytes that look a little like a table.
+    /// The property of the fuzz target `requests`, with bytes that resemble a table.
     #[test]
     fn any_bytes_are_requests_in_order_or_a_mistake_with_a_line(text in "(time|key|size|city|[0-9.,\n e-]|london|\\PC){0,60}") {
         let lines = text.split('\n').count() as u64;
