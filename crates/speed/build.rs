@@ -1,4 +1,4 @@
-//! Checks that the page exists before it is compiled in, and prints how to build it if it does not.
+//! Checks that the built web page exists before it is compiled in, and prints how to build it.
 
 fn main() {
     for part in PAGE {

@@ -1,8 +1,8 @@
-//! A configuration file's text and that of the files it names, and mistakes in them with file, line and column.
+//! TOML configuration files with includes, and mistakes in them with file, line and column.
 //!
 //! - [`Document`]: start here. A TOML file, and the files that it includes.
-//! - [`Mistake`]: what is wrong, where, and what would be right.
-//! - [`suggestion`]: the known name that a misspelt one is nearest to.
+//! - [`Mistake`]: an error message with its position in a file.
+//! - [`suggestion`]: the known name nearest to a misspelt one.
 
 use std::{
     fmt,
@@ -14,7 +14,8 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-/// A TOML file in memory, followed by the files that it includes. A span counts from the start of the first one.
+/// A TOML file in memory, followed by the files that it includes. Spans are byte offsets from the start of
+/// the first file.
 #[derive(Debug, Clone)]
 pub struct Document {
     files: Vec<Source>,
@@ -24,20 +25,20 @@ pub struct Document {
 struct Source {
     path: String,
     text: String,
-    /// Where its spans begin.
+    /// Offset of the first byte in the document's spans.
     start: usize,
 }
 
-/// What is wrong in a file, where, and what would be right.
+/// An error in a file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// As the user gave it.
+    /// The path as the user gave it.
     pub path: String,
     /// Counted from 1.
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// What is wrong and what was expected.
+    /// The error and the expected input.
     pub message: String,
 }
 
@@ -47,22 +48,22 @@ impl Document {
         Ok(Self::new(path.display().to_string(), read_text(path)?))
     }
 
-    /// A file whose text is already here.
+    /// A document with one file of the given text.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { files: vec![Source { path: path.into(), text: text.into(), start: 0 }] }
     }
 
-    /// The first file's text.
+    /// The text of the first file.
     pub fn text(&self) -> &str {
         &self.files[0].text
     }
 
-    /// The first file as a `T`. A misspelt key or name is answered with the nearest one that is known.
+    /// Deserializes the first file. The error for an unknown key or name suggests the nearest known one.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Mistake> {
         self.parse_file(0)
     }
 
-    /// A mistake at a span that a parsed value remembered.
+    /// A mistake at the span of a parsed value.
     pub fn mistake(&self, span: Range<usize>, message: impl Into<String>) -> Mistake {
         let file = &self.files[self.file_of(&span)];
         let before = file.text.get(..span.start.saturating_sub(file.start)).unwrap_or(&file.text);
@@ -75,17 +76,17 @@ impl Document {
         }
     }
 
-    /// Adds a file after those that are here, and returns its number, for [`Self::parse_file`].
+    /// Appends an included file and returns its index for [`Self::parse_file`].
     pub fn append(&mut self, path: String, text: String) -> usize {
         let last = self.files.last().expect("a document has a first file");
-        // One more, so that the end of a file is not the start of the next.
+        // One more, so that the end of a file differs from the start of the next.
         let start = last.start + last.text.len() + 1;
         self.files.push(Source { path, text, start });
         self.files.len() - 1
     }
 
-    /// The file of that number as a `T`. It is parsed after as many line ends as there are bytes before it, so that its spans
-    /// are its own.
+    /// Deserializes the file with this index. Newlines are prepended so that its spans are offsets in the
+    /// whole document.
     pub fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Mistake> {
         let file = &self.files[number];
         toml::from_str(&("\n".repeat(file.start) + &file.text)).map_err(|error| {
@@ -94,18 +95,18 @@ impl Document {
         })
     }
 
-    /// How many bytes all files have together.
+    /// Size of all files together, in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.text.len() as u64).sum()
     }
 
-    /// File, line and column of a span, as an editor takes them.
+    /// File, line and column of a span as `file:line:column`.
     pub fn place(&self, span: Range<usize>) -> String {
         let Mistake { path, line, column, .. } = self.mistake(span, "");
         format!("{path}:{line}:{column}")
     }
 
-    /// The path of the file in which a span lies.
+    /// The path of the file that contains a span.
     pub fn path_of(&self, span: &Range<usize>) -> &Path {
         Path::new(&self.files[self.file_of(span)].path)
     }
@@ -115,7 +116,7 @@ impl Document {
     }
 }
 
-/// The text of a file of at most [`LARGEST`] bytes.
+/// Reads a text file of at most [`LARGEST`] bytes.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
@@ -133,12 +134,12 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// "; did you mean "x"?" when `word` is nearly one of `known`.
+/// Returns `; did you mean "x"?` if `word` is close to one of `known`, else an empty string.
 pub fn suggestion<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     units::nearest(word, known).map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
 }
 
-/// Serde names the type that it expected of a number, which tells its reader neither the range nor how it is written.
+/// Replaces the Rust type name in serde's message with the range and an example.
 fn in_plain_words(message: &str) -> String {
     let plain = EXPECTED_NUMBERS.iter().find_map(|(expected, plain)| {
         let before = message.trim_end().strip_suffix(expected)?.strip_suffix("expected ")?;
@@ -147,7 +148,7 @@ fn in_plain_words(message: &str) -> String {
     plain.unwrap_or_else(|| message.to_owned())
 }
 
-/// The types that serde names, and what of them can be written.
+/// The type names in serde's messages, and their replacements.
 const EXPECTED_NUMBERS: [(&str, &str); 11] = [
     ("a nonzero u16", "a whole number from 1 to 65535, such as 5201"),
     ("a nonzero u32", "a whole number from 1 to 4294967295, such as 4"),
@@ -174,7 +175,7 @@ fn with_suggestion(message: &str) -> String {
     format!("{message}{}", suggestion(found, quoted))
 }
 
-/// The most bytes of a file, and of all files of a document together: no text that a person writes is as long.
+/// Largest size of a file, and of all files of a document together, in bytes.
 pub const LARGEST: u64 = 16 << 20;
 
 #[cfg(test)]
@@ -246,7 +247,7 @@ mod tests {
         let said = document.parse_file::<Link>(second).unwrap_err();
         assert_eq!((said.path.as_str(), said.line, said.column), ("b.toml", 2, 8));
         assert_eq!(document.mistake(0..0, "").to_string(), "a.toml:1:1: ");
-        // The end of the first file, which has 15 bytes, and the start of the second.
+        // The end of the first file (15 bytes) and the start of the second.
         assert_eq!(document.mistake(15..15, "").to_string(), "a.toml:2:1: ");
         assert_eq!(document.mistake(16..16, "").to_string(), "b.toml:1:1: ");
     }

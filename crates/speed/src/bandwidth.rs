@@ -1,16 +1,20 @@
-//! From requests to what a line carries: a figure a request, five numbers a size, one for the direction.
+//! Computes the bandwidth of a line from requests: a rate per request, five statistics per size, and one
+//! figure per direction.
 //!
-//! A request's rate is that of its body behind the first piece: what came after the first piece, over the time from the first piece to
-//! the last. The round trip before the first piece is latency, which has figures of its own; with it in the rate, a long line would look
-//! like a narrow one. Of a download the client sees the pieces, of an upload the server, who says what it saw.
+//! The rate of a request counts the bytes after the first piece, divided by the time from the first to the
+//! last piece. The round trip before the first piece is latency, which is measured separately; including it
+//! would make a long line appear slow. The receiver measures the pieces: the client for a download, the
+//! server for an upload, which it reports.
 //!
-//! Pieces that come over less than 100 ms tell the clocks' and the machines' hesitations from the line's rate no better than to some
-//! percent, either way. So the rate of such a request is that of all of it, the round trip included: what somebody gets who asks for so
-//! little, and never more than the line carries. What took less than 10 ms has no rate.
+//! If the pieces arrive within less than 100 ms, clock resolution and scheduling delays cause an error of
+//! several percent in either direction. The rate of such a request is therefore that of the whole request
+//! including the round trip: the rate that a client gets for a small body, never more than the line's rate.
+//! Requests of less than 10 ms have no rate.
 //!
-//! The line's figure is the 90th percentile (type 7) of the rates of those sizes whose fastest body took ten round trips or more, by which
-//! time its sender's window has opened ([`ROUNDS`]): smaller ones tell of the window, and on a long line there are more of them than large
-//! ones. Where no body took so long, all rates count. What is slower than most was disturbed by somebody else.
+//! The figure of the line is the 90th percentile (type 7) of the rates of all sizes whose fastest body took
+//! at least ten round trips ([`ROUNDS`]), after which the sender's congestion window has opened. Smaller
+//! bodies measure the window, and on a long line most bodies are small. If no body took that long, all
+//! rates count. The slower rates were probably disturbed by other traffic, so a high percentile is used.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -23,61 +27,61 @@ use crate::{
     stop::ROUNDS,
 };
 
-/// A body that has moved, as its receiver saw it. With several streams, all of them together.
+/// A transferred body, measured by its receiver. Several streams count together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
-    /// The size that was asked for.
+    /// The requested size.
     pub bytes: u64,
-    /// Bytes behind the first piece.
+    /// Bytes after the first piece.
     pub behind_first: u64,
-    /// From the first piece to the last.
+    /// Time from the first piece to the last.
     pub over: Duration,
-    /// From the first byte of the request to the last of the response.
+    /// Time from the first byte of the request to the last byte of the response.
     pub took: Duration,
 }
 
-/// What a direction carries.
+/// The bandwidth of a direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bandwidth {
-    /// Bits a second: the 90th percentile of the requests of all sizes whose fastest took ten round trips or more; of all requests if none
-    /// took so long. Null if none has a rate.
+    /// Bits per second: the 90th percentile of the requests of all sizes whose fastest request took at
+    /// least ten round trips, or of all requests if no request did. Null if no request has a rate.
     pub bps_p90: Option<f64>,
-    /// One for each size.
+    /// Statistics of each size.
     pub sets: Vec<Set>,
-    /// What kept it from being more: "network", "receiver window", "send buffer", "application" or "device", the one that received it. Null
-    /// if it was not measured: HTTP/3, or a server whose kernel does not tell.
+    /// The main limit: "network", "receiver window", "send buffer", "application" or "device" (the
+    /// receiver's). Null if not measured: with HTTP/3, or without kernel statistics on the server.
     pub limited_by: Option<String>,
-    /// By which share of the time each.
+    /// The share of time for each limit.
     #[serde(default)]
     pub limits: Option<Limits>,
-    /// Why there is no figure.
+    /// The reason for a missing figure.
     #[serde(skip)]
     pub missing: Option<&'static str>,
 }
 
-/// The requests of one size.
+/// Statistics of the requests of one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Set {
     /// The size of each body.
     pub bytes: u64,
-    /// How many there were.
+    /// Number of requests.
     pub n: usize,
-    /// The rate of each that took at least 10 ms, bits a second, in the order of the test.
+    /// The rate of each request of at least 10 ms, bits per second, in the order of the test.
     pub bps: Vec<f64>,
-    /// The least of them. These five are null if no request has a rate.
+    /// Minimum rate. This and the next four values are null if no request has a rate.
     pub min: Option<f64>,
-    /// A quarter is not above it.
+    /// First quartile.
     pub p25: Option<f64>,
     /// The median.
     pub p50: Option<f64>,
-    /// Three quarters are not above it.
+    /// Third quartile.
     pub p75: Option<f64>,
-    /// The most.
+    /// Maximum.
     pub max: Option<f64>,
 }
 
 impl Transfer {
-    /// Bits a second. None if it took less than 10 ms.
+    /// Bits per second; `None` for less than 10 ms.
     #[expect(clippy::cast_precision_loss, reason = "the largest body is far below 2^53 bytes")]
     pub fn rate(&self) -> Option<f64> {
         let (bytes, time) =
@@ -87,7 +91,8 @@ impl Transfer {
 }
 
 impl Bandwidth {
-    /// Of all requests of a direction, in the order of the test, on a line with this round trip, if it is known.
+    /// Statistics of all requests of a direction, in the order of the test, on a line with this round-trip
+    /// time, if known.
     pub fn of(transfers: &[Transfer], round_trip: Option<Duration>) -> Self {
         let mut sizes: BTreeMap<u64, Vec<&Transfer>> = BTreeMap::new();
         for transfer in transfers {
@@ -100,7 +105,6 @@ impl Bandwidth {
         Self::of_sets(sizes.into_iter().map(set).collect(), round_trip)
     }
 
-    /// Of the requests of all sizes.
     pub(crate) fn of_sets(sets: Vec<Set>, round_trip: Option<Duration>) -> Self {
         let opened = round_trip.unwrap_or_default().saturating_mul(ROUNDS).as_secs_f64();
         let rates = |least: f64| -> Vec<f64> {
@@ -119,7 +123,7 @@ impl Bandwidth {
 }
 
 impl Set {
-    /// Of so many requests of a size, and the rates of those that have one.
+    /// A set of `n` requests of a size. `bps` contains the rates of all requests with a rate.
     pub(crate) fn of(bytes: u64, n: usize, bps: Vec<f64>) -> Self {
         let spread = Spread::of(&bps);
         let at = |of: fn(Spread) -> f64| spread.map(of);
@@ -135,30 +139,29 @@ impl Set {
         }
     }
 
-    /// How long the fastest body took, s.
     #[expect(clippy::cast_precision_loss, reason = "the largest body is far below 2^53 bytes")]
     fn fastest(&self) -> Option<f64> {
         self.max.map(|bps| self.bytes as f64 * 8.0 / bps)
     }
 }
 
-/// What took less time says more about the clocks than about the line.
+/// A shorter time measures the clocks rather than the line.
 const LEAST: Duration = Duration::from_millis(10);
-/// Over so much time a hesitation of 2 ms is 2 %.
+/// A delay of 2 ms is 2 % of this time.
 const STEADY: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// One of which a kilobyte came first, after a round trip of 20 ms.
+    /// A transfer with a first piece of 1000 bytes after a round trip of 20 ms.
     fn transfer(bytes: u64, over: Duration) -> Transfer {
         Transfer { bytes, behind_first: bytes - 1000, over, took: over + Duration::from_millis(20) }
     }
 
     #[test]
     fn the_figure_is_the_90th_percentile_of_all_rates() {
-        // 1 to 6 Mbit/s: 0.9 of the way from the first to the sixth is 5.5.
+        // 1 to 6 Mbit/s: the point at 0.9 of the distance from the first to the sixth is 5.5.
         let over = |mbits: u32| Duration::from_secs_f64(8.0 / f64::from(mbits));
         let all: Vec<_> = (1..=6).map(|mbits| transfer(1_001_000, over(mbits))).collect();
         let bandwidth = Bandwidth::of(&all, None);
@@ -171,9 +174,9 @@ mod tests {
     #[test]
     fn a_short_body_has_the_rate_of_the_whole_request() {
         let ms = Duration::from_millis;
-        // 100 000 bytes in 80 ms and a round trip of 20: 8 Mbit/s, whatever the line carries.
+        // 100 000 bytes in 80 ms and a round trip of 20 ms: 8 Mbit/s, independent of the line's rate.
         assert_eq!(transfer(100_000, ms(80)).rate(), Some(8e6));
-        // 1 000 000 behind the first piece over 800 ms.
+        // 1 000 000 bytes after the first piece in 800 ms.
         assert_eq!(transfer(1_001_000, ms(800)).rate(), Some(10e6));
         let at_once = Transfer { took: ms(9), ..transfer(100_000, ms(5)) };
         assert_eq!(at_once.rate(), None);
@@ -186,14 +189,14 @@ mod tests {
     #[test]
     fn on_a_long_line_sizes_that_the_window_held_back_do_not_count() {
         let ms = Duration::from_millis;
-        // Nine small ones at 2 Mbit/s, and one of 10 MB at 10 Mbit/s, which takes 8 s.
+        // Nine small bodies at 2 Mbit/s, and one of 10 MB at 10 Mbit/s, which takes 8 s.
         let mut all = vec![transfer(500_000, ms(2000)); 9];
         all.push(transfer(10_000_000, ms(8000)));
         let of = |round_trip| Bandwidth::of(&all, round_trip).bps_p90.unwrap().round();
         let [small, large] = [all[0], all[9]].map(|transfer| transfer.rate().unwrap());
         assert_eq!(of(Some(ms(300))), large.round());
-        // Of ten the 90th percentile is a tenth of the way from the ninth to the tenth. In 2 s are ten round trips of 200 ms, and in 8 s
-        // not ten of 900.
+        // Of ten values the 90th percentile is at a tenth of the distance from the ninth to the tenth. 2 s
+        // are ten round trips of 200 ms, but 8 s are less than ten of 900 ms.
         let all_ten = (small + 0.1 * (large - small)).round();
         assert_eq!([None, Some(ms(200)), Some(ms(900))].map(of), [all_ten; 3]);
     }

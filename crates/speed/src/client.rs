@@ -1,4 +1,4 @@
-//! The client of a speed test: walks through a plan against a server, and makes a result of what it saw.
+//! The client of a speed test: executes a plan against a server and computes the result.
 
 mod config;
 mod keep;
@@ -34,12 +34,12 @@ use crate::{
     stop::Course,
 };
 
-/// Makes a test. Blocks; to be called outside of any tokio runtime. Asked to stop, it returns what it has.
+/// Runs a test. Blocks; call it outside of any tokio runtime. When stopped, it returns the partial result.
 ///
 /// # Errors
-/// When there is no such server, or it does not do in mid-test what it should.
+/// If the server is unreachable, or fails during the test.
 pub fn run(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measurement, Error> {
-    // Two, so that a probe does not wait for a transfer that is being read.
+    // Two workers, so that a probe does not wait for a transfer being read.
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|source| Error::System { what: "start a runtime", source })?;
     let measured = runtime.block_on(test(config, progress, stop));
@@ -74,7 +74,6 @@ async fn test(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measu
     Ok(measured)
 }
 
-/// From the first step of the plan to the last.
 async fn walk(
     config: &Config,
     line: &Arc<Line>,

@@ -1,36 +1,34 @@
-//! A download by the acknowledgements that its sender's kernel received.
+//! Measures a download by the acknowledgements that the sender's kernel receives.
 //!
-//! A page on a busy device reads its first bytes after more have arrived, so its own clock makes the line look faster than it is. A kernel
-//! acknowledges bytes when they arrive, whatever its programs do. The server looks at its connection's counters while a body is under way.
-//! Each look is one point of the curve of acknowledged bytes, and the rate between two points is exact.
+//! A page on a busy device reads its first bytes late, so its measurement overestimates the rate. The
+//! receiving kernel acknowledges bytes on arrival, independent of its programs. The server samples the
+//! acknowledged bytes of the connection during a transfer. Each sample is a point on the curve of
+//! acknowledged bytes, and the rate between two points is exact.
 
 use std::time::Duration;
 
-/// Bytes that a connection had delivered at some time.
+/// Bytes delivered on a connection at a point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// When, by a steady clock.
+    /// Time on a monotonic clock.
     pub(crate) at: Duration,
-    /// All bytes of the connection that were acknowledged, in order or selectively.
+    /// Bytes of the connection acknowledged cumulatively or selectively.
     pub(crate) bytes: u64,
 }
 
-/// A download that was acknowledged completely.
+/// A completely acknowledged download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delivery {
-    /// The size of the body.
     pub(crate) size: u64,
-    /// Bytes of the body between two points.
+    /// Bytes of the body between two samples.
     pub(crate) bytes: u64,
-    /// The time between these points.
     pub(crate) over: Duration,
-    /// From the arrival of the request to the last acknowledgement.
+    /// Time from the arrival of the request to the last acknowledgement.
     pub(crate) took: Duration,
-    /// The connection's least round trip, where the kernel has measured one.
+    /// The connection's minimum round-trip time, if the kernel has measured it.
     pub(crate) round_trip: Option<Duration>,
 }
 
-/// Follows the acknowledgements of one body.
 #[derive(Debug)]
 pub(crate) struct Tracker {
     size: u64,
@@ -40,12 +38,11 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    /// Of a body of this size that was requested at that point.
     pub(crate) fn new(size: u64, requested: Point) -> Self {
         Self { size, requested, first: None, latest: requested }
     }
 
-    /// Takes a look; returns the delivery once all is acknowledged.
+    /// Adds a sample. Returns the delivery when the body is completely acknowledged.
     pub(crate) fn look(&mut self, now: Point, round_trip: Option<Duration>) -> Option<Delivery> {
         let acknowledged = now.bytes.saturating_sub(self.requested.bytes);
         if acknowledged >= self.size {
@@ -58,24 +55,23 @@ impl Tracker {
         None
     }
 
-    /// When the latest bytes were seen to be acknowledged.
     pub(crate) fn progressed(&self) -> Duration {
         self.latest.at
     }
 
-    /// How long to wait for the next look: a small share of the time that the body has taken.
+    /// Delay until the next sample: a small share of the elapsed time.
     pub(crate) fn pause(&self, now: Duration) -> Duration {
         (now.saturating_sub(self.requested.at) / 64).clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
     }
 
     fn delivery(&self, complete: Point, round_trip: Option<Duration>) -> Delivery {
         let first = self.first.unwrap_or(complete);
-        // The look that finds everything acknowledged comes a little after the last acknowledgement, so the look before it is better, unless
-        // much was acknowledged in between.
+        // The final sample is slightly later than the last acknowledgement. The previous sample is more
+        // exact, unless much was acknowledged after it.
         let all = complete.bytes - first.bytes;
         let is_most = self.latest.bytes.saturating_sub(first.bytes) >= all / 10 * 9;
         let end = if self.first.is_some() && is_most { self.latest } else { complete };
-        // Headers and TLS are acknowledged too.
+        // Acknowledged bytes include headers and TLS.
         let sent = complete.bytes.saturating_sub(self.requested.bytes).max(1);
         let share = u128::from(end.bytes - first.bytes) * u128::from(self.size) / u128::from(sent);
         Delivery {
@@ -89,7 +85,8 @@ impl Tracker {
 }
 
 impl Delivery {
-    /// Whether the connection ends at a client that sees this round trip. One that ends at a proxy near the server has a shorter one.
+    /// Whether the connection ends at a client with this round-trip time. A connection to a proxy near the
+    /// server has a shorter one.
     pub(crate) fn ends_at_client(&self, seen: Option<Duration>) -> bool {
         match (self.round_trip, seen) {
             (Some(own), Some(seen)) => seen <= own * 2 + DEVICE,
@@ -100,7 +97,7 @@ impl Delivery {
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
-/// The most that a device itself adds to a round trip.
+/// Maximum delay that the device itself adds to a round trip.
 const DEVICE: Duration = Duration::from_millis(5);
 
 #[cfg(test)]
@@ -121,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_between_the_first_acknowledgement_and_the_last_look_before_the_end() {
-        // 12.5 MB/s from 40 ms on; the look that finds the end is 50 ms late.
+        // 12.5 MB/s from 40 ms on; the final sample is 50 ms late.
         let looks = [(2, 0), (42, 25_000), (240, 2_500_000), (830, 9_875_000), (890, 10_000_000)];
         let found = delivery(10_000_000, &looks).unwrap();
         assert_eq!((found.bytes, found.over), (9_850_000, Duration::from_millis(788)));
@@ -132,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_body_that_stalls_before_its_end_counts_to_the_end() {
-        // The kernel's counter waits for a retransmission with half of it acknowledged.
+        // The kernel's counter waits for a retransmission when half of the body is acknowledged.
         let found = delivery(1_000_000, &[(40, 100_000), (50, 550_000), (350, 550_000), (360, 1_000_000)]);
         let found = found.unwrap();
         assert_eq!((found.bytes, found.over), (900_000, Duration::from_millis(320)));
@@ -140,7 +137,7 @@ mod tests {
 
     #[test]
     fn headers_and_tls_are_no_part_of_the_body() {
-        // A hundredth more was sent than the body has.
+        // One percent more was sent than the body has.
         let found = delivery(1_000_000, &[(40, 101_000), (130, 999_900), (140, 1_010_000)]).unwrap();
         assert_eq!((found.bytes, found.over), (890_000, Duration::from_millis(90)));
     }

@@ -1,85 +1,85 @@
-//! Why a server could not be started, or a test not be made.
+//! Errors of a server or a test.
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
 use http::Failure;
 
-/// What went wrong, grouped by whose hand can mend it. Where a remedy is known the message ends in it.
+/// Errors, grouped by where the remedy is. If a remedy is known, the message ends with it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // The caller's.
-    /// The text is not a URL of a server.
+    // Caller.
+    /// The text is not a valid server URL.
     #[error("\"{text}\" cannot be tested: {why}")]
     Url {
-        /// As it was given.
+        /// The given text.
         text: String,
-        /// The mistake in it.
+        /// The reason.
         why: String,
     },
-    /// HTTP/3 has no clear text.
+    /// HTTP/3 requires TLS.
     #[error(
         "{url} is in clear text, and HTTP/3 is spoken over QUIC only; try https://, or another --protocol"
     )]
     NoClearHttp3 {
-        /// As it was given.
+        /// The given URL.
         url: String,
     },
 
-    // The server's.
-    /// Nobody answers there.
-    #[error("no answer from {url}: {failure}{}", remedy(*.failure))]
+    // Server.
+    /// The server is unreachable.
+    #[error("no response from {url}: {failure}{}", remedy(*.failure))]
     Unreachable {
         /// The server.
         url: String,
-        /// Why.
+        /// The cause.
         failure: Failure,
     },
-    /// Somebody answers who is no speed server.
+    /// The peer is not a speed server.
     #[error(
-        "{url} is not a speed server of Longhaul: it answered with {what}; `longhaul speed serve` starts one"
+        "{url} is not a speed server of Longhaul: it responded with {what}; `longhaul speed serve` starts one"
     )]
     NotSpeedServer {
         /// The server.
         url: String,
-        /// What it answered.
+        /// Its response.
         what: String,
     },
-    /// The server has too many tests.
+    /// The server's limit of concurrent tests is reached.
     #[error("{url} refuses: {why}; try again later")]
     Busy {
         /// The server.
         url: String,
-        /// In its words.
+        /// Its message.
         why: String,
     },
-    /// The server allows smaller bodies than the plan has.
-    #[error("{url} sends at most {largest} in one body, and the plan asks for {wanted}")]
+    /// The server's limit of body sizes is smaller than a body of the plan.
+    #[error("{url} sends at most {largest} in one body, and the plan requires {wanted}")]
     TooLarge {
         /// The server.
         url: String,
-        /// The most that it sends.
+        /// The limit.
         largest: units::Bytes,
-        /// What the plan asks for.
+        /// The size in the plan.
         wanted: units::Bytes,
     },
-    /// The server keeps no results.
+    /// The server stores no results.
     #[error("{url} keeps no results; a server does with `longhaul speed serve --keep FILE`")]
     KeepsNothing {
         /// The server.
         url: String,
     },
-    /// A request failed in mid-test.
-    #[error("the {step} broke off: {why}")]
+    /// A request failed during the test.
+    #[error("the {step} failed: {why}")]
     BrokenOff {
-        /// What was being done.
+        /// The step.
         step: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
 
-    // The environment's.
-    /// The UDP port of the loss test is not free.
+    // Environment.
+    /// The UDP port of the loss test is in use.
     #[error("cannot send datagrams back at UDP {address}; choose another port with --loss-port")]
     LossPort {
         /// The address.
@@ -87,7 +87,7 @@ pub enum Error {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The authority's certificate could not be written.
+    /// The CA certificate could not be written.
     #[error("cannot write the CA certificate to {}", path.display())]
     WriteCa {
         /// The file.
@@ -98,7 +98,7 @@ pub enum Error {
     /// The file of results cannot be used.
     #[error(transparent)]
     Kept(#[from] vault::Error),
-    /// The kernel refused something that this crate cannot do without.
+    /// A required system call failed.
     #[error("cannot {what}")]
     System {
         /// The operation: "start a runtime", ...
@@ -107,24 +107,23 @@ pub enum Error {
         source: io::Error,
     },
 
-    // Whoever's, of HTTP itself.
+    // HTTP, at either end.
     /// A client or a server could not be set up.
     #[error(transparent)]
     Http(#[from] http::Error),
 }
 
 impl Error {
-    /// Whether a test was begun, so that it is a measurement that failed and not a command that could not run.
+    /// Whether the test had started. The error is then a failed measurement and not an invalid command.
     pub fn is_of_measurement(&self) -> bool {
         matches!(self, Self::BrokenOff { .. })
     }
 }
 
-/// What can be done where nobody answers.
 fn remedy(failure: Failure) -> &'static str {
     match failure {
-        Failure::Refused => "; nobody listens there: is `longhaul speed serve` running, at this port?",
-        Failure::Tls("not TLS") => "; nobody speaks TLS there: try http://",
+        Failure::Refused => "; no server listens there: is `longhaul speed serve` running, at this port?",
+        Failure::Tls("not TLS") => "; the port does not use TLS: try http://",
         Failure::Tls(_) => "; --ca names the authority of its certificate, and --insecure trusts anyone",
         _ => "",
     }

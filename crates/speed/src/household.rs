@@ -1,8 +1,8 @@
-//! Whose address it is.
+//! Groups client addresses by household.
 
 use std::net::IpAddr;
 
-/// The address that stands for all of a household: of IPv6, it has 2^64 of them.
+/// The address that represents a household. An IPv6 household has a network of 64 bits.
 pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.into(),

@@ -1,15 +1,15 @@
-//! Results that a server keeps, if its operator wants that: in one file, for a time, and with the network that a client came from in the
-//! place of its address.
+//! Results stored by a server, if configured: in one file, for a limited time, with the client's network
+//! instead of its address.
 //!
-//! | to see | look into |
+//! | subject | see |
 //! | --- | --- |
-//! | the file, and when results go | [`Store`] |
-//! | what is kept of an address | [`Network`] |
-//! | how often somebody may leave a result | [`Quota`] |
-//! | what is known of each without reading all of it | [`Row`] |
-//! | what an operator sees of all | [`Overview`] |
+//! | the file, and the expiry of results | [`Store`] |
+//! | the stored part of an address | [`Network`] |
+//! | limits of stored results per household | [`Quota`] |
+//! | a summary of each result | [`Row`] |
+//! | the operator's overview of all results | [`Overview`] |
 //!
-//! A result is checked before it is kept: [`Outcome::reported`](crate::result::Outcome::reported).
+//! A result is validated before it is stored: [`Outcome::reported`](crate::result::Outcome::reported).
 
 mod network;
 mod overview;

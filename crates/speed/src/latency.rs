@@ -1,7 +1,7 @@
-//! Latency with the line idle and full, and how much it varies.
+//! Latency of the idle and the loaded line, and jitter.
 //!
-//! A sample is the time from the last byte of a request without a body to the first of its response, less the time that the server says
-//! it worked on it: what is left is the way there and back.
+//! A sample is the time from the last byte of a request without a body to the first byte of its response,
+//! minus the processing time reported by the server: the round-trip time of the network.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::spread::{Spread, quantile};
 
-/// What the line does while a sample is taken.
+/// The load of the line during a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum During {
-    /// Nothing of ours.
+    /// No traffic of the test.
     Idle,
     /// A download.
     Download,
@@ -22,61 +22,62 @@ pub enum During {
     Upload,
 }
 
-/// On which connection.
+/// The connection of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum On {
-    /// The one that is idle, or carries the transfer: HTTP/2 and HTTP/3 have room for both.
+    /// The connection that carries the transfer, or is idle. Requires HTTP/2 or HTTP/3.
     Same,
-    /// One of its own, which a fair queue serves before a full one.
+    /// A separate connection, which fair queueing serves before a loaded one.
     Separate,
 }
 
-/// One look at the latency.
+/// A latency sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// When, seconds since the test began.
+    /// Time since the start of the test, s.
     pub at_s: f64,
-    /// What the line did.
+    /// The load.
     pub during: During,
-    /// On which connection.
+    /// The connection.
     pub on: On,
-    /// The time there and back, ms.
+    /// Round-trip time, ms.
     pub ms: f64,
 }
 
-/// Latency, as the test saw it.
+/// The latency results of a test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// With the line idle, ms. Null if it was not measured.
+    /// Idle latency, ms. Null if not measured.
     pub idle_ms: Option<Spread>,
-    /// While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it; on the same one if
-    /// there was no other, as in a browser with HTTP/2. Null if no download took long enough.
+    /// Latency during downloads, ms: the median on a separate connection, as other users of the line
+    /// observe it, or on the same connection if there is no other, as in a browser with HTTP/2. Null if no
+    /// download took long enough.
     pub loaded_down_ms: Option<f64>,
-    /// The same while something is uploaded.
+    /// Latency during uploads, ms.
     pub loaded_up_ms: Option<f64>,
-    /// The mean difference of two idle samples that follow each other, ms. Null if there are no two.
+    /// Mean difference of consecutive idle samples, ms. Null with fewer than two samples.
     pub jitter_ms: Option<f64>,
-    /// All that is known about latency under load.
+    /// All statistics of latency under load.
     #[serde(default)]
     pub loaded: Vec<Loaded>,
-    /// Each sample, in the order in which they were taken.
+    /// All samples, in chronological order.
     pub samples: Vec<Sample>,
 }
 
-/// Latency with the line full in one direction, on one kind of connection.
+/// Latency with the line loaded in one direction, on one kind of connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Loaded {
-    /// What filled the line.
+    /// The direction of the load.
     pub during: During,
-    /// On which connection.
+    /// The connection.
     pub on: On,
-    /// How long it took, ms.
+    /// Statistics, ms.
     pub ms: Spread,
 }
 
 impl Latency {
-    /// Of samples in the order in which they were taken.
+    /// Statistics of samples in chronological order.
     pub fn of(samples: Vec<Sample>) -> Self {
         let of = |during, on| -> Vec<f64> {
             let wanted = samples.iter().filter(|sample| sample.during == during && sample.on == on);
@@ -103,14 +104,14 @@ impl Latency {
     }
 }
 
-/// The shortest round trip with the line idle, if there was one.
+/// The minimum idle round-trip time, if measured.
 pub fn round_trip(samples: &[Sample]) -> Option<Duration> {
     let idle = samples.iter().filter(|sample| sample.during == During::Idle && sample.on == On::Same);
     let least = idle.map(|sample| sample.ms).reduce(f64::min)?;
     Duration::try_from_secs_f64(least / 1e3).ok()
 }
 
-/// The mean difference of two samples that follow each other.
+/// Mean difference of consecutive samples.
 pub fn jitter(samples: &[f64]) -> Option<f64> {
     let differences: Vec<f64> = samples.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     #[expect(clippy::cast_precision_loss, reason = "a test has some thousands of samples at most")]
@@ -118,21 +119,23 @@ pub fn jitter(samples: &[f64]) -> Option<f64> {
     (!differences.is_empty()).then(|| differences.iter().sum::<f64>() / n)
 }
 
-/// What is left of a response's time when the server's own is taken off, ms. A server that says more than it took is not believed.
+/// Response time minus the server's processing time, ms. A processing time that exceeds the response time
+/// is ignored.
 pub fn way_there_and_back(took: Duration, servers_own: Option<Duration>) -> f64 {
     took.checked_sub(servers_own.unwrap_or_default()).unwrap_or(took).as_secs_f64() * 1e3
 }
 
-/// Times of a transfer, in which a sample may fall.
+/// The period of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Busy {
-    /// When it began.
+    /// Start.
     pub from: Duration,
-    /// When it was over.
+    /// End.
     pub to: Duration,
 }
 
-/// Whether a sample that was sent then tells of a full line: while one of these transfers was under way, which took long enough.
+/// Whether a sample sent at `sent` measures a loaded line: during one of these transfers, if the transfer
+/// took at least `loaded_from`.
 pub fn is_under_load(sent: Duration, transfers: &[Busy], loaded_from: Duration) -> bool {
     let long = transfers.iter().filter(|busy| busy.to.saturating_sub(busy.from) >= loaded_from);
     long.into_iter().any(|busy| (busy.from..busy.to).contains(&sent))

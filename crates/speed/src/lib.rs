@@ -1,23 +1,25 @@
-//! A speed test: what a line carries, how long it takes with the line idle and full, and what that is good for.
+//! A speed test: bandwidth, idle and loaded latency of a line, and its suitability for applications.
 //!
-//! | to see | look into |
+//! | subject | see |
 //! | --- | --- |
-//! | which requests a test makes | [`plan`], [`stop`] |
+//! | the requests of a test | [`plan`], [`stop`] |
 //! | from requests to a rate | [`bandwidth`] |
-//! | latency, idle and loaded, and jitter | [`latency`] |
-//! | round trips a minute | [`responsiveness`] |
-//! | a download by its acknowledgements | `delivery` |
-//! | who limited a transfer | [`limited`] |
-//! | points, classes and why | [`rubric`] |
-//! | the same in words | [`sentence`] |
-//! | the document that it comes to | [`result`] |
+//! | idle and loaded latency, and jitter | [`latency`] |
+//! | round trips per minute | [`responsiveness`] |
+//! | a download measured by acknowledgements | `delivery` |
+//! | the limiting component of a transfer | [`limited`] |
+//! | points and classes | [`rubric`] |
+//! | a summary as text | [`sentence`] |
+//! | the result document | [`result`] |
 //!
-//! | a test from its first request to its result | [`client`] |
-//! | what a server answers | [`serve`] |
-//! | what both ends say to each other | [`wire`] |
-//! | results that a server keeps | [`kept`] |
+//! | component | see |
+//! | --- | --- |
+//! | the client | [`client`] |
+//! | the server | [`serve`] |
+//! | the protocol between them | [`wire`] |
+//! | stored results | [`kept`] |
 //!
-//! All but the last four are pure: they are given times and read no clock.
+//! All but the last four are pure: time is an input.
 
 pub mod bandwidth;
 pub mod client;

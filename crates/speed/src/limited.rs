@@ -1,8 +1,10 @@
-//! Who limited a transfer: the network, the receiver's window, the send buffer, or the program that sends.
+//! Determines the limiting component of a transfer: the network, the receiver's window, the send buffer, or
+//! the sending program.
 //!
-//! The kernel of the sender adds up for each connection how long there was something to send or to be acknowledged (busy), and how much of
-//! that it was kept from sending by the peer's window or by its own buffer (tcp_info, Linux 4.10). The rest of busy is the network's:
-//! its congestion window. The rest of the time is the program's, which had nothing to send.
+//! The sender's kernel accumulates, per connection, the time with data to send or unacknowledged data
+//! (busy), and how much of it was limited by the peer's window or by the send buffer (tcp_info, Linux
+//! 4.10). The rest of the busy time is limited by the network through the congestion window. The rest of
+//! the total time is limited by the program, which had no data to send.
 
 use std::time::Duration;
 
@@ -10,42 +12,42 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::Info;
 
-/// Times that a sender's kernel has added up.
+/// Accumulated times of a sender's kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
-    /// With something to send or to be acknowledged, us.
+    /// Time with data to send or unacknowledged data, us.
     pub busy_us: u64,
-    /// Of that, kept back by the receiver's window, us.
+    /// Part of it limited by the receiver's window, us.
     pub rwnd_limited_us: u64,
-    /// Of that, kept back by the send buffer, us.
+    /// Part of it limited by the send buffer, us.
     pub sndbuf_limited_us: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmitted: u64,
     /// Segments sent.
     pub sent: u64,
 }
 
-/// Shares of the time in which bodies moved.
+/// Shares of the time in which bodies were transferred.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
-    /// The network let no more through.
+    /// Limited by the network.
     pub network: f64,
-    /// The receiver had room for no more.
+    /// Limited by the receiver's window.
     pub receiver_window: f64,
-    /// The sender's kernel had room for no more.
+    /// Limited by the send buffer.
     pub send_buffer: f64,
-    /// The sender's program, or its processor, had no more.
+    /// Limited by the sending program or its CPU.
     pub application: f64,
-    /// The receiver's device had not read what had arrived, or had no room for more because of that. Only where that was measured: of a
-    /// browser's downloads.
+    /// Limited by the receiving device, which did not read received data in time. Measured only for
+    /// downloads of a browser.
     #[serde(default)]
     pub device: f64,
-    /// Of all segments, those that were sent again.
+    /// Share of retransmitted segments.
     pub retransmitted: f64,
 }
 
 impl Times {
-    /// Of a connection. None of a kernel that does not add them up.
+    /// The times of a connection; `None` if the kernel does not report them.
     pub fn of(info: &Info) -> Option<Self> {
         Some(Self {
             busy_us: info.busy_time_us?,
@@ -56,7 +58,7 @@ impl Times {
         })
     }
 
-    /// What was added since an earlier look at the same connection.
+    /// The increase since an earlier sample of the same connection.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -68,7 +70,7 @@ impl Times {
         }
     }
 
-    /// The same of two connections together.
+    /// The sum for two connections.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -82,11 +84,11 @@ impl Times {
 }
 
 impl Limits {
-    /// Of connections that together had so long for their transfers. None if nothing was sent.
+    /// The shares for connections with this total transfer time; `None` if nothing was sent.
     #[expect(clippy::cast_precision_loss, reason = "microseconds of a test, and its segments")]
     pub fn of(times: Times, transferring: Duration) -> Option<Self> {
-        // Data is acknowledged after the last piece is there: up to a round trip more than the transfers is busy. A transfer of which all is
-        // there when its head is read takes no time.
+        // The busy time includes the acknowledgement of the last piece, up to a round trip after the
+        // transfer. A transfer that is complete when its head is read takes no time.
         let all = (transferring.as_secs_f64() * 1e6).max(times.busy_us as f64);
         if all <= 0.0 || times.sent == 0 {
             return None;
@@ -104,8 +106,8 @@ impl Limits {
         })
     }
 
-    /// The same of a receiver that was `unread` behind: so long after the last bytes had arrived, it had read them. A device that reads late
-    /// closes the window, too.
+    /// The shares for a receiver that read the last bytes `unread` after their arrival. A device that reads
+    /// late also closes the window.
     pub fn of_device(times: Times, sending: Duration, unread: Duration) -> Option<Self> {
         let sent = Self::of(times, sending)?;
         let device = unread.as_secs_f64() / sending.saturating_add(unread).as_secs_f64().max(1e-9);
@@ -125,7 +127,7 @@ impl Limits {
         Some(Self { device, receiver_window: 0.0, ..limits })
     }
 
-    /// Who limited it for the largest part of the time.
+    /// The component that limited the largest part of the time.
     pub fn most(&self) -> &'static str {
         let all = [
             (self.network, "network"),
@@ -138,8 +140,8 @@ impl Limits {
     }
 }
 
-/// A device that keeps up reads the last bytes within some ms. One that does not has the kernel's whole buffer to read, which is 3 % of the
-/// longest bodies.
+/// A device that keeps up reads the last bytes within some ms. A slow device must still read the kernel's
+/// whole buffer, which is 3 % of the longest bodies.
 const BEHIND: f64 = 0.03;
 
 #[cfg(test)]
@@ -163,7 +165,7 @@ mod tests {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(close(limits.network, expected.network) && close(limits.application, expected.application));
         assert_eq!(limits.most(), "receiver window");
-        // Busy for longer than the transfers: nobody had nothing to send.
+        // Busy for longer than the transfers: no time without data to send.
         assert_eq!(Limits::of(TIMES, Duration::from_micros(800)).unwrap().application, 0.0);
         assert_eq!(Limits::of(TIMES, Duration::ZERO).unwrap().application, 0.0);
         assert_eq!(Limits::of(Times::default(), Duration::from_micros(800)), None);
@@ -174,12 +176,12 @@ mod tests {
         let of = |unread| {
             Limits::of_device(TIMES, Duration::from_micros(900), Duration::from_micros(unread)).unwrap()
         };
-        // 100 of 1000 us, and the 500 in which the window was closed.
+        // 100 of 1000 us, and the 500 us with a closed window.
         let late = of(100);
         assert!((late.device - 0.6).abs() < 1e-9 && late.receiver_window == 0.0, "{late:?}");
         assert!((late.network - 0.3).abs() < 1e-9 && late.application.abs() < 1e-9);
         assert_eq!(late.most(), "device");
-        // In time: the window is too small for the line.
+        // The device reads in time: the window is too small for the line.
         let timely = of(9);
         assert!(timely.device < 0.01 && timely.receiver_window > 0.5);
         assert_eq!(timely.most(), "receiver window");

@@ -1,4 +1,4 @@
-//! Bodies of any length that nothing on the way can make shorter.
+//! Incompressible bodies of any length.
 
 use std::{
     pin::Pin,
@@ -14,8 +14,8 @@ use http::{
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A body of so many random bytes, which is never in memory as a whole: all are made of the same block. `handed_over` is told of each piece
-/// that the connection takes.
+/// A body of this many random bytes, generated from one block. `handed_over` is called with the size of
+/// each piece that the connection takes.
 pub(crate) fn body(bytes: u64, handed_over: impl FnMut(u64) + Send + Unpin + 'static) -> Body {
     Body::stream(Noise { left: bytes, handed_over })
 }
@@ -36,7 +36,7 @@ impl<F: FnMut(u64) + Send + Unpin> Frames for Noise<F> {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        // Ends of the block are as good as its beginning.
+        // Later parts of the block are as random as its start.
         let size = usize::try_from(self.left).unwrap_or(usize::MAX).min(PIECE);
         let at = usize::try_from(self.left / PIECE as u64).unwrap_or(0) % (BLOCK.len() / PIECE) * PIECE;
         self.left -= size as u64;
@@ -53,8 +53,8 @@ impl<F: FnMut(u64) + Send + Unpin> Frames for Noise<F> {
     }
 }
 
-/// Whatever its bytes are, they repeat only after a megabyte: no modem looks back as far. In pages that the kernel sends from where they
-/// are, if it can.
+/// The bytes repeat only after a megabyte, which exceeds the window of compressing modems. Allocated in
+/// pages that the kernel can send without copying, if possible.
 static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
     let mut block = vec![0; pages::MOST];
     Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut block);
@@ -62,7 +62,8 @@ static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
     pages::moved(std::iter::once(&block)).unwrap_or(block)
 });
 
-/// As long as a system call is worth its while, and short enough that what was handed over is about what was sent.
+/// Large enough to amortize the system call, and small enough that bytes handed over are approximately
+/// bytes sent.
 const PIECE: usize = 64 * 1024;
 
 #[cfg(test)]
@@ -86,7 +87,7 @@ mod tests {
             let whole = body.collect(1_000_000).await.unwrap();
             assert_eq!((whole.len() as u64, told.load(Relaxed)), (bytes, bytes));
             if bytes == 300_000 {
-                // Of 300 000 random bytes each value is about 1172 times there.
+                // In 300 000 random bytes each value occurs about 1172 times.
                 let zeros = whole.iter().filter(|byte| **byte == 0).count();
                 assert!((900..1500).contains(&zeros), "{zeros}");
                 assert_ne!(whole[..PIECE], whole[PIECE..2 * PIECE]);

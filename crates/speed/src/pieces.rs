@@ -1,11 +1,11 @@
-//! A body as its receiver sees it: what was there at first, and what came after that.
+//! Reads a body in two parts: the data available first, and the rest.
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
 use http::{Body, Failure, body::Frames};
 
-/// Waits for the first piece, takes all that is there with it, and returns how many bytes that is: 0 if there is no body. What comes later
-/// has come over the line since then.
+/// Waits for the first piece and reads all data available with it. Returns its size, 0 without a body. Data
+/// read later has arrived since then.
 pub(crate) async fn first(body: &mut Body, mut taken: impl FnMut(u64)) -> Result<u64, Failure> {
     let Some(piece) = body.data().await? else { return Ok(0) };
     let mut bytes = piece.len() as u64;
@@ -27,7 +27,6 @@ pub(crate) async fn first(body: &mut Body, mut taken: impl FnMut(u64)) -> Result
     .await
 }
 
-/// Takes the rest; returns how many bytes that is.
 pub(crate) async fn rest(body: &mut Body, mut taken: impl FnMut(u64)) -> Result<u64, Failure> {
     let mut bytes = 0;
     while let Some(piece) = body.data().await? {
@@ -37,7 +36,8 @@ pub(crate) async fn rest(body: &mut Body, mut taken: impl FnMut(u64)) -> Result<
     Ok(bytes)
 }
 
-/// A sender that is faster than its receiver has always something there. So much of a body that is worth measuring can be spared.
+/// With a sender faster than its receiver, data is always available. Bodies that are large enough to
+/// measure can spare this much.
 const MOST_AT_FIRST: u64 = 64 * 1024;
 
 #[cfg(test)]

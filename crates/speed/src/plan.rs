@@ -1,6 +1,7 @@
-//! What a test does, as data: which requests, how many, in which order, and when a larger one is not worth its time.
+//! The plan of a test as data: which requests, how many, in which order, and when larger requests are not
+//! worthwhile.
 //!
-//! A plan is a file ([`Plan::read`]); those that are compiled in, [`Plan::quick`] and [`Plan::full`], are files too.
+//! A plan is a file ([`Plan::read`]). The built-in plans [`Plan::quick`] and [`Plan::full`] are files too.
 
 mod file;
 #[cfg(test)]
@@ -11,78 +12,81 @@ use std::{fmt, time::Duration};
 use document::{Document, Mistake};
 use units::Bytes;
 
-/// A test, from its first step to its last.
+/// The plan of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// What the result calls it.
+    /// Its name in results.
     pub name: String,
-    /// In this order; at least one.
+    /// The steps, at least one.
     pub steps: Vec<Step>,
-    /// When to stop growing.
+    /// When to stop increasing sizes.
     pub limits: Limits,
-    /// What a direction gets after its last set if that was too short for a line of this length; nothing if the plan does not say.
+    /// Additional larger sets for a direction whose last set was too short for the line; `None` if the plan
+    /// has no such rule.
     pub larger: Option<Larger>,
-    /// How often latency is looked at while the line is full.
+    /// Interval of latency probes under load.
     pub probe_every: Duration,
-    /// A transfer that takes less does not fill a line for long enough to say anything about its latency.
+    /// A shorter transfer does not load the line long enough to measure its latency under load.
     pub loaded_from: Duration,
 }
 
-/// When a direction has seen enough.
+/// When the sets of a direction end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// A set whose fastest request took longer is the last of its direction: larger ones would tell the same and take more of the line.
+    /// A set whose fastest request took longer is the last of its direction: larger sets would yield the
+    /// same rate and use more data.
     pub stop_after: Duration,
-    /// ... if it took more than so many round trips as well.
+    /// This applies only if the fastest request also took more than this number of round trips.
     pub stop_after_round_trips: u32,
-    /// A set begins no further request after this time, so that a slow line is not full for minutes.
+    /// A set starts no request after this time, to bound the load on a slow line.
     pub longest_set: Duration,
 }
 
-/// Sets of bodies that are larger than those of the plan, for lines that are so long and fast that the sender's window may not have opened
-/// in the plan's largest: those that took fewer round trips than [`Limits::stop_after_round_trips`].
+/// Sets with larger bodies than the plan's, for lines so long and fast that the sender's window does not
+/// open within the plan's largest body: those whose bodies took fewer round trips than
+/// [`Limits::stop_after_round_trips`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Larger {
-    /// How many times as large the bodies of a set are as those of the one before.
+    /// Ratio of body sizes between consecutive sets.
     pub by: u32,
-    /// No body is larger.
+    /// Maximum size of a body.
     pub up_to: u64,
-    /// How many requests a set has.
+    /// Number of requests per set.
     pub count: u32,
-    /// No set begins of whose bodies one would take longer, at the pace of the one before.
+    /// No set starts if one of its bodies would take longer at the rate of the previous set.
     pub within: Duration,
 }
 
-/// A part of a test.
+/// A step of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A download that counts for nothing: connections are made, and the server's window has begun to open.
+    /// A download that is not counted. It establishes connections and opens the server's congestion window.
     WarmUp {
         /// The size of the body.
         bytes: u64,
     },
-    /// Requests without a body, one after the other, with the line idle.
+    /// Sequential requests without a body on the idle line.
     Latency {
-        /// How many.
+        /// Number of requests.
         samples: u32,
     },
-    /// Requests of one size, one after the other.
+    /// Sequential requests of one size.
     Transfer {
-        /// Which way the body goes.
+        /// The direction of the bodies.
         direction: Direction,
         /// The size of the body.
         bytes: u64,
-        /// How many requests.
+        /// Number of requests.
         count: u32,
     },
-    /// Datagrams that the server sends back.
+    /// Datagrams echoed by the server.
     Loss {
-        /// How many.
+        /// Number of datagrams.
         messages: u32,
     },
 }
 
-/// Which way a body goes, as the one who tests the line sees it.
+/// The direction of a body, as seen by the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// To the client.
@@ -95,7 +99,7 @@ impl Direction {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Download, Self::Upload];
 
-    /// The word for it in plans and results.
+    /// The name in plans and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Download => "download",
@@ -111,20 +115,20 @@ impl fmt::Display for Direction {
 }
 
 impl Plan {
-    /// Some seconds on most lines.
+    /// Takes some seconds on most lines.
     pub fn quick() -> Self {
         Self::compiled("quick", include_str!("plan/quick.toml"))
     }
 
-    /// More sizes and more requests of each.
+    /// More sizes, and more requests of each.
     pub fn full() -> Self {
         Self::compiled("full", include_str!("plan/full.toml"))
     }
 
-    /// Reads a plan that somebody wrote.
+    /// Parses a plan.
     ///
     /// # Errors
-    /// What is wrong with it, by line and column.
+    /// A mistake in the plan, with line and column.
     pub fn read(name: &str, document: &Document) -> Result<Self, Mistake> {
         file::read(name, document)
     }
@@ -133,7 +137,7 @@ impl Plan {
         Self::read(name, &Document::new(name, text)).expect("a test reads the plans that are compiled in")
     }
 
-    /// How many bytes all steps of the plan move in a direction if nothing stops them.
+    /// Number of bytes of all steps in a direction, without early stop.
     pub fn most_bytes(&self, wanted: Direction) -> Bytes {
         let bytes = self.steps.iter().map(|step| match *step {
             Step::Transfer { direction, bytes, count } if direction == wanted => bytes * u64::from(count),

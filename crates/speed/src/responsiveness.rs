@@ -1,55 +1,57 @@
-//! Round trips a minute with the line full, as draft-ietf-ippm-responsiveness-09 counts them.
+//! Round trips per minute under load, as defined in draft-ietf-ippm-responsiveness-09.
 //!
-//! Half of it are probes on new connections (TCP's handshake, TLS's, a request), half a request on the connection that fills the line. Of
-//! each kind the slowest 5 % are left out and the rest averaged; the two halves are rates, and their mean is the figure. Earlier drafts
-//! averaged the times and made a rate of that, which is less: so the draft's name is a part of the result.
+//! Half of the figure is from probes on new connections (TCP handshake, TLS handshake, request), half from
+//! requests on the connection that carries the load. For each kind the slowest 5 % are dropped and the rest
+//! averaged. The two halves are rates, and the figure is their mean. Earlier drafts averaged the times
+//! before computing the rate, which yields less; therefore the draft is part of the result.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What probes took while a direction was full.
+/// Durations of probes during load in one direction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Probes {
-    /// TCP's handshakes of new connections; of QUIC's, the handshake.
+    /// TCP handshakes of new connections, or QUIC handshakes.
     pub connect: Vec<Duration>,
-    /// TLS's handshakes of new connections; none in clear text or over QUIC.
+    /// TLS handshakes of new connections; empty in clear text or over QUIC.
     pub tls: Vec<Duration>,
     /// Requests on new connections.
     pub http: Vec<Duration>,
-    /// Requests on the connection that fills the line; none over HTTP/1.1.
+    /// Requests on the loaded connection; empty over HTTP/1.1.
     pub own: Vec<Duration>,
 }
 
-/// How responsive a line is with something else on it.
+/// The responsiveness of a line under load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Responsiveness {
-    /// Round trips a minute, in the direction where there are fewer. Null if it cannot be measured.
+    /// Round trips per minute in the worse direction. Null if it cannot be measured.
     pub value: Option<f64>,
-    /// By which formula, over which probes, in which direction.
+    /// The formula, the probes, and the direction.
     pub method: String,
-    /// How steady it was: the figure of each quarter of the probes is within 5 % of their mean ("high"), 20 % ("medium") or not ("low").
+    /// Stability of the figure: the figure of each quarter of the probes is within 5 % of their mean
+    /// ("high"), 20 % ("medium"), or neither ("low").
     pub confidence: Option<Confidence>,
-    /// What it would take.
+    /// The reason for a missing figure.
     #[serde(skip)]
     pub missing: Option<&'static str>,
 }
 
-/// How much a figure can be relied on.
+/// The reliability of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// It wandered, or there were few probes.
+    /// Unstable, or too few probes.
     Low,
-    /// It varied.
+    /// Variable.
     Medium,
-    /// It was steady.
+    /// Stable.
     High,
 }
 
 impl Probes {
-    /// Round trips a minute. None without a probe on each kind of connection.
+    /// Round trips per minute; `None` without probes on each kind of connection.
     pub fn rate(&self) -> Option<f64> {
         let parts = [&self.connect, &self.tls, &self.http];
         let means: Vec<f64> = parts.into_iter().filter_map(|part| trimmed_mean(part)).collect();
@@ -59,7 +61,6 @@ impl Probes {
         (foreign > 0.0 && own > 0.0).then(|| (60.0 / foreign + 60.0 / own) / 2.0)
     }
 
-    /// How steady that was.
     fn confidence(&self) -> Confidence {
         let quarters: Option<Vec<f64>> = (0..PARTS).map(|number| self.part(number).rate()).collect();
         let Some(quarters) = quarters else { return Confidence::Low };
@@ -99,7 +100,7 @@ impl Probes {
 }
 
 impl Responsiveness {
-    /// Of the probes while something was downloaded, and uploaded: the worse of the two.
+    /// The responsiveness by the probes during downloads and uploads: the worse of the two.
     pub fn of(down: &Probes, up: &Probes) -> Self {
         let rates = [("download", down), ("upload", up)]
             .into_iter()
@@ -118,7 +119,7 @@ impl Responsiveness {
     }
 }
 
-/// The mean in seconds without the slowest 5 %. None of nothing.
+/// The mean without the slowest 5 %, s; `None` if empty.
 fn trimmed_mean(times: &[Duration]) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -128,7 +129,7 @@ fn trimmed_mean(times: &[Duration]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sorted.iter().map(Duration::as_secs_f64).sum::<f64>() / n)
 }
 
-/// The formula changed with the drafts.
+/// The formula depends on the draft.
 const DRAFT: &str = "draft-ietf-ippm-responsiveness-09";
 
 const PARTS: usize = 4;

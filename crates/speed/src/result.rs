@@ -1,4 +1,4 @@
-//! What a test came to, as one document: `longhaul speed test --json`.
+//! The result document of a test: `longhaul speed test --json`.
 
 mod reported;
 
@@ -23,83 +23,83 @@ pub use self::reported::{Implausible, LARGEST};
 /// The name of its schema.
 pub const SCHEMA: &str = "longhaul.speed/1";
 
-/// A whole test.
+/// The result of a test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// By this name the schema is found.
+    /// Identifies the schema.
     pub schema: String,
-    /// What was tested against.
+    /// The server's URL.
     pub url: String,
-    /// When it began, UTC.
+    /// Start of the test, UTC.
     pub started: String,
-    /// How long it took, seconds.
+    /// Duration, s.
     pub took_s: f64,
     /// The plan's name.
     pub plan: String,
     /// "http/1.1", "h2" or "h3".
     pub protocol: String,
-    /// Requests at once in each transfer.
+    /// Concurrent requests in each transfer.
     pub streams: u32,
-    /// Where the server is.
+    /// Address of the server.
     #[serde(default)]
     pub server: Option<String>,
-    /// To the client.
+    /// Towards the client.
     pub download: Bandwidth,
-    /// To the server.
+    /// Towards the server.
     pub upload: Bandwidth,
-    /// There and back.
+    /// Round-trip times.
     pub latency: Latency,
-    /// Datagrams that did not come back. Null if that was not measured.
+    /// Datagram loss. Null if not measured.
     pub loss: Option<Loss>,
-    /// What it is good for, and the reason for each point.
+    /// The suitability for applications, with a reason for each point.
     pub scores: Scores,
-    /// By which rubric.
+    /// The version of the rubric.
     pub rubric: String,
-    /// Round trips a minute with the line full.
+    /// Round trips per minute under load.
     pub rpm: Responsiveness,
-    /// The same in words.
+    /// The suitability as text.
     pub sentence: String,
-    /// What was not measured, and why.
+    /// Values that were not measured, with reasons.
     pub missing: Vec<Missing>,
-    /// Whether somebody ended the test before its end.
+    /// Whether the user stopped the test early.
     #[serde(default)]
     pub interrupted: bool,
 }
 
-/// Datagrams that the server was to send back.
+/// Loss of datagrams that the server echoes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Loss {
-    /// How many were sent.
+    /// Number of datagrams sent.
     pub sent: u32,
-    /// How many did not come back in time.
+    /// Number of datagrams that did not return in time.
     pub lost: u32,
-    /// Their share.
+    /// Share of lost datagrams.
     pub ratio: f64,
-    /// The share of this line is not below this with a confidence of 95 %, if losses are independent of each other.
+    /// Lower bound of the 95 % confidence interval of the line's loss, if losses are independent.
     #[serde(default)]
     pub low: f64,
-    /// Nor above this.
+    /// Upper bound of it.
     #[serde(default)]
     pub high: f64,
 }
 
-/// Something that a test did not measure.
+/// A value that was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
-    /// By its name in the result: "download", "loss", "rpm", ...
+    /// Its name in the result: "download", "loss", "rpm", ...
     pub what: String,
-    /// Why, and what it would take.
+    /// The reason, and how to measure it.
     pub why: String,
 }
 
 impl Loss {
-    /// Of so many that were sent and came back.
+    /// The loss for these numbers of sent and returned datagrams.
     ///
     /// # Errors
-    /// If none did: a line on which a test over TCP works does not lose all.
+    /// If no datagram returned: a line that carries TCP does not lose all datagrams.
     pub fn of(sent: u32, came_back: u32) -> Result<Self, &'static str> {
         if came_back == 0 {
-            return Err("no datagram came back: something between lets no UDP through to this port");
+            return Err("no datagram returned: UDP to this port is blocked on the path");
         }
         let lost = sent.saturating_sub(came_back);
         let (low, high) = share_interval(lost.into(), sent.into());
@@ -108,27 +108,27 @@ impl Loss {
 }
 
 impl Missing {
-    /// Something, and why.
+    /// A value and the reason.
     pub fn new(what: &str, why: impl Into<String>) -> Self {
         Self { what: what.to_owned(), why: why.into() }
     }
 }
 
-/// What scores come from, and what they come to: `longhaul speed score --json`.
+/// Figures and their scores: `longhaul speed score --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
     /// The figures.
     pub measured: Measured,
-    /// What they are good for, and the reason for each point.
+    /// The suitability for applications, with a reason for each point.
     pub scores: Scores,
-    /// By which rubric.
+    /// The version of the rubric.
     pub rubric: String,
-    /// The same in words.
+    /// The suitability as text.
     pub sentence: String,
 }
 
 impl Judgement {
-    /// Of figures that somebody has.
+    /// Scores the given figures.
     pub fn of(measured: Measured) -> Self {
         let scores = Rubric::AIM.score(&measured);
         let sentence = sentence(&measured, &scores);
@@ -137,45 +137,45 @@ impl Judgement {
 }
 
 impl Outcome {
-    /// The figures that scores come from.
+    /// The figures used for scores.
     pub fn measured(&self) -> Measured {
         measured(&self.download, &self.upload, &self.latency, self.loss)
     }
 }
 
-/// What a test has seen, before anything was made of it.
+/// The raw measurements of a test.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    /// What was tested against.
+    /// The server's URL.
     pub url: String,
-    /// When it began, UTC.
+    /// Start of the test, UTC.
     pub started: String,
-    /// How long it took, seconds.
+    /// Duration, s.
     pub took_s: f64,
     /// The plan's name.
     pub plan: String,
     /// "http/1.1", "h2" or "h3".
     pub protocol: String,
-    /// Requests at once in each transfer.
+    /// Concurrent requests in each transfer.
     pub streams: u32,
-    /// Where the server is.
+    /// Address of the server.
     pub server: Option<String>,
     /// The transfers of each [`Direction`].
     pub transfers: [Vec<Transfer>; 2],
-    /// Who limited them, where somebody saw it.
+    /// Limits of the transfers, if measured.
     pub limits: [Option<Limits>; 2],
-    /// All looks at the latency.
+    /// All latency samples.
     pub latencies: Vec<Sample>,
-    /// What probes took while a direction was full.
+    /// Durations of probes during load in each direction.
     pub probes: [Probes; 2],
-    /// Lost datagrams, or why they were not counted.
+    /// Datagram loss, or the reason why it was not measured.
     pub loss: Option<Result<Loss, String>>,
-    /// Whether somebody ended it before its end.
+    /// Whether the user stopped the test early.
     pub interrupted: bool,
 }
 
 impl Seen {
-    /// What it comes to.
+    /// Computes the result.
     pub fn conclude(mut self) -> Outcome {
         let mut missing = Vec::new();
         let latency = Latency::of(std::mem::take(&mut self.latencies));
@@ -184,7 +184,7 @@ impl Seen {
             Direction::BOTH.map(|direction| self.bandwidth(direction, round_trip, &mut missing));
         let loaded = [(latency.loaded_down_ms, "loaded_down_ms"), (latency.loaded_up_ms, "loaded_up_ms")];
         for (_, name) in loaded.into_iter().filter(|(figure, _)| figure.is_none()) {
-            let why = "no transfer took long enough for a look at the latency beside it";
+            let why = "no transfer took long enough to measure the latency during it";
             missing.push(Missing::new(&format!("latency.{name}"), why));
         }
         let loss =
@@ -217,7 +217,6 @@ impl Seen {
         }
     }
 
-    /// What a direction carries, and who limited it.
     fn bandwidth(
         &self,
         direction: Direction,
@@ -240,7 +239,6 @@ impl Seen {
     }
 }
 
-/// The figures that scores come from.
 fn measured(download: &Bandwidth, upload: &Bandwidth, latency: &Latency, loss: Option<Loss>) -> Measured {
     Measured {
         download_bps: download.bps_p90,

@@ -1,7 +1,8 @@
-//! AIM: points for what was measured, and from points to what a line is good for. The rubric is data and has a version.
+//! AIM: points for measured values, and classes of suitability from points. The rubric is data with a
+//! version.
 //!
-//! What was not measured is missing and named, and makes a score a range from the least to the most that it could be: a test without
-//! latency under load must not get the best mark for it.
+//! Missing values are listed, and turn a score into a range from the minimum to the maximum possible: a
+//! test without latency under load must not get the best class for it.
 
 mod score;
 #[cfg(test)]
@@ -12,34 +13,34 @@ use serde::{Deserialize, Serialize};
 
 pub use self::score::{Class, Reason, Score, Scores};
 
-/// What a line was measured at. What was not is absent.
+/// Measured values of a line. Values that were not measured are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measured {
-    /// Bits a second.
+    /// Bits per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub download_bps: Option<f64>,
-    /// Bits a second.
+    /// Bits per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upload_bps: Option<f64>,
-    /// Latency with the line idle, ms.
+    /// Idle latency, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_ms: Option<f64>,
-    /// Latency while something is downloaded, ms.
+    /// Latency during downloads, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loaded_down_ms: Option<f64>,
-    /// Latency while something is uploaded, ms.
+    /// Latency during uploads, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loaded_up_ms: Option<f64>,
-    /// The mean difference of two samples of latency, ms.
+    /// Mean difference of consecutive latency samples, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter_ms: Option<f64>,
-    /// The share of packets that were lost, 0 to 1.
+    /// Share of lost packets, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ratio: Option<f64>,
 }
 
-/// Something that gets points.
+/// A scored value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
@@ -47,61 +48,62 @@ pub enum Input {
     Download,
     /// The rate of uploads.
     Upload,
-    /// Latency with the line idle.
+    /// Idle latency.
     Latency,
-    /// How much more it is with the line full, in the worse direction.
+    /// Increase of the latency under load, in the worse direction.
     LoadedIncrease,
-    /// How much it varies.
+    /// Jitter.
     Jitter,
-    /// Packets that do not come back.
+    /// Packet loss.
     Loss,
 }
 
-/// From a figure to points: `points[n]`, n being how many of `cuts` the figure reaches.
+/// Maps a figure to points: `points[n]`, where n is the number of `cuts` that the figure reaches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cuts {
     /// Ascending, in the unit of the input.
     pub cuts: &'static [f64],
-    /// One more than cuts.
+    /// One element more than `cuts`.
     pub points: &'static [i32],
 }
 
-/// Something that people use lines for.
+/// An application of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Experience {
-    /// What gets points for it.
+    /// The inputs scored for it.
     pub inputs: &'static [Input],
-    /// From how many points on it is poor, average, good and great.
+    /// The minimum points of the classes poor, average, good and great.
     pub classes: [i32; 4],
 }
 
-/// How figures become scores.
+/// The rules from figures to scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rubric {
-    /// By this name results say which one it was.
+    /// The version, which results contain.
     pub version: &'static str,
-    /// Of packet loss, percent.
+    /// For packet loss, percent.
     pub loss: Cuts,
-    /// Of latency and of its increase, ms.
+    /// For latency and its increase, ms.
     pub latency: Cuts,
-    /// Of jitter, ms.
+    /// For jitter, ms.
     pub jitter: Cuts,
-    /// Of both directions, Mbit/s.
+    /// For both directions, Mbit/s.
     pub bandwidth: Cuts,
-    /// Watching.
+    /// Video streaming.
     pub streaming: Experience,
-    /// Playing.
+    /// Gaming.
     pub gaming: Experience,
-    /// Talking: calls and meetings in real time.
+    /// Real-time calls and meetings.
     pub rtc: Experience,
 }
 
 impl Rubric {
     /// The published cuts of AIM.
     ///
-    /// An older example of it that is often shown, an office far from its access point and close to it, has 25, 15, 15 and 45, 35, 35
-    /// points: sums that need 5 and 15 points for latency under load, of which 15 is no value that these cuts give. So it is of another
-    /// version, of which nothing else is known; a test of this module has what these cuts make of its figures.
+    /// A published older example, an office far from its access point and close to it, has 25, 15, 15 and
+    /// 45, 35, 35 points. These sums require 5 and 15 points for latency under load, but these cuts never
+    /// yield 15. The example is therefore of another, unpublished version. A test of this module contains
+    /// the result of these cuts for its figures.
     pub const AIM: Self = Self {
         version: "aim/2",
         loss: Cuts { cuts: &[1.0, 5.0, 25.0, 50.0], points: &[10, 5, 0, -10, -20] },
@@ -132,7 +134,7 @@ impl Rubric {
         }
     }
 
-    /// What a line is good for.
+    /// Scores all applications.
     pub fn score(&self, measured: &Measured) -> Scores {
         Scores {
             streaming: Score::of(self, &self.streaming, measured),
@@ -158,14 +160,11 @@ impl Cuts {
     }
 }
 
-/// What is known about an input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Known {
-    /// All.
     Is(f64),
-    /// It may be more: only one of two directions was measured.
+    /// A lower bound: only one of two directions was measured.
     AtLeast(f64),
-    /// Nothing.
     Nothing,
 }
 
@@ -182,7 +181,8 @@ impl Measured {
         }
     }
 
-    /// How much longer a round trip is with the line full, in the worse direction, ms. None if it was not measured in both.
+    /// The increase of the round-trip time under load in the worse direction, ms; `None` unless measured in
+    /// both.
     pub fn added_ms(&self) -> Option<f64> {
         match self.loaded_increase() {
             Known::Is(ms) => Some(ms),
@@ -200,10 +200,10 @@ impl Measured {
         }
     }
 
-    /// Whether all that is there can be: no negative figure, no share above 1.
+    /// Checks that all values are possible: no negative figure, no share above 1.
     ///
     /// # Errors
-    /// The field that cannot be, and why.
+    /// The invalid field, and the reason.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         let fields = [
             ("download_bps", self.download_bps),

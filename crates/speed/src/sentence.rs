@@ -1,10 +1,10 @@
-//! What a line is good for, in a sentence or two for somebody who has never heard of a bit.
+//! Summarizes the suitability of a line in a few sentences without technical terms.
 
 use units::show;
 
 use crate::rubric::{Class, Measured, Scores};
 
-/// Says what the line is good for, and what will be in the way. What was not measured is not spoken of as if it were fine.
+/// The summary, including limitations. Values that were not measured are stated as such.
 pub fn sentence(measured: &Measured, scores: &Scores) -> String {
     let mut said = vec![format!("{}.", capital(&video(measured)))];
     said.push(format!("{}.", capital(&calls(measured, scores))));
@@ -15,15 +15,14 @@ pub fn sentence(measured: &Measured, scores: &Scores) -> String {
     said.join(" ")
 }
 
-/// How much video there is room for.
 fn video(measured: &Measured) -> String {
     let Some(mbits) = measured.download_bps.map(|bps| bps / 1e6) else {
         return "how much video it carries was not measured".to_owned();
     };
     let room = |each: f64| (mbits * USABLE / each).floor();
     match (room(UHD), room(HD)) {
-        (uhd, _) if uhd >= 10.0 => "video is no burden to it: ten 4K streams at once and more".to_owned(),
-        (uhd, _) if uhd >= 2.0 => format!("fine for {} 4K streams at once", number(uhd)),
+        (uhd, _) if uhd >= 10.0 => "more than enough for video: ten or more 4K streams".to_owned(),
+        (uhd, _) if uhd >= 2.0 => format!("fine for {} simultaneous 4K streams", number(uhd)),
         (uhd, _) if uhd >= 1.0 => "fine for one 4K stream".to_owned(),
         (_, hd) if hd >= 2.0 => format!("enough for {} HD streams, and too slow for 4K", number(hd)),
         (_, hd) if hd >= 1.0 => "enough for one HD stream, and too slow for 4K".to_owned(),
@@ -32,7 +31,6 @@ fn video(measured: &Measured) -> String {
     }
 }
 
-/// How calls will go, and what is in their way.
 fn calls(measured: &Measured, scores: &Scores) -> String {
     let increase = |loaded: Option<f64>| Some((loaded? - measured.idle_ms?).max(0.0));
     let (down, up) = (increase(measured.loaded_down_ms), increase(measured.loaded_up_ms));
@@ -61,7 +59,6 @@ fn calls(measured: &Measured, scores: &Scores) -> String {
     }
 }
 
-/// How games will go.
 fn games(scores: &Scores) -> String {
     let score = &scores.gaming;
     let word = |class| match class {
@@ -82,10 +79,10 @@ fn games(scores: &Scores) -> String {
     }
 }
 
-/// What sending takes, where it is slow.
+/// The duration of a typical upload, if the line is slow.
 fn upload(measured: &Measured) -> Option<String> {
     let bps = measured.upload_bps.filter(|bps| *bps > 0.0 && *bps < SLOW_UPLOAD_BPS)?;
-    // A minute of a telephone's video in HD.
+    // A one-minute HD video of a smartphone.
     let seconds = VIDEO_BYTES * 8.0 / bps;
     Some(format!("to send a video of a minute takes {}", show::span(seconds)))
 }
@@ -102,17 +99,17 @@ fn number(count: f64) -> String {
     WORDS.get(at).map_or_else(|| format!("{count:.0}"), |word| (*word).to_owned())
 }
 
-/// Mbit/s of a stream, as the large services ask for: 4K, HD and what is less.
+/// Mbit/s of a stream, as required by large services: 4K, HD and SD.
 const UHD: f64 = 25.0;
 const HD: f64 = 5.0;
 const SD: f64 = 1.0;
-/// Others are on the line, and streams come in bursts.
+/// Reserve for other traffic and bursts.
 const USABLE: f64 = 0.8;
-/// From here on a jitter buffer runs empty, and people speak at once.
+/// A longer delay empties the jitter buffer, and speakers interrupt each other.
 const STUTTER_MS: f64 = 100.0;
-/// ITU-T G.114: 150 ms one way is the most that goes unnoticed.
+/// ITU-T G.114: up to 150 ms one way are not noticeable.
 const FAR_MS: f64 = 300.0;
-/// What error correction of calls cannot hide any more.
+/// Limit of the error correction of calls.
 const LOSSY: f64 = 0.05;
 const SLOW_UPLOAD_BPS: f64 = 10e6;
 const VIDEO_BYTES: f64 = 130e6;
@@ -140,7 +137,7 @@ mod tests {
     fn a_good_line() {
         assert_eq!(
             said(&GOOD),
-            "Fine for three 4K streams at once. Calls go well, also while someone downloads or uploads. Games that need quick \
+            "Fine for three simultaneous 4K streams. Calls go well, also while someone downloads or uploads. Games that need quick \
              reactions are as quick as it gets."
         );
     }
@@ -166,7 +163,7 @@ mod tests {
             (6.25, "Enough for one HD stream, and too slow for 4K."),
             (25.0, "Enough for four HD streams, and too slow for 4K."),
             (32.0, "Fine for one 4K stream."),
-            (1000.0, "Video is no burden to it"),
+            (1000.0, "More than enough for video"),
         ] {
             let said = said(&Measured { download_bps: Some(mbits * 1e6), ..GOOD });
             assert!(said.starts_with(expected), "{mbits}: {said}");

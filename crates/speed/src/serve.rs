@@ -1,4 +1,4 @@
-//! The server of a speed test: bodies that are made as they are sent, bodies that are forgotten as they come, and datagrams that go back.
+//! The server of a speed test: generates download bodies, discards upload bodies, and echoes datagrams.
 
 mod admission;
 mod answer;
@@ -43,21 +43,22 @@ pub use self::{
 };
 use crate::{Error, kept::Store};
 
-/// Where a server that is ready can be reached.
+/// The addresses of a running server.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// Where it listens, in the configuration's order, with the ports that were free where it said 0.
+    /// The listening addresses in the configuration's order, with assigned ports instead of port 0.
     pub addresses: Vec<SocketAddr>,
-    /// The UDP port at which datagrams are sent back.
+    /// The UDP port of the loss test.
     pub loss_port: Option<u16>,
-    /// Where metrics are.
+    /// The addresses of the metrics.
     pub metrics: Vec<SocketAddr>,
 }
 
-/// Serves until asked to stop; calls `ready` once tests can be made. Blocks; to be called outside of any tokio runtime.
+/// Serves until stopped. Calls `ready` when the server accepts tests. Blocks; call it outside of any tokio
+/// runtime.
 ///
 /// # Errors
-/// When an address cannot be listened on, or a certificate not be used, made or written.
+/// If an address cannot be listened on, or a certificate cannot be used, created or written.
 pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::System { what: "start a runtime", source })?;
@@ -107,14 +108,12 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     Ok(responder.counts.totals())
 }
 
-/// The file of results, if any are to be kept.
 fn keeping(config: &Config, clock: Clock) -> Result<Option<Keeping>, Error> {
     let Some(keep) = &config.keep else { return Ok(None) };
     let store = Store::open(keep, moment(clock))?;
     Ok(Some(Keeping::new(store, keep.keep_for.as_secs(), config.operator)))
 }
 
-/// Removes results that are over, also when nobody leaves another one.
 async fn sweep_now_and_then(responder: Arc<Responder>) {
     loop {
         responder.sweep().await;
@@ -122,10 +121,9 @@ async fn sweep_now_and_then(responder: Arc<Responder>) {
     }
 }
 
-/// A result may stay so much longer than its time, and is not told any more.
+/// An expired result may remain in the file for this time, but is no longer returned.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(3600);
 
-/// Answers those who collect metrics.
 fn for_prometheus(responder: Arc<Responder>) -> impl http::server::Handler {
     move |request: Request<Body>| {
         let mut response = match request.uri().path() {
@@ -138,10 +136,10 @@ fn for_prometheus(responder: Arc<Responder>) -> impl http::server::Handler {
     }
 }
 
-/// 300 Mbit/s at 300 ms are 11 MB; a body is read at once, so it is not memory that is held.
+/// 300 Mbit/s at 300 ms are 11 MB. Bodies are read immediately, so this memory is rarely used.
 const UPLOAD_WINDOW: u32 = 16 << 20;
 
-/// With HTTP/2 an answer waits for all that was taken before it, and that wait would look like the line's.
+/// With HTTP/2 a response waits behind all unsent data, and this wait would appear as network latency.
 const UNSENT: Duration = Duration::from_millis(10);
 
 fn identity(tls: &Tls, addresses: &[SocketAddr]) -> Result<Identity, Error> {

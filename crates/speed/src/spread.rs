@@ -1,28 +1,29 @@
-//! The five numbers of a box plot.
+//! The five-number summary of a box plot.
 
 use experience::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Least, quartiles and most of some figures, in their unit. Quantiles are of type 7, as numpy and R have them.
+/// Minimum, quartiles and maximum of some figures, in their unit. Quantiles are of type 7, as in numpy and
+/// R.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
-    /// How many there are.
+    /// Number of figures.
     pub n: usize,
-    /// The least.
+    /// Minimum.
     pub min: f64,
-    /// A quarter is not above it.
+    /// First quartile.
     pub p25: f64,
-    /// The median.
+    /// Median.
     pub p50: f64,
-    /// Three quarters are not above it.
+    /// Third quartile.
     pub p75: f64,
-    /// The most.
+    /// Maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of figures that are finite and not negative; of none there is none.
+    /// The summary of finite, non-negative figures; `None` if empty.
     pub fn of(figures: &[f64]) -> Option<Self> {
         let all = Distribution::new(figures.to_vec()).ok()?;
         let [p25, p50, p75] = [0.25, 0.5, 0.75].map(|share| all.quantile(share));
@@ -30,7 +31,7 @@ impl Spread {
     }
 }
 
-/// A quantile of type 7; of no figures there is none.
+/// A quantile of type 7; `None` if empty.
 pub(crate) fn quantile(figures: &[f64], share: f64) -> Option<f64> {
     Distribution::new(figures.to_vec()).ok().map(|all| all.quantile(share))
 }

@@ -1,4 +1,4 @@
-//! The way through a plan: sizes grow until a request takes so long that a larger one would tell the same.
+//! Executes a plan: sizes increase until larger requests would not change the result.
 
 #[cfg(test)]
 mod tests;
@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use crate::plan::{Direction, Larger, Plan, Step};
 
-/// Where a test is in its plan. Given what each set took, it says what comes next.
+/// The position in a plan. Given the durations of each set, it returns the next step.
 #[derive(Debug, Clone)]
 pub struct Course<'p> {
     plan: &'p Plan,
-    /// Of a body, in bytes, that the server gives and takes.
+    /// Maximum body size of the server, in bytes.
     largest: u64,
     next: usize,
     is_enough: [bool; 2],
-    /// The latest set of a direction, if it was too short for the length of the line.
+    /// The latest set of a direction, if it was too short for the line.
     short: [Option<Short>; 2],
 }
 
-/// A set that says nothing of larger ones.
+/// A set that does not predict the rate of larger ones.
 #[derive(Debug, Clone, Copy)]
 struct Short {
     bytes: u64,
@@ -27,13 +27,14 @@ struct Short {
 }
 
 impl<'p> Course<'p> {
-    /// At the beginning, with a server that gives and takes bodies of so many bytes.
+    /// The start of a plan, with the server's limit of body sizes.
     pub fn new(plan: &'p Plan, largest: u64) -> Self {
         Self { plan, largest, next: 0, is_enough: [false; 2], short: [None; 2] }
     }
 
-    /// The next step, and how many there are from it on, itself included. Sets of a direction that has seen enough are passed over, and
-    /// so are latencies that would stand between two of them. Larger sets than those of the plan come before the latency at its end.
+    /// The next step, and the number of remaining steps including it. Skips the remaining sets of a
+    /// finished direction, and latency steps between skipped sets. Additional larger sets precede the last
+    /// latency step.
     pub fn next_step(&mut self) -> Option<(Step, usize)> {
         loop {
             let left = &self.plan.steps[self.next..];
@@ -46,7 +47,7 @@ impl<'p> Course<'p> {
             self.next += 1;
             let is_worth_it = match step {
                 Step::Transfer { direction, .. } => !self.is_enough(direction),
-                // The last one is at the end of the line's work, wherever that is.
+                // The last latency step is always executed.
                 Step::Latency { .. } => self.is_anything_left() || self.next == self.plan.steps.len(),
                 Step::WarmUp { .. } | Step::Loss { .. } => true,
             };
@@ -56,10 +57,11 @@ impl<'p> Course<'p> {
         }
     }
 
-    /// A set of bodies of this size is over whose requests took so long, on a line with this round trip, if it is known.
+    /// Reports a completed set with the durations of its requests, and the line's round-trip time if known.
     ///
-    /// On a long line a request takes more than a second because the sender's window has not opened yet, and larger ones would not tell
-    /// the same. So a set says nothing of larger ones before its fastest request took as many round trips as the plan says.
+    /// On a long line a request may take more than a second because the sender's window has not opened yet,
+    /// and larger requests would be faster. A set is therefore final only if its fastest request took the
+    /// plan's number of round trips.
     pub fn finished(
         &mut self,
         (direction, bytes): (Direction, u64),
@@ -75,12 +77,13 @@ impl<'p> Course<'p> {
         self.short[direction as usize] = (fastest <= opened).then_some(Short { bytes, fastest });
     }
 
-    /// Whether a set that has lasted for so long begins another request.
+    /// Whether a set that has lasted for `set_lasted` starts another request.
     pub fn goes_on(&self, set_lasted: Duration) -> bool {
         set_lasted < self.plan.limits.longest_set
     }
 
-    /// A set of larger bodies than those that were too short: of both directions the one of the smaller, so that they grow side by side.
+    /// An additional larger set for a direction whose sets were too short. Takes the direction with the
+    /// smaller bodies first, so that both grow alternately.
     fn larger(&mut self) -> Option<Step> {
         let Larger { by, up_to, count, within } = self.plan.larger?;
         let larger = |direction: Direction| {
@@ -107,6 +110,7 @@ impl<'p> Course<'p> {
     }
 }
 
-/// A window that begins with 10 segments of 1460 bytes (RFC 6928) and doubles each round trip has let 15 MB through after ten of them. A
-/// smaller body that takes longer has met its limit before. Lines of up to 100 ms reach this within the second of the plans.
+/// A window that starts with 10 segments of 1460 bytes (RFC 6928) and doubles each round trip has passed 15
+/// MB after ten round trips. A smaller body that takes longer has reached its limit before. Lines of up to
+/// 100 ms satisfy this within the plans' second.
 pub const ROUNDS: u32 = 10;

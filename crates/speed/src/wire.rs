@@ -1,6 +1,6 @@
-//! What client and server say to each other: paths, JSON, Server-Timing, and datagrams of the loss test.
+//! The protocol between client and server: paths, JSON, Server-Timing, and datagrams of the loss test.
 //!
-//! Everything here reads what others have sent: it takes nothing longer than it expects and never panics.
+//! All parsers here process untrusted input: lengths are bounded, and they never panic.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -8,89 +8,91 @@ use serde::{Deserialize, Serialize};
 
 use crate::limited::Times;
 
-/// Begins a test: POST. The answer is a [`Greeting`].
+/// Starts a test: POST. The response is a [`Greeting`].
 pub const BEGIN: &str = "/__test";
 /// A body of `bytes` bytes: GET.
 pub const DOWN: &str = "/__down";
-/// Takes a body and says what came when: POST. The answer is a [`Received`].
+/// Receives a body and reports its arrival times: POST. The response is a [`Received`].
 pub const UP: &str = "/__up";
-/// Takes a browser's offer of a data channel for the datagrams of a test: POST. The answer is the other half of it (SDP, as JSON).
+/// Takes a browser's offer of a data channel for the datagrams of a test: POST. The response is the SDP
+/// answer, as JSON.
 pub const CHANNEL: &str = "/__channel";
-/// What the server's kernel says of a test's connections: GET. The answer is [`Told`].
+/// The kernel statistics of a test's connections on the server: GET. The response is [`Told`].
 pub const LIMITS: &str = "/__limits";
-/// Whether and how the server keeps results: GET. Keeps one: POST.
+/// Whether the server stores results: GET. Stores a result: POST.
 pub const KEEP: &str = "/__keep";
-/// A result that was kept, by its `id`: GET.
+/// A stored result by its `id`: GET.
 pub const KEPT: &str = "/__kept";
-/// All results that are kept, for the operator: GET.
+/// All stored results, for the operator: GET.
 pub const OVERVIEW: &str = "/operator.json";
-/// How many bytes of a test's uploads have arrived: a field of the answer to a request for no bytes that names the test.
+/// Number of received bytes of a test's uploads: a field in the response to a request for 0 bytes that
+/// names the test.
 pub const RECEIVED_BYTES: &str = "received-bytes";
-/// What other clients of the responsiveness draft look for: GET.
+/// Configuration for other clients of the responsiveness draft: GET.
 pub const NQ: &str = "/.well-known/nq";
 
-/// The name of a [`Greeting`]'s form.
+/// The schema of a [`Greeting`].
 pub const GREETING: &str = "longhaul.speed.test/1";
 
-/// A test has begun.
+/// The response to the start of a test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
-    /// By which a client knows that this is a speed server: [`GREETING`].
+    /// Identifies a speed server: [`GREETING`].
     pub schema: String,
-    /// Names the test in its further requests and datagrams.
+    /// Identifies the test in its further requests and datagrams.
     pub test: Token,
-    /// Where datagrams are sent back. Null: nowhere.
+    /// The UDP port of the loss test. Null: no loss test.
     pub loss_port: Option<u16>,
     /// The largest body of a download.
     pub largest: u64,
 }
 
-/// Whether and how a server keeps results.
+/// The storage of results by a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
-    /// For how long, s. Null: it keeps none.
+    /// Retention time, s. Null: no results are stored.
     pub keep_for_s: Option<u64>,
-    /// What it keeps of the client's address.
+    /// The part of the client's address that it stores.
     pub network: Option<String>,
 }
 
-/// Where a result that was left at a server is found.
+/// The location of a stored result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
-    /// Its page.
+    /// URL of its page.
     pub link: String,
 }
 
-/// When an upload's pieces came, by the server's clock.
+/// Arrival times of an upload's pieces, on the server's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Received {
-    /// All of the body.
+    /// Size of the body.
     pub bytes: u64,
-    /// Of that, what was there at `first_ns`.
+    /// Bytes received at `first_ns`.
     pub first_bytes: u64,
-    /// When the first piece was there, ns.
+    /// Arrival of the first piece, ns.
     pub first_ns: u64,
-    /// When the last was, ns.
+    /// Arrival of the last piece, ns.
     pub last_ns: u64,
 }
 
-/// What the kernel added up for the connections of a test.
+/// Accumulated kernel times of a test's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// Since the test's first download on each. Null if nobody can see it.
+    /// Since the test's first download on each connection. Null if unavailable.
     pub times: Option<Times>,
 }
 
-/// A test's name: who does not know it cannot guess it.
+/// An unguessable identifier of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(pub [u8; 16]);
 
-/// The value of a parameter in a query. Neither has anything in it that would be escaped.
+/// The value of a query parameter. Names and values contain no escaped characters.
 pub fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
     query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// How long the server worked on a request, from a Server-Timing field (W3C): the sum of its durations.
+/// The server's processing time from a Server-Timing field (W3C): the sum of its durations.
 pub fn own_time(field: &str) -> Option<Duration> {
     let durations = field.split([',', ';']).filter_map(|part| part.trim().strip_prefix("dur="));
     let each = durations.filter_map(|ms| ms.trim_matches('"').parse::<f64>().ok());
@@ -98,7 +100,6 @@ pub fn own_time(field: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(sum / 1e3).ok().filter(|time| !time.is_zero())
 }
 
-/// The Server-Timing field of a request that was worked on for so long.
 pub(crate) fn server_timing(own: Duration) -> String {
     format!("app;dur={:.3}", own.as_secs_f64() * 1e3)
 }
@@ -106,15 +107,16 @@ pub(crate) fn server_timing(own: Duration) -> String {
 /// A datagram of the loss test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {
-    /// On its way there or back.
+    /// Its direction.
     pub way: Way,
     /// The test that it belongs to.
     pub test: Token,
-    /// Its number.
+    /// Its sequence number.
     pub number: u32,
 }
 
-/// On its way there or back. What is on its way back is never answered, so no two servers can be set on each other.
+/// The direction of a datagram. Returning datagrams are never echoed, so two servers cannot be made to
+/// loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// From the client.
@@ -124,10 +126,10 @@ pub enum Way {
 }
 
 impl Datagram {
-    /// Every datagram is as long as a packet of a call; so an answer is never larger than what it answers.
+    /// All datagrams are as long as a packet of a call, so a reply is never larger than its request.
     pub const BYTES: usize = 172;
 
-    /// As it is sent.
+    /// Serializes the datagram.
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&MAGIC);
@@ -140,7 +142,7 @@ impl Datagram {
         bytes
     }
 
-    /// What was received; none if it is no such datagram, or of another length.
+    /// Parses a datagram; `None` if it is invalid.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::BYTES] = bytes.try_into().ok()?;
         let way = match (bytes.starts_with(&MAGIC), bytes[4]) {
@@ -154,7 +156,7 @@ impl Datagram {
 }
 
 impl Token {
-    /// From 32 hexadecimal digits.
+    /// Parses 32 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() != 32 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
@@ -186,7 +188,7 @@ impl<'de> Deserialize<'de> for Token {
     }
 }
 
-/// An address as one that came over IPv4 has it, whichever socket it came in by.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 pub(crate) fn plain(address: IpAddr) -> IpAddr {
     address.to_canonical()
 }

@@ -14,10 +14,11 @@ use super::{
     setting::{Setting, Size},
 };
 
-/// What is the same in all runs of a cell. As JSON what is left as the machine has it is absent.
+/// The parameters shared by all runs of a cell. In JSON, parameters left at the machine's default are
+/// absent.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Parameters {
-    /// Round trip of the link, without queues, ms.
+    /// Round-trip time of the link without queues, ms.
     #[serde(rename = "rtt_ms", serialize_with = "milliseconds")]
     #[schemars(with = "f64")]
     pub rtt: Duration,
@@ -25,7 +26,7 @@ pub struct Parameters {
     #[serde(rename = "rate_mbps", serialize_with = "megabits")]
     #[schemars(with = "f64")]
     pub rate: Bitrate,
-    /// The reader's largest receive buffer: the third number of its `tcp_rmem`.
+    /// Maximum receive buffer of the reader: the third number of its `tcp_rmem`.
     #[serde(rename = "rmem_bytes", skip_serializing_if = "Setting::is_default")]
     #[schemars(with = "Option<u64>")]
     pub rmem: Setting<Size>,
@@ -41,7 +42,7 @@ pub struct Parameters {
     #[serde(skip_serializing_if = "Setting::is_default")]
     #[schemars(with = "Option<String>")]
     pub congestion: Setting<String>,
-    /// How the reader reads: the name of its programme.
+    /// Name of the reader's programme.
     #[serde(serialize_with = "name")]
     #[schemars(with = "String")]
     pub programme: Reader,
@@ -50,17 +51,17 @@ pub struct Parameters {
 /// One measurement of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Which cell, counted from 0 in the order of [`Grid::parameters`].
+    /// Index of the cell in the order of [`Grid::parameters`].
     pub cell: usize,
-    /// Names its files: what was set, and a few digits that differ wherever its scenario does.
+    /// Name of its files: the parameters, and a short hash of the scenario.
     pub name: String,
-    /// The scenario.
+    /// The scenario, as TOML.
     pub scenario: String,
-    /// The reader's programme, with all its phases.
+    /// The reader's programme with all its phases.
     pub programme: Programme,
-    /// How long it is measured.
+    /// Duration of the measurement.
     pub duration: Duration,
-    /// The link's rate, which is what it costs the machine.
+    /// Rate of the link, which determines the CPU load.
     pub rate: Bitrate,
 }
 
@@ -81,8 +82,8 @@ impl Grid {
         (0..self.cells()).map(cell).collect()
     }
 
-    /// All that is measured, in order: every cell once, then every cell a second time, so that what changes about the
-    /// machine meanwhile changes for all.
+    /// All runs in order: every cell once, then every cell a second time, so that a drift of the machine
+    /// affects all cells alike.
     pub fn runs(&self) -> Vec<Run> {
         let cells = self.parameters();
         let numbered =
@@ -99,7 +100,7 @@ impl Grid {
         Run { cell, name, scenario, programme, duration, rate: parameters.rate }
     }
 
-    /// A scenario file. Each repetition has a seed of its own.
+    /// The scenario file. Each repetition has a different seed.
     fn scenario(&self, number: u32, parameters: &Parameters, duration: Duration) -> String {
         let mut world = self.world.clone();
         let seed = world.get("seed").and_then(Value::as_integer).unwrap_or(1);
@@ -150,7 +151,6 @@ impl Grid {
 }
 
 impl Parameters {
-    /// The command line that measures.
     fn read(&self, duration: Duration) -> Vec<String> {
         let server = format!("sender:{DEFAULT_PORT}");
         let duration = units::duration::show(duration);
@@ -160,14 +160,14 @@ impl Parameters {
             .to_vec()
     }
 
-    /// The sender's kernel settings.
     fn sender(&self) -> Table {
         let wmem = ("net.ipv4.tcp_wmem", "4096 16384 2147483647".to_owned());
         let lowat = self.notsent_lowat.value();
         settings([Some(wmem), lowat.map(|lowat| ("net.ipv4.tcp_notsent_lowat", lowat.0.0.to_string()))])
     }
 
-    /// The reader's kernel settings. What a buffer begins with is the kernel's default, if there is room for it.
+    /// The reader's kernel settings. The initial buffer size is the kernel's default, limited to the
+    /// maximum.
     fn reader(&self) -> Table {
         let rmem = self
             .rmem
@@ -223,7 +223,7 @@ fn name<S: Serializer>(reader: &Reader, serializer: S) -> Result<S::Ok, S::Error
     serializer.serialize_str(&reader.name)
 }
 
-/// A number taken apart: with which value of each axis a cell has to do.
+/// Decodes a cell number as mixed-radix digits, one per axis.
 struct Digits(usize);
 
 impl Digits {
@@ -238,17 +238,17 @@ fn settings<const N: usize>(settings: [Option<(&str, String)>; N]) -> Table {
     settings.into_iter().flatten().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
-/// FNV-1a, folded to 24 bits: enough for a name, and the same in every version of this program.
+/// FNV-1a folded to 24 bits. The result must not change between versions, because file names contain it.
 fn digest(text: &str) -> u32 {
     let hash =
         text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash >> 24) ^ (hash & 0x00ff_ffff)
 }
 
-/// What the command of a cell is called, which names the file that it prints to.
+/// Name of the command, and of the file of its output.
 const SIDE: &str = "read";
 
-/// What a cell may take beyond its programme: connecting over the longest round trip, and a machine that is busy.
+/// Allowance beyond the programme's duration, for connecting over the longest round trip on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a sweep says of a cell: the columns of its table, of one run or of several. Pure.
+//! The measured values of a cell: of one run or of several. Pure.
 
 use std::cmp::Ordering;
 
@@ -6,58 +6,57 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::oscil::{Kind, Passage, Recording};
 
-/// Figures of one connection, as its reader saw it. What the programme does not ask for, or the kernel does not tell, is
-/// absent.
+/// Values of one connection, measured at the reader. Values that the programme does not produce or the
+/// kernel does not report are absent.
 ///
-/// Of several runs each figure is the median; ranges and longest times are those of all.
+/// For several runs each value is the median; ranges and maxima cover all runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
-    /// Bytes that were read.
+    /// Bytes read.
     pub bytes: u64,
-    /// What was read in the slowest and in the fastest second of unlimited phases, Mbit/s.
+    /// Lowest and highest read rate over one second in unlimited phases, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_mbps: Option<[f64; 2]>,
-    /// What was read in unlimited phases, mean, Mbit/s.
+    /// Mean read rate in unlimited phases, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_mean_mbps: Option<f64>,
-    /// What came from the network in the slowest and in the fastest of those seconds: without what had waited in the receive buffer, Mbit/s.
+    /// Lowest and highest network rate in those seconds, without data from the receive buffer, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network_mbps: Option<[f64; 2]>,
-    /// What was read in limited phases, mean, Mbit/s.
+    /// Mean read rate in limited phases, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_mbps: Option<f64>,
-    /// From the end of a slow phase until the network is as fast again as it was, s.
+    /// Time from the end of a slow phase until the network rate has recovered, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart_s: Option<f64>,
-    /// The longest of those times, s.
+    /// Maximum of those times, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart_max_s: Option<f64>,
-    /// How often the network did not become as fast again before the next slow phase.
+    /// Number of times that the network rate did not recover before the next slow phase.
     pub restarts_missed: usize,
-    /// The longest time in which the reader would have read and there was nothing, ms.
+    /// Longest time that the reader waited for data, ms.
     pub max_pause_ms: f64,
-    /// The largest window that was announced, bytes.
+    /// Largest advertised window, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<u32>,
     /// The largest receive buffer, bytes: payload and the kernel's metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcvbuf_bytes: Option<u32>,
-    /// Memory of the receive queue over bytes in it.
+    /// Memory of the receive queue divided by its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata_ratio: Option<f64>,
-    /// How often the buffer was full and the kernel looked for room in it (TcpExt `PruneCalled`).
+    /// Number of times that the receive buffer was full and the kernel pruned it (TcpExt `PruneCalled`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prunes: Option<u64>,
-    /// Packets that it merged to make room (TcpExt `TCPRcvCollapsed`).
+    /// Packets merged to free buffer space (TcpExt `TCPRcvCollapsed`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collapses: Option<u64>,
-    /// Packets that the socket dropped for want of room.
+    /// Packets that the socket dropped because the buffer was full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops: Option<u32>,
 }
 
 impl Figures {
-    /// Of what a reader recorded.
     pub(super) fn of(recording: &Recording) -> Self {
         let summary = &recording.summary;
         Self {
@@ -79,7 +78,7 @@ impl Figures {
         }
     }
 
-    /// Of several runs of one cell; nothing of none.
+    /// Summary of several runs of one cell; `None` for no runs.
     pub(super) fn of_all(runs: &[&Self]) -> Option<Self> {
         Some(Self {
             bytes: middle(runs, |run| Some(run.bytes))?,
@@ -101,7 +100,6 @@ impl Figures {
     }
 }
 
-/// All that was read in unlimited phases over the time that they took.
 #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
 fn fast_mean(phases: &[Passage]) -> Option<f64> {
     let fast = || phases.iter().filter(|phase| phase.kind == Kind::Fast);
@@ -110,7 +108,8 @@ fn fast_mean(phases: &[Passage]) -> Option<f64> {
     (seconds > 0.0).then(|| bytes as f64 * 8.0 / 1e6 / seconds)
 }
 
-/// The median; of an even number the lower one of two, which was measured and is not a mean.
+/// The median; for an even number of runs the lower of the two middle values, which is a measured value and
+/// not a mean.
 fn middle<T: PartialOrd>(runs: &[&Figures], figure: impl Fn(&Figures) -> Option<T>) -> Option<T> {
     let mut values: Vec<T> = runs.iter().filter_map(|run| figure(run)).collect();
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
@@ -152,7 +151,7 @@ mod tests {
             Figures {
                 bytes: 20,
                 fast_mbps: Some([4.0, 500.0]),
-                // Of 4 and 5 the lower one.
+                // The lower of 4 and 5.
                 restart_s: Some(4.0),
                 restart_max_s: Some(5.0),
                 restarts_missed: 1,

@@ -1,4 +1,4 @@
-//! The sweep file as it is written: the values along each axis. See `docs/tcp.md` for the format.
+//! The format of a sweep file: the values along each axis. See `docs/tcp-sweep.md`.
 
 use std::{collections::BTreeMap, fmt::Display, ops::Range, path::Path};
 
@@ -27,7 +27,7 @@ struct File {
 
 type Axis = Spanned<Vec<Spanned<Word>>>;
 
-/// A value as the command line takes it; numbers need no quotes.
+/// A value as on the command line; numbers need no quotes.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a text such as \"300ms\"")]
 enum Word {
@@ -36,8 +36,8 @@ enum Word {
 }
 
 impl Grid {
-    /// Reads a sweep file: the default grid with every axis replaced that the file has. Names of files in it are relative
-    /// to it. Whether this machine can measure it is checked.
+    /// Reads a sweep file: the default grid with the axes of the file. Paths in it are relative to the
+    /// file. Checks that this machine can run it.
     pub fn read(path: &Path, machine: &Machine) -> Result<Self, Error> {
         let document =
             Document::open(path).map_err(|source| Error::Access { path: path.to_owned(), source })?;
@@ -74,7 +74,7 @@ impl Grid {
     }
 }
 
-/// Reads axes, and remembers where each stands.
+/// Parses axes, and keeps their spans for error messages.
 struct Axes<'d> {
     document: &'d Document,
     spans: BTreeMap<&'static str, Range<usize>>,

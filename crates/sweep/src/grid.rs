@@ -1,4 +1,4 @@
-//! What a sweep varies: the values along each axis. Pure.
+//! The grid of a sweep: the values along each axis. Pure.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -13,26 +13,26 @@ use super::{
     setting::{Setting, Size},
 };
 
-/// The values along each axis; their cross product is what is measured.
+/// The values along each axis. The cells are their cross product.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    /// Round trips of the link, without queues.
+    /// Round-trip times of the link without queues.
     pub rtt: Vec<Duration>,
     /// Rates of the link.
     pub rate: Vec<Bitrate>,
-    /// Largest receive buffers of the reader: the third number of `net.ipv4.tcp_rmem`.
+    /// Maximum receive buffers of the reader: the third number of `net.ipv4.tcp_rmem`.
     pub rmem: Vec<Setting<Size>>,
     /// `net.ipv4.tcp_adv_win_scale` of the reader.
     pub adv_win_scale: Vec<Setting<i8>>,
     /// `net.ipv4.tcp_notsent_lowat` of the sender.
     pub notsent_lowat: Vec<Setting<Size>>,
-    /// Congestion controls of the sender.
+    /// Congestion control algorithms of the sender.
     pub congestion: Vec<Setting<String>>,
-    /// How the reader reads.
+    /// Programmes of the reader.
     pub programme: Vec<Reader>,
-    /// How often each cell is measured.
+    /// Number of runs of each cell.
     pub repeat: u32,
-    /// How long each is measured; absent: as long as its programme lasts.
+    /// Duration of each run; `None`: the duration of its programme.
     pub duration: Option<Duration>,
     /// Further keys of each cell's `[world]`.
     pub world: Table,
@@ -41,7 +41,7 @@ pub struct Grid {
 }
 
 impl Default for Grid {
-    /// Near and far, with the kernel's receive buffer and a very large one: about four minutes.
+    /// Short and long round trip, with the default receive buffer and a very large one: about four minutes.
     fn default() -> Self {
         let rate = Bitrate::from_bits_per_second(1_000_000_000).expect("not 0");
         Self {
@@ -60,18 +60,18 @@ impl Default for Grid {
     }
 }
 
-/// Why a grid cannot be measured.
+/// The reason why a grid is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{axis}: {why}")]
 pub struct Refusal {
-    /// The axis, by its key in a sweep file. The flag of that name has "-" where it has "_".
+    /// The axis, by its key in a sweep file. The command-line option has "-" where the key has "_".
     pub axis: &'static str,
-    /// What is wrong with it, and what to do about it.
+    /// The problem and its remedy.
     pub why: String,
 }
 
 impl Grid {
-    /// How many cells there are, each of which is measured `repeat` times.
+    /// Number of cells. Each is measured `repeat` times.
     pub fn cells(&self) -> usize {
         [
             self.rtt.len(),
@@ -86,9 +86,9 @@ impl Grid {
         .fold(1, usize::saturating_mul)
     }
 
-    /// Whether it can be measured on this machine.
+    /// Checks the grid, and that this machine can run it.
     pub fn check(&self, machine: &Machine) -> Result<(), Refusal> {
-        // First: looking for values that stand there twice takes the square of their number.
+        // First: the check for duplicates takes quadratic time.
         self.check_amount()?;
         let shown = |rtt: &Duration| units::duration::show(*rtt);
         distinct("rtt", &self.rtt, shown)?;
@@ -133,11 +133,11 @@ impl Grid {
         Err(Refusal { axis: "congestion", why })
     }
 
-    /// What an axis says, or the sweep itself, is not said a second time.
+    /// The `world` and `link` tables must not contain keys that an axis or the sweep sets.
     fn check_keys(&self) -> Result<(), Refusal> {
         let taken = |axis, table: &Table, keys: &[&str]| {
             let key = keys.iter().find(|key| table.contains_key(**key))?;
-            let why = format!("\"{key}\" is what the sweep sets for each cell; leave it out here");
+            let why = format!("\"{key}\" is set by the sweep for each cell; leave it out here");
             Some(Refusal { axis, why })
         };
         let world = taken("world", &self.world, &["name", "include", "matrix", "sysctl"]);
@@ -156,7 +156,7 @@ impl Grid {
             let longest = self.longest_axis();
             let why = format!(
                 "{} cells, each measured {repeat} times, are {runs} runs and more than the limit of {MOST_RUNS}; \
-                 measure fewer values at once",
+                 use fewer values",
                 self.cells()
             );
             return Err(Refusal { axis: longest, why });
@@ -164,7 +164,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Where there are the most values to leave out.
+    /// The axis with the most values, for error messages.
     fn longest_axis(&self) -> &'static str {
         let axes = [
             ("repeat", usize::try_from(self.repeat).unwrap_or(usize::MAX)),
@@ -180,7 +180,7 @@ impl Grid {
     }
 }
 
-/// Refuses an axis without values, and one with a value that stands there twice.
+/// Refuses an axis without values or with a duplicate value.
 fn distinct<T: PartialEq>(
     axis: &'static str,
     values: &[T],
@@ -191,7 +191,7 @@ fn distinct<T: PartialEq>(
     }
     let twice = values.iter().enumerate().find(|(index, value)| values[..*index].contains(value));
     twice.map_or(Ok(()), |(_, value)| {
-        Err(Refusal { axis, why: format!("{} stands there twice; once is enough", show(value)) })
+        Err(Refusal { axis, why: format!("{} is listed twice; list it once", show(value)) })
     })
 }
 
@@ -207,26 +207,25 @@ fn within<T: PartialOrd>(
     })
 }
 
-/// The values that are not the machine's own.
 fn set<T: Clone>(values: &[Setting<T>]) -> Vec<T> {
     values.iter().filter_map(Setting::value).cloned().collect()
 }
 
-/// What an emulated link can be told apart from, and the longest that a world has.
+/// Limits of the round-trip time: the resolution of an emulated link, and the maximum of a world.
 const SHORTEST: Duration = Duration::from_micros(10);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The kernel counts buffers as a signed number of 32 bits.
+/// The kernel stores buffer sizes as signed 32-bit integers.
 const LARGEST: Size = Size(Bytes(2047 << 20));
 
-/// How long the reader can read: long enough for a look or two, and as many as memory has room for.
+/// Limits of a run's duration: enough for a few samples, and the memory for all of them.
 const BRIEFEST: Duration = Duration::from_millis(200);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// A day and more, with the shortest programmes.
+/// More than a day with the shortest programmes.
 const MOST_RUNS: usize = 10_000;
 
-/// How late a packet may be, unless a sweep says otherwise: little beside the seconds and tenths of seconds that are measured.
+/// Default limit for late packets. Small compared with the measured times of tenths of seconds and seconds.
 const LATENESS: &str = "10ms";
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Sweeps: one TCP connection with a reader of a chosen kind, measured in many worlds that differ along a few axes.
+//! Sweeps: measures one TCP connection in many emulated worlds that differ along a few axes.
 //!
-//! - [`Grid`]: start here. The values along each axis, from a file or from flags, and whether this machine can measure them.
-//! - [`Plan`]: every cell and every run of it, each a scenario of its own. Starts nothing.
-//! - [`run`]: measures what has no valid result yet, side by side where the machine bears it.
-//! - [`Sweep`]: what came of it. [`figures`] and [`csv`] show it, [`table`] on a terminal.
+//! - [`Grid`]: start here. The values along each axis, from a file or from command-line options.
+//! - [`Plan`]: all cells and runs, each with its scenario. Starts nothing.
+//! - [`run`]: measures the runs without a valid result, several concurrently if the machine permits.
+//! - [`Sweep`]: the result. [`figures`] and [`csv`] export it, [`table`] prints it on a terminal.
 //!
-//! Inside: `cell` writes a scenario, `schedule` decides what runs beside what, `store` keeps results and `record` says which of
-//! them still count.
+//! Internal modules: `cell` writes scenarios, `schedule` decides which runs are concurrent, `store` keeps
+//! results, and `record` decides which results are still valid.
 
 mod cell;
 mod figures;
@@ -34,7 +34,7 @@ pub use setting::{Setting, Size};
 pub use show::{csv, figures, table};
 pub use store::replace;
 
-/// What a sweep measures.
+/// A grid with its cells and runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     grid: Grid,
@@ -44,19 +44,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Everything that a grid spans, if this machine can measure it.
+    /// The cells and runs of a grid, if this machine can measure it.
     pub fn new(grid: Grid, machine: Machine) -> Result<Self, Refusal> {
         grid.check(&machine)?;
         let (cells, runs) = (grid.parameters(), grid.runs());
         Ok(Self { grid, machine, cells, runs })
     }
 
-    /// Every combination of parameters, the last one changing fastest.
+    /// All combinations of parameters; the last axis changes fastest.
     pub fn cells(&self) -> &[Parameters] {
         &self.cells
     }
 
-    /// All measurements, in the order in which they begin.
+    /// All runs, in the order in which they start.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }

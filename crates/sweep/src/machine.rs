@@ -1,20 +1,20 @@
-//! The machine that a sweep runs on, as far as a grid depends on it.
+//! Properties of the machine that limit a grid.
 
 use std::fs;
 
 use tcp::kernel::Version;
 
-/// What the machine has.
+/// The running kernel and its congestion control algorithms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// The kernel that runs, also in every host of a planet.
+    /// The running kernel, which all emulated hosts share.
     pub kernel: Version,
-    /// Congestion controls that a host can choose from.
+    /// Available congestion control algorithms.
     pub congestion: Vec<String>,
 }
 
 impl Machine {
-    /// This one.
+    /// Reads the properties of this machine.
     pub fn read() -> Result<Self, tcp::Error> {
         let kernel = Version::running()?;
         let text = fs::read_to_string(AVAILABLE)

@@ -1,22 +1,22 @@
-//! How the reader of a cell reads: a programme of `longhaul tcp oscil`.
+//! The reader of a cell: a programme of `longhaul tcp oscil`.
 
 use std::path::Path;
 
 use traffic::oscil::Programme;
 
-/// A programme, and how a command line calls it.
+/// A programme and its command-line argument.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reader {
-    /// What it is called: as one that comes along, or as its file without the folder and ".toml".
+    /// Name of the built-in programme, or of its file without folder and ".toml".
     pub name: String,
-    /// What `longhaul tcp oscil read --programme` is given: a name that comes along, or the full path of a file.
+    /// Argument of `longhaul tcp oscil read --programme`: a built-in name, or the full path of a file.
     pub argument: String,
-    /// What the reader does.
+    /// The phases of the reader.
     pub programme: Programme,
 }
 
 impl Reader {
-    /// One that comes along, or a file relative to `folder`.
+    /// Finds a built-in programme, or reads a file relative to `folder`.
     pub fn find(text: &str, folder: &Path) -> Result<Self, traffic::Error> {
         let path = folder.join(text);
         let is_shipped = Programme::text(text).is_some() || !path.exists();
@@ -33,7 +33,7 @@ impl Reader {
 }
 
 impl Default for Reader {
-    /// The first of those that come along.
+    /// The first built-in programme.
     fn default() -> Self {
         let name = Programme::shipped().next().expect("some programmes come along");
         Self::find(name, Path::new("")).expect("those that come along have no mistake")

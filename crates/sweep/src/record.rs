@@ -1,4 +1,4 @@
-//! The result of a run: what its reader says, how faithful the planet was, and what it was made from.
+//! The result of a run: the reader's measurement, the fidelity of the emulation, and the inputs.
 
 use claim::{Caveat, Doubt, Fidelity};
 use scenario::Outcome;
@@ -7,39 +7,35 @@ use traffic::oscil::{Ended as ReaderEnded, Programme, Recording};
 
 use super::{cell::Run, figures::Figures, machine::Machine};
 
-/// The result of a run, and what it is the result of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     schema: String,
-    /// What it was made from.
     inputs: Inputs,
-    /// What the reader says.
+    /// The reader's measurement.
     pub read: Read,
-    /// How faithful the planet was.
+    /// Fidelity of the emulation.
     pub fidelity: Fidelity,
 }
 
-/// All that a result follows from, but for chance.
+/// Everything that determines a result, except chance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Inputs {
     scenario: String,
-    /// The reader's programme, with all its phases.
     programme: Programme,
     kernel: String,
     longhaul: String,
 }
 
-/// What the reader of a run says.
+/// The reader's measurement of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Read {
-    /// Why its figures are not the connection's, as sentences.
+    /// Reasons why the figures are invalid, as sentences.
     pub reasons: Vec<String>,
-    /// What weakens them, as sentences.
+    /// Warnings about the figures, as sentences.
     pub warnings: Vec<String>,
-    /// Both with a word for each kind.
+    /// Both, with a reason identifier for each.
     #[serde(default)]
     pub doubts: Vec<Caveat>,
-    /// What it measured.
     pub figures: Figures,
 }
 
@@ -48,12 +44,11 @@ impl Record {
         Self { schema: SCHEMA.to_owned(), inputs, read, fidelity }
     }
 
-    /// Whether neither the planet nor the reader were the bottleneck.
+    /// Whether neither the emulation nor the reader was the bottleneck.
     pub(super) fn is_valid(&self) -> bool {
         self.fidelity.valid && self.read.reasons.is_empty()
     }
 
-    /// What the planet and the reader say against themselves.
     pub(super) fn doubts(&self) -> Vec<Caveat> {
         let Self { read, fidelity, .. } = self;
         let mut doubts = claim::caveats_of(&fidelity.doubts, &fidelity.reasons, &[]);
@@ -61,7 +56,7 @@ impl Record {
         doubts
     }
 
-    /// Whether it spares a run: it is valid, and was made from the same.
+    /// Whether this result is valid for these inputs, so that the run need not be repeated.
     pub(super) fn answers(&self, inputs: &Inputs) -> bool {
         self.schema == SCHEMA && self.is_valid() && self.inputs == *inputs
     }
@@ -79,13 +74,11 @@ impl Inputs {
 }
 
 impl Read {
-    /// What the reader of a scenario printed.
     pub(super) fn of(outcome: &Outcome) -> Result<Self, serde_json::Error> {
         let [read] = &outcome.measured[..] else { unreachable!("the scenario of a cell has one command") };
         Ok(Self::of_recording(&Recording::deserialize(&read.detail["value"])?))
     }
 
-    /// What a recording says of itself: whether its figures are the connection's, and why not.
     fn of_recording(recording: &Recording) -> Self {
         let figures = Figures::of(recording);
         let early = early(recording.ended, recording.ended_why.as_deref()).map(Caveat::from);
@@ -98,7 +91,7 @@ impl Read {
     }
 }
 
-/// That a reader did not come to the end of its programme, if so.
+/// The doubt about a reader that ended before the end of its programme, if any.
 fn early(ended: ReaderEnded, why: Option<&str>) -> Option<Doubt> {
     let how = match ended {
         ReaderEnded::Complete => return None,
@@ -109,7 +102,6 @@ fn early(ended: ReaderEnded, why: Option<&str>) -> Option<Doubt> {
     Some(Doubt::EndedEarly { how, why: why.map(str::to_owned) })
 }
 
-/// What the file of a result is.
 const SCHEMA: &str = "longhaul.tcp.sweep.cell/1";
 
 #[cfg(test)]
@@ -118,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// What a reader prints that came to the end of its programme and has nothing to admit.
+    /// The output of a reader that completed its programme without doubts.
     fn printed() -> Value {
         json!({
             "schema": "longhaul.tcp.oscil/1", "ended": "complete", "valid": true, "reasons": [], "warnings": [],
@@ -151,7 +143,7 @@ mod tests {
         let silent = read(&json!({ "valid": false }));
         assert_eq!(
             silent.reasons,
-            ["the reader says that its figures are not the connection's, and not why"]
+            ["the reader reports that its figures are not the connection's, without a reason"]
         );
         let both = read(&json!({ "valid": false, "reasons": [starved], "ended": "peer_closed" }));
         assert_eq!(both.reasons, ["the reader had no more to read before its programme was over", starved]);

@@ -1,4 +1,4 @@
-//! What came of a sweep, as data: what `--json` prints, and tables and charts show.
+//! The result of a sweep as data, for `--json`, tables and charts.
 
 use claim::{Caveat, Doubt};
 use schemars::JsonSchema;
@@ -6,87 +6,83 @@ use serde::Serialize;
 
 use super::{Plan, cell::Parameters, figures::Figures, record::Record};
 
-/// What came of a sweep.
+/// The result of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Sweep {
     /// `longhaul.tcp.sweep/1`.
     pub schema: String,
-    /// Version of Longhaul that measured.
+    /// Version of Longhaul.
     pub longhaul: String,
-    /// The kernel of both hosts, which is that of the machine.
+    /// The kernel of the machine and of both hosts.
     pub kernel: String,
-    /// Whether every cell was measured as often as it was to be, and always valid.
+    /// Whether every cell has `repeat` runs and all of them are valid.
     pub valid: bool,
-    /// How often each cell was to be measured.
+    /// Number of runs per cell.
     pub repeat: u32,
-    /// Every cell, the last parameter changing fastest.
+    /// All cells; the last parameter changes fastest.
     pub cells: Vec<Cell>,
 }
 
-/// A combination of parameters, and what was measured with it.
+/// A combination of parameters and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
-    /// What was set.
+    /// The parameters.
     pub parameters: Parameters,
-    /// Whether its figures are those of valid runs.
+    /// Whether the figures are from valid runs.
     pub valid: bool,
-    /// How many runs they are from.
+    /// Number of runs in the figures.
     pub n: usize,
-    /// What was measured in the valid runs; if there is none, in those that there are.
+    /// Summary of the valid runs; of all measured runs if no run is valid.
     #[serde(flatten)]
     pub figures: Option<Figures>,
-    /// The runs, one by one.
+    /// All runs.
     pub runs: Vec<Measurement>,
 }
 
-/// One run, and what came of it.
+/// One run and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Measurement {
     /// Names its files: `cells/NAME.toml` and `cells/NAME/`.
     pub name: String,
-    /// What came of it.
+    /// The state of the run.
     pub state: State,
-    /// Why it is not valid, as sentences.
+    /// Reasons why the run is invalid, as sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// What must be known before its figures are believed, as sentences.
+    /// Warnings about the figures, as sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Both with a word for each kind.
+    /// Both, with a reason identifier for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Caveat>,
-    /// What it measured.
+    /// The measured values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figures: Option<Figures>,
 }
 
-/// What came of a run.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// A measurement.
+    /// The run has a valid result.
     Valid,
-    /// A measurement of which the emulator, or the reader, was the bottleneck, although nothing ran beside it.
+    /// The emulation or the reader was the bottleneck, although no other run was concurrent.
     Invalid,
-    /// None: a program of it failed.
+    /// A program of the run failed.
     Failed,
-    /// None yet.
+    /// The run has not been measured.
     Missing,
 }
 
-/// How a run has ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// With a result.
     Measured(Box<Record>),
-    /// Without, and why.
     Failed(String),
-    /// Not yet.
     Missing,
 }
 
 impl Sweep {
-    /// Of a plan whose runs have ended so.
+    /// Builds the result of a plan; `ended` has one entry per run.
     pub(super) fn new(plan: &Plan, ended: Vec<Ended>) -> Self {
         let mut cells: Vec<_> =
             plan.cells.iter().map(|parameters| (parameters.clone(), Vec::new())).collect();
@@ -104,7 +100,7 @@ impl Sweep {
         }
     }
 
-    /// How many runs came to this.
+    /// Number of runs in this state.
     pub fn count(&self, state: State) -> usize {
         self.cells.iter().flat_map(|cell| &cell.runs).filter(|run| run.state == state).count()
     }

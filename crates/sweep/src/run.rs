@@ -1,4 +1,4 @@
-//! Measures a sweep: run by run, some of them side by side, each on a planet of its own.
+//! Runs a sweep: several runs concurrently, each in its own emulated network.
 
 use std::{
     num::NonZero,
@@ -24,33 +24,33 @@ use super::{
     store::Store,
 };
 
-/// Where things are, and how much is done at once.
+/// Folder, program and concurrency of a sweep.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The folder for scenarios and results. Results in it that are valid and were made from the same are not measured again.
+    /// The folder for scenarios and results. Valid results in it with the same inputs are reused.
     pub out: PathBuf,
-    /// The `longhaul` program.
+    /// Path of the `longhaul` program.
     pub longhaul: PathBuf,
-    /// How many runs at once.
+    /// Number of concurrent runs.
     pub jobs: Jobs,
 }
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Runs in all.
+    /// Number of runs.
     pub runs: usize,
-    /// Runs whose result is there.
+    /// Runs with a result.
     pub done: usize,
-    /// Runs under way.
+    /// Runs in progress.
     pub running: usize,
-    /// How long it will take, about.
+    /// Estimated remaining time.
     pub left: Duration,
 }
 
-/// Measures what has no valid result in the folder yet. `watch` is called many times a second and ends the sweep by breaking;
-/// then what came out so far is returned, and the rest is missing in it. To be called from a thread that lives until it
-/// returns.
+/// Measures all runs that have no valid result in the folder. `watch` is called many times per second and
+/// can stop the sweep; the result then contains the runs completed so far, and the others are missing. The
+/// calling thread must live until this function returns.
 pub fn run(
     plan: &Plan,
     options: &Options,
@@ -67,18 +67,18 @@ pub fn run(
     Ok(Sweep::new(plan, ended))
 }
 
-/// What a sweep would do.
+/// Preview of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preview {
-    /// Runs that have a valid result already.
+    /// Runs with a valid result.
     pub kept: usize,
-    /// Runs that would be measured.
+    /// Runs to measure.
     pub missing: usize,
-    /// How long those take, about.
+    /// Estimated duration of those runs.
     pub lasts: Duration,
 }
 
-/// What [`run`] would do. Starts and writes nothing.
+/// The work that [`run`] would do. Starts and writes nothing.
 pub fn preview(plan: &Plan, options: &Options) -> Preview {
     let store = Store::of(&options.out);
     let missing = missing(&kept(plan, &store));
@@ -86,7 +86,6 @@ pub fn preview(plan: &Plan, options: &Options) -> Preview {
     Preview { kept: plan.runs.len() - missing.len(), missing: missing.len(), lasts }
 }
 
-/// What all runs have in common.
 #[derive(Clone, Copy)]
 struct Field<'f> {
     plan: &'f Plan,
@@ -95,18 +94,17 @@ struct Field<'f> {
     stop: &'f AtomicBool,
 }
 
-/// Decides what begins, and gathers what ends.
 struct Conductor<'f, 'scope> {
     field: Field<'f>,
     schedule: Schedule,
-    /// By run.
+    /// Indexed by run.
     ended: Vec<Ended>,
     running: Vec<Running<'scope>>,
-    /// How long it will take, and since when that is known.
+    /// Estimated remaining time, and when it was computed.
     left: (Duration, Clock),
 }
 
-/// A run under way. A planet dies with the thread that started it, so each has its own.
+/// A run in progress. Its processes die with the thread that started them, so each run has a thread.
 struct Running<'scope> {
     run: usize,
     since: Clock,
@@ -119,8 +117,8 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
         Self { field, schedule, ended, running: Vec::new(), left: (Duration::ZERO, Clock::start()) }
     }
 
-    /// Until all have ended, or those that were under way when `watch` broke. An error of one that would be an error of all
-    /// ends the others as well.
+    /// Executes all runs. After `watch` broke, waits for the runs in progress and starts no others. An error
+    /// that affects all runs stops the others.
     fn conduct(
         mut self,
         scope: &'scope Scope<'scope, '_>,
@@ -132,7 +130,8 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
             if self.running.is_empty() {
                 return failure.map_or(Ok(self.ended), Err);
             }
-            // Before anything is noted: what a terminal asks to end, it asks of all programs, also of those that measure.
+            // Call `watch` before collecting results: a terminal sends SIGINT to all programs, including
+            // the measuring programs.
             if watch(self.progress()).is_break() {
                 self.field.stop.store(true, Ordering::Relaxed);
             }
@@ -148,7 +147,7 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
         }
     }
 
-    /// Starts what may begin.
+    /// Starts the runs that fit.
     fn begin(&mut self, scope: &'scope Scope<'scope, '_>) {
         if self.field.stop.load(Ordering::Relaxed) {
             return;
@@ -161,7 +160,7 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
         }
     }
 
-    /// Notes what came of a run. An error that says something about all of them is handed back.
+    /// Stores the result of a run. Returns errors that affect all runs.
     fn note(&mut self, run: usize, result: Result<Record, Error>) -> Result<(), Error> {
         let ended = match result {
             Ok(record) => Ended::Measured(Box::new(record)),
@@ -214,7 +213,7 @@ impl Field<'_> {
         let run = &self.plan.runs[number];
         self.store.forget(run)?;
         let mut scenario = scenario::Plan::read(&self.store.scenario(run)?)?;
-        // Planets beside each other have different names, however alike their cells are.
+        // Concurrent planets need distinct names, even for equal cells.
         scenario.name = format!("cell-{}", number + 1);
         let options =
             scenario::Options { out: self.store.folder(run), longhaul: self.options.longhaul.clone() };
@@ -227,7 +226,7 @@ impl Field<'_> {
     }
 }
 
-/// Whether an error says something about one run, and not about the machine or all of them.
+/// Whether an error affects only one run.
 fn is_its_own(error: &Error) -> bool {
     matches!(
         error,
@@ -235,7 +234,6 @@ fn is_its_own(error: &Error) -> bool {
     )
 }
 
-/// What the folder has of a plan already.
 fn kept(plan: &Plan, store: &Store) -> Vec<Ended> {
     let kept = |run| match store.kept(run, &Inputs::of(run, &plan.machine)) {
         Some(record) => Ended::Measured(Box::new(record)),
@@ -244,7 +242,6 @@ fn kept(plan: &Plan, store: &Store) -> Vec<Ended> {
     plan.runs.iter().map(kept).collect()
 }
 
-/// The runs without a result.
 fn missing(ended: &[Ended]) -> Vec<usize> {
     (0..ended.len()).filter(|&run| matches!(ended[run], Ended::Missing)).collect()
 }
@@ -254,10 +251,9 @@ fn schedule(plan: &Plan, runs: &[usize], jobs: Jobs) -> Schedule {
     Schedule::new(runs.iter().map(|&run| (run, plan.runs[run].rate)), jobs, processors)
 }
 
-/// How long a run takes, about.
 fn lasts(run: &Run) -> Duration {
     run.duration + AROUND
 }
 
-/// A planet, its programs and its evaluation, beside what is measured.
+/// Setup, programs and evaluation, in addition to the measurement.
 const AROUND: Duration = Duration::from_secs(2);

@@ -1,19 +1,19 @@
-//! Which runs are measured beside which others. Pure.
+//! Decides which runs are concurrent. Pure.
 //!
-//! As many at once as the machine is thought to bear. One that comes out INVALID while others ran beside it says nothing yet: it
-//! is measured again alone, after all the others, and from then on one fewer runs at once.
+//! The number of concurrent runs depends on an estimate of the machine's capacity. If a concurrent run is
+//! INVALID, it is repeated alone after all others, and the limit of concurrent runs decreases by one.
 
 use std::{collections::VecDeque, fmt, num::NonZero, str::FromStr, time::Duration};
 
 use units::Bitrate;
 
-/// How many runs at once.
+/// Number of concurrent runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Jobs {
-    /// As many as processors and rates suggest.
+    /// Estimated from the processors and link rates.
     #[default]
     Auto,
-    /// At most so many.
+    /// At most this number.
     Most(NonZero<usize>),
 }
 
@@ -39,39 +39,32 @@ impl fmt::Display for Jobs {
     }
 }
 
-/// What came of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// What was measured counts, or cannot be measured: it is not tried again.
+    /// The result is valid, or the run cannot be measured. It is not repeated.
     Final,
-    /// The machine was too slow for it.
+    /// The machine was too slow.
     Invalid,
 }
 
-/// What is done with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Worth {
-    /// It is the result.
     Kept,
-    /// The run is measured again, alone.
     Again,
 }
 
-/// The runs that wait, and those that are under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule {
     waiting: VecDeque<Waiting>,
-    /// To be measured again, alone.
     again: VecDeque<usize>,
     running: Vec<Running>,
-    /// How many may run at once.
     most: usize,
 }
 
 #[derive(Debug, Clone)]
 struct Waiting {
     run: usize,
-    /// Share of the machine that it takes.
+    /// Share of the machine's capacity.
     load: f64,
 }
 
@@ -79,12 +72,12 @@ struct Waiting {
 struct Running {
     run: usize,
     load: f64,
-    /// How many ran at the same time at the most, itself included.
+    /// Maximum number of concurrent runs during this run, including itself.
     company: usize,
 }
 
 impl Schedule {
-    /// Of these runs, each with the rate of its link, in this order.
+    /// A schedule of runs in this order, each with its link rate.
     pub(crate) fn new(
         runs: impl IntoIterator<Item = (usize, Bitrate)>,
         jobs: Jobs,
@@ -102,7 +95,7 @@ impl Schedule {
         Self { waiting, again: VecDeque::new(), running: Vec::new(), most }
     }
 
-    /// A run that may begin now, if there is one. It is then under way.
+    /// Starts the next run that fits and returns it.
     pub(crate) fn next(&mut self) -> Option<usize> {
         let (run, load) = if let Some(first) = self.waiting.front() {
             let taken: f64 = self.running.iter().map(|running| running.load).sum();
@@ -125,7 +118,7 @@ impl Schedule {
         Some(run)
     }
 
-    /// Notes that a run has ended; what its result is worth.
+    /// Removes a run that has ended, and decides about its result.
     pub(crate) fn ended(&mut self, run: usize, verdict: Verdict) -> Worth {
         let Some(index) = self.running.iter().position(|running| running.run == run) else {
             return Worth::Kept;
@@ -139,7 +132,7 @@ impl Schedule {
         Worth::Again
     }
 
-    /// How long it takes from here on, if every run takes as long as `lasts` says and none comes out INVALID.
+    /// The remaining time if every run takes `lasts` and no run is INVALID.
     pub(crate) fn left(&self, lasts: impl Fn(usize) -> Duration) -> Duration {
         let mut rest = self.clone();
         let mut now = Duration::ZERO;
@@ -157,17 +150,17 @@ impl Schedule {
     }
 }
 
-/// Share of the machine that a planet takes with a link of this rate and what runs on it.
+/// Share of the machine's capacity that an emulated link of this rate uses, with its programs.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn load(rate: Bitrate, processors: NonZero<usize>) -> f64 {
     let rate = rate.bits_per_second() as f64 / A_PROCESSOR_CARRIES;
     (A_PLANET_TAKES + rate) / processors.get() as f64
 }
 
-/// Bits a second, so that three quarters of the processor are left to be on time with.
+/// Bits per second. Leaves three quarters of the processor free, so that packets are on time.
 const A_PROCESSOR_CARRIES: f64 = 1e9;
 
-/// Processors that a planet, its programs and the looks at its connection take however little they send.
+/// CPU use of a planet, its programs and connection sampling, independent of the rate, in processors.
 const A_PLANET_TAKES: f64 = 0.2;
 
 #[cfg(test)]
@@ -191,7 +184,7 @@ mod tests {
         assert_eq!(all_that_may_begin(&mut schedule(&["100Mbit"; 9], "auto")).len(), 6);
         // (0.2 + 1) / 2 is 0.6 each.
         assert_eq!(all_that_may_begin(&mut schedule(&["1Gbit"; 9], "auto")), [0]);
-        // What is too much for the machine runs all the same, alone.
+        // A run that exceeds the capacity is started alone.
         assert_eq!(all_that_may_begin(&mut schedule(&["10Gbit", "1Mbit"], "auto")), [0]);
         assert_eq!(all_that_may_begin(&mut schedule(&["10Gbit"; 9], "3")), [0, 1, 2]);
     }
@@ -201,18 +194,18 @@ mod tests {
         let mut schedule = schedule(&["1Mbit"; 5], "3");
         assert_eq!(all_that_may_begin(&mut schedule), [0, 1, 2]);
         assert_eq!(schedule.ended(1, Verdict::Invalid), Worth::Again);
-        // Two at once, and two are running.
+        // The limit is two, and two are running.
         assert!(all_that_may_begin(&mut schedule).is_empty());
         assert_eq!(schedule.ended(0, Verdict::Final), Worth::Kept);
         assert_eq!(all_that_may_begin(&mut schedule), [3]);
         assert_eq!(schedule.ended(2, Verdict::Final), Worth::Kept);
         assert_eq!(all_that_may_begin(&mut schedule), [4]);
         assert_eq!(schedule.ended(3, Verdict::Final), Worth::Kept);
-        // The last of the others must have ended.
+        // All other runs must have ended.
         assert!(all_that_may_begin(&mut schedule).is_empty());
         assert_eq!(schedule.ended(4, Verdict::Final), Worth::Kept);
         assert_eq!(all_that_may_begin(&mut schedule), [1]);
-        // Of a run that was alone, nothing else can be the cause.
+        // An INVALID run without concurrent runs is final.
         assert_eq!(schedule.ended(1, Verdict::Invalid), Worth::Kept);
         assert!(all_that_may_begin(&mut schedule).is_empty());
     }
@@ -228,16 +221,16 @@ mod tests {
     #[test]
     fn the_time_left_is_that_of_what_still_runs_and_waits() {
         let lasts = |run| SECOND * [10, 20, 30, 40][run];
-        // Two at once: 10 and 20; 30 begins at 10 and 40 at 20, and ends at 60.
+        // Two concurrent: 10 and 20; 30 starts at 10, 40 starts at 20 and ends at 60.
         let mut schedule = schedule(&["1Mbit"; 4], "2");
         assert_eq!(schedule.left(lasts), SECOND * 60);
         schedule.next();
         schedule.next();
         schedule.ended(0, Verdict::Final);
-        // 20 goes on beside 30; 40 begins at 20.
+        // 20 continues concurrently with 30; 40 starts at 20.
         assert_eq!(schedule.left(lasts), SECOND * 60);
         schedule.ended(1, Verdict::Final);
-        // 30 and 40 begin together.
+        // 30 and 40 start together.
         assert_eq!(schedule.left(lasts), SECOND * 40);
     }
 

@@ -1,27 +1,27 @@
-//! A value that a sweep tries, or what the machine has anyway.
+//! A value of a parameter, or the machine's default.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Serialize, Serializer};
 use units::Bytes;
 
-/// What one cell sets, or leaves as it is.
+/// The value of a parameter in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Setting<T> {
-    /// As the machine has it: written "default".
+    /// The machine's default, written "default".
     Default,
-    /// This.
+    /// This value.
     Is(T),
 }
 
 impl<T> Setting<T> {
-    /// Whether nothing is set.
+    /// Whether this is the machine's default.
     pub fn is_default(&self) -> bool {
         self.value().is_none()
     }
 
-    /// What is set, if anything is.
+    /// The value, unless it is the default.
     pub fn value(&self) -> Option<&T> {
         match self {
             Self::Default => None,
@@ -47,7 +47,7 @@ impl<T: fmt::Display> fmt::Display for Setting<T> {
     }
 }
 
-/// An amount of memory, shown as buffers are written: "32MiB" and not "33.554432MB".
+/// A number of bytes, shown in binary units: "32MiB" and not "33.554432MB".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub struct Size(pub Bytes);
 

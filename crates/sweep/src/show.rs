@@ -1,4 +1,4 @@
-//! A sweep as tables and charts: its page, its CSV file, and its table for a terminal.
+//! Output of a sweep: web page, CSV file, and terminal table.
 
 use claim::{Caveat, Doubt};
 use report::figures::{Column, Figures, Table};
@@ -15,7 +15,7 @@ mod terminal;
 pub use csv::csv;
 pub use terminal::table;
 
-/// The charts and the table of a sweep, for a page.
+/// The charts and the table of a sweep for a web page.
 pub fn figures(sweep: &Sweep) -> Figures {
     let cells = &sweep.cells;
     let title = format!("A reader in {}", plural(cells.len() as u64, "world"));
@@ -37,7 +37,7 @@ pub fn figures(sweep: &Sweep) -> Figures {
     figures
 }
 
-/// The doubts about single runs, each with the run's name. They take no validity from the others.
+/// The doubts about single runs, each with the run's name. They do not invalidate other runs.
 fn remarks(cells: &[Cell]) -> Vec<Caveat> {
     let of_run = |cell: &Cell, run: &Measurement| {
         let name = label(cell, cells);
@@ -52,7 +52,6 @@ fn remarks(cells: &[Cell]) -> Vec<Caveat> {
     cells.iter().flat_map(|cell| cell.runs.iter().flat_map(move |run| of_run(cell, run))).collect()
 }
 
-/// What is to be said of a run that is not as it should be.
 fn word(state: State) -> Option<&'static str> {
     match state {
         State::Valid => None,
@@ -62,7 +61,7 @@ fn word(state: State) -> Option<&'static str> {
     }
 }
 
-/// What a cell's figures are worth: "3" runs, "INVALID", "failed" or "missing".
+/// The number of valid runs of a cell, or "INVALID", "failed" or "missing".
 fn worth(cell: &Cell) -> String {
     let worst = || cell.runs.iter().find_map(|run| word(run.state));
     if cell.valid { cell.n.to_string() } else { worst().unwrap_or("missing").to_owned() }

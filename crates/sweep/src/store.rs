@@ -1,7 +1,8 @@
-//! The folder of a sweep: the scenarios, what came of them, and which of that still counts.
+//! The folder of a sweep: scenarios and results.
 //!
-//! `cells/NAME.toml` is a run's scenario, `cells/NAME/` what it wrote, and `cells/NAME/cell.json` its result. That appears
-//! whole and last, so a run that was killed has none.
+//! `cells/NAME.toml` is the scenario of a run, `cells/NAME/` contains its output, and
+//! `cells/NAME/cell.json` its result. The result is written last and atomically, so an interrupted run has
+//! no result.
 
 use std::{
     fs, io,
@@ -15,49 +16,44 @@ use super::{
     record::{Inputs, Record},
 };
 
-/// The folder.
 #[derive(Debug)]
 pub(super) struct Store {
     cells: PathBuf,
 }
 
 impl Store {
-    /// In a folder that may not be there yet.
     pub(super) fn of(out: &Path) -> Self {
         Self { cells: out.join("cells") }
     }
 
-    /// Makes the folder if it is not there.
     pub(super) fn create(&self) -> Result<(), Error> {
         fs::create_dir_all(&self.cells).map_err(at(&self.cells))
     }
 
-    /// Where a run writes.
     pub(super) fn folder(&self, run: &Run) -> PathBuf {
         self.cells.join(&run.name)
     }
 
-    /// Writes a run's scenario; its path.
+    /// Writes the scenario of a run and returns its path.
     pub(super) fn scenario(&self, run: &Run) -> Result<PathBuf, Error> {
         let path = self.cells.join(format!("{}.toml", run.name));
         replace(&path, &run.scenario)?;
         Ok(path)
     }
 
-    /// A result that was kept, if it spares this run. One that cannot be read does not.
+    /// The stored result, if it is valid for these inputs. An unreadable result counts as missing.
     pub(super) fn kept(&self, run: &Run, inputs: &Inputs) -> Option<Record> {
         let text = fs::read_to_string(self.record(run)).ok()?;
         let record: Record = serde_json::from_str(&text).ok()?;
         record.answers(inputs).then_some(record)
     }
 
-    /// Keeps the result of a run.
     pub(super) fn keep(&self, run: &Run, record: &Record) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(record).expect("a record has no keys but texts");
         replace(&self.record(run), &(text + "\n"))
     }
 
-    /// Forgets a result that is measured anew, so that the old one is not taken for it.
+    /// Deletes a result before its run is repeated.
     pub(super) fn forget(&self, run: &Run) -> Result<(), Error> {
         match fs::remove_file(self.record(run)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&self.record(run))(error)),
@@ -70,7 +66,7 @@ impl Store {
     }
 }
 
-/// Writes a file that appears under its name only when it is whole, in place of one that was there.
+/// Writes a file atomically, and replaces an existing one.
 pub fn replace(path: &Path, text: &str) -> Result<(), Error> {
     recording::write_whole(path, text.as_bytes()).map_err(at(path))
 }

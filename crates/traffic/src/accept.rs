@@ -1,4 +1,4 @@
-//! Accepts connections until it is told to stop; each has a thread of its own.
+//! Accepts TCP connections, with one thread per connection, until the caller stops it.
 
 use std::{
     net::{SocketAddr, TcpListener, TcpStream},
@@ -14,18 +14,18 @@ use tracing::{debug, warn};
 
 use crate::{socket::plain, wait};
 
-/// A connection that was accepted.
 pub(crate) struct Accepted<'s> {
     pub stream: TcpStream,
     pub peer: SocketAddr,
-    /// How many there are now, this one among them.
+    /// Number of open connections, including the new one.
     pub number: usize,
-    /// Whether it is to end: to be looked at every [`wait::CALL`].
+    /// Set when the connection must end. Check it every [`wait::CALL`].
     pub stop: &'s AtomicBool,
 }
 
-/// Accepts until `watch`, which is called about ten times a second, says otherwise, and then waits for all that are left.
-/// `serve` gets each connection; more than `most` at once wait in the kernel's queue.
+/// Accepts connections until `watch` breaks, then waits for the open ones to end. Calls `watch` about ten
+/// times per second, and `serve` for each connection. Connections beyond `most` wait in the kernel's accept
+/// queue.
 pub(crate) fn each(
     listener: &TcpListener,
     most: usize,
@@ -46,7 +46,8 @@ pub(crate) fn each(
             let (stream, peer) = match listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // The machine is short of something that other connections may give back.
+                    // A resource is exhausted (such as descriptors). Other connections may release it:
+                    // retry.
                     warn!(%error, "a connection could not be accepted");
                     clock.wait_until(until);
                     continue;

@@ -1,4 +1,4 @@
-//! The one sender of bulk: hands the kernel payload as fast as it takes it.
+//! Sends bulk payload as fast as the kernel accepts it.
 
 use std::{
     io::{self, Write},
@@ -7,7 +7,6 @@ use std::{
 
 use crate::{payload::Pattern, socket::is_pause};
 
-/// Payload on its way into a connection.
 pub(crate) struct Bulk {
     pattern: Pattern,
     sent: u64,
@@ -15,23 +14,22 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// So many bytes, or without end.
+    /// Sends this number of bytes, or without limit.
     pub(crate) fn new(bytes: Option<u64>) -> Self {
         Self { pattern: Pattern::new(), sent: 0, most: bytes.unwrap_or(u64::MAX) }
     }
 
-    /// Bytes that the kernel took.
+    /// Number of bytes accepted by the kernel.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Whether the kernel took all of it.
     pub(crate) fn is_over(&self) -> bool {
         self.sent >= self.most
     }
 
-    /// Hands over a block, or what is left of it. How much of it the kernel took: 0 if there was no room within the time
-    /// that a call on this stream may take.
+    /// Writes the next block, or the rest of the payload. Returns the number of bytes accepted; 0 if the
+    /// send buffer stayed full for the stream's write timeout.
     pub(crate) fn write(&mut self, mut stream: &TcpStream) -> io::Result<usize> {
         let piece = self.pattern.at(self.sent);
         let left = usize::try_from(self.most - self.sent).unwrap_or(usize::MAX);

@@ -1,18 +1,18 @@
-//! What can keep traffic from being made, and what to do about it.
+//! Errors of traffic generation, and hints.
 
-/// Why there was no traffic. Most of it is the kernel's, and what [`tcp::Error`] is for.
+/// The reason why no traffic was generated. Most errors are from the kernel, as [`tcp::Error`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The caller: a file with a mistake in it.
+    /// A file given by the caller contains a mistake.
     #[error(transparent)]
     Mistake(#[from] document::Mistake),
-    /// The caller, the peer or the environment: the kernel could not be asked, or told.
+    /// A system call failed, because of the caller, the peer or the environment.
     #[error(transparent)]
     Tcp(#[from] tcp::Error),
 }
 
 impl Error {
-    /// The remedy, where one is known.
+    /// The remedy, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Mistake(_) => None,

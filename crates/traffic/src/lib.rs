@@ -1,12 +1,13 @@
-//! The shell that makes traffic of its own over TCP, to show what the kernel does with it.
+//! Generates TCP traffic to measure how the kernel handles it.
 //!
-//! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
-//! - [`ports`]: what a port costs by strategy, and by how many are used already.
-//! - [`transfer`]: one bulk transfer over TCP or Multipath TCP, every byte of it checked.
+//! - [`oscil`]: a reader with variable speed, as applications have, and an unlimited sender.
+//! - [`ports`]: the latency of source port selection by strategy and by the share of used ports.
+//! - [`transfer`]: one bulk transfer over TCP or Multipath TCP in which every byte is verified.
 //!
-//! Inside, for all of them: `bulk` is the one sender, of bytes that `payload` knows by their offset; `socket` opens and
-//! connects, `accept` serves many at once, `wait` waits for a socket, `sys` asks for what no safe library has. What the kernel
-//! tells of a connection is read by [`tcp`], nowhere else.
+//! Internal modules shared by all: `bulk` sends the bytes that `payload` derives from their offset;
+//! `socket` opens and connects sockets, `accept` serves concurrent connections, `wait` waits for a socket,
+//! and `sys` contains the system calls that no safe library wraps. The [`tcp`] crate reads all kernel
+//! statistics of a connection.
 
 mod accept;
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! A reader that misbehaves as real applications do, and a sender without end: what well-behaved benchmarks do not show.
+//! A reader with variable speed, as real applications have, and an unlimited sender. Benchmarks with a
+//! constant reader do not show these effects.
 //!
-//! - [`Programme`]: what a reader does, as data.
-//! - [`serve`]: sends without end to every client that connects.
-//! - [`read`]: reads from any sender as a programme says, and looks at the connection meanwhile.
-//! - [`Recording`]: what it saw.
+//! - [`Programme`]: the behaviour of a reader, as data.
+//! - [`serve`]: sends without limit to every client that connects.
+//! - [`read`]: reads from any sender according to a programme, and samples the connection.
+//! - [`Recording`]: the result.
 //!
-//! Inside: `pace` is the engine that says how much may be read until when; `reader` is the thread that does it; `summary`
-//! and `warnings` judge what came of it.
+//! Internal modules: `pace` computes how much may be read until when; `reader` is the thread that reads;
+//! `summary` computes the figures and `warnings` judges them.
 
 mod connect;
 mod pace;
@@ -25,7 +26,7 @@ pub use self::{
     serve::{Served, Serving, serve},
 };
 
-/// Where [`serve`] listens and [`read`] connects by default.
+/// Default port of [`serve`] and [`read`].
 pub const DEFAULT_PORT: u16 = 5203;
 
 #[cfg(test)]

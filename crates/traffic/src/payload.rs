@@ -1,12 +1,13 @@
-//! The payload: bytes that both ends know by their offset alone, made once and compared as fast as memory is.
+//! The payload of bulk transfers: both ends derive each byte from its offset. Verification runs at memory
+//! speed.
 //!
-//! It is one block of noise again and again, and each time the first 8 bytes are the block's own number. So a block that
-//! is left out, repeated or exchanged is seen, and neither end does work for each byte.
+//! One block of noise is repeated; the first 8 bytes of each copy are the block number. A missing, repeated
+//! or swapped block is detected, and neither end computes each byte.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The payload around one offset. Moving on is cheap, moving back as well.
+/// The payload block at one offset. Seeking is cheap in both directions.
 pub(crate) struct Pattern {
     block: Vec<u8>,
     number: u64,
@@ -21,7 +22,7 @@ impl Pattern {
         pattern
     }
 
-    /// The payload from `offset` to the end of its block: at least one byte.
+    /// The payload from `offset` to the end of its block, at least one byte.
     pub(crate) fn at(&mut self, offset: u64) -> &[u8] {
         let (number, within) = (offset / BLOCK as u64, offset % BLOCK as u64);
         if number != self.number {
@@ -30,7 +31,7 @@ impl Pattern {
         &self.block[usize::try_from(within).expect("it is less than BLOCK")..]
     }
 
-    /// How many of these bytes, which came at `offset`, are not what they must be.
+    /// Number of bytes in `received`, which starts at `offset`, that differ from the payload.
     pub(crate) fn count_bad(&mut self, mut offset: u64, mut received: &[u8]) -> u64 {
         let mut bad = 0;
         while !received.is_empty() {
@@ -52,18 +53,17 @@ impl Pattern {
     }
 }
 
-/// Bytes of a block, and of one write: small enough for a core's own cache, and so large that the system call does not count.
-/// Blocks of half the size cost a fifth more processor time.
+/// Size of a block and of one write: small enough for a core's private cache, and large enough that the cost of the
+/// system call is negligible. Blocks of half the size use a fifth more CPU time.
 pub(crate) const BLOCK: usize = 256 * 1024;
 
-/// Both ends must have the same noise; any will do.
+/// Must be equal at both ends; the value is arbitrary.
 const SEED: u64 = 1;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The payload's first three blocks and a bit.
     fn payload() -> Vec<u8> {
         let mut pattern = Pattern::new();
         let mut bytes = Vec::new();
@@ -96,9 +96,9 @@ mod tests {
     #[test]
     fn a_block_in_the_place_of_another_is_seen() {
         let payload = payload();
-        // Only the number tells blocks apart, and numbers below 256 differ in their last byte.
+        // Blocks differ only in their number, and numbers below 256 differ in their last byte.
         assert_eq!(Pattern::new().count_bad(0, &payload[BLOCK..2 * BLOCK]), 1);
-        // One byte left out moves all that follow. Of two bytes of noise, 255 in 256 differ.
+        // A missing byte shifts all bytes that follow. Two bytes of noise differ with probability 255/256.
         let bad = Pattern::new().count_bad(1000, &payload[1001..BLOCK]);
         assert!(bad > (BLOCK as u64 - 1001) * 99 / 100, "{bad}");
     }

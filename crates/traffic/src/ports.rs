@@ -1,12 +1,14 @@
-//! What a source port costs: connects towards one destination, timed while a share of the ports gets used.
+//! Measures the latency of connect() to one destination while an increasing share of the source ports is in
+//! use.
 //!
-//! [`measure`] does it for each strategy of [`tcp::source_port`], one after the other, with all ports free in between. A
-//! connect is timed from a socket that is there to a connection: options, `bind()`, `connect()`, and all of them again where
-//! a port did not do: a strategy is charged for each of its tries.
+//! [`measure`] tests each strategy of [`tcp::source_port`] in turn; all ports are free in between. The
+//! latency of a connect covers the socket options, `bind()` and `connect()`, and all retries if a port was
+//! unusable.
 //!
-//! Inside: `fill` takes ports and times it, towards a `target`; `acceptor` is the default one. `table`
-//! gives a thread descriptors of its own, `occupied` sees whether ports are free again. The others are pure: `config` says
-//! what to do, `summary` makes numbers of what was done, `finding` a sentence, `forecast` when the ports run out.
+//! Internal modules: `fill` takes ports and times it, with a `target` as destination; `acceptor` is the
+//! default destination. `table` gives a thread its private descriptor table, and `occupied` checks whether
+//! ports are free again. The others are pure: `config` selects the strategies, `summary` computes
+//! statistics, `finding` writes a sentence, and `forecast` computes when the ports are exhausted.
 
 mod acceptor;
 mod config;
@@ -44,55 +46,57 @@ use self::{
     target::Target,
 };
 
-/// How far a measurement is.
+/// Progress of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// The strategy at work.
+    /// The current strategy.
     pub strategy: Strategy,
-    /// Ports that it uses now.
+    /// Ports in use by it.
     pub used: usize,
-    /// Ports that it is to use.
+    /// Ports to use.
     pub goal: usize,
 }
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Measurement {
     /// The schema of this object.
     pub schema: &'static str,
-    /// The version of the kernel.
+    /// The kernel version.
     #[schemars(with = "String")]
     pub kernel: Version,
     /// `tcp` or `udp`.
     pub transport: Transport,
-    /// Where the connections went.
+    /// The destination address.
     pub destination: SocketAddr,
-    /// Whether a listener of our own was there, which closes each connection at once: its FIN is part of the load.
+    /// Whether the destination was a listener of this process. It closes each connection immediately, so
+    /// its FINs are part of the load.
     pub is_own_listener: bool,
-    /// Where they came from, if that was given.
+    /// The source address, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<IpAddr>,
-    /// The first port that could be taken.
+    /// The first port of the range.
     pub port_low: u16,
-    /// The last port that could be taken.
+    /// The last port of the range.
     pub port_high: u16,
-    /// How many ports could be taken: all of them but reserved ones.
+    /// Number of usable ports in the range, without reserved ports.
     pub ports: usize,
-    /// How many of them were taken towards the destination before it began. They count as used in every share.
+    /// Number of these ports that were in use towards the destination before the measurement. They count as
+    /// used.
     pub taken_before: usize,
-    /// How many of those were left by connections that have ended (`TIME_WAIT`).
+    /// Number of those ports in `TIME_WAIT`.
     pub waiting_before: usize,
-    /// The share of them that was to be used.
+    /// The share of the ports to use.
     pub share: f64,
-    /// When the ports run out at the rate that was given.
+    /// Forecast of port exhaustion at the given rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
     /// The result of each strategy.
     pub strategies: Vec<Run>,
-    /// What weakens all of its numbers, with a word for each kind. Absent if there is nothing.
+    /// Doubts that concern all results, with a reason identifier for each. Absent if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Caveat>,
-    /// Strategies that could not be measured, and why.
+    /// Strategies that could not be measured, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
 }
@@ -102,62 +106,62 @@ pub struct Measurement {
 pub struct Run {
     /// `kernel-default`, `random-bind`, `random-window` or `full-range`.
     pub strategy: String,
-    /// How many ports a window has.
+    /// Number of ports in a window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u16>,
-    /// Whether the sockets had `SO_REUSEADDR`, with which UDP may get a port twice.
+    /// Whether the sockets used `SO_REUSEADDR`. It permits UDP to assign a port twice.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reuse_address: bool,
-    /// Whether the numbers can be believed.
+    /// Whether the result is valid.
     pub valid: bool,
-    /// Why not.
+    /// The reason why the result is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<String>,
-    /// Why not, and what weakens them, with a word for each kind. Absent if there is nothing.
+    /// Reasons and warnings, with a reason identifier for each. Absent if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Caveat>,
-    /// Whether it ended before the share was reached, because somebody wanted it to.
+    /// Whether the caller stopped the run before the share was reached.
     pub is_partial: bool,
-    /// What the numbers show.
+    /// A one-sentence summary.
     pub finding: String,
-    /// The share of the ports that was used in the end.
+    /// The share of the ports in use at the end.
     pub reached_share: f64,
-    /// Connections made in one second by a thread that does nothing else. Absent: none was made.
+    /// Connections per second of one thread that does nothing else. Absent without connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connects_per_s: Option<f64>,
-    /// The share of the time in which the measuring thread waited for a processor, because other programs had them all.
-    /// Absent: the kernel does not say.
+    /// The share of the time in which the measuring thread waited for a CPU. Absent if the kernel does not
+    /// report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited_for_cpu_share: Option<f64>,
-    /// Connects that failed for good, by the system's name of the error.
+    /// Connects that failed finally, by errno name.
     pub errors: BTreeMap<String, u64>,
-    /// Ports, or windows, that were tried in vain and followed by another try.
+    /// Ports, or windows, that were unusable and caused a retry.
     pub retries: u64,
-    /// UDP: sockets that have the port of an earlier one too.
+    /// UDP: sockets whose port another socket already had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<u64>,
-    /// While up to half of the ports were used.
+    /// While at most half of the ports were in use.
     pub first_half: Fill,
-    /// While more were used.
+    /// While more than half of the ports were in use.
     pub second_half: Fill,
-    /// During the last 5 % of the ports that were used.
+    /// During the last 5 % of the ports used.
     pub last: Fill,
-    /// In steps of 5 % of the ports; those without a connect are absent.
+    /// In steps of 5 % of the ports. Steps without a connect are absent.
     pub by_fill: Vec<Fill>,
-    /// When the ports run out if it goes on like this; only for TCP.
+    /// Forecast of port exhaustion at the measured rate; only for TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
-    /// Single connects, evenly chosen, and failed ones.
+    /// Some connects, evenly selected, and all failed ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<Sample>,
 }
 
-/// The connects during which the used share of the ports was in an interval.
+/// Statistics of the connects while the used share of the ports was in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Fill {
-    /// The end of the interval, a share of the ports.
+    /// The end of the interval, as a share of the ports.
     pub used_share: f64,
-    /// Connections made.
+    /// Number of connections.
     pub n: usize,
     /// Mean latency, us.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,13 +169,13 @@ pub struct Fill {
     /// Median latency, us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p50_us: Option<f64>,
-    /// 99th percentile of latency, us. Absent where fewer than 10 connections lie beyond it.
+    /// 99th percentile of the latency, us. Absent if fewer than 10 connections exceed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<f64>,
     /// The share of odd ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub odd_share: Option<f64>,
-    /// Ports or windows that a connection took on average.
+    /// Mean number of ports or windows tried per connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_tries: Option<f64>,
     /// Connects that failed.
@@ -181,14 +185,14 @@ pub struct Fill {
 /// One connect.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Sample {
-    /// The share of the ports that was used before it.
+    /// The share of the ports in use before it.
     pub used_share: f64,
-    /// How long it took, us.
+    /// Latency, us.
     pub latency_us: f64,
-    /// Whether its port is odd. Absent: it has none.
+    /// Whether its port is odd. Absent without a port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub odd: Option<bool>,
-    /// Why it failed, by the system's name of the error.
+    /// The errno name if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -196,17 +200,18 @@ pub struct Sample {
 /// A strategy that could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Skipped {
-    /// Its name.
+    /// The strategy.
     pub strategy: String,
-    /// Why not.
+    /// The reason.
     pub why: String,
 }
 
-/// Measures. `watch` is told several times a second how far it is; when it breaks, what was measured until then is the
-/// result. No setting is changed. It takes threads that copy the calling thread's descriptors, so it is not for programs that
-/// hold many.
+/// Measures the strategies. Calls `watch` with the progress several times per second; if it breaks, the
+/// result contains the measurements so far. Changes no system settings. Its threads copy the descriptor
+/// table of the calling thread, so it is unsuitable for programs with many descriptors.
 ///
-/// Fails where the destination cannot be reached, the source is not an address of this host, or no strategy is there.
+/// Fails if the destination is unreachable, the source is not an address of this host, or no strategy is
+/// available.
 pub fn measure(
     config: &Config,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,

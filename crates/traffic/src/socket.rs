@@ -1,4 +1,4 @@
-//! Sockets for bulk: opened, connected in steps that can be interrupted, or listening; the same for every kind of traffic.
+//! Sockets for bulk traffic: open, connect interruptibly, listen.
 
 use std::{
     fs, io,
@@ -13,8 +13,8 @@ use tcp::Clock;
 
 use crate::wait;
 
-/// Connects, in steps short enough for `watch` to end it before. The kernel decides when it gives up. The socket does not
-/// block afterwards.
+/// Connects, and calls `watch` periodically, which can abort it. The kernel's connect timeout applies. The
+/// socket is non-blocking afterwards.
 pub(crate) fn reach(
     socket: &Socket,
     address: SocketAddr,
@@ -37,12 +37,12 @@ pub(crate) fn reach(
     }
 }
 
-/// Makes a socket listen. Its connections inherit what it was told before; accepting does not block.
+/// Makes a socket listen. Accepted connections inherit its options; accept() does not block.
 pub(crate) fn listen(socket: Socket, address: SocketAddr) -> io::Result<TcpListener> {
-    // Connections of a server before, in TIME_WAIT, do not block the port.
+    // TIME_WAIT connections of a previous server do not block the port.
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
-        // The address for all is for IPv4 as well.
+        // The unspecified IPv6 address also accepts IPv4.
         socket.set_only_v6(!address.ip().is_unspecified())?;
     }
     socket.bind(&address.into())?;
@@ -51,20 +51,21 @@ pub(crate) fn listen(socket: Socket, address: SocketAddr) -> io::Result<TcpListe
     Ok(socket.into())
 }
 
-/// Lets calls on a connection block, for [`wait::CALL`] at most: then whoever waits looks whether to go on.
+/// Makes calls on a connection block for at most [`wait::CALL`], so that the caller can check for a stop
+/// request.
 pub(crate) fn block_briefly(stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(wait::CALL))?;
     stream.set_write_timeout(Some(wait::CALL))
 }
 
-/// Whether an error only means that nothing could be done within [`wait::CALL`]. `TimedOut` is none of these: with it TCP says
-/// that it has given up the connection.
+/// Whether a call timed out after [`wait::CALL`] or was interrupted. `TimedOut` is not included: it means
+/// that TCP aborted the connection.
 pub(crate) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Chooses the congestion control by the kernel's name for it; else what the kernel said, and the names that it has.
+/// Sets the congestion control algorithm. The error contains the kernel's error and the available names.
 pub(crate) fn choose_congestion(socket: &Socket, name: &str) -> Result<(), (io::Error, String)> {
     socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
         let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -72,10 +73,9 @@ pub(crate) fn choose_congestion(socket: &Socket, name: &str) -> Result<(), (io::
     })
 }
 
-/// An IPv4 address as it is, not as one within IPv6.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Connections that the kernel may hold for us.
 const BACKLOG: i32 = 128;

@@ -1,11 +1,11 @@
-//! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here.
+//! System calls that no safe library wraps. Contains all unsafe code of the crate.
 
 use std::{
     io,
     os::fd::{AsFd, AsRawFd},
 };
 
-/// Bytes that were written and that the other end has not acknowledged, sent or not.
+/// Number of written bytes that the peer has not acknowledged, sent or unsent.
 pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     let socket = socket.as_fd().as_raw_fd();
@@ -15,12 +15,13 @@ pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<u64> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
 }
 
-/// Limits the window that this socket announces, and those of the connections that it accepts (`TCP_WINDOW_CLAMP`).
+/// Limits the window that this socket and its accepted connections advertise (`TCP_WINDOW_CLAMP`).
 pub(crate) fn limit_window(socket: impl AsFd, most: libc::c_int) -> io::Result<()> {
     set_bytes(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), &most.to_ne_bytes())
 }
 
-/// Sets the most that is sent, bytes per second (`SO_MAX_PACING_RATE`). Linux before 4.20 reads the first 4 bytes only.
+/// Limits the send rate in bytes per second (`SO_MAX_PACING_RATE`). Linux before 4.20 reads only the first
+/// 4 bytes.
 pub(crate) fn set_pacing(socket: impl AsFd, bytes_per_second: u64) -> io::Result<()> {
     set_bytes(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), &bytes_per_second.to_ne_bytes())
 }

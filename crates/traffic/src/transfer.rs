@@ -1,9 +1,9 @@
-//! One bulk transfer over TCP or Multipath TCP, of which every byte is checked and every silence noted.
+//! One bulk transfer over TCP or Multipath TCP. Verifies every byte and records stalls.
 //!
-//! The sender greets with one line of JSON, and the server says that it is ready or why it refuses ([`wire`]). Then come
-//! bytes of a known pattern ([`crate::payload`]) until the sender closes its half. The server compares them with what they must
-//! be, notes when they come ([`arrivals`]), and answers on the same connection with one line of JSON: its receipt.
-//! Lost bytes are the difference of two counts, never assumed to be none.
+//! The sender starts with a greeting, one line of JSON; the server replies that it is ready, or with an
+//! error ([`wire`]). Then the sender sends bytes of a known pattern ([`crate::payload`]) and closes its
+//! half. The server verifies them, records their arrival times ([`arrivals`]), and returns a receipt, one
+//! line of JSON. Lost bytes are the difference of two counts, never assumed to be 0.
 
 mod arrivals;
 mod buffer;

@@ -1,4 +1,4 @@
-//! Waiting for a socket, to the microsecond.
+//! Waits for socket events with microsecond resolution.
 
 use std::{io, os::fd::BorrowedFd, time::Duration};
 
@@ -9,7 +9,7 @@ use nix::{
 };
 use tcp::Clock;
 
-/// Waits until something can be done with a descriptor or until then; whether it can.
+/// Waits for an event on a descriptor until a deadline. Returns whether the event occurred.
 pub(crate) fn for_event(
     socket: BorrowedFd<'_>,
     event: PollFlags,
@@ -24,5 +24,5 @@ pub(crate) fn for_event(
     }
 }
 
-/// A thread that waits looks this often whether it is to end.
+/// Interval at which waiting threads check for a stop request.
 pub(crate) const CALL: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! How fast bits leave onto a wire.
+//! Bit rates.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -7,28 +7,28 @@ use crate::{
     number::{self, Form},
 };
 
-/// A line rate in bits a second, at least 1. "No limit" is the absence of a rate, never a rate of 0.
+/// A line rate in bits per second, at least 1. An unlimited rate is `None`, never a rate of 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bitrate(u64);
 
 impl Bitrate {
-    /// A rate of `bits` a second; `None` for 0, which is not a rate at all.
+    /// A rate of `bits` per second; `None` for 0.
     pub fn from_bits_per_second(bits: u64) -> Option<Self> {
         (bits > 0).then_some(Self(bits))
     }
 
-    /// Bits a second.
+    /// Bits per second.
     pub fn bits_per_second(self) -> u64 {
         self.0
     }
 
-    /// How long `bytes` occupy the wire, rounded down to a nanosecond.
+    /// The transmission time of `bytes`, rounded down to a nanosecond.
     pub fn time_for(self, bytes: u64) -> Duration {
         let nanos = u128::from(bytes) * 8 * NANOS_PER_SECOND / u128::from(self.0);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// How many whole bytes pass in `time`.
+    /// The number of whole bytes transmitted in `time`.
     pub fn bytes_in(self, time: Duration) -> u64 {
         let bytes = time.as_nanos() * u128::from(self.0) / 8 / NANOS_PER_SECOND;
         u64::try_from(bytes).unwrap_or(u64::MAX)
@@ -74,7 +74,7 @@ const FORM: Form = Form {
     ],
     expected: "bit, Kbit, Mbit, Gbit (a second)",
     example: "\"100Mbit\"",
-    limit: "a rate lies between 1bit and 1000Gbit; leave it out for no limit",
+    limit: "a rate must be from 1bit to 1000Gbit; leave it out for no limit",
     most: 1e12,
 };
 

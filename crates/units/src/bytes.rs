@@ -41,7 +41,7 @@ const FORM: Form = Form {
     ],
     expected: "B, KB, MB, GB, KiB, MiB, GiB",
     example: "\"64KB\"",
-    limit: "an amount lies between 0B and 1000000GB",
+    limit: "an amount must be from 0B to 1000000GB",
     most: 1e15,
 };
 

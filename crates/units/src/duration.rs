@@ -1,4 +1,4 @@
-//! Spans of time, as `std::time::Duration`.
+//! Durations, as `std::time::Duration`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserializer, Serializer};
 
 use crate::{Error, number::Form, text::Text};
 
-/// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, to the nanosecond.
+/// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, with nanosecond resolution.
 pub fn parse(text: &str) -> Result<Duration, Error> {
     FORM.parse(text).map(|nanos| {
         #[expect(
@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<Duration, Error> {
     })
 }
 
-/// Prints a duration as a person would write it; [`parse`] reads it back.
+/// Formats a duration such as "1.5s"; [`parse`] reads it back.
 pub fn show(duration: Duration) -> String {
     let nanos = duration.as_nanos();
     let (unit, scale) = match nanos {
@@ -51,12 +51,12 @@ pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S:
 pub mod option {
     use super::{Deserializer, Duration, Serializer};
 
-    /// Reads a duration that is there.
+    /// Reads a duration that is present.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
         super::deserialize(deserializer).map(Some)
     }
 
-    /// Writes a duration, or nothing.
+    /// Writes a duration, or none.
     pub fn serialize<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
         match duration {
             Some(duration) => super::serialize(duration, serializer),
@@ -79,7 +79,7 @@ const FORM: Form = Form {
     ],
     expected: "ns, us, ms, s, min, h, d",
     example: "\"300ms\"",
-    limit: "a duration lies between 0ms and ten years",
+    limit: "a duration must be from 0ms to ten years",
     most: 3.2e17,
 };
 

@@ -1,32 +1,32 @@
-//! What can be wrong with a quantity that somebody wrote.
+//! Errors of parsing a quantity.
 
-/// A quantity that could not be read. Every variant carries the text it was found in.
+/// A quantity that cannot be parsed. Every variant contains the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The text does not begin with a plain decimal number.
     #[error("\"{text}\" does not start with a number; expected something like {example}")]
     NotANumber {
-        /// What was written.
+        /// The text.
         text: String,
-        /// One correct spelling.
+        /// A valid example.
         example: &'static str,
     },
-    /// The number is followed by no unit or by one that this quantity does not have.
+    /// The unit is missing or unknown.
     #[error("\"{text}\" has {}; expected one of {expected}", found(.unit))]
     Unit {
-        /// What was written.
+        /// The text.
         text: String,
-        /// The unit that was found, possibly empty.
+        /// The unit found, possibly empty.
         unit: String,
-        /// The units that would do.
+        /// The valid units.
         expected: &'static str,
     },
-    /// The number is negative, or beyond what the quantity can hold.
+    /// The number is negative or too large.
     #[error("\"{text}\" is out of range: {limit}")]
     Range {
-        /// What was written.
+        /// The text.
         text: String,
-        /// The limit that it breaks, as a sentence.
+        /// The limit, as a sentence.
         limit: &'static str,
     },
 }

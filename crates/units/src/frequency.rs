@@ -1,20 +1,20 @@
-//! How often something happens.
+//! Event rates.
 
 use std::{fmt, str::FromStr, time::Duration};
 
 use crate::{Error, number::Form};
 
-/// Events a second, more than 0, written "50/s" or "3000/min".
+/// Events per second, more than 0, written "50/s" or "3000/min".
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Frequency(f64);
 
 impl Frequency {
-    /// Events a second.
+    /// Events per second.
     pub fn per_second(self) -> f64 {
         self.0
     }
 
-    /// The mean time from one event to the next.
+    /// The mean time between events.
     pub fn interval(self) -> Duration {
         Duration::from_secs_f64(1.0 / self.0)
     }
@@ -40,14 +40,14 @@ impl fmt::Display for Frequency {
 
 crate::serde_as_text!(Frequency);
 
-/// Once a day: slower than this, a schedule is a mistake.
+/// Once a day. A slower schedule is a mistake.
 const LEAST: f64 = 1.0 / 86_400.0;
 
 const FORM: Form = Form {
     units: &[("/s", 1.0), ("/min", 1.0 / 60.0), ("/h", 1.0 / 3600.0)],
     expected: "/s, /min, /h",
     example: "\"50/s\"",
-    limit: "a rate lies between once a day and 10000000/s",
+    limit: "a rate must be from once a day to 10000000/s",
     most: 1e7,
 };
 

@@ -1,15 +1,16 @@
-//! What a person writes as "300ms", "1Gbit", "64KB", "0.1%" or "50/s", as types; and the same back again.
+//! Quantities such as "300ms", "1Gbit", "64KB", "0.1%" or "50/s" as types.
 //!
-//! Every type parses with [`std::str::FromStr`], prints with [`std::fmt::Display`] in a form that parses to the same
-//! value, and reads from configuration files through serde as a string. Durations are [`std::time::Duration`], so they
-//! get functions instead of a type: [`duration::parse`], [`duration::show`], and `#[serde(with = "units::duration")]`.
+//! Every type parses with [`std::str::FromStr`], prints with [`std::fmt::Display`] in a form that parses to
+//! the same value, and reads from configuration files through serde as a string. Durations are
+//! [`std::time::Duration`] and have functions instead of a type: [`duration::parse`], [`duration::show`],
+//! and `#[serde(with = "units::duration")]`.
 //!
-//! - [`Bitrate`]: decimal, as the field counts line rates; 1 Kbit is 1000 bits a second.
+//! - [`Bitrate`]: decimal, as usual for line rates; 1 Kbit is 1000 bits per second.
 //! - [`Bytes`]: KB is 1000, KiB is 1024.
 //! - [`Probability`]: a share from 0 to 1, written "0.1%" or "0.001".
-//! - [`Frequency`]: events a second, written "50/s" or "3000/min".
-//! - [`show`]: figures as people read them, with three digits that count.
-//! - [`nearest`]: the known name that somebody probably meant.
+//! - [`Frequency`]: events per second, written "50/s" or "3000/min".
+//! - [`show`]: formats measured values with three significant digits.
+//! - [`nearest`]: the known name nearest to a misspelt one.
 
 mod bitrate;
 mod bytes;
@@ -29,7 +30,7 @@ pub use frequency::Frequency;
 pub use nearest::nearest;
 pub use probability::Probability;
 
-/// Reads and writes a type as the string that a person would write, through its `FromStr` and `Display`.
+/// Serializes a type as a string through its `FromStr` and `Display`.
 macro_rules! serde_as_text {
     ($type:ty) => {
         impl<'de> serde::Deserialize<'de> for $type {

@@ -1,6 +1,7 @@
-//! The known name that somebody probably meant.
+//! The known name nearest to a misspelt one.
 
-/// The member of `known` with the fewest edits from `word`, if that is at most a third of the word's length.
+/// The member of `known` with the smallest edit distance from `word`, if that is at most a third of the
+/// word's length.
 pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let limit = word.chars().count().div_ceil(3);
     known
@@ -11,7 +12,8 @@ pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Levenshtein's distance between the lower-case forms: insertions, deletions and substitutions cost 1 each.
+/// The Levenshtein distance between the lower-case forms. Insertions, deletions and substitutions cost 1
+/// each.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,26 +1,24 @@
-//! The common form of every quantity: a decimal number, perhaps a blank, and a unit.
+//! The syntax of all quantities: a decimal number, optional whitespace, and a unit.
 
 use crate::Error;
 
-/// A unit's spelling and how many base units one of it is.
+/// Spelling of a unit, and its size in base units.
 pub(crate) type Unit = (&'static str, f64);
 
-/// What one kind of quantity looks like when it is written.
 pub(crate) struct Form {
-    /// Spellings, compared without regard to case.
+    /// Spellings, compared case-insensitively.
     pub units: &'static [Unit],
-    /// The spellings as a list for people.
+    /// The spellings for error messages.
     pub expected: &'static str,
-    /// One correct quantity.
     pub example: &'static str,
-    /// What the number must respect, as a sentence.
+    /// The limit for error messages, as a sentence.
     pub limit: &'static str,
-    /// The largest value in base units.
+    /// The largest value, in base units.
     pub most: f64,
 }
 
 impl Form {
-    /// The value of `text` in base units: not negative, at most `most`.
+    /// The value of `text` in base units, from 0 to `most`.
     pub(crate) fn parse(&self, text: &str) -> Result<f64, Error> {
         let (digits, unit) = split(text.trim(), self.example)?;
         let scale = self.scale(unit).ok_or_else(|| Error::Unit {
@@ -43,8 +41,8 @@ impl Form {
     }
 }
 
-/// `number`, which is written as `digits`, in units of `scale`: the value nearest to what is written, and not to a product
-/// that has been rounded before. 0.07 % is 0.0007, where 0.07/100 is 0.0007000000000000001.
+/// `digits` in units of `scale`, rounded once from the decimal text. A multiplication rounds twice: 0.07 %
+/// is 0.0007, but 0.07/100 is 0.0007000000000000001.
 fn scaled(digits: &str, number: f64, scale: f64) -> f64 {
     let places = scale.log10().round();
     if scale < 1.0 && 10_f64.powf(places) == scale {
@@ -53,7 +51,8 @@ fn scaled(digits: &str, number: f64, scale: f64) -> f64 {
     number * scale
 }
 
-/// Splits "12.5 ms" into "12.5" and "ms". Only plain decimals: no exponent, no infinity, no thousands separator.
+/// Splits "12.5 ms" into "12.5" and "ms". Accepts plain decimals only: no exponent, no infinity, no
+/// thousands separator.
 fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str), Error> {
     let end = text
         .char_indices()
@@ -65,7 +64,7 @@ fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str),
     }
 }
 
-/// Prints `value` base units with the largest unit of which it is a short decimal.
+/// Prints `value` base units in the largest unit that needs at most three decimals.
 pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, value: f64, descending: &[Unit]) -> std::fmt::Result {
     let smallest = descending.last().copied().unwrap_or(("", 1.0));
     let (name, scale) = descending
@@ -76,7 +75,7 @@ pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, value: f64, descending: &[Un
     write!(f, "{}{name}", value / scale)
 }
 
-/// Whether `value` has at most three digits after the point, so that printing it loses nothing.
+/// Whether `value` has at most three decimals, so that printing it is lossless.
 fn is_short_decimal(value: f64) -> bool {
     let thousandths = value * 1000.0;
     (thousandths - thousandths.round()).abs() < 1e-9 * thousandths.max(1.0)

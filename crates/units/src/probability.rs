@@ -1,4 +1,4 @@
-//! Shares and chances.
+//! Shares and probabilities.
 
 use std::{fmt, str::FromStr};
 
@@ -9,12 +9,12 @@ use crate::{Error, number::Form};
 pub struct Probability(f64);
 
 impl Probability {
-    /// Never.
+    /// Probability 0.
     pub const ZERO: Self = Self(0.0);
-    /// Always.
+    /// Probability 1.
     pub const ONE: Self = Self(1.0);
 
-    /// `share` if it lies in 0..=1.
+    /// `share` if it is in 0..=1.
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then_some(Self(share))
     }
@@ -34,7 +34,7 @@ impl FromStr for Probability {
 }
 
 impl fmt::Display for Probability {
-    /// As a percentage with up to ten significant decimals, so that 0.001 prints as "0.1%".
+    /// Prints a percentage with up to ten decimals: 0.001 prints as "0.1%".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = format!("{:.10}", self.0 * 100.0);
         write!(f, "{}%", percent.trim_end_matches('0').trim_end_matches('.'))
@@ -47,7 +47,7 @@ const FORM: Form = Form {
     units: &[("%", 0.01), ("", 1.0)],
     expected: "% or nothing (0.5 is 50%)",
     example: "\"0.1%\"",
-    limit: "a share lies between 0% and 100%",
+    limit: "a share must be from 0% to 100%",
     most: 1.0,
 };
 
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!("0.1%".parse::<Probability>().unwrap().to_string(), "0.1%");
     }
 
-    /// A percentage is the number that it says, to the last digit.
+    /// Parsing a percentage yields exactly the decimal value.
     #[test]
     fn percentages_are_decimal() {
         for hundredths in 0..=10_000_u32 {
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn more_than_everything_is_refused() {
         let said = "120%".parse::<Probability>().unwrap_err().to_string();
-        assert_eq!(said, "\"120%\" is out of range: a share lies between 0% and 100%");
+        assert_eq!(said, "\"120%\" is out of range: a share must be from 0% to 100%");
         assert!("-1%".parse::<Probability>().is_err());
         assert!("nan".parse::<Probability>().is_err());
     }

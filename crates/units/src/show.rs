@@ -1,30 +1,30 @@
-//! Figures as people read them: the only place where a number that was measured becomes text for the terminal, Markdown and
-//! drawings, so that the same value looks the same everywhere.
+//! Formats measured values for the terminal, Markdown and drawings. This is the only place that does, so
+//! that a value looks the same everywhere.
 //!
-//! Three digits that count, a space, and the unit of the field: "94.1 Mbit/s", "1.25 Gbit/s", "65.5 KB", "36.2 ms". Units are
-//! decimal (KB is 1000 bytes). What is not measured is not written by this module: leave it out, or say so.
+//! Three significant digits, a space, and the usual unit: "94.1 Mbit/s", "1.25 Gbit/s", "65.5 KB", "36.2
+//! ms". Units are decimal (KB is 1000 bytes). Callers omit missing values or mark them as missing.
 //!
-//! `show/cases.json` has examples of each; the page's `format.ts` is held against the same file. What a person writes and
-//! must be read back ("64KB") is the business of [`Bytes`](crate::Bytes), [`Bitrate`](crate::Bitrate) and
-//! [`duration`](crate::duration).
+//! `show/cases.json` contains examples for each function; the web page's `format.ts` is tested against the
+//! same file. Text that must parse again ("64KB") is written by [`Bytes`](crate::Bytes),
+//! [`Bitrate`](crate::Bitrate) and [`duration`](crate::duration).
 
-/// An amount of data in bytes: "999 B", "12.3 KB", "1.00 MB".
+/// A number of bytes: "999 B", "12.3 KB", "1.00 MB".
 pub fn bytes(bytes: u64) -> String {
     scaled(as_f64(bytes), &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)])
 }
 
-/// A rate in bits a second: "94.1 Mbit/s".
+/// A rate in bits per second: "94.1 Mbit/s".
 pub fn rate(bits_per_second: f64) -> String {
     scaled(bits_per_second, &[("bit/s", 1.0), ("Kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)])
 }
 
 /// A time in seconds: "150 us", "36.2 ms", "1.07 s", "312 s".
 pub fn time(seconds: f64) -> String {
-    // In microseconds, so that what is below the smallest unit has no unit of its own.
+    // Scaled from microseconds, the smallest unit.
     scaled(seconds * 1e6, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
 }
 
-/// How long something lasts that people wait for: "8.2 s", "12 min 03 s", "3 h 05 min".
+/// A long duration: "8.2 s", "12 min 03 s", "3 h 05 min".
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -39,7 +39,7 @@ pub fn span(seconds: f64) -> String {
     }
 }
 
-/// A time that is only roughly known: "about 8 s", "about 12 min", "about 3.1 h".
+/// An estimated duration: "about 8 s", "about 12 min", "about 3.1 h".
 pub fn roughly(seconds: f64) -> String {
     match seconds {
         ..90.0 => format!("about {:.0} s", seconds.max(0.0).floor()),
@@ -48,7 +48,8 @@ pub fn roughly(seconds: f64) -> String {
     }
 }
 
-/// A number with three digits that count and all before the point, without a unit: for tables whose heading has it.
+/// A number with three significant digits and all digits before the point, without unit, for tables with
+/// the unit in the heading.
 pub fn digits(number: f64) -> String {
     let decimals = match number.abs() {
         0.0 => 0,
@@ -60,7 +61,7 @@ pub fn digits(number: f64) -> String {
     grouped(&format!("{number:.decimals$}"), ' ').replacen('-', MINUS, usize::from(number < 0.0))
 }
 
-/// A number of its own, as a program prints it: a whole one in full, any other with three digits that count.
+/// A number without unit: an integer in full, any other with three significant digits.
 pub fn number(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
         grouped(&format!("{:.0}", number.abs()), ' ').replacen("", if number < 0.0 { MINUS } else { "" }, 1)
@@ -69,7 +70,7 @@ pub fn number(number: f64) -> String {
     }
 }
 
-/// How often something happens: "300/s", "0.42/s".
+/// An event rate: "300/s", "0.42/s".
 pub fn frequency(per_second: f64) -> String {
     if per_second.fract() == 0.0 {
         format!("{}/s", number(per_second))
@@ -78,12 +79,13 @@ pub fn frequency(per_second: f64) -> String {
     }
 }
 
-/// By how many times one number is another: "2.31x", "200x".
+/// A ratio: "2.31x", "200x".
 pub fn times(factor: f64) -> String {
     format!("{}x", digits(factor))
 }
 
-/// A latency in milliseconds with three or four digits that count, without its unit: for tables whose heading has it.
+/// A latency in milliseconds with three or four significant digits, without unit, for tables with the unit
+/// in the heading.
 pub fn latency(ms: f64) -> String {
     let text = match ms.abs() {
         0.0 => "0".to_owned(),
@@ -97,18 +99,18 @@ pub fn latency(ms: f64) -> String {
     text.replacen('-', MINUS, usize::from(ms < 0.0))
 }
 
-/// A difference of latencies in milliseconds with its sign, without its unit.
+/// A latency difference in milliseconds with its sign, without unit.
 pub fn difference(ms: f64) -> String {
     let sign = if ms > 0.0 { "+" } else { "" };
     format!("{sign}{}", latency(ms))
 }
 
-/// A number of things, with spaces between the thousands.
+/// An integer with spaces as thousands separators.
 pub fn count(number: u64) -> String {
     grouped(&number.to_string(), ' ')
 }
 
-/// Digits with a space between the thousands of the whole part.
+/// Inserts `space` between the thousands of the integer part.
 pub fn grouped(digits: &str, space: char) -> String {
     let whole = digits.find('.').unwrap_or(digits.len());
     let mut text = String::with_capacity(digits.len() + 4);
@@ -122,20 +124,20 @@ pub fn grouped(digits: &str, space: char) -> String {
     text
 }
 
-/// A number of things with their noun, of which the plural has an s: "1 request", "2 requests".
+/// A count with its noun; the plural appends an s: "1 request", "2 requests".
 pub fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number of things with their noun, where the plural is another word: "1 city", "2 cities".
+/// A count with its noun and an irregular plural: "1 city", "2 cities".
 pub fn plural_of(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A percentage with as many digits as tell it from 0 and from 100, without the sign: 50, 97.1, 99.986.
+/// A percentage with enough digits to distinguish it from 0 and 100, without the sign: 50, 97.1, 99.986.
 pub fn percent(percent: f64) -> String {
     let room = percent.min(100.0 - percent);
-    // One digit more than the first that counts; a billionth of a percent counts for nothing.
+    // One digit more than the first significant one; less than a billionth of a percent is 0.
     let decimals = if room > 0.0 {
         (0..9_usize)
             .find(|&digits| room * 10_f64.powi(i32::try_from(digits).unwrap_or(0)) >= 9.999_999)
@@ -152,8 +154,7 @@ pub fn share(share: f64) -> String {
     format!("{} %", percent(share * 100.0))
 }
 
-/// How large a difference is beside what it is a difference from, as a percentage with two or three digits that count:
-/// "26.2 %", "0.81 %".
+/// A relative difference as a percentage with two or three significant digits: "26.2 %", "0.81 %".
 pub fn relative(share: f64) -> String {
     let percent = (share * 100.0).abs();
     let decimals = match percent {
@@ -169,7 +170,7 @@ pub fn signed_relative(share: f64) -> String {
     format!("{}{}", if share > 0.0 { "+" } else { "" }, relative(share))
 }
 
-/// The place of a percentile: "91st", "50th", "97.1th".
+/// A percentile as an ordinal: "91st", "50th", "97.1th".
 pub fn ordinal(of: f64) -> String {
     let text = percent(of);
     let suffix = match text.parse::<u64>() {
@@ -193,7 +194,7 @@ pub fn list(parts: &[String]) -> String {
     }
 }
 
-/// Text from a file or its name in one line: nothing in it moves a cursor, rings a bell or turns the writing round.
+/// Replaces control characters and text direction marks, so that text from files prints safely on one line.
 pub fn plain(text: &str) -> String {
     let is_control = |c: char| {
         c.is_control()
@@ -202,15 +203,15 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// `value` in the largest of ascending units of which it is at least one.
+/// `value` in the largest unit of which it is at least one. `units` is in ascending order.
 fn scaled(value: f64, units: &[(&str, f64)]) -> String {
-    // What would be rounded to 1000 of a unit is 1 of the next.
+    // A value that would round to 1000 of a unit is 1 of the next unit.
     let unit = units.iter().rev().find(|(_, scale)| value.abs() >= 0.9995 * scale).or(units.first());
     let &(name, scale) = unit.unwrap_or(&("", 1.0));
     let value = value / scale;
     let decimals = match value.abs() {
         99.95.. => 0,
-        // The smallest unit is counted where it can be: 12 B, 12 us.
+        // Integers of the smallest unit have no decimals: 12 B, 12 us.
         _ if scale <= 1.0 => usize::from((value - value.round()).abs() > 1e-9),
         9.995.. => 1,
         _ => 2,
@@ -218,13 +219,12 @@ fn scaled(value: f64, units: &[(&str, f64)]) -> String {
     format!("{value:.decimals$} {name}").replacen('-', MINUS, usize::from(value < 0.0))
 }
 
-/// A counter as a number that can be divided.
 #[expect(clippy::cast_precision_loss, reason = "what is shown has three digits")]
 fn as_f64(counter: u64) -> f64 {
     counter as f64
 }
 
-/// A minus as wide as a plus.
+/// U+2212 minus sign, as wide as a plus.
 pub const MINUS: &str = "\u{2212}";
 
 #[cfg(test)]
@@ -233,7 +233,7 @@ mod tests {
 
     use super::*;
 
-    /// One of `show/cases.json`: what is given, and the text.
+    /// The cases of one function in `show/cases.json`: input and expected text.
     fn cases(of: &str) -> Vec<(f64, String)> {
         let all: Value = serde_json::from_str(include_str!("show/cases.json")).unwrap();
         let cases = all[of]

@@ -1,4 +1,4 @@
-//! Reads a quantity from a configuration file, where it is written as a string.
+//! Serde visitor for quantities written as strings in configuration files.
 
 use std::fmt;
 
@@ -6,11 +6,10 @@ use serde::de::Visitor;
 
 use crate::Error;
 
-/// Expects a string, and says how to write one when it meets a bare number.
+/// Expects a string; the error for a bare number contains an example.
 pub(crate) struct Text<T> {
-    /// Reads the string.
     pub parse: fn(&str) -> Result<T, Error>,
-    /// One correct spelling, in quotes.
+    /// A valid example, in quotes.
     pub example: &'static str,
 }
 

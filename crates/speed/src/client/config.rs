@@ -1,4 +1,4 @@
-//! What a test is to do. The only home of its defaults.
+//! Configuration of a test, with all defaults.
 
 use std::time::Duration;
 
@@ -9,32 +9,32 @@ use http::{
 
 use crate::{Error, plan::Plan};
 
-/// What a test is to do.
+/// Configuration of a test.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The server.
     pub origin: Origin,
-    /// Which requests.
+    /// The plan.
     pub plan: Plan,
-    /// Requests at once in each transfer, each with its share of the bytes; at least 1.
+    /// Concurrent requests in each transfer, each with a share of the bytes; at least 1.
     pub streams: u32,
-    /// Which version of HTTP.
+    /// The version of HTTP.
     pub protocol: Protocol,
-    /// Whose certificates count.
+    /// The trusted certificates.
     pub trust: Trust,
-    /// Which of a name's addresses are used.
+    /// The IP version to use.
     pub family: Family,
-    /// How long nothing may move before the test is given up.
+    /// The test fails after this time without progress.
     pub patience: Duration,
-    /// Leave the result at the server, which has to keep such.
+    /// Whether to store the result at the server. Fails if the server stores no results.
     pub keep: bool,
 }
 
 impl Config {
-    /// A quick test of a server, from its URL.
+    /// A quick test of the server at this URL.
     ///
     /// # Errors
-    /// When the URL is not one of a server.
+    /// If the URL is invalid.
     pub fn of(url: &str) -> Result<Self, Error> {
         let refused = |why: http::OriginError| Error::Url { text: url.to_owned(), why: why.to_string() };
         let origin: Origin = url.parse().map_err(refused)?;

@@ -1,4 +1,4 @@
-//! Leaves a result at the server, if its user wants that and the server keeps any.
+//! Stores a result at the server, if the user requests it and the server supports it.
 
 use http::{Body, Failure, Method};
 
@@ -12,17 +12,17 @@ use crate::{
     wire::{self, Left, Offer},
 };
 
-/// Fails if the server keeps no results, before anything is measured.
+/// Fails before the test if the server stores no results.
 pub(crate) async fn is_offered(line: &Line) -> Result<(), Error> {
     let asked = request::ask::<Offer>(&line.client, &line.origin, Method::GET, wire::KEEP, Body::empty());
     match tokio::time::timeout(line.patience, asked).await {
         Ok(Ok((Offer { keep_for_s: Some(_), .. }, _))) => Ok(()),
-        // An older server does not know the question.
+        // Older servers do not have this path.
         _ => Err(Error::KeepsNothing { url: line.origin.to_string() }),
     }
 }
 
-/// Leaves it; the address of its page, or why there is none.
+/// Stores the result. Returns the URL of its page; an error is the reason why it was not stored.
 pub(crate) async fn leave(line: &Line, outcome: &Outcome) -> Result<String, String> {
     let text = serde_json::to_vec(outcome).map_err(|error| error.to_string())?;
     let path = format!("{}?test={}", wire::KEEP, line.test);

@@ -1,4 +1,4 @@
-//! The line to a server: its connections, and the looks at its latency.
+//! The connections to a server, and latency probes.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -27,29 +27,24 @@ use crate::{
     wire::{self, Greeting, Token, Told},
 };
 
-/// A server that a test has begun with.
 pub(crate) struct Line {
     pub(crate) origin: Origin,
     pub(crate) test: Token,
-    /// Where the server is.
     pub(crate) remote: Option<SocketAddr>,
     /// "http/1.1", "h2" or "h3".
     pub(crate) protocol: &'static str,
-    /// Its connections carry the transfers.
     pub(crate) client: Client,
     pub(crate) progress: Progress,
     pub(crate) patience: Duration,
-    /// Each of its requests has a connection of its own.
+    /// Opens a new connection for each request.
     stranger: Client,
     loss_port: Option<u16>,
-    /// The largest body that the server gives and takes, in bytes.
     pub(crate) largest: u64,
-    /// Both ends of the connections that carried transfers.
+    /// Local and remote addresses of the connections that carried transfers.
     ends: Mutex<Vec<(SocketAddr, SocketAddr)>>,
 }
 
 impl Line {
-    /// Begins a test.
     pub(crate) async fn begin(config: &Config, progress: &Progress) -> Result<Self, Error> {
         let origin = config.origin.clone();
         let url = origin.to_string();
@@ -75,7 +70,7 @@ impl Line {
         }
         check_sizes(config, &url, greeting.largest)?;
         let protocol = trace.protocol.unwrap_or("http/1.1");
-        // From here on to the same address, in the same version, whatever the server announces.
+        // All further connections use the same address and HTTP version, independent of Alt-Svc.
         let pinned = ClientConfig {
             protocol: match protocol {
                 "h3" => Protocol::Http3,
@@ -104,22 +99,20 @@ impl Line {
         })
     }
 
-    /// What times of a test are counted on; it begins when the test does.
     pub(crate) fn clock(&self) -> Clock {
         self.client.clock()
     }
 
-    /// Since the test began.
     pub(crate) fn now(&self) -> Duration {
         Duration::from_nanos(self.clock().now())
     }
 
-    /// Whether a connection that carries a transfer has room for a request besides.
+    /// Whether a connection can carry a probe concurrently with a transfer.
     pub(crate) fn is_shared(&self) -> bool {
         self.protocol != "http/1.1"
     }
 
-    /// Looks at the latency.
+    /// Measures the latency once.
     pub(crate) async fn look(&self, on: On) -> Result<Look, Refusal> {
         let client = match on {
             On::Same => &self.client,
@@ -133,20 +126,19 @@ impl Line {
         Ok(look)
     }
 
-    /// A request that may have opened a connection.
+    /// Records the addresses of the request's connection.
     pub(crate) fn used(&self, trace: &Trace) {
         if let (Some(local), Some(remote)) = (trace.local, trace.remote) {
             self.ends.lock().unwrap_or_else(PoisonError::into_inner).push((local, remote));
         }
     }
 
-    /// Where datagrams of the loss test are sent.
     pub(crate) fn loss_server(&self) -> Option<SocketAddr> {
         let address: IpAddr = self.remote?.ip();
         Some(SocketAddr::new(address, self.loss_port?))
     }
 
-    /// Who limited each direction: as the server's kernel and ours saw it.
+    /// The limits of each direction, from the kernels of the server and of this machine.
     pub(crate) async fn limits(&self, sender: &Sender, transferring: [Duration; 2]) -> [Option<Limits>; 2] {
         if self.protocol == "h3" {
             return [None; 2];
@@ -164,7 +156,6 @@ impl Line {
         ]
     }
 
-    /// A step that could not be finished.
     pub(crate) fn broken_off(&self, step: &str, refusal: Refusal) -> Error {
         match refusal {
             Refusal::Status(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, why) => {
@@ -179,7 +170,7 @@ fn not_begun(url: &str, refusal: Refusal) -> Error {
     let url = url.to_owned();
     match refusal {
         Refusal::Failed(Failure::Garbled) => {
-            Error::NotSpeedServer { url, what: "what is not HTTP".to_owned() }
+            Error::NotSpeedServer { url, what: "data that is not HTTP".to_owned() }
         }
         Refusal::Failed(failure) => Error::Unreachable { url, failure },
         Refusal::Stalled(_) => Error::Unreachable { url, failure: Failure::Timeout },
@@ -204,8 +195,8 @@ fn check_sizes(config: &Config, url: &str, largest: u64) -> Result<(), Error> {
     }
 }
 
-/// As much as 5 Gbit/s have under way at 100 ms.
+/// Bandwidth-delay product of 5 Gbit/s at 100 ms.
 const WINDOW: u32 = 64 << 20;
 
-/// The server only has to look.
+/// A quick request for the server.
 const LIMITS_PATIENCE: Duration = Duration::from_secs(3);

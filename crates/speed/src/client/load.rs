@@ -1,4 +1,4 @@
-//! A set of transfers of one size, and the looks at latency while they run.
+//! A set of transfers of one size, with latency probes.
 
 use std::{
     sync::{
@@ -25,7 +25,7 @@ use crate::{
     stop::Course,
 };
 
-/// Makes the transfers of a set; how long each took.
+/// Executes the transfers of a set. Returns the duration of each.
 pub(crate) async fn set(
     line: &Arc<Line>,
     config: &Config,
@@ -62,7 +62,7 @@ pub(crate) async fn set(
         notes.moved(direction, &moved);
     }
     prober.over.notify_one();
-    // A probe of a full line comes back late, and is the one that tells most.
+    // Probes of a loaded line may return late, and those are the most significant.
     let _ = tokio::time::timeout(LATE, probing).await;
     let probes = std::mem::take(&mut *prober.probes.lock().unwrap_or_else(PoisonError::into_inner));
     for probe in probes.into_iter().filter(|probe| is_under_load(probe.sent, &busy, config.plan.loaded_from))
@@ -73,10 +73,9 @@ pub(crate) async fn set(
     Ok(took)
 }
 
-/// Looks at the latency while a transfer runs.
 #[derive(Default)]
 struct Prober {
-    /// When the transfer began that is running, ns; 0: none is.
+    /// Start of the current transfer, ns; 0 without a transfer.
     since: AtomicU64,
     over: Notify,
     probes: Mutex<Vec<Probe>>,
@@ -91,13 +90,13 @@ impl Prober {
         self.since.store(0, Relaxed);
     }
 
-    /// Whether a transfer has been running for so long.
     fn is_loaded(&self, now: Duration, loaded_from: Duration) -> bool {
         let since = self.since.load(Relaxed);
         since != 0 && now.saturating_sub(Duration::from_nanos(since)) >= loaded_from
     }
 
-    /// Sends a probe on each kind of connection now and then until the set is over, and waits for those that are under way.
+    /// Sends a probe on each kind of connection periodically until the set has ended, and waits for the
+    /// outstanding ones.
     async fn probe(self: Arc<Self>, line: Arc<Line>, every: Duration, loaded_from: Duration) {
         let mut under_way = JoinSet::new();
         loop {
@@ -121,19 +120,19 @@ impl Prober {
 
     async fn one(&self, line: &Line, on: On) {
         let began = line.now();
-        // One that fails tells nothing of the latency; the transfer will tell if the line is gone.
+        // A failed probe is no latency sample. If the line is down, the transfer fails.
         let Ok(look) = line.look(on).await else { return };
         let sent = began + until_sent(&look);
         self.probes.lock().unwrap_or_else(PoisonError::into_inner).push(Probe { sent, on, look });
     }
 }
 
-/// From the beginning of a probe to its request: the handshakes of its own connection.
+/// Time from the start of a probe to its request: the handshakes of a new connection.
 fn until_sent(look: &Look) -> Duration {
     let sent = look.trace.first_write().unwrap_or(look.trace.started);
     Duration::from_nanos(sent.saturating_sub(look.trace.started))
 }
 
-/// Of a line whose queue is seconds long.
+/// Limits for a line with a queue of seconds.
 const MOST_UNDER_WAY: usize = 16;
 const LATE: Duration = Duration::from_secs(5);

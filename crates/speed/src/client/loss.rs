@@ -1,4 +1,4 @@
-//! The loss test: numbered datagrams to a server that sends them back.
+//! The loss test: numbered datagrams that the server echoes.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -9,7 +9,8 @@ use tokio::{
 
 use crate::wire::{Datagram, Token, Way};
 
-/// Sends so many, evenly, and returns how many came back. `seen` is told at each.
+/// Sends `messages` datagrams at a constant rate, and returns the number that returned. Calls `seen` for
+/// each.
 pub(crate) async fn measure(
     server: SocketAddr,
     test: Token,
@@ -21,7 +22,7 @@ pub(crate) async fn measure(
     socket.connect(server).await?;
     let mut came_back = CameBack::new(test, messages);
     let mut pace = interval(EVERY);
-    // After a pause of this machine no burst: that would be another test.
+    // No bursts after a delay of this machine: they would change the measurement.
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut room = [0; Datagram::BYTES + 1];
     let mut next = 0;
@@ -30,7 +31,7 @@ pub(crate) async fn measure(
             _ = pace.tick() => {
                 let datagram = Datagram { way: Way::There, test, number: next };
                 match socket.send(&datagram.encode()).await {
-                    // Nobody listens there: what is not received is counted.
+                    // ICMP port unreachable. The datagram counts as lost.
                     Err(error) if error.kind() != io::ErrorKind::ConnectionRefused => return Err(error),
                     _ => next += 1,
                 }
@@ -47,7 +48,6 @@ pub(crate) async fn measure(
     Ok(came_back.number)
 }
 
-/// Those that came back, each once.
 struct CameBack {
     test: Token,
     is_back: Vec<bool>,
@@ -73,10 +73,10 @@ impl CameBack {
     }
 }
 
-/// With headers 0.32 Mbit/s each way: less than any line that a call would be made on.
+/// 0.32 Mbit/s each way including headers: less than any line used for calls.
 const EVERY: Duration = Duration::from_millis(5);
 
-/// What comes later is lost to a call.
+/// Later datagrams are useless for a call, and count as lost.
 const LATEST: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a test has seen so far, and what that comes to.
+//! The measurements of a running test, and its result.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,30 +14,29 @@ use crate::{
     result::{Loss, Outcome, Seen},
 };
 
-/// A test that is over.
+/// A completed test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// What it came to.
+    /// The result.
     pub outcome: Outcome,
-    /// Its requests, for a recording.
+    /// The requests, for a recording.
     pub samples: Vec<Recorded>,
-    /// The page of the result where it was left to be kept, or why it was not. None if nobody wanted that, or the test was interrupted.
+    /// The page of the stored result, or the reason why it was not stored. `None` if not requested, or if
+    /// the test was interrupted.
     pub left: Option<Result<String, String>>,
 }
 
-/// A look at the latency while a transfer ran.
 pub(crate) struct Probe {
-    /// When its request was sent, since the test began.
+    /// When its request was sent, since the start of the test.
     pub(crate) sent: Duration,
     pub(crate) on: On,
     pub(crate) look: Look,
 }
 
-/// What a test has seen so far.
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) loss: Option<Result<Loss, String>>,
-    /// How long bodies moved in each direction, all streams together.
+    /// Total transfer time in each direction, summed over all streams.
     pub(crate) transferring: [Duration; 2],
     transfers: [Vec<Transfer>; 2],
     latencies: Vec<Sample>,
@@ -46,19 +45,16 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// A look with the line idle.
     pub(crate) fn looked(&mut self, during: During, on: On, look: &Look) {
         let sent = Duration::from_nanos(look.trace.started);
         self.latencies.push(Sample { at_s: sent.as_secs_f64(), during, on, ms: look.ms() });
         self.recorded.push(record::latency(look, sent, during, on));
     }
 
-    /// The shortest round trip with the line idle so far.
     pub(crate) fn round_trip(&self) -> Option<Duration> {
         round_trip(&self.latencies)
     }
 
-    /// A look with the line full.
     pub(crate) fn probed(&mut self, direction: Direction, probe: Probe) {
         let Probe { sent, on, look } = probe;
         let during = during(direction);
@@ -76,7 +72,6 @@ impl Notes {
         self.recorded.push(record::latency(&look, sent, during, on));
     }
 
-    /// A transfer.
     pub(crate) fn moved(&mut self, direction: Direction, moved: &Moved) {
         self.transferring[direction as usize] += moved.streaming;
         self.transfers[direction as usize].push(moved.transfer);
@@ -84,7 +79,6 @@ impl Notes {
         self.recorded.extend(moved.requests.iter().map(|request| record::transfer(request, direction, size)));
     }
 
-    /// What all of it comes to.
     pub(crate) fn conclude(
         self,
         config: &Config,

@@ -1,4 +1,4 @@
-//! What can be seen of a test while it lasts.
+//! Progress of a running test.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -7,7 +7,7 @@ use std::sync::{
 
 use crate::plan::{Direction, Step};
 
-/// How far a test is. Clones see the same test.
+/// Progress of a test. Clones share the same state.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
     inner: Arc<Inner>,
@@ -19,32 +19,32 @@ struct Inner {
     live: Mutex<Live>,
 }
 
-/// What a test is doing, and its latest figures.
+/// The current step of a test, and its latest figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Live {
-    /// What it is doing.
+    /// The current step.
     pub step: Option<Step>,
-    /// Steps that are over.
+    /// Number of completed steps.
     pub done: usize,
-    /// Steps of the plan; those that are not worth their while are passed over.
+    /// Number of steps of the plan; some may be skipped.
     pub of: usize,
-    /// The latest latency with the line idle, ms.
+    /// The latest idle latency, ms.
     pub idle_ms: Option<f64>,
-    /// The latest with the line full, ms.
+    /// The latest latency under load, ms.
     pub loaded_ms: Option<f64>,
-    /// The latest rate of a request in each direction, bits a second.
+    /// The latest rate of a request in each direction, bits per second.
     pub bps: [Option<f64>; 2],
-    /// Datagrams that came back so far.
+    /// Number of returned datagrams.
     pub datagrams: Option<u32>,
 }
 
 impl Progress {
-    /// What it is doing.
+    /// The current step and figures.
     pub fn live(&self) -> Live {
         *self.lock()
     }
 
-    /// Bytes that have moved so far.
+    /// Number of bytes transferred so far.
     pub fn moved(&self, direction: Direction) -> u64 {
         self.inner.moved[direction as usize].load(Relaxed)
     }

@@ -1,4 +1,5 @@
-//! A test as a recording: each look at the latency has a latency, each transfer a total, and labels say what the line did.
+//! Converts a test to a recording: probes have a latency, transfers a total time, and labels contain the
+//! load.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +13,7 @@ use crate::{
     result::Outcome,
 };
 
-/// The first line of a recording of this test.
+/// The header of the recording.
 pub fn header(outcome: &Outcome) -> Header {
     let conditions = [
         ("url", outcome.url.clone()),
@@ -32,7 +33,6 @@ pub fn header(outcome: &Outcome) -> Header {
     }
 }
 
-/// A look at the latency.
 pub(crate) fn latency(look: &Look, sent: Duration, during: During, on: On) -> Sample {
     let ms = Duration::from_secs_f64(look.ms() / 1e3);
     let connection = match on {
@@ -52,7 +52,7 @@ pub(crate) fn latency(look: &Look, sent: Duration, during: During, on: On) -> Sa
     }
 }
 
-/// A request of a transfer of so many bytes.
+/// The record of a transfer's request; `size` is that of the transfer.
 pub(crate) fn transfer(request: &Request, direction: Direction, size: u64) -> Sample {
     let trace = &request.trace;
     Sample {

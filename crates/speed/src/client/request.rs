@@ -1,4 +1,4 @@
-//! One request of a test: sent, answered, and what went wrong with it.
+//! A single request of a test, with its errors.
 
 use std::time::Duration;
 
@@ -8,36 +8,31 @@ use http::{
 
 use crate::{latency::way_there_and_back, wire};
 
-/// Why a request gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It failed.
     Failed(Failure),
-    /// Nothing moved for as long as the test waits.
+    /// No progress for this time.
     Stalled(Duration),
-    /// The server answered with this status, and in these words.
+    /// An error status, and the text of the response.
     Status(StatusCode, String),
-    /// The server answered something else than it should.
     Senseless(&'static str),
 }
 
-/// A request without a body, and its answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Look {
-    /// From the first byte of the request to the head of the response.
+    /// Time from the first byte of the request to the head of the response.
     pub(crate) took: Duration,
     pub(crate) servers_own: Option<Duration>,
     pub(crate) trace: Trace,
 }
 
 impl Look {
-    /// The way there and back, ms.
     pub(crate) fn ms(&self) -> f64 {
         way_there_and_back(self.took, self.servers_own)
     }
 }
 
-/// Sends a request; an answer that is not 200 is a refusal, as far as its words can be read.
+/// Sends a request. A status other than 200 is an error with the response's text.
 pub(crate) async fn send(
     client: &Client,
     origin: &Origin,
@@ -48,7 +43,7 @@ pub(crate) async fn send(
     let mut trace = Trace::start(client.clock().now());
     let mut request = Request::new(body);
     *request.method_mut() = method;
-    // Numbers and hexadecimal digits stand in it, and what we wrote.
+    // A valid URI: the path contains only constants, digits and hexadecimal digits.
     *request.uri_mut() = path.parse::<Uri>().unwrap_or_default();
     let response = client.send(origin, request, &mut trace).await?;
     if response.status() == StatusCode::OK {
@@ -60,19 +55,19 @@ pub(crate) async fn send(
     Err(Refusal::Status(head.status, units::show::plain(words.lines().next().unwrap_or_default())))
 }
 
-/// Asks for nothing.
+/// Requests 0 bytes, as a latency probe.
 pub(crate) async fn look(client: &Client, origin: &Origin) -> Result<Look, Refusal> {
     let path = format!("{}?bytes=0", wire::DOWN);
     let (response, trace) = send(client, origin, Method::GET, &path, Body::empty()).await?;
     let servers_own = own_time(response.headers());
     response.into_body().collect(0).await?;
     let (Some(sent), Some(answered)) = (trace.first_write(), trace.final_headers) else {
-        return Err(Refusal::Senseless("an answer without a head"));
+        return Err(Refusal::Senseless("a response without a head"));
     };
     Ok(Look { took: Duration::from_nanos(answered.saturating_sub(sent)), servers_own, trace })
 }
 
-/// Sends a request whose answer is JSON.
+/// Sends a request with a JSON response.
 pub(crate) async fn ask<T: serde::de::DeserializeOwned>(
     client: &Client,
     origin: &Origin,
@@ -91,16 +86,16 @@ fn own_time(headers: &HeaderMap) -> Option<Duration> {
 }
 
 impl Refusal {
-    /// The same as a sentence's end.
+    /// The reason, as the end of a sentence.
     pub(crate) fn why(&self) -> String {
         match self {
             Self::Failed(failure) => failure.to_string(),
             Self::Stalled(patience) => {
                 format!("nothing moved for {}; --timeout waits longer", units::duration::show(*patience))
             }
-            Self::Status(status, words) if words.is_empty() => format!("the server answered {status}"),
-            Self::Status(status, words) => format!("the server answered {status}: {words}"),
-            Self::Senseless(what) => format!("the server answered with {what}"),
+            Self::Status(status, words) if words.is_empty() => format!("the server responded {status}"),
+            Self::Status(status, words) => format!("the server responded {status}: {words}"),
+            Self::Senseless(what) => format!("the server responded with {what}"),
         }
     }
 }
@@ -111,7 +106,7 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// The first line of a refusal that we make is shorter.
+/// Upper limit of a refusal's first line.
 const MOST_WORDS: usize = 1000;
-/// No answer of ours is as long.
+/// Upper limit of a JSON response.
 const MOST_JSON: usize = 10_000;

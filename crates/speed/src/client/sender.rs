@@ -1,4 +1,4 @@
-//! What this machine's kernel has added up for the connections that sent uploads.
+//! Kernel statistics of the connections that sent uploads.
 
 use std::net::SocketAddr;
 
@@ -7,17 +7,16 @@ use tracing::debug;
 
 use crate::limited::Times;
 
-/// A way to ask the kernel.
 pub(crate) struct Sender(Option<Diag>);
 
 impl Sender {
     pub(crate) fn new() -> Self {
         let diag =
-            Diag::open().inspect_err(|error| debug!(%error, "the kernel does not tell of connections"));
+            Diag::open().inspect_err(|error| debug!(%error, "TCP statistics are unavailable (sock_diag)"));
         Self(diag.ok())
     }
 
-    /// Of all these connections together, since they were made for the test.
+    /// The total for all these connections since they were opened.
     pub(crate) fn times(&self, ends: &[(SocketAddr, SocketAddr)]) -> Option<Times> {
         let diag = self.0.as_ref()?;
         let times = ends.iter().filter_map(|(local, remote)| {

@@ -1,4 +1,4 @@
-//! Whole tests over loopback. What they measure depends on the machine; what they say they measured does not.
+//! Complete tests over loopback. The measured values depend on the machine; the reported fields do not.
 
 use std::{
     io::{Read, Write},
@@ -15,7 +15,7 @@ use crate::{
     serve::{self, tests::Served},
 };
 
-/// A plan that is over at once. However busy the machine is, no transfer takes so long that latency is looked at beside it.
+/// A very short plan. Even on a busy machine no transfer lasts long enough for a latency probe.
 fn small() -> Plan {
     let transfer = |direction, bytes, count| Step::Transfer { direction, bytes, count };
     Plan {
@@ -61,13 +61,13 @@ fn each_version_of_http_is_measured() {
         assert_eq!(outcome.latency.idle_ms.unwrap().n, 5);
         assert!(outcome.latency.idle_ms.unwrap().min > 0.0);
         assert_eq!(outcome.loss.map(|loss| (loss.sent, loss.lost)), Some((20, 0)));
-        // The latencies and the transfers; not the warm-up.
+        // The latency probes and the transfers, without the warm-up.
         assert_eq!(samples.len(), 10);
         assert!(!outcome.interrupted && outcome.took_s > 0.0);
         let limited = outcome.missing.iter().any(|missing| missing.what == "download.limited_by");
         assert_eq!(limited, protocol == Protocol::Http3, "{:?}", outcome.missing);
     }
-    // Three tests, whose loss tests had 20 datagrams each.
+    // Three tests; each of their loss tests has 20 datagrams.
     let totals = served.end();
     assert_eq!((totals.tests, totals.bytes_up), (3, 3 * 400_000));
 }
@@ -107,7 +107,7 @@ fn a_test_that_is_stopped_says_so_and_has_what_there_was() {
     assert_eq!(outcome.download.bps_p90, None);
 }
 
-/// A server that answers each connection with `answer`, whatever it is asked, and then holds it open.
+/// A server that sends fixed responses on each connection, and then keeps it open.
 fn answering(answers: &'static [&'static str]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -120,7 +120,7 @@ fn answering(answers: &'static [&'static str]) -> SocketAddr {
             let _ = stream.write_all(answer.as_bytes());
             held.push(stream);
         }
-        // Until the test's process ends.
+        // Until the process of the test ends.
         thread::park();
     });
     address
@@ -153,10 +153,10 @@ fn who_is_no_speed_server_is_told_apart() {
 #[test]
 fn a_server_that_stalls_or_goes_in_mid_test_ends_it_with_a_sentence() {
     let stalled = error(&[GREETING, "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nsome"]);
-    assert_eq!(stalled.to_string(), "the download broke off: nothing moved for 1s; --timeout waits longer");
+    assert_eq!(stalled.to_string(), "the download failed: nothing moved for 1s; --timeout waits longer");
     assert!(stalled.is_of_measurement());
     let short = error(&[GREETING, "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsome"]);
-    assert!(short.to_string().contains("another size than was asked for"), "{short}");
+    assert!(short.to_string().contains("another size than requested"), "{short}");
     let busy = error(&[GREETING, "HTTP/1.1 429 Too Many Requests\r\ncontent-length: 9\r\n\r\ntoo many\n"]);
     assert!(matches!(&busy, Error::Busy { why, .. } if why == "too many"), "{busy}");
 }
@@ -166,7 +166,7 @@ fn a_plan_that_is_too_large_for_the_server_is_refused_before_it_begins() {
     let limits = serve::Limits { largest: units::Bytes(100_000), ..serve::Limits::default() };
     let served = Served::with(serve::Config { limits, ..Served::config() });
     let said = made(&config(&served.url("http"), Protocol::Http1)).unwrap_err().to_string();
-    assert!(said.contains("at most 100KB") && said.contains("asks for 200KB"), "{said}");
+    assert!(said.contains("at most 100KB") && said.contains("requires 200KB"), "{said}");
     let clear = made(&config(&served.url("http"), Protocol::Http3)).unwrap_err();
     assert!(matches!(clear, Error::NoClearHttp3 { .. }));
     assert!(Config::of("ftp://a").is_err() && Config::of("http://a/b").is_err());

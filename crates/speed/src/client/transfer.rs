@@ -1,4 +1,4 @@
-//! A transfer: one request, or several at once that share its bytes.
+//! A transfer: one request, or several concurrent requests that share its bytes.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -16,28 +16,23 @@ use crate::{
     wire::{self, Received, Token},
 };
 
-/// A transfer, and each of its requests.
 pub(crate) struct Moved {
     pub(crate) transfer: Transfer,
-    /// How long its streams were at work, all together.
     pub(crate) streaming: Duration,
     pub(crate) requests: Vec<Request>,
 }
 
-/// A request of a transfer.
 pub(crate) struct Request {
     pub(crate) bytes: u64,
     pub(crate) trace: Trace,
-    /// On the client's clock.
     pub(crate) ended: u64,
-    /// Bytes that were there with the first piece.
+    /// Bytes received with the first piece.
     first_bytes: u64,
-    /// When the first piece and the last were there, by the receiver's clock.
+    /// Arrival of the first and the last piece, on the receiver's clock.
     first: u64,
     last: u64,
 }
 
-/// Bytes to this machine, of a test or of none.
 pub(crate) async fn download(
     line: &Arc<Line>,
     bytes: u64,
@@ -47,7 +42,6 @@ pub(crate) async fn download(
     all(line, Direction::Download, bytes, streams, test).await
 }
 
-/// Bytes to the server.
 pub(crate) async fn upload(line: &Arc<Line>, bytes: u64, streams: u32) -> Result<Moved, Refusal> {
     all(line, Direction::Upload, bytes, streams, Some(line.test)).await
 }
@@ -72,7 +66,7 @@ async fn all(
     }
     let patience = match direction {
         Direction::Download => line.patience,
-        // What the kernel has taken still has to go over the line, and nobody sees it.
+        // Data in the kernel's send buffer must still be transmitted, without visible progress.
         Direction::Upload => 3 * line.patience,
     };
     let mut stalled = pin!(stalled(line, patience));
@@ -104,7 +98,7 @@ async fn down(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, R
     let first = line.clock().now();
     let came = first_bytes + if first_bytes > 0 { pieces::rest(&mut body, taken).await? } else { 0 };
     if came != bytes {
-        return Err(Refusal::Senseless("another size than was asked for"));
+        return Err(Refusal::Senseless("another size than requested"));
     }
     let ended = line.clock().now();
     let last = trace.last_byte().unwrap_or(ended).max(first);
@@ -125,7 +119,7 @@ async fn up(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, Ref
     Ok(Request { bytes, trace, ended: line.clock().now(), first_bytes, first: first_ns, last: last_ns })
 }
 
-/// Returns when nothing has moved for so long.
+/// Returns after `patience` without progress.
 async fn stalled(line: &Line, patience: Duration) {
     let moved = || Direction::BOTH.map(|direction| line.progress.moved(direction));
     loop {
@@ -137,7 +131,7 @@ async fn stalled(line: &Line, patience: Duration) {
     }
 }
 
-/// So many bytes for so many streams, of which each has at least one.
+/// Divides bytes over streams; each stream has at least one byte.
 fn shares(bytes: u64, streams: u32) -> impl Iterator<Item = u64> {
     let streams = u64::from(streams).clamp(1, bytes.max(1));
     (0..streams).map(move |number| bytes / streams + u64::from(number < bytes % streams))

@@ -1,4 +1,4 @@
-//! The network that an address is in: all that is kept of it.
+//! The network of a client address, which is stored instead of it.
 
 use std::{
     fmt,
@@ -6,12 +6,13 @@ use std::{
     str::FromStr,
 };
 
-/// The first 24 bits of an IPv4 address, or the first 48 of an IPv6 address: some hundred households or one customer, and not one person.
+/// The first 24 bits of an IPv4 address, or the first 48 of an IPv6 address: some hundred households or one
+/// customer, not a single person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network(IpAddr);
 
 impl Network {
-    /// That of an address.
+    /// The network of an address.
     pub fn of(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & (u32::MAX << 8)).into(),
@@ -20,14 +21,14 @@ impl Network {
     }
 }
 
-/// As `192.0.2.0/24` or `2001:db8::/48`.
+/// Formats as `192.0.2.0/24` or `2001:db8::/48`.
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.0, if self.0.is_ipv4() { 24 } else { 48 })
     }
 }
 
-/// A text that is no such network.
+/// The text is not a valid network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a network such as 192.0.2.0/24 or 2001:db8::/48")]
 pub struct NoNetwork;
@@ -38,7 +39,7 @@ impl FromStr for Network {
     fn from_str(text: &str) -> Result<Self, NoNetwork> {
         let (address, _) = text.split_once('/').ok_or(NoNetwork)?;
         let network = Self::of(address.parse().map_err(|_| NoNetwork)?);
-        // What is written otherwise is longer or shorter than what is kept.
+        // Other notations of the network are refused.
         if network.to_string() == text { Ok(network) } else { Err(NoNetwork) }
     }
 }

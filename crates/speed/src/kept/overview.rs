@@ -1,4 +1,4 @@
-//! What an operator sees of all results: distributions, of all of them, by time and by network.
+//! The operator's overview of all results: distributions in total, by time, and by network.
 
 use std::collections::BTreeMap;
 
@@ -8,62 +8,61 @@ use serde::Serialize;
 use super::{Network, Row};
 use crate::{rubric::Measured, spread::Spread};
 
-/// The name of an [`Overview`]'s schema.
 const SCHEMA: &str = "longhaul.speed.kept/1";
 
-/// Which results are wanted.
+/// A filter of results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Only those of the last so many days.
+    /// Only results of the last `days` days.
     pub days: Option<u32>,
-    /// Only those from this network.
+    /// Only results from this network.
     pub network: Option<Network>,
 }
 
-/// All results that are kept, or those that are wanted.
+/// All stored results, or the filtered ones.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Overview {
-    /// By this name the schema is found.
+    /// Identifies the schema.
     pub schema: String,
-    /// For how long results are kept, s.
+    /// Retention time of results, s.
     pub keep_for_s: u64,
-    /// Results that are kept, wanted or not.
+    /// Number of stored results, without the filter.
     pub kept: usize,
-    /// All that are wanted.
+    /// All filtered results.
     pub all: Group,
-    /// What the groups of `by_time` are: "hour", "day" or "month".
+    /// The period of `by_time`: "hour", "day" or "month".
     pub period: &'static str,
-    /// The same by time, UTC, the latest last; the last 100 of them.
+    /// Groups by time (UTC), the latest last; at most the last 100.
     pub by_time: Vec<Group>,
-    /// The same by network, that with the most results first; the first 100 of them.
+    /// Groups by network, the largest first; at most 100.
     pub by_network: Vec<Group>,
-    /// How many networks there are.
+    /// Number of networks.
     pub networks: usize,
-    /// The last 50, the latest first.
+    /// The last 50 results, the latest first.
     pub latest: Vec<Row>,
 }
 
-/// Results that have something in common.
+/// A group of results.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Group {
-    /// What: a network, "2026-05-04", ...
+    /// Its name: a network, "2026-05-04", ...
     pub name: String,
-    /// How many there are.
+    /// Number of results.
     pub n: usize,
-    /// Their figures.
+    /// Distributions of their figures.
     pub figures: Figures,
 }
 
-/// Distributions of figures. Null where no result has that figure.
+/// Distributions of figures. Null if no result contains the figure.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Figures {
-    /// Bits a second.
+    /// Bits per second.
     pub download_bps: Option<Spread>,
-    /// Bits a second.
+    /// Bits per second.
     pub upload_bps: Option<Spread>,
-    /// Latency with the line idle, ms.
+    /// Idle latency, ms.
     pub idle_ms: Option<Spread>,
-    /// Latency with the line full, in the worse direction of each, ms.
+    /// Latency under load, in the worse direction of each result, ms.
     pub loaded_ms: Option<Spread>,
     /// Jitter, ms.
     pub jitter_ms: Option<Spread>,
@@ -72,7 +71,7 @@ pub struct Figures {
 }
 
 impl Overview {
-    /// Of all results. `now_s` is the time of day, seconds since 1970.
+    /// The overview of all results. `now_s` is the Unix time in seconds.
     pub fn of(rows: Vec<Row>, wanted: Wanted, now_s: u64, keep_for_s: u64) -> Self {
         let kept = rows.len();
         let since_s = wanted.days.map_or(0, |days| now_s.saturating_sub(u64::from(days) * DAY_S));
@@ -80,7 +79,7 @@ impl Overview {
         let is_wanted =
             |row: &Row| row.kept_s >= since_s && network.as_ref().is_none_or(|wanted| row.network == *wanted);
         let mut rows: Vec<Row> = rows.into_iter().filter(is_wanted).collect();
-        // The clock may have been set meanwhile: here they are by the time that they have.
+        // The wall clock may have been changed; sort by the stored times.
         rows.sort_by_key(|row| row.kept_s);
         let span_s = rows.last().zip(rows.first()).map_or(0, |(last, first)| last.kept_s - first.kept_s);
         let (period, digits, rest) = period(span_s);
@@ -104,7 +103,8 @@ impl Overview {
     }
 }
 
-/// What to divide a span of time into, how much of a time's text that is, and what completes it: at most some 70 groups, if months are few.
+/// The period for a span of time, the length of its prefix in a timestamp, and a suffix to complete it.
+/// Yields at most about 70 groups, except for months.
 fn period(span_s: u64) -> (&'static str, usize, &'static str) {
     if span_s <= 2 * DAY_S {
         ("hour", "2026-05-04T03".len(), ":00")
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn results_are_divided_by_time_and_by_network() {
         let (home, office) = ("192.0.2.0/24", "2001:db8::/48");
-        // The clock was set back after the second: the third lies before it.
+        // The clock was set back after the second result: the third one is earlier.
         let rows = vec![
             row(1, MONDAY, home, 10.0),
             row(2, MONDAY + 3 * DAY_S, home, 30.0),
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(names(&overview.by_network), [(home, 3), (office, 1)]);
         let download = overview.all.figures.download_bps.unwrap();
         assert_eq!((download.n, download.min, download.p50, download.max), (4, 10e6, 25e6, 50e6));
-        // The worse direction; and what nobody measured is absent.
+        // The worse direction; a figure that no result contains is absent.
         assert_eq!(overview.all.figures.loaded_ms.unwrap().p50, 90.0);
         assert_eq!(overview.all.figures.loss_ratio, None);
         assert_eq!(overview.latest[0].id, Token([4; 16]));

@@ -1,11 +1,11 @@
-//! How much somebody may leave, in results and in bytes, so that nobody makes the results of all others give way. Given the time, it reads no
-//! clock.
+//! Limits the results and bytes that a household may store, so that no client displaces the results of all
+//! others. Time is supplied by the caller.
 
 use std::{collections::BTreeMap, net::IpAddr, time::Duration};
 
 use crate::household::household;
 
-/// Counts results and their bytes by household, hour by hour. Its memory is bounded.
+/// Counts results and their bytes per household and hour, in bounded memory.
 #[derive(Debug, Default)]
 pub struct Quota {
     since: Duration,
@@ -13,7 +13,6 @@ pub struct Quota {
     total: Left,
 }
 
-/// What was left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Left {
     results: u32,
@@ -31,7 +30,7 @@ impl Left {
 }
 
 impl Quota {
-    /// Whether one more of so many bytes may be kept; if so, it counts.
+    /// Whether another result of this size may be stored. If so, it is counted.
     pub fn take(&mut self, now: Duration, address: IpAddr, bytes: u64) -> bool {
         if now.saturating_sub(self.since) >= HOUR {
             *self = Self { since: now, ..Self::default() };
@@ -48,9 +47,9 @@ impl Quota {
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// A household that tests all the time has a result a minute, of some 50 KB each.
+/// A household that tests continuously has one result per minute, of about 50 KB each.
 const MOST_OF_ONE: Left = Left { results: 60, bytes: 3_000_000 };
-/// An hour's results of everybody: some megabytes of memory, and a tenth of what is kept at most.
+/// Limit of all results per hour: some megabytes of memory, and at most a tenth of the store's capacity.
 const MOST: Left = Left { results: 10_000, bytes: 100_000_000 };
 
 #[cfg(test)]
@@ -64,7 +63,7 @@ mod tests {
         let now = Duration::from_secs(9);
         assert_eq!((0..100).filter(|_| quota.take(now, address(1), 1000)).count(), 60);
         assert!(quota.take(now, address(2), 1000));
-        // 60 and 1 are taken already.
+        // 60 and 1 are already counted.
         let of_others = (10..20_000).filter(|number| quota.take(now, address(*number), 1000)).count();
         assert_eq!(of_others, 10_000 - 61);
         assert_eq!(quota.of.len(), 10_000 - 61 + 2);
@@ -77,11 +76,11 @@ mod tests {
         let mut quota = Quota::default();
         let address = |number: u32| IpAddr::from(std::net::Ipv4Addr::from_bits(number));
         let now = Duration::from_secs(9);
-        // The largest that there are: 11 of these are 2.9 MB.
+        // Results of the maximum size: 11 of them are 2.9 MB.
         let large = crate::result::LARGEST as u64;
         assert_eq!((0..60).filter(|_| quota.take(now, address(1), large)).count(), 11);
         assert!(quota.take(now, address(1), 1000), "a small one has room yet");
-        // 100 MB are 381 of these; the 11 that are there are of them.
+        // 100 MB are 381 of these, including the 11 counted before.
         let of_others = (10..2000).filter(|number| quota.take(now, address(*number), large)).count();
         assert_eq!(of_others, 381 - 11);
     }

@@ -1,4 +1,4 @@
-//! What is known of a result without reading all of it.
+//! The summary of a stored result.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use super::Network;
 use crate::{result::Outcome, rubric::Measured, wire::Token};
 
-/// A result in short, as an operator has it in a list.
+/// The summary of a stored result, for the operator's list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// Names it in links.
+    /// Identifies the result in links.
     #[schemars(with = "String")]
     pub id: Token,
-    /// When it was left here, seconds since 1970, UTC, by the server's clock.
+    /// Time of storage, Unix time in seconds, on the server's clock.
     pub kept_s: u64,
-    /// The network that it was left from: 24 bits of IPv4, 48 of IPv6.
+    /// The client's network: 24 bits of IPv4, 48 of IPv6.
     pub network: String,
     /// The plan's name.
     pub plan: String,
@@ -29,7 +29,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Of a result that was checked.
+    /// The summary of a validated result.
     pub fn of(id: Token, kept_s: u64, network: Network, outcome: &Outcome) -> Self {
         Self {
             id,
@@ -41,18 +41,18 @@ impl Row {
         }
     }
 
-    /// As it is stored.
+    /// Serializes the row.
     pub fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// What was stored; none if it is something else.
+    /// Deserializes a row; `None` if it is invalid.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let row: Self = serde_json::from_slice(bytes).ok()?;
         (row.kept_s < LATEST_S).then_some(row)
     }
 
-    /// When it was left, as RFC 3339 has it.
+    /// Time of storage in the format of RFC 3339.
     pub fn kept(&self) -> String {
         rfc3339(Duration::from_secs(self.kept_s))
     }

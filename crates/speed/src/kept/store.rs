@@ -1,8 +1,9 @@
-//! The file of results, and when they go: after their time, or when newer ones need their room.
+//! The file of results. Results are removed after the retention time, or when newer results need their
+//! space.
 //!
-//! How old a result is does not come from the clock on the wall, which may be set. The file has an age of its own: it goes on with the
-//! steady clock while a server runs, and by the time of day only over the time between two servers, never back. What that time is counted
-//! from is in [`seen`].
+//! The age of a result does not depend on the wall clock, which may be changed. The file has an age: it
+//! advances with the monotonic clock while a server runs, and with the wall clock, forward only, between
+//! two servers. [`seen`] contains the reference of the latter.
 
 mod seen;
 
@@ -21,56 +22,54 @@ use self::seen::Seen;
 use super::Row;
 use crate::wire::Token;
 
-/// Where results are kept, and for how long.
+/// Path and retention time of the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The file; made if it is not there.
+    /// The file; created if missing.
     pub path: PathBuf,
-    /// For how long.
+    /// Retention time.
     pub keep_for: Duration,
 }
 
 impl Config {
-    /// For how long results are kept if nothing else is said: a month, so that there is something to compare with.
+    /// The default retention time: a month, long enough for comparisons.
     pub const KEEP_FOR: Duration = Duration::from_secs(30 * 86_400);
 }
 
-/// A moment, by both clocks.
+/// The current time on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
-    /// By a clock that only goes on.
+    /// On the monotonic clock.
     pub steady: Duration,
-    /// By the time of day, seconds since 1970.
+    /// Unix time in seconds, on the wall clock.
     pub wall_s: u64,
 }
 
-/// A file of results. Its methods block while they read and write it.
+/// A file of results. Its methods block during I/O.
 pub struct Store {
     file: File,
     keep_for_s: u64,
     most: Most,
     age: Age,
-    /// Whose turn it is to write.
+    /// Serializes writers.
     writing: Mutex<State>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// The file is left to another process.
+    /// Another process may use the file.
     Closed,
 }
 
-/// How much is kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Most {
     pub(crate) results: u64,
     pub(crate) bytes: u64,
-    /// Results that go in one write.
+    /// Maximum number of results removed in one transaction.
     pub(crate) at_once: usize,
 }
 
-/// How old the file was when it was opened, and when that was.
 #[derive(Debug, Clone, Copy)]
 struct Age {
     then_s: u64,
@@ -84,10 +83,10 @@ impl Age {
 }
 
 impl Store {
-    /// Opens a file, or makes one.
+    /// Opens or creates a file.
     ///
     /// # Errors
-    /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    /// If the file is locked, damaged, of another format or a newer version, or an I/O error occurs.
     pub fn open(config: &Config, now: Moment) -> Result<Self, Error> {
         Self::with_most(config, now, MOST)
     }
@@ -105,10 +104,10 @@ impl Store {
         Ok(Self { file, keep_for_s: config.keep_for.as_secs(), most, age, writing: Mutex::new(State::Open) })
     }
 
-    /// Keeps a result, durably; the oldest give way to it.
+    /// Stores a result durably. The oldest results make room for it.
     ///
     /// # Errors
-    /// When it cannot be stored; then nothing has changed.
+    /// If it cannot be stored; the file is then unchanged.
     pub fn keep(&self, now: Moment, row: &Row, outcome: &[u8]) -> Result<(), Error> {
         let age = self.age.now(now);
         self.durably(|work| {
@@ -129,10 +128,10 @@ impl Store {
         Ok(())
     }
 
-    /// Removes all that is over; to be called now and then. Between two writes of it others have their turn.
+    /// Removes all expired results; call it periodically. Other writers may run between its transactions.
     ///
     /// # Errors
-    /// When that cannot be stored.
+    /// If the removal cannot be stored.
     pub fn sweep(&self, now: Moment) -> Result<(), Error> {
         let age = self.age.now(now);
         loop {
@@ -147,18 +146,18 @@ impl Store {
         }
     }
 
-    /// Notes how old the file is, and leaves it to whoever opens it next. What is asked for later fails.
+    /// Stores the file's age and releases the file for the next process. Later calls fail.
     pub fn close(&self, now: Moment) {
-        // Without it the file is a little younger the next time.
+        // If this fails, the file is slightly younger at the next start.
         let _ = self.sweep(now);
         *self.turn() = State::Closed;
         self.file.close();
     }
 
-    /// A result, as it was given to be kept. None if there is none of that name, or not any more.
+    /// A stored result. `None` if the identifier is unknown or the result has expired.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn outcome(&self, now: Moment, id: Token) -> Result<Option<Vec<u8>>, Error> {
         let read = |work: &ReadTransaction| -> Result<Option<Vec<u8>>, redb::Error> {
             let Some(number) = work.open_table(IDS)?.get(u128::from_be_bytes(id.0))? else { return Ok(None) };
@@ -173,10 +172,10 @@ impl Store {
         self.file.read(|work| read(work).map_err(|error| self.file.failed("read", error)))
     }
 
-    /// All results that are not over, in short, the oldest first.
+    /// Calls `each` with the summary of all results that have not expired, the oldest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn rows(&self, now: Moment, mut each: impl FnMut(Row)) -> Result<(), Error> {
         let failed = |error: redb::Error| self.file.failed("read", error);
         let age = self.age.now(now);
@@ -193,13 +192,13 @@ impl Store {
         })
     }
 
-    /// How many results there are.
     #[cfg(test)]
     pub(crate) fn held(&self) -> u64 {
         self.file.read(|work| Ok(work.open_table(OUTCOMES).unwrap().len().unwrap())).unwrap()
     }
 
-    /// Removes what is over, and the oldest as long as there is too much: so many at most, and how many that were.
+    /// Removes expired results, and the oldest ones while the limits are exceeded, up to `at_once`. Returns
+    /// the number removed.
     fn make_room(&self, work: &WriteTransaction, age: u64) -> Result<usize, redb::Error> {
         let (mut rows, mut outcomes) = (work.open_table(ROWS)?, work.open_table(OUTCOMES)?);
         let (mut ids, mut numbers) = (work.open_table(IDS)?, work.open_table(NUMBERS)?);
@@ -245,7 +244,6 @@ impl Store {
     }
 }
 
-/// Makes those that are not there.
 fn tables(work: &WriteTransaction) -> Result<(), redb::Error> {
     work.open_table(ROWS)?;
     work.open_table(OUTCOMES)?;
@@ -253,7 +251,7 @@ fn tables(work: &WriteTransaction) -> Result<(), redb::Error> {
     Ok(())
 }
 
-/// Notes how old the file is, and the time of day, for whoever opens it next.
+/// Stores the file's age and the wall-clock time for the next start.
 fn note(work: &WriteTransaction, age: u64, now: Moment) -> Result<(), redb::Error> {
     let mut numbers = work.open_table(NUMBERS)?;
     let mut seen = Seen::read(&numbers)?;
@@ -261,26 +259,23 @@ fn note(work: &WriteTransaction, age: u64, now: Moment) -> Result<(), redb::Erro
     seen.write(&mut numbers)
 }
 
-/// Results in the order in which they came: the file's age then, and a [`Row`].
+/// Results in order of arrival: the file's age at that time, and a [`Row`].
 const ROWS: TableDefinition<u64, (u64, &[u8])> = TableDefinition::new("rows");
-/// The results themselves, as JSON.
+/// The complete results, as JSON.
 const OUTCOMES: TableDefinition<u64, &[u8]> = TableDefinition::new("outcomes");
-/// From names to numbers.
 const IDS: TableDefinition<u128, u64> = TableDefinition::new("ids");
-/// A few numbers about all.
+/// Counters of the file.
 const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers of results");
 
-/// In [`NUMBERS`]: the number of the next result, and the bytes of all.
+/// Keys of [`NUMBERS`]: the next sequence number, and the total number of bytes.
 const NEXT: &str = "next";
 const BYTES: &str = "bytes";
 
-/// The version of this layout.
 const VERSION: u64 = 1;
 
-/// A result has some 10 to 50 KB.
+/// A result has about 10 to 50 KB.
 const MOST: Most = Most { results: 100_000, bytes: 1_000_000_000, at_once: 1000 };
-/// What is read often: the upper pages of the trees.
+/// Cache size for the upper pages of the trees.
 const MEMORY: usize = 4 << 20;
 
-/// What the operator of a damaged file does.
 const REMEDY: &str = "move it away to begin a new one, or put a copy in its place";

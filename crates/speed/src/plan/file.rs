@@ -1,4 +1,4 @@
-//! A plan as a person writes it, in TOML.
+//! The TOML format of a plan.
 //!
 //! ```toml
 //! stop_after = "1s"
@@ -57,11 +57,9 @@ impl Default for File {
     }
 }
 
-/// A duration whose place in the file is known.
 #[derive(Deserialize)]
 struct Span(#[serde(with = "units::duration")] Duration);
 
-/// What may follow the steps.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenLarger {
@@ -72,7 +70,7 @@ struct WrittenLarger {
     within: Duration,
 }
 
-/// A step. One of the first five says what it is.
+/// A step. Exactly one of the first five keys determines its kind.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -173,13 +171,13 @@ fn misplaced(document: &Document, place: Range<usize>) -> Mistake {
 const ONE_OF: &str =
     "a step is one of: warm_up = \"100KB\", latency = 20, download = \"1MB\", upload = \"1MB\", loss = 1000";
 
-/// As often as the test that is best known.
+/// The interval of the best-known public test.
 const PROBE_EVERY: Duration = Duration::from_millis(400);
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
 const MOST_STEPS: usize = 100;
 const MOST_ROUND_TRIPS: u32 = 1000;
-/// Sets that grow faster would be past the line's measure at once.
+/// Sets that grow faster would immediately exceed the measurable range.
 const MOST_TIMES: u32 = 100;
 const MOST_REQUESTS: u32 = 1000;
-/// As many as a server answers for one test.
+/// The server's limit for one test.
 const MOST_MESSAGES: u32 = 10_000;

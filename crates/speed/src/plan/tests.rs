@@ -1,4 +1,4 @@
-//! Plans that are compiled in, and mistakes in those that are not.
+//! The built-in plans, and errors in other plans.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! A result that somebody reports: bounded, possible, and with all that follows from its figures computed here. Whether they were measured
-//! nobody can tell who was not there.
+//! Validates a result reported by a client: bounds sizes, checks that values are possible, and recomputes
+//! all derived values. Whether the values were really measured cannot be verified.
 
 use std::time::Duration;
 
@@ -15,28 +15,28 @@ use crate::{
     sentence::sentence,
 };
 
-/// The longest result that is read, in bytes of JSON.
+/// Maximum size of a result, in bytes of JSON.
 pub const LARGEST: usize = 256 * 1024;
 
-/// Why something is no result that a test can have.
+/// The reason why a result is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum Implausible {
-    /// It is longer than any.
+    /// The result is too large.
     #[error("a result has at most {LARGEST} bytes")]
     TooLarge,
-    /// It is not JSON, or lacks something.
+    /// The result is invalid JSON or incomplete.
     #[error("this is no result of a speed test: {0}")]
     Form(#[from] serde_json::Error),
-    /// A part of it cannot be.
-    #[error("{0} of a result cannot be what it is")]
+    /// A part of the result is impossible.
+    #[error("{0} of a result is impossible")]
     Part(&'static str),
 }
 
 impl Outcome {
-    /// Reads a result that somebody reports.
+    /// Reads a reported result.
     ///
     /// # Errors
-    /// When it is too long, no result, or has figures or texts that no test comes to.
+    /// If it is too large, not a result, or contains impossible figures or texts.
     pub fn reported(text: &[u8]) -> Result<Self, Implausible> {
         if text.len() > LARGEST {
             return Err(Implausible::TooLarge);
@@ -64,7 +64,7 @@ impl Outcome {
         let sentence = sentence(&figures, &scores);
         let rubric = Rubric::AIM.version.to_owned();
         let outcome = Self { download, upload, latency, loss, rpm, scores, sentence, rubric, ..told };
-        // Figures may have been written shorter than we write them.
+        // Figures may have been written with fewer digits than in our output.
         if serde_json::to_vec(&outcome)?.len() > LARGEST { Err(Implausible::TooLarge) } else { Ok(outcome) }
     }
 }
@@ -113,12 +113,12 @@ fn is_reason(missing: &Missing) -> bool {
     is_word(&missing.what, 50) && is_word(&missing.why, 300)
 }
 
-/// Text for people, in one line.
+/// A single line of text.
 fn is_word(text: &str, most: usize) -> bool {
     text.len() <= most && !text.chars().any(char::is_control)
 }
 
-/// About as RFC 3339 has it.
+/// Approximately the format of RFC 3339.
 fn is_time(text: &str) -> bool {
     text.len() <= 40 && text.bytes().all(|byte| byte.is_ascii_digit() || b"TZ:.+-".contains(&byte))
 }
@@ -200,7 +200,7 @@ mod tests {
             ("loss", |outcome| outcome.loss = Loss::of(5, 4).ok().map(|loss| Loss { lost: 5, ..loss })),
             ("rpm", |outcome| outcome.rpm.value = Some(1e9)),
         ] {
-            assert_eq!(wrong(change), format!("{part} of a result cannot be what it is"));
+            assert_eq!(wrong(change), format!("{part} of a result is impossible"));
         }
         assert!(Outcome::reported(b"{}").unwrap_err().to_string().contains("missing field"));
         assert!(matches!(Outcome::reported(&vec![b' '; LARGEST + 1]), Err(Implausible::TooLarge)));

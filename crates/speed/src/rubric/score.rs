@@ -1,4 +1,4 @@
-//! A score, and why it is what it is.
+//! A score with its reasons.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use units::show;
 
 use super::{Experience, Input, Known, Measured, Rubric};
 
-/// How good a line is for something.
+/// The suitability of a line for an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
@@ -18,35 +18,35 @@ pub enum Class {
     Poor,
     /// Usable.
     Average,
-    /// Seldom in the way.
+    /// Rarely a limitation.
     Good,
-    /// Never in the way.
+    /// Never a limitation.
     Great,
 }
 
-/// What a line is good for.
+/// The suitability of a line for each application.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scores {
-    /// Watching.
+    /// Video streaming.
     pub streaming: Score,
-    /// Playing.
+    /// Gaming.
     pub gaming: Score,
-    /// Talking: calls and meetings.
+    /// Real-time calls and meetings.
     pub rtc: Score,
 }
 
-/// Points for one use, and what they mean.
+/// Points for one application, and their class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Score {
-    /// The points that are sure. If nothing is missing, the points.
+    /// The guaranteed points; the exact points if nothing is missing.
     pub points: i32,
-    /// The points if all that is missing were as good as can be.
+    /// The points if all missing inputs were as good as possible.
     pub points_at_best: i32,
-    /// The most that a line can get.
+    /// The maximum of any line.
     pub max: i32,
-    /// What `points` means.
+    /// The class of `points`.
     pub class: Class,
-    /// What `points_at_best` means.
+    /// The class of `points_at_best`.
     pub class_at_best: Class,
     /// Each input and its points.
     pub why: Vec<Reason>,
@@ -57,15 +57,16 @@ pub struct Score {
 /// The points of an input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// Which one.
+    /// The input.
     pub input: Input,
-    /// The figure, in the unit of the rubric: Mbit/s, ms or percent. Null if it was not measured; if only one direction was, the least.
+    /// The figure in the unit of the rubric: Mbit/s, ms or percent. Null if not measured; if only one
+    /// direction was measured, the lower bound.
     pub figure: Option<f64>,
-    /// Its points; the least that they can be.
+    /// The points; their lower bound if the figure is missing.
     pub points: i32,
-    /// The most that they can be.
+    /// The upper bound of the points.
     pub points_at_best: i32,
-    /// The same in words.
+    /// The reason as text.
     pub text: String,
 }
 
@@ -137,7 +138,7 @@ impl Reason {
 }
 
 impl Input {
-    /// What it is called in a sentence.
+    /// The name in a sentence.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Download => "download",

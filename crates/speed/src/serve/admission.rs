@@ -1,4 +1,4 @@
-//! How many transfers may run at once: of one address, and in total.
+//! Limits concurrent transfers per client household and in total.
 
 use std::{
     collections::BTreeMap,
@@ -9,7 +9,7 @@ use std::{
 use super::config::Limits;
 use crate::household::household;
 
-/// Counts what runs. Its memory is bounded by that.
+/// Counts running transfers. Its memory is bounded by their number.
 #[derive(Debug)]
 pub(crate) struct Admission {
     limits: Limits,
@@ -22,19 +22,18 @@ struct Running {
     of: BTreeMap<IpAddr, usize>,
 }
 
-/// Leave for one transfer, until it is dropped.
+/// Permission for one transfer, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Leave {
     admission: Arc<Admission>,
     household: IpAddr,
 }
 
-/// Why a transfer may not begin now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// This address has as many as it may.
+    /// The limit of this household is reached.
     Address,
-    /// All together have.
+    /// The total limit is reached.
     Total,
 }
 
@@ -43,7 +42,6 @@ impl Admission {
         Self { limits, running: Mutex::default() }
     }
 
-    /// Asks for leave.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Result<Leave, Full> {
         let household = household(address);
         let mut running = self.lock();
@@ -59,7 +57,6 @@ impl Admission {
         Ok(Leave { admission: Arc::clone(self), household })
     }
 
-    /// How many run.
     pub(crate) fn running(&self) -> usize {
         self.lock().total
     }

@@ -1,17 +1,14 @@
-//! Answers of a server: documents, texts, and refusals that say why.
+//! Responses of the server: documents, texts, and errors.
 
 use http::{Body, HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
-/// What a request comes to.
 pub(crate) type Answer = Result<Response<Body>, Refusal>;
 
-/// An answer that says why there is no other.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
     why: String,
-    /// A field that goes with it.
     field: Option<(HeaderName, &'static str)>,
 }
 
@@ -24,7 +21,7 @@ impl Refusal {
         Self { field: Some((name, value)), ..self }
     }
 
-    /// To a request of another method than those that are taken, as `Allow` lists them.
+    /// 405 for an unsupported method; `methods` is the value of `Allow`.
     pub(crate) fn not_allowed(methods: &'static str) -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {methods}\n"))
             .with(header::ALLOW, methods)
@@ -45,7 +42,6 @@ pub(crate) fn json(document: &impl Serialize) -> Response<Body> {
     stored(serde_json::to_vec(document).unwrap_or_default())
 }
 
-/// A document that was written already.
 pub(crate) fn stored(document: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::whole(document));
     let fields = response.headers_mut();

@@ -1,7 +1,7 @@
-//! The tests that have begun: their names, who has them, and their connections. Given the time, it reads no clock.
+//! The started tests: identifiers, client addresses, and connections. Time is supplied by the caller.
 //!
-//! A name is handed out over HTTP, and so only to whoever receives what is sent to its address. Datagrams are sent back to that address
-//! and no other, so many for a test and no more.
+//! The identifier is sent in an HTTP response, so only a client that receives at its address has it.
+//! Datagrams are echoed to that address only, with a limit per test.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,13 +17,12 @@ use crate::{
     wire::{Token, plain},
 };
 
-/// All tests of a server. Its memory is bounded: the oldest gives way.
+/// All tests of a server. Memory is bounded: the oldest test is evicted.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     tests: BTreeMap<Token, Test>,
     /// The oldest first.
     begun: VecDeque<(Duration, Token)>,
-    /// How many each household has.
     of: BTreeMap<IpAddr, usize>,
 }
 
@@ -33,27 +32,22 @@ struct Test {
     address: IpAddr,
     datagrams_left: u32,
     connections: Vec<Seen>,
-    /// Of its downloads, by their numbers.
     deliveries: BTreeMap<u32, Delivery>,
-    /// Bytes of its uploads that have arrived.
     received: Arc<AtomicU64>,
-    /// Whether its result was left to be kept.
     is_kept: bool,
 }
 
-/// A connection as it was at the first download of a test.
+/// A connection at the first download of a test.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
-    /// This end.
     pub(crate) local: SocketAddr,
-    /// The client's end.
     pub(crate) remote: SocketAddr,
-    /// What the kernel had added up then.
+    /// The kernel times at that point.
     pub(crate) then: Times,
 }
 
 impl Book {
-    /// A test begins. Of a household that has many, the oldest ends.
+    /// Starts a test. Evicts the oldest test of a household that exceeds its limit.
     pub(crate) fn begin(&mut self, now: Duration, test: Token, address: IpAddr) {
         while let Some((at, oldest)) = self.begun.front().copied() {
             if now.saturating_sub(at) < LIFE && self.tests.len() < MOST {
@@ -86,7 +80,7 @@ impl Book {
         self.begun.push_back((now, test));
     }
 
-    /// Whether a datagram of this test that came from there is sent back.
+    /// Whether a datagram of this test from this address is echoed.
     pub(crate) fn sends_back(&mut self, now: Duration, test: Token, from: IpAddr) -> bool {
         if !self.is_of(now, test, from) {
             return false;
@@ -97,13 +91,13 @@ impl Book {
         is_left
     }
 
-    /// Whether there is such a test of this address.
+    /// Whether this address has such a test.
     pub(crate) fn is_of(&self, now: Duration, test: Token, of: IpAddr) -> bool {
         let test = self.tests.get(&test);
         test.is_some_and(|test| test.address == plain(of) && now.saturating_sub(test.begun) < LIFE)
     }
 
-    /// Whether a connection of a test was not seen yet and has room.
+    /// Whether a connection of a test is unknown and within the limit.
     pub(crate) fn is_new(&self, test: Token, remote: SocketAddr) -> bool {
         self.tests.get(&test).is_some_and(|test| {
             test.address == plain(remote.ip())
@@ -112,26 +106,24 @@ impl Book {
         })
     }
 
-    /// A connection of a test is seen for the first time.
     pub(crate) fn see(&mut self, test: Token, seen: Seen) {
         if let Some(test) = self.tests.get_mut(&test) {
             test.connections.push(seen);
         }
     }
 
-    /// The connections of a test, if it is of that address.
+    /// The connections of a test, if it belongs to this address.
     pub(crate) fn connections(&self, test: Token, of: IpAddr) -> Vec<Seen> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(of));
         test.map(|test| test.connections.clone()).unwrap_or_default()
     }
 
-    /// A connection of a test, if it is of that address and was seen.
+    /// A known connection of a test, if it belongs to this address.
     pub(crate) fn connection(&self, test: Token, remote: SocketAddr) -> Option<Seen> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(remote.ip()))?;
         test.connections.iter().find(|seen| seen.remote == remote).copied()
     }
 
-    /// A download of a test was delivered.
     pub(crate) fn delivered(&mut self, test: Token, number: u32, delivery: Delivery) {
         let test = self.tests.get_mut(&test);
         if let Some(test) = test.filter(|test| test.deliveries.len() < MOST_DELIVERIES) {
@@ -139,26 +131,26 @@ impl Book {
         }
     }
 
-    /// The deliveries of a test, if it is of that address.
+    /// The deliveries of a test, if it belongs to this address.
     pub(crate) fn deliveries(&self, test: Token, of: IpAddr) -> BTreeMap<u32, Delivery> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(of));
         test.map(|test| test.deliveries.clone()).unwrap_or_default()
     }
 
-    /// Counts the bytes of a test's uploads, if it is of that address.
+    /// The counter of received upload bytes of a test, if it belongs to this address.
     pub(crate) fn received(&self, test: Token, of: IpAddr) -> Option<Arc<AtomicU64>> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(of))?;
         Some(Arc::clone(&test.received))
     }
 
-    /// Whether a result of this test may be kept, if it is of that address: once.
+    /// Whether a result of this test may be stored, once, if it belongs to this address.
     pub(crate) fn may_keep(&mut self, now: Duration, test: Token, of: IpAddr) -> bool {
         let is_own = self.is_of(now, test, of);
         let test = self.tests.get_mut(&test).filter(|_| is_own);
         test.is_some_and(|test| !std::mem::replace(&mut test.is_kept, true))
     }
 
-    /// Its result could not be kept: it may be tried again.
+    /// The result could not be stored. Permits another attempt.
     pub(crate) fn was_not_kept(&mut self, test: Token) {
         if let Some(test) = self.tests.get_mut(&test) {
             test.is_kept = false;
@@ -177,15 +169,15 @@ impl Book {
     }
 }
 
-/// No test takes as long.
+/// Upper limit of a test's duration.
 const LIFE: Duration = Duration::from_secs(3600);
-/// Tests that are remembered: some megabytes.
+/// Limit of the tests in memory: some megabytes.
 const MOST: usize = 10_000;
 const MOST_OF_ONE: usize = 100;
 const MOST_CONNECTIONS: usize = 64;
-/// The longest plan of the page has fewer downloads.
+/// More than the downloads of the page's longest plan.
 const MOST_DELIVERIES: usize = 64;
-/// As many as a plan may have.
+/// The limit of a plan.
 const DATAGRAMS: u32 = 10_000;
 
 #[cfg(test)]
@@ -223,7 +215,7 @@ mod tests {
         }
         assert_eq!((book.tests.len(), book.begun.len(), book.of.len()), (MOST, MOST, MOST));
         assert!(!book.sends_back(NOW, token(0), address(0)) && book.sends_back(NOW, token(1), address(1)));
-        // A household that begins one after the other loses its own first, and nobody else's.
+        // A household that starts many tests loses only tests of the same household.
         for number in 0..200 {
             book.begin(NOW, token(1_000_000 + number), address(most));
         }

@@ -1,5 +1,5 @@
-//! What the page asks for and tells: its plan, and what it saw, of which the server makes the same result as the client of the command line.
-//! So there is one place that computes.
+//! The web page's plan and measurements. The server computes the page's result with the same code as the
+//! command-line client's.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,29 +15,26 @@ use crate::{
     result::{Loss, Outcome, Seen},
 };
 
-/// Asks for a plan: GET.
+/// The plan for the page: GET.
 pub(crate) const PLAN: &str = "/__plan";
-/// Makes a result: POST.
+/// Computes a result: POST.
 pub(crate) const RESULT: &str = "/__result";
-/// The longest that a page tells.
+/// Maximum size of the page's report.
 pub(crate) const MOST_TOLD: usize = 1 << 20;
 
-/// A plan as the page walks through it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Written {
     name: String,
     stop_after_ms: f64,
-    /// How many round trips a set's fastest request takes at least before it says anything of larger ones.
+    /// Minimum number of round trips of a set's fastest request before the set is final.
     stop_after_round_trips: u32,
     longest_set_ms: f64,
     probe_every_ms: f64,
     loaded_from_ms: f64,
-    /// What may follow the steps.
     larger: Option<WrittenLarger>,
     steps: Vec<WrittenStep>,
 }
 
-/// Sets of larger bodies.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct WrittenLarger {
     by: u32,
@@ -46,7 +43,6 @@ struct WrittenLarger {
     within_ms: f64,
 }
 
-/// A step.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum WrittenStep {
@@ -89,7 +85,6 @@ impl Written {
     }
 }
 
-/// What a page saw.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Told {
@@ -100,12 +95,12 @@ pub(crate) struct Told {
     download: Vec<Body>,
     upload: Vec<Body>,
     latencies: Vec<Sample>,
-    /// Null: the test ended before.
+    /// Null: the test ended before the loss test.
     #[serde(default)]
     loss: Option<Counted>,
 }
 
-/// Datagrams, as a page counted them; or why it could not.
+/// Datagram counts of a page, or the reason why they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Counted {
@@ -113,7 +108,6 @@ enum Counted {
     Not { why: String },
 }
 
-/// A body, as its receiver saw it.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Body {
@@ -121,16 +115,17 @@ struct Body {
     behind_first: u64,
     over_ms: f64,
     took_ms: f64,
-    /// Of a download, by which the server finds its own account of it.
+    /// The number of a download, used to find the server's measurement of it.
     #[serde(default)]
     number: Option<u32>,
 }
 
 impl Told {
-    /// The result of it at `now`, by the time of day. `times` and `deliveries` are this machine's own account of the downloads.
+    /// The result of the report at wall-clock time `now`. `times` and `deliveries` are the server's
+    /// measurements of the downloads.
     ///
     /// # Errors
-    /// What in it cannot be.
+    /// The invalid part of the report.
     pub(crate) fn conclude(
         self,
         url: String,
@@ -179,12 +174,11 @@ impl Told {
     }
 }
 
-/// A download, by the page's account and the server's.
 struct Download {
     transfer: Transfer,
-    /// How long it was under way.
+    /// Time from the request to the last acknowledgement.
     sending: Duration,
-    /// How long after the arrival of the last bytes the page had read them.
+    /// Time from the arrival of the last bytes until the page had read them.
     unread: Duration,
 }
 
@@ -192,10 +186,12 @@ impl Download {
     fn of(told: Transfer, delivery: Option<&Delivery>, round_trip: Option<Duration>) -> Self {
         if let Some(own) = delivery {
             let transfer = Transfer { behind_first: own.bytes, over: own.over, ..told };
-            // The request took half a round trip to the server, and the last acknowledgement the other half.
+            // The request takes half a round trip to the server, and the last acknowledgement the other
+            // half.
             return Self { transfer, sending: own.took, unread: told.took.saturating_sub(own.took) };
         }
-        // Without an account of the server, the whole request of a late page still has a rate that the line can carry.
+        // Without a server measurement, a late page still gets the rate of the whole request, which the
+        // line can carry.
         let late = told.took.saturating_sub(told.over + round_trip.unwrap_or_default());
         let is_late = late > told.over / LATE_PART;
         let whole = Transfer { over: Duration::ZERO, ..told };
@@ -205,7 +201,7 @@ impl Download {
 }
 
 impl Counted {
-    /// The same of it as the command line's client makes.
+    /// The loss, computed as by the command-line client.
     fn loss(self) -> Result<Result<Loss, String>, &'static str> {
         match self {
             Self::Came { sent, came_back } if came_back <= sent && sent <= MOST_DATAGRAMS => {
@@ -227,11 +223,11 @@ impl Body {
     }
 }
 
-/// First bytes that come later than expected by so much of the transfer make its rate 5 % too high.
+/// If the first bytes are late by this part of the transfer, the rate is 5 % too high.
 const LATE_PART: u32 = 20;
-/// A plan has no more.
+/// The limit of a plan.
 const MOST_DATAGRAMS: u32 = 10_000;
-/// No body of a plan is as large.
+/// Exceeds every body of a plan.
 const MOST_BYTES: u64 = 1 << 40;
 
 #[cfg(test)]
@@ -256,7 +252,7 @@ mod tests {
     fn what_a_page_saw_comes_to_the_same_as_what_the_client_saw() {
         let body = r#"{"bytes": 1001000, "behind_first": 1000000, "over_ms": 800, "took_ms": 820}"#;
         let outcome = told(body).unwrap();
-        // 5 s before it was told.
+        // 5 s before the report.
         assert_eq!(outcome.started, "1970-01-01T01:00:00.000Z");
         // 8 Mbit over 0.8 s.
         assert_eq!(outcome.download.bps_p90, Some(10e6));
@@ -270,7 +266,7 @@ mod tests {
         let ms = Duration::from_millis;
         let told = Transfer { bytes: 10_000_000, behind_first: 9_000_000, over: ms(500), took: ms(900) };
         let of = |told, delivery| Download::of(told, delivery, Some(ms(40)));
-        // 9.9 MB over 792 ms. All had arrived 50 ms before the page was done.
+        // 9.9 MB over 792 ms. All bytes had arrived 50 ms before the page had read them.
         let (bytes, over, took) = (9_900_000, ms(792), ms(850));
         let own = Delivery { size: 10_000_000, bytes, over, took, round_trip: Some(ms(40)) };
         let late = of(told, Some(&own));
@@ -281,9 +277,9 @@ mod tests {
             (alone.transfer.rate().map(f64::round), alone.unread),
             (Some(88_888_889.0), Duration::ZERO)
         );
-        // 10 ms late: the page's own, 9 MB in 500 ms.
+        // 10 ms late: the page's measurement, 9 MB in 500 ms.
         assert_eq!(of(Transfer { took: ms(550), ..told }, None).transfer.rate(), Some(144e6));
-        // A page that is done before the last acknowledgement comes back has nothing unread.
+        // A page that finishes before the last acknowledgement returns has nothing unread.
         assert_eq!(of(Transfer { took: ms(840), ..told }, Some(&own)).unread, Duration::ZERO);
     }
 
@@ -298,7 +294,7 @@ mod tests {
             outcome.missing.into_iter().find(|missing| missing.what == "loss").unwrap().why
         };
         assert_eq!(why(r#"{"why": "WebRTC is switched off"}"#), "WebRTC is switched off");
-        assert!(why(r#"{"sent": 1000, "came_back": 0}"#).contains("lets no UDP through"));
+        assert!(why(r#"{"sent": 1000, "came_back": 0}"#).contains("UDP to this port is blocked"));
         assert!(why("null").contains("ended before"));
         for loss in [
             r#"{"sent": 10, "came_back": 11}"#.to_owned(),

@@ -1,4 +1,4 @@
-//! What a server listens on and what its clients may cost. The only home of its defaults.
+//! Configuration of the server and its limits, with all defaults.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -10,79 +10,79 @@ use units::Bytes;
 
 use crate::kept;
 
-/// What a server listens on, and what it allows.
+/// Configuration of the server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen; port 0 is any free one. Loopback unless told otherwise.
+    /// The listening addresses; port 0 selects a free port. The default is loopback.
     pub listen: Vec<SocketAddr>,
-    /// The UDP port at which datagrams of the loss test are sent back: of each address that is listened on.
+    /// The UDP port of the loss test, on each listening address.
     pub loss: LossPort,
-    /// Where browsers are told to send these, if this machine's own address is not it: behind an address translation.
+    /// Addresses that browsers use for the loss test, if they differ from the server's: behind NAT.
     pub loss_addresses: Vec<IpAddr>,
-    /// Speak TLS, HTTP/2 and HTTP/3. Without it, clear text.
+    /// TLS, with HTTP/2 and HTTP/3; `None`: clear text.
     pub tls: Option<Tls>,
-    /// Where metrics are served.
+    /// The listening addresses of the metrics.
     pub metrics: Vec<SocketAddr>,
-    /// What clients may cost.
+    /// Limits for clients.
     pub limits: Limits,
-    /// Where results are kept that clients leave here. None are kept without it.
+    /// The store of results; `None`: no results are stored.
     pub keep: Option<kept::Config>,
-    /// Whose token shows all results that are kept. Nobody's without it.
+    /// Hash of the operator's token, which grants access to all results; `None`: no access.
     pub operator: Option<TokenHash>,
 }
 
-/// Where datagrams are sent back.
+/// The UDP port of the loss test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossPort {
-    /// At the port after the one that is listened on; any free one if that is any, too. HTTP/3 has the UDP port of the same number. Below 1024,
-    /// where browsers send nothing to, 10000 further.
+    /// The port after the listening port, because HTTP/3 uses the UDP port of the same number; any free
+    /// port if that is 0. Below 1024, where browsers send no datagrams, the port is increased by 10000.
     Next,
-    /// At this one.
+    /// This port.
     At(u16),
 }
 
-/// What a server shows under TLS.
+/// The TLS certificate.
 #[derive(Debug, Clone)]
 pub enum Tls {
     /// A certificate and its key, in PEM.
     Files {
-        /// The certificate, then those that lead to an authority.
+        /// The certificate, followed by its chain.
         certificate: PathBuf,
         /// Its key.
         key: PathBuf,
     },
-    /// One that is made on the spot.
+    /// A generated certificate.
     Made {
-        /// Names and addresses besides localhost and those that are listened on.
+        /// Names and addresses in addition to localhost and the listening addresses.
         names: Vec<String>,
-        /// Where to write the authority that signed it, for clients to trust.
+        /// Where to write the CA certificate, for clients to trust.
         write_ca: Option<PathBuf>,
     },
 }
 
-/// What clients may cost.
+/// Limits for clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Transfers at once, in total.
+    /// Concurrent transfers in total.
     pub transfers: usize,
-    /// Transfers at once from one address; of IPv6, from a network of 64 bits, as one household has.
+    /// Concurrent transfers per address; for IPv6, per network of 64 bits, which is one household.
     pub transfers_per_address: usize,
-    /// Bytes of one transfer, either way. The draft of the responsiveness test wants at least 8 GB.
+    /// Bytes per transfer in either direction. The responsiveness draft requires at least 8 GB.
     pub largest: Bytes,
 }
 
 impl Limits {
-    /// For telling, leaving and reading results, which is over at once on any line that a test is worth while on: a few of these at a time,
-    /// and what all of their bodies come to bounds the memory.
+    /// Limits for reporting, storing and reading results. These requests are short, and rarely concurrent.
+    /// The limit of their bodies bounds the memory.
     pub(crate) fn of_documents(self) -> Self {
         let transfers_per_address = self.transfers_per_address.min(DOCUMENTS_OF_ONE);
         Self { transfers: self.transfers.min(DOCUMENTS), transfers_per_address, ..self }
     }
 }
 
-/// Of at most 1 MiB each.
+/// At most 1 MiB each.
 const DOCUMENTS: usize = 256;
-/// As many visitors behind one address end their tests in the same moment.
+/// Clients behind one address that end their tests at the same time.
 const DOCUMENTS_OF_ONE: usize = 16;
 
 impl Default for Limits {

@@ -1,11 +1,10 @@
-//! What a server has done, and the same as Prometheus reads it.
+//! Counters of a server, and their Prometheus format.
 
 use std::{
     fmt::Write,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Counters of a server's life.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) tests: AtomicU64,
@@ -20,14 +19,14 @@ pub(crate) struct Counts {
     pub(crate) datagrams_ignored: AtomicU64,
 }
 
-/// What a server did in its life.
+/// Totals of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
-    /// Tests that began.
+    /// Tests started.
     pub tests: u64,
-    /// Bytes of bodies that were sent.
+    /// Bytes of sent bodies.
     pub bytes_down: u64,
-    /// Bytes of bodies that came.
+    /// Bytes of received bodies.
     pub bytes_up: u64,
 }
 
@@ -41,19 +40,19 @@ impl Counts {
         Totals { tests: of(&self.tests), bytes_down: of(&self.bytes_down), bytes_up: of(&self.bytes_up) }
     }
 
-    /// In Prometheus' text format; `running` transfers are under way.
+    /// Formats the counters in the Prometheus text format; `running` is the number of running transfers.
     pub(crate) fn prometheus(&self, running: usize) -> String {
         let counters = [
-            ("tests", "Tests that began.", &self.tests),
-            ("downloads", "Downloads that began.", &self.downloads),
-            ("uploads", "Uploads that began.", &self.uploads),
-            ("sent_bytes", "Bytes of downloads that connections took.", &self.bytes_down),
-            ("received_bytes", "Bytes of uploads that came.", &self.bytes_up),
-            ("refused", "Requests that were refused because of a limit.", &self.refused),
-            ("kept", "Results that were kept.", &self.kept),
-            ("not_kept", "Results that were to be kept and were not.", &self.not_kept),
-            ("datagrams_sent_back", "Datagrams of loss tests that were sent back.", &self.datagrams_back),
-            ("datagrams_ignored", "Datagrams of no test, or of somebody else's.", &self.datagrams_ignored),
+            ("tests", "Started tests.", &self.tests),
+            ("downloads", "Started downloads.", &self.downloads),
+            ("uploads", "Started uploads.", &self.uploads),
+            ("sent_bytes", "Sent bytes of downloads.", &self.bytes_down),
+            ("received_bytes", "Received bytes of uploads.", &self.bytes_up),
+            ("refused", "Requests refused because of a limit.", &self.refused),
+            ("kept", "Stored results.", &self.kept),
+            ("not_kept", "Results that could not be stored.", &self.not_kept),
+            ("datagrams_sent_back", "Echoed datagrams of loss tests.", &self.datagrams_back),
+            ("datagrams_ignored", "Datagrams without a test of their address.", &self.datagrams_ignored),
         ];
         let mut text = String::new();
         for (name, help, counter) in counters {

@@ -1,4 +1,4 @@
-//! Results that are left here: taken, given back by their name, and shown to the operator.
+//! Stores results, returns them by identifier, and shows them to the operator.
 
 use std::{
     net::IpAddr,
@@ -21,11 +21,10 @@ use crate::{
     wire::{Left, Offer, Token, parameter},
 };
 
-/// The results of a server that keeps them.
 pub(crate) struct Keeping {
     store: Arc<Store>,
     keep_for_s: u64,
-    /// Whose token shows the operator's page. None: nobody's.
+    /// Hash of the operator's token; `None`: no access.
     operator: Option<TokenHash>,
     quota: Mutex<Quota>,
 }
@@ -44,7 +43,7 @@ impl Keeping {
         self.operator.is_some()
     }
 
-    /// Keeps a result of a test that nobody has left one of.
+    /// Stores the result of a test, once per test.
     pub(crate) async fn keep(
         &self,
         outcome: Outcome,
@@ -69,17 +68,16 @@ impl Keeping {
         quota.take(now.steady, address, bytes)
     }
 
-    /// A result by its name.
     pub(crate) async fn outcome(&self, head: &Parts, now: Moment) -> Answer {
         let id = parameter(head.uri.query().unwrap_or_default(), "id").and_then(Token::parse);
         let id = id.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "id is missing\n"))?;
         let store = Arc::clone(&self.store);
         let found = self.on_disk(move || store.outcome(now, id)).await?;
-        let gone = || Refusal::new(StatusCode::NOT_FOUND, "this result is not kept, or not any more\n");
+        let gone = || Refusal::new(StatusCode::NOT_FOUND, "unknown or expired result\n");
         found.map(stored).ok_or_else(gone)
     }
 
-    /// All results, for whoever has the token.
+    /// All results, if the request has the operator's token.
     pub(crate) async fn overview(&self, head: &Parts, now: Moment) -> Answer {
         let token = head.headers.get(header::AUTHORIZATION).and_then(|field| bearer(field.as_bytes()));
         if token.map(TokenHash::of) != self.operator || token.is_none() {
@@ -97,14 +95,12 @@ impl Keeping {
         Ok(json(&self.on_disk(overview).await?))
     }
 
-    /// Removes what is over.
     pub(crate) async fn sweep(&self, now: Moment) {
         let store = Arc::clone(&self.store);
-        // A failure is in the log, and the next sweep tries again.
+        // A failure is logged, and the next sweep retries.
         let _ = self.on_disk(move || store.sweep(now)).await;
     }
 
-    /// Leaves the file to the next server.
     pub(crate) async fn close(&self, now: Moment) {
         let store = Arc::clone(&self.store);
         let _ = spawn_blocking(move || store.close(now)).await;
@@ -122,25 +118,24 @@ impl Keeping {
                 Error::Full { .. } => {
                     Refusal::new(StatusCode::INSUFFICIENT_STORAGE, "the server has no room for results\n")
                 }
-                // Where it is and what is wrong with it is for the operator.
+                // The path and the error are for the operator only.
                 _ => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the results cannot be reached\n"),
             }
         })
     }
 }
 
-/// Which results a query asks for.
 pub(crate) fn wanted(query: &str) -> Result<Wanted, &'static str> {
     let days = parameter(query, "days").map(str::parse::<u32>).transpose();
     let days = days.map_err(|_| "days is a whole number, such as ?days=7\n")?;
-    // A colon may be written as it is; whoever escapes it and the slash is understood as well.
+    // A colon may be unescaped; an escaped colon or slash is accepted too.
     let network = parameter(query, "network").map(|text| text.replace("%2F", "/").replace("%3A", ":"));
     let network = network.map(|text| text.parse()).transpose();
     let network = network.map_err(|_| "network is one as they are shown, such as ?network=192.0.2.0/24\n")?;
     Ok(Wanted { days, network })
 }
 
-/// What a client wants to be kept.
+/// Parses a result that a client wants to store.
 pub(crate) async fn reported(body: Body) -> Result<Outcome, Refusal> {
     let refused = |why: String| Refusal::new(StatusCode::BAD_REQUEST, format!("{why}\n"));
     let text = body.collect(crate::result::LARGEST).await;

@@ -1,4 +1,4 @@
-//! What the server's kernel has added up for connections: who limited them.
+//! Kernel statistics of the server's connections.
 
 use std::{
     net::SocketAddr,
@@ -12,29 +12,28 @@ use tracing::debug;
 use super::book::Seen;
 use crate::limited::Times;
 
-/// A way to ask the kernel. Where it does not tell, there is nothing to know.
+/// Access to the kernel's statistics, if available.
 #[derive(Debug)]
 pub(crate) struct Kernel {
     diag: Option<Mutex<Diag>>,
-    /// Where this server listens.
     listens: Vec<SocketAddr>,
 }
 
 impl Kernel {
     pub(crate) fn new(listens: Vec<SocketAddr>) -> Self {
         let diag =
-            Diag::open().inspect_err(|error| debug!(%error, "the kernel does not tell of connections"));
+            Diag::open().inspect_err(|error| debug!(%error, "TCP statistics are unavailable (sock_diag)"));
         Self { diag: diag.ok().map(Mutex::new), listens }
     }
 
-    /// Finds a client's connection for the first time.
+    /// Looks up a client's connection for the first time.
     pub(crate) fn first_seen(&self, remote: SocketAddr) -> Option<Seen> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let named = self.listens.iter().filter(|address| !address.ip().is_unspecified());
         let found = named
             .filter_map(|local| diag.between(*local, remote).ok().flatten())
             .find(|socket| socket.info.is_some());
-        // A server on all addresses does not know to which of them a client came.
+        // A server on the unspecified address does not know the local address of the connection.
         let socket = found.or_else(|| self.to_any_address(&diag, remote))?;
         let then = socket.info.as_ref().and_then(Times::of)?;
         Some(Seen { local: socket.local, remote: socket.remote, then })
@@ -61,7 +60,8 @@ impl Kernel {
         look.ok().and(found)
     }
 
-    /// How many bytes a connection has delivered, and its least round trip. None once it is gone.
+    /// Number of delivered bytes, and the minimum round-trip time, of a connection; `None` if it has
+    /// closed.
     pub(crate) fn delivered(&self, seen: &Seen) -> Option<(u64, Option<Duration>)> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let socket = diag.between(seen.local, seen.remote).ok().flatten()?;
@@ -71,14 +71,15 @@ impl Kernel {
         Some((info.bytes_acked.saturating_add(selectively), round_trip))
     }
 
-    /// How many bytes have arrived on a connection and were not read. None once it is gone.
+    /// Number of received but unread bytes of a connection; `None` if it has closed.
     pub(crate) fn unread(&self, seen: &Seen) -> Option<u64> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let socket = diag.between(seen.local, seen.remote).ok().flatten()?;
         Some(socket.receive_queue.into())
     }
 
-    /// What was added on these connections since they were first seen. Those that are gone tell nothing more.
+    /// The increase of the times of these connections since they were first seen. Closed connections
+    /// contribute nothing.
     pub(crate) fn since(&self, connections: &[Seen]) -> Option<Times> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let since = connections.iter().filter_map(|seen| {

@@ -1,5 +1,5 @@
-//! Datagrams of the loss test: sent back to whoever has begun a test over HTTP from the same address, and to nobody else. They come as they are
-//! from the command line, and over WebRTC from browsers.
+//! The loss test: echoes datagrams to clients that started a test over HTTP from the same address. The
+//! command-line client sends plain UDP datagrams, browsers use WebRTC.
 
 use std::{
     future::pending,
@@ -18,7 +18,7 @@ use crate::{
     wire::{Datagram, Way},
 };
 
-/// Binds a socket for each IP address that is listened on, all at the same port.
+/// Binds a socket for each listening IP address, all on the same port.
 pub(crate) async fn bind(listens: &[SocketAddr], port: LossPort) -> Result<Vec<UdpSocket>, Error> {
     let mut sockets: Vec<UdpSocket> = Vec::new();
     for ip in addresses(listens) {
@@ -34,7 +34,8 @@ pub(crate) async fn bind(listens: &[SocketAddr], port: LossPort) -> Result<Vec<U
     Ok(sockets)
 }
 
-/// The addresses of a server, once each. One that stands for all addresses stands for the others, too; that of IPv6 takes IPv4 as well.
+/// The distinct IP addresses of a server. An unspecified address covers the others; that of IPv6 also
+/// covers IPv4.
 fn addresses(listens: &[SocketAddr]) -> Vec<IpAddr> {
     let mut all: Vec<IpAddr> = Vec::new();
     let is_covered = |ip: IpAddr| {
@@ -50,7 +51,8 @@ fn addresses(listens: &[SocketAddr]) -> Vec<IpAddr> {
     all
 }
 
-/// The next port after the first one that is not listened on, as HTTP/3 has the UDP ports of the same numbers.
+/// The first following port that is not a listening port, because HTTP/3 uses the UDP ports of the same
+/// numbers.
 fn free(listens: &[SocketAddr]) -> u16 {
     let mut port = listens.first().map_or(0, |listen| next(listen.port()));
     while port != 0 && listens.iter().any(|listen| listen.port() == port) {
@@ -59,7 +61,7 @@ fn free(listens: &[SocketAddr]) -> u16 {
     port
 }
 
-/// The port after one, or any if there is none; and where browsers send nothing to, one further up.
+/// The next port, or 0 after 65535. If browsers cannot send to it, a higher one.
 fn next(listen: u16) -> u16 {
     match listen.checked_add(1) {
         Some(next) if !is_for_browsers(next) => next + FURTHER,
@@ -68,19 +70,18 @@ fn next(listen: u16) -> u16 {
     }
 }
 
-/// Whether browsers send to this port: of those below 1024, to 80 and 443 only.
+/// Whether browsers can send to this port: below 1024 only to 80 and 443.
 pub(crate) fn is_for_browsers(port: u16) -> bool {
     port >= 1024 || port == 80 || port == 443
 }
 
 const FURTHER: u16 = 10_000;
 
-/// The port of these sockets.
 pub(crate) fn port(sockets: &[UdpSocket]) -> Option<u16> {
     Some(sockets.first()?.local_addr().ok()?.port())
 }
 
-/// Sends back what is to be sent back, for ever.
+/// Echoes datagrams until the task is dropped.
 pub(crate) async fn send_back(socket: UdpSocket, webrtc: Arc<Webrtc>, responder: Arc<Responder>) {
     let mut room = [0; LONGEST];
     let mut next: Option<Instant> = None;
@@ -99,10 +100,10 @@ pub(crate) async fn send_back(socket: UdpSocket, webrtc: Arc<Webrtc>, responder:
         let goes_on = match received {
             Ok(Some((length, from))) => take(&socket, &webrtc, &responder, &room[..length], from),
             Ok(None) => true,
-            // Somebody could not be reached; it is told at the next receive.
+            // ICMP port unreachable for an earlier datagram.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => false,
             Err(error) => {
-                warn!(%error, "the loss test has no socket any more");
+                warn!(%error, "the socket of the loss test failed");
                 return;
             }
         };
@@ -112,12 +113,14 @@ pub(crate) async fn send_back(socket: UdpSocket, webrtc: Arc<Webrtc>, responder:
     }
 }
 
-/// Takes what came; whether it was for a connection of a browser, which goes on then.
+/// Processes a received datagram. Returns whether it belonged to a browser's connection, which must then be
+/// advanced.
 fn take(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder, bytes: &[u8], from: SocketAddr) -> bool {
     let counts = &responder.counts;
     let asked = Datagram::decode(bytes).filter(|datagram| datagram.way == Way::There);
     let Some(datagram) = asked.filter(|datagram| responder.sends_back(datagram.test, from.ip())) else {
-        // None of ours begins as one of these: the first byte of STUN and of DTLS is below 64 (RFC 7983).
+        // Test datagrams cannot be confused with WebRTC: the first byte of STUN and DTLS is below 64 (RFC
+        // 7983).
         let is_for_one = webrtc.take(instant(), from, bytes);
         if !is_for_one {
             Counts::add(&counts.datagrams_ignored, 1);
@@ -125,13 +128,13 @@ fn take(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder, bytes: &[u8]
         return is_for_one;
     };
     let back = Datagram { way: Way::Back, ..datagram };
-    // Without room in the socket it is lost, as on any other line.
+    // If the send buffer is full, the datagram is lost, as in a router.
     let _ = socket.try_send_to(&back.encode(), from);
     Counts::add(&counts.datagrams_back, 1);
     false
 }
 
-/// Lets connections go on, and says when they want to again.
+/// Advances all connections. Returns when to advance them again.
 fn advance(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder) -> Option<Instant> {
     let may = |test, from| {
         let may = responder.sends_back(test, from);
@@ -146,12 +149,11 @@ fn advance(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder) -> Option
     next
 }
 
-/// As the library for WebRTC wants it.
 pub(crate) fn instant() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// More than a packet of Ethernet carries: what is longer is for nobody.
+/// Exceeds an Ethernet packet; longer datagrams are truncated and ignored.
 const LONGEST: usize = 2048;
 
 #[cfg(test)]

@@ -1,17 +1,16 @@
-//! The pages: their files, which are compiled in, and what a browser may do with them.
+//! The compiled-in web pages, and their security headers.
 
 use http::{Body, HeaderName, HeaderValue, Response, Scheme, StatusCode, header};
 
 use super::answer::text;
 
-/// Whether there is somebody who may see all results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Known,
     None,
 }
 
-/// A file of the pages; none if there is none of that path.
+/// A file of the pages; `None` for an unknown path.
 pub(crate) fn file(path: &str, operator: Operator, scheme: Scheme) -> Option<Response<Body>> {
     let (html, js, css) =
         ("text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8");
@@ -28,7 +27,7 @@ pub(crate) fn file(path: &str, operator: Operator, scheme: Scheme) -> Option<Res
     *response.body_mut() = Body::whole(content.as_bytes());
     let fields = response.headers_mut();
     fields.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    // In clear text a browser ignores some of them, and says so to whoever looks at its console.
+    // In clear text browsers ignore some of these headers and log a warning.
     let alone = if scheme == Scheme::Https { ALONE.as_slice() } else { &[] };
     for (name, value) in GUARDS.iter().chain(alone).copied() {
         fields.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -36,7 +35,7 @@ pub(crate) fn file(path: &str, operator: Operator, scheme: Scheme) -> Option<Res
     Some(response)
 }
 
-/// Nothing is loaded from elsewhere, sent elsewhere or shown elsewhere.
+/// Only same-origin resources, connections and frames.
 const GUARDS: [(&str, &str); 4] = [
     (
         "content-security-policy",
@@ -48,6 +47,6 @@ const GUARDS: [(&str, &str); 4] = [
     ("x-content-type-options", "nosniff"),
 ];
 
-/// Alone in its process the page has a clock of 5 us and not of 100.
+/// A page with cross-origin isolation has a clock resolution of 5 us instead of 100 us.
 const ALONE: [(&str, &str); 2] =
     [("cross-origin-opener-policy", "same-origin"), ("cross-origin-embedder-policy", "require-corp")];

@@ -1,4 +1,4 @@
-//! What the server answers to each request.
+//! The server's response to each request.
 
 mod channel;
 mod tracked;
@@ -38,20 +38,19 @@ use crate::{
     wire::{self, Greeting, Offer, Token, Told},
 };
 
-/// Answers requests on all connections.
 pub(crate) struct Responder {
     pub(crate) counts: Arc<Counts>,
     clock: Clock,
     limits: Limits,
     admission: Arc<Admission>,
-    /// Of those who tell, leave or read results.
+    /// Limits requests that report, store or read results.
     documents: Arc<Admission>,
     book: Arc<Mutex<Book>>,
     kernel: Arc<Kernel>,
-    /// One for each download whose acknowledgements are followed.
+    /// One permit per tracked download.
     trackers: Arc<Semaphore>,
     loss_port: Option<u16>,
-    /// Of each socket of that port.
+    /// One per socket of the loss test.
     channels: Vec<Arc<Webrtc>>,
     keeping: Option<Keeping>,
     random: SystemRandom,
@@ -81,9 +80,8 @@ impl Responder {
         }
     }
 
-    /// Answers a request.
     pub(crate) async fn respond(&self, request: Request<Body>) -> Response<Body> {
-        // A request that waited for this program to wake up was here already.
+        // The waiting time of a request until this program was scheduled counts as processing time.
         let waited = request.extensions().get().map_or(Duration::ZERO, |Waited(waited)| *waited);
         let began = self.now().saturating_sub(waited);
         let (head, body) = request.into_parts();
@@ -109,7 +107,7 @@ impl Responder {
         response
     }
 
-    /// A file of the pages; or that there is none, or what is there for another method.
+    /// A file of the page, or an error.
     fn file(&self, head: &Parts, path: &str) -> Answer {
         if let Some(methods) = methods(path, self.operator()) {
             return Err(Refusal::not_allowed(methods));
@@ -123,12 +121,10 @@ impl Responder {
         }
     }
 
-    /// Whether a datagram is to be sent back.
     pub(crate) fn sends_back(&self, test: Token, from: IpAddr) -> bool {
         self.book().sends_back(self.now(), test, from)
     }
 
-    /// What Prometheus is told.
     pub(crate) fn metrics(&self) -> String {
         self.counts.prometheus(self.admission.running())
     }
@@ -192,7 +188,7 @@ impl Responder {
         Ok(response)
     }
 
-    /// A body that gives its leave back when it has gone.
+    /// A body that releases its permission when it is dropped.
     fn noise(&self, bytes: u64, leave: Leave) -> Body {
         let counts = Arc::clone(&self.counts);
         noise::body(bytes, move |handed_over| {
@@ -201,7 +197,6 @@ impl Responder {
         })
     }
 
-    /// What the kernel says of a test's connections.
     fn limits(&self, head: &Parts) -> Answer {
         let peer = peer(head)?;
         let test = test(head)?;
@@ -209,7 +204,7 @@ impl Responder {
         Ok(json(&Told { times: self.kernel.since(&connections) }))
     }
 
-    /// Makes of what a page saw what the client makes of what it sees.
+    /// Computes the result of a page's measurements.
     async fn result(&self, head: &Parts, body: Body) -> Answer {
         let peer = peer(head)?;
         let _leave = self.enter(&self.documents, &peer)?;
@@ -227,14 +222,12 @@ impl Responder {
         Ok(json(&outcome.map_err(|why| refused(why.to_owned()))?))
     }
 
-    /// Whether and how results are kept here.
     fn offer(&self, head: &Parts) -> Answer {
         let address = peer(head)?.address.ip();
         let none = Offer { keep_for_s: None, network: None };
         Ok(json(&self.keeping.as_ref().map_or(none, |keeping| keeping.offer(address))))
     }
 
-    /// Keeps what a test came to, as its client tells it.
     async fn keep(&self, head: &Parts, body: Body) -> Answer {
         let (keeping, peer) = (self.keeping()?, peer(head)?);
         let _leave = self.enter(&self.documents, &peer)?;
@@ -253,14 +246,12 @@ impl Responder {
         kept.inspect_err(|_| self.book().was_not_kept(test))
     }
 
-    /// A result that was kept.
     async fn kept(&self, head: &Parts) -> Answer {
         let keeping = self.keeping()?;
         let _leave = self.enter(&self.documents, &peer(head)?)?;
         keeping.outcome(head, self.moment()).await
     }
 
-    /// All results, for the operator.
     async fn overview(&self, head: &Parts) -> Answer {
         match self.operator() {
             Operator::Known => self.keeping()?.overview(head, self.moment()).await,
@@ -268,14 +259,12 @@ impl Responder {
         }
     }
 
-    /// Removes results that are over, if any are kept.
     pub(crate) async fn sweep(&self) {
         if let Some(keeping) = &self.keeping {
             keeping.sweep(self.moment()).await;
         }
     }
 
-    /// Leaves the file of results to the next server.
     pub(crate) async fn close(&self) {
         if let Some(keeping) = &self.keeping {
             keeping.close(self.moment()).await;
@@ -296,13 +285,14 @@ impl Responder {
         moment(self.clock)
     }
 
-    /// Notes how a connection is at the first transfer of a test on it. QUIC's are not the kernel's.
+    /// Records a connection's state at the first transfer of a test on it. The kernel has no statistics of
+    /// QUIC connections.
     fn see(&self, test: Token, peer: &Peer, version: Version) {
         if version == Version::HTTP_3 || !self.book().is_new(test, peer.address) {
             return;
         }
         if let Some(mut seen) = self.kernel.first_seen(peer.address) {
-            // As the requests name it, whatever the kernel calls a client of IPv4 at a socket of IPv6.
+            // The address as in requests, also for an IPv4 client on an IPv6 socket.
             seen.remote = peer.address;
             self.book().see(test, seen);
         }
@@ -313,9 +303,9 @@ impl Responder {
             Counts::add(&self.counts.refused, 1);
             let refusal = match full {
                 Full::Address => {
-                    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too much at once from your address\n")
+                    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from your address\n")
                 }
-                Full::Total => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too much at once\n"),
+                Full::Total => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many requests\n"),
             };
             refusal.with(header::RETRY_AFTER, "1")
         })
@@ -325,7 +315,8 @@ impl Responder {
         let own = self.now().saturating_sub(began);
         if let Ok(field) = HeaderValue::try_from(wire::server_timing(own)) {
             response.headers_mut().insert("server-timing", field);
-            // A page of another origin sees neither this nor its own times otherwise (W3C Resource Timing section 4.5.1).
+            // Without it a page of another origin sees neither this field nor its own times (W3C Resource
+            // Timing section 4.5.1).
             response.headers_mut().insert("timing-allow-origin", HeaderValue::from_static("*"));
         }
     }
@@ -339,13 +330,12 @@ impl Responder {
     }
 }
 
-/// Now, by both clocks.
 pub(crate) fn moment(clock: Clock) -> Moment {
     let wall = u64::try_from(http::clock::wall_ns()).unwrap_or(0);
     Moment { steady: Duration::from_nanos(clock.now()), wall_s: wall / 1_000_000_000 }
 }
 
-/// The other end of the connection. Each request of a server has one.
+/// The peer of the connection. Always present in requests of a server.
 fn peer(head: &Parts) -> Result<Peer, Refusal> {
     head.extensions
         .get::<Peer>()
@@ -353,23 +343,21 @@ fn peer(head: &Parts) -> Result<Peer, Refusal> {
         .ok_or_else(|| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no peer\n"))
 }
 
-/// The test that a request belongs to.
 fn test(head: &Parts) -> Result<Token, Refusal> {
     let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
     test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))
 }
 
-/// Scheme, host and port by which a client knows this server.
+/// Scheme, host and port of this server as used by the client.
 fn base(head: &Parts, scheme: Scheme) -> Result<String, Refusal> {
     let host = head.uri.authority().map(ToString::to_string);
     let host = host.or_else(|| Some(head.headers.get(header::HOST)?.to_str().ok()?.to_owned()));
-    // It goes back to the same client, and is a host and a port or nothing.
+    // The host is sent back to the same client, and must be a valid authority.
     let host = host.filter(|host| host.parse::<http::uri::Authority>().is_ok());
     let host = host.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "the request names no host\n"))?;
     Ok(format!("{}://{host}", scheme.name()))
 }
 
-/// A plan for the page.
 fn plan(head: &Parts) -> Answer {
     match wire::parameter(head.uri.query().unwrap_or_default(), "plan") {
         None | Some("quick") => Ok(json(&browser::Written::of(&Plan::quick()))),
@@ -378,7 +366,7 @@ fn plan(head: &Parts) -> Answer {
     }
 }
 
-/// What can be asked at a path that is no file; none if nothing can.
+/// The supported methods of a path that is not a file; `None` for an unknown path.
 fn methods(path: &str, operator: Operator) -> Option<&'static str> {
     match path {
         wire::BEGIN | wire::UP | wire::CHANNEL | browser::RESULT => Some("POST"),
@@ -394,7 +382,7 @@ fn nothing() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; the page is at /\n")
 }
 
-/// Where other clients of the responsiveness draft find what they need.
+/// Configuration for other clients of the responsiveness draft.
 fn nq(head: &Parts) -> Answer {
     let base = base(head, peer(head)?.scheme)?;
     let url = |path: &str| format!("{base}{path}");
@@ -405,7 +393,7 @@ fn nq(head: &Parts) -> Answer {
             "large_download_url": large,
             "small_download_url": small,
             "upload_url": up,
-            // As clients of earlier drafts call them.
+            // The names of earlier drafts.
             "large_https_download_url": large,
             "small_https_download_url": small,
             "https_upload_url": up,

@@ -1,4 +1,4 @@
-//! A server over loopback, asked by the client of `http`.
+//! A server over loopback, with the client of `http`.
 
 use std::{sync::mpsc, thread};
 
@@ -18,7 +18,7 @@ use crate::{
     wire::{self, Datagram, Greeting, Left, Offer, Received, Told, Way},
 };
 
-/// A server on a thread of its own, until it is dropped.
+/// A server in a separate thread, stopped when dropped.
 pub(crate) struct Served {
     pub(crate) ready: Ready,
     stop: Stop,
@@ -36,7 +36,7 @@ impl Served {
         Self { ready: ready.recv().unwrap(), stop, thread: Some(thread) }
     }
 
-    /// On any free port of 127.0.0.1.
+    /// On a free port of 127.0.0.1.
     pub(crate) fn config() -> Config {
         Config { listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))], ..Config::default() }
     }
@@ -224,7 +224,7 @@ async fn the_page_loads_nothing_from_elsewhere_and_gets_its_result_from_the_serv
         "latencies": [{"at_s": 0, "during": "idle", "on": "same", "ms": 1.5}]}"#;
     let path = format!("/__result?test={}", greeting.test);
     let outcome: Value = asking.json(Method::POST, &path, Body::whole(told)).await;
-    // 32 Mbit over 0.8 s; and the server's kernel says who limited what it sent.
+    // 32 Mbit over 0.8 s; the server's kernel reports the limit of its downloads.
     assert_eq!(
         (&outcome["download"]["bps_p90"], &outcome["schema"]),
         (&40e6.into(), &"longhaul.speed/1".into())
@@ -246,32 +246,33 @@ async fn a_late_pages_download_has_the_rate_of_what_was_acknowledged() {
             request = request.header("x-forwarded-for", client);
         }
         let mut body = asking.send(request.body(Body::empty()).unwrap()).await.into_body();
-        // Not faster than 40 MB in 400 ms.
+        // At most 40 MB in 400 ms.
         let began = tokio::time::Instant::now();
         let mut came = 0;
         while let Some(piece) = body.data().await.unwrap() {
             came += u32::try_from(piece.len()).unwrap();
             tokio::time::sleep_until(began + Duration::from_nanos(10) * came).await;
         }
-        // A page that was late to read its first bytes: 320 Mbit in 100 ms.
+        // A page that read its first bytes late: 320 Mbit in 100 ms.
         let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
             "download": [{"bytes": 40000000, "behind_first": 40000000, "over_ms": 100, "took_ms": 100, "number": 0}],
             "latencies": [{"at_s": 0, "during": "idle", "on": "same", "ms": 0.5}]}"#;
-        // The last look comes up to 50 ms after the last acknowledgement.
+        // The last sample is up to 50 ms after the last acknowledgement.
         tokio::time::sleep(Duration::from_millis(300)).await;
         let path = format!("/__result?test={}", greeting.test);
         asking.json(Method::POST, &path, Body::whole(told)).await
     };
     let rate = |outcome: &Value| outcome["download"]["bps_p90"].as_f64().unwrap();
     let own = outcome(None).await;
-    // The kernels hold some MB, so that they acknowledge the last byte before it is read: 320 Mbit in more than 267 ms.
+    // The kernels buffer some MB, so they acknowledge the last byte before it is read: 320 Mbit in more
+    // than 267 ms.
     assert!(rate(&own) < 1.2e9, "{own:#}");
     assert!(own["download"]["limits"]["device"].is_number());
-    // Through a proxy the server has no account of the page's connection.
+    // Through a proxy the server cannot measure the page's connection.
     assert_eq!(rate(&outcome(Some("192.0.2.1")).await), 3.2e9);
 }
 
-/// A test whose result is `outcome`; its name goes with it.
+/// A test with its identifier and its result.
 async fn made(asking: &Asking) -> (wire::Token, Value) {
     let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
     let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
@@ -302,7 +303,7 @@ async fn a_result_is_kept_if_its_visitor_wants_that_and_found_by_its_link() {
     let id = left.link.strip_prefix(&format!("{}/#k=", served.url("http"))).unwrap().to_owned();
     let found: Value = asking.json(Method::GET, &format!("/__kept?id={id}"), Body::empty()).await;
     assert_eq!(found, outcome);
-    // Once a test; and of a test that there was.
+    // Once per test, and only for an existing test.
     assert_eq!(keep(outcome.to_string()).await.status(), StatusCode::CONFLICT);
     let of_nobody = format!("{}?test={}", wire::KEEP, wire::Token([0; 16]));
     let refused = asking.ask(Method::POST, &of_nobody, Body::whole(outcome.to_string())).await;
@@ -318,7 +319,7 @@ async fn a_result_is_kept_if_its_visitor_wants_that_and_found_by_its_link() {
         assert_eq!(status(&asking, Method::GET, path).await, expected, "{path}");
     }
     served.end();
-    // It is there for the next server.
+    // The next server finds it.
     let served = Served::with(keeping(&directory));
     let asking = Asking::new(&served.url("http"), Protocol::Http1);
     let found: Value = asking.json(Method::GET, &format!("/__kept?id={id}"), Body::empty()).await;
@@ -419,7 +420,7 @@ async fn who_tells_leaves_or_reads_results_has_a_share_of_these_as_well() {
     let asking = Asking::new(&served.url("http"), Protocol::Http1);
     let known = "/__kept?id=0123456789abcdef0123456789abcdef";
     let each = [(Method::POST, "/__result"), (Method::POST, "/__keep?test=0"), (Method::GET, known)];
-    // This one's body does not come: that it is waited for is what 100 (Continue) says.
+    // The body of this request is delayed. 100 (Continue) shows that the server waits for it.
     let mut first = TcpStream::connect(served.ready.addresses[0]).await.unwrap();
     let head =
         "POST /__result HTTP/1.1\r\nHost: a.example\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
@@ -430,7 +431,7 @@ async fn who_tells_leaves_or_reads_results_has_a_share_of_these_as_well() {
     for (method, path) in each.clone() {
         assert_eq!(status(&asking, method, path).await, 429, "{path}");
     }
-    // A test is not what is too much.
+    // The limit does not apply to tests.
     assert_eq!(status(&asking, Method::GET, "/__down?bytes=1").await, 200);
     first.write_all(b"{}").await.unwrap();
     let mut rest = Vec::new();
@@ -453,7 +454,7 @@ async fn datagrams_come_back_to_those_who_began_a_test() {
     let there = Datagram { way: Way::There, test: greeting.test, number: 9 };
     let strangers = Datagram { test: wire::Token([0; 16]), ..there };
     let looping = Datagram { way: Way::Back, ..there };
-    // Those that are not answered come first, so that an answer to one of them would be seen first.
+    // Datagrams that must be ignored are sent first, so that a reply to one of them would arrive first.
     for bytes in [&strangers.encode()[..], &looping.encode(), &there.encode()[..100], &there.encode()] {
         mine.send_to(bytes, server).await.unwrap();
     }
@@ -463,7 +464,7 @@ async fn datagrams_come_back_to_those_who_began_a_test() {
         (Datagram::decode(&room[..length]), from),
         (Some(Datagram { way: Way::Back, ..there }), server)
     );
-    // 127.0.0.2 is somebody else: nothing comes before the next answer to 127.0.0.1.
+    // 127.0.0.2 is another client: no datagram is echoed to it before the next echo to 127.0.0.1.
     let other = tokio::net::UdpSocket::bind("127.0.0.2:0").await.unwrap();
     other.send_to(&there.encode(), server).await.unwrap();
     mine.send_to(&there.encode(), server).await.unwrap();

@@ -1,8 +1,9 @@
-//! The loss test of a page: a browser sends no plain datagrams, so it sends them over a data channel that sends nothing again and puts nothing
-//! in order (WebRTC). They come in at the port of the loss test, and go back as the others do: so many for a test, to where it was begun.
+//! The loss test of a web page. Browsers cannot send plain datagrams, so the page uses a WebRTC data
+//! channel without retransmission and ordering. Its datagrams arrive at the port of the loss test, and are
+//! echoed with the same limits as others: a number per test, to the address that started it.
 //!
-//! A browser's offer comes over HTTP, so no third party is asked for anything: this end has one address that it is told in the answer, and
-//! speaks when it is spoken to (ICE lite, RFC 8445 section 2.5).
+//! The offer is sent over HTTP, so no third party is involved. The server has one address, which the SDP
+//! answer contains, and only responds to connectivity checks (ICE lite, RFC 8445 section 2.5).
 
 mod crypto;
 pub mod offer;
@@ -30,29 +31,25 @@ use crate::{
     wire::{Token, plain},
 };
 
-/// The connections of one socket. Their number and life are bounded.
+/// The connections of one socket. Their number and lifetime are bounded.
 pub(crate) struct Webrtc {
-    /// Where the socket is bound.
     bound: SocketAddr,
-    /// Where browsers are told to send to, if not to where the socket is.
+    /// Addresses announced to browsers, if they differ from the socket's.
     told: Vec<IpAddr>,
     identity: Identity,
     sessions: Mutex<Vec<Session>>,
-    /// Something has begun that wants to be advanced.
+    /// Signals that a new connection must be advanced.
     pub(crate) begun: Notify,
 }
 
-/// Why there is no connection.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// There are as many as there may be.
     Full,
-    /// Its offer cannot be taken.
     Offer(String),
 }
 
 impl Webrtc {
-    /// Those of each socket.
+    /// One instance for each socket.
     pub(crate) fn of(sockets: &[UdpSocket], told: &[IpAddr]) -> Result<Vec<Arc<Self>>, Error> {
         let failed = |source| Error::System { what: "make a certificate for WebRTC", source };
         let certificate = crypto::certificate().map_err(|error| failed(io::Error::other(error)))?;
@@ -66,14 +63,13 @@ impl Webrtc {
         sockets.iter().map(of).collect()
     }
 
-    /// Whether what is sent to a client at this address can come from this socket.
+    /// Whether packets to a client at this address can be sent from this socket.
     pub(crate) fn reaches(&self, client: IpAddr) -> bool {
         let Some(local) = toward(client) else { return false };
         let bound = plain(self.bound.ip());
         bound == local || (bound.is_unspecified() && (bound.is_ipv6() || local.is_ipv4()))
     }
 
-    /// Begins a connection for a test of this client's.
     pub(crate) fn begin(
         &self,
         offer: Offer,
@@ -90,7 +86,7 @@ impl Webrtc {
         let mut sessions = self.lock();
         let of_one = |session: &Session| session.is_of(household(client));
         if sessions.iter().filter(|session| of_one(session)).count() >= MOST_OF_ONE {
-            // The oldest of its own: its page was closed, or begins again.
+            // Evict the household's oldest connection: its page was closed or restarted.
             let oldest = sessions.iter().position(of_one);
             oldest.map(|oldest| sessions.remove(oldest));
         }
@@ -105,13 +101,14 @@ impl Webrtc {
         Ok(answer)
     }
 
-    /// Takes what came from there; whether it was for one of these.
+    /// Processes a received packet. Returns whether it belongs to a connection.
     pub(crate) fn take(&self, now: Instant, source: SocketAddr, bytes: &[u8]) -> bool {
         let source = SocketAddr::new(plain(source.ip()), source.port());
         self.lock().iter_mut().any(|session| session.take(now, source, bytes))
     }
 
-    /// Lets all go on, and returns what is to be sent, and when to do it again. Those that are over go.
+    /// Advances all connections and removes ended ones. Returns the packets to send, and when to
+    /// advance again.
     pub(crate) fn advance(
         &self,
         now: Instant,
@@ -125,7 +122,7 @@ impl Webrtc {
             }
             Next::Over => false,
         });
-        // A socket of IPv6 that hears IPv4 as well has addresses of IPv4 in a form of its own.
+        // An IPv6 socket that also receives IPv4 uses IPv4-mapped addresses.
         if self.bound.is_ipv6() {
             for (to, _) in &mut sending {
                 if let SocketAddr::V4(v4) = *to {
@@ -136,7 +133,6 @@ impl Webrtc {
         (sending, next)
     }
 
-    /// How many there are.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.lock().len()
@@ -147,17 +143,19 @@ impl Webrtc {
     }
 }
 
-/// This machine's address on the way to a client: what is sent to it from a socket of any address has this one.
+/// The local address of the route to a client, which is the source address of packets from an unspecified
+/// socket.
 fn toward(client: IpAddr) -> Option<IpAddr> {
     let client = plain(client);
     let any: SocketAddr = if client.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
     let socket = std::net::UdpSocket::bind(any).ok()?;
-    // Nothing is sent: the kernel looks up the way.
+    // connect() sends nothing on a UDP socket; the kernel looks up the route.
     socket.connect((client, 9)).ok()?;
     Some(plain(socket.local_addr().ok()?.ip()))
 }
 
-/// Each has some 25 KB, and 1.1 MB if its client fills what the library takes of a message in pieces and sends back later.
+/// A connection uses about 25 KB, up to 1.1 MB if its client exhausts the library's reassembly and send
+/// buffers.
 const MOST: usize = 128;
-/// Pages behind one address that count at once, or were closed a moment ago.
+/// Concurrent tests of one household, including recently closed pages.
 const MOST_OF_ONE: usize = 8;

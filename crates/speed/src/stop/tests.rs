@@ -1,11 +1,11 @@
-//! Walks through plans on lines in virtual time.
+//! Executes plans on lines in virtual time.
 
 use serde::Deserialize;
 
 use super::*;
 use crate::serve::browser::Written;
 
-/// A line in virtual time: bits a second each way, and its round trip.
+/// A line in virtual time: bits per second each way, and its round-trip time.
 #[derive(Clone, Copy)]
 struct Line {
     rates: [f64; 2],
@@ -28,16 +28,14 @@ impl Line {
     }
 }
 
-/// What a walk through a plan came to.
 struct Walked {
-    /// Direction, size and number of each set.
+    /// Direction, size and number of requests of each set.
     sets: Vec<(Direction, u64, u32)>,
     latencies: u32,
-    /// How long all transfers took.
+    /// Total time of all transfers.
     total: Duration,
-    /// The step at the end.
     last: Option<Step>,
-    /// What came next each time, in the words of the cases.
+    /// All steps, in the format of the cases.
     steps: Vec<String>,
 }
 
@@ -78,7 +76,8 @@ fn said(step: Step) -> String {
 
 #[test]
 fn a_slow_line_is_not_asked_for_large_bodies() {
-    // 10 Mbit/s: 1 MB takes 0.8 s and 10 MB 8 s, of which two begin within 15 s. Up, 1 Mbit/s: 100 KB take 0.8 s, 1 MB 8 s.
+    // 10 Mbit/s: 1 MB takes 0.8 s and 10 MB 8 s, of which two start within 15 s. Upload at 1 Mbit/s: 100 KB
+    // take 0.8 s, 1 MB 8 s.
     let Walked { sets, latencies, .. } = walk(&Plan::full(), Line::of([10e6, 1e6]), MOST);
     use Direction::{Download, Upload};
     assert_eq!(
@@ -91,7 +90,7 @@ fn a_slow_line_is_not_asked_for_large_bodies() {
             (Download, 10_000_000, 2)
         ]
     );
-    // 20 at the start, 2 after each set but those that are left out, and the last.
+    // 20 at the start, 2 after each set except skipped ones, and the last.
     assert_eq!(latencies, 20 + 2 * 4);
 }
 
@@ -112,10 +111,10 @@ fn a_long_line_is_asked_for_larger_bodies_until_its_window_has_opened() {
         course.finished((Direction::Download, 1_000_000), &[ms(took_ms)], round_trip_ms.map(ms));
         course.is_enough(Direction::Download)
     };
-    // 1 MB in seven round trips of 300 ms is the window, and not the line.
+    // 1 MB in seven round trips of 300 ms measures the window and not the line.
     assert!(!is_enough(2100, Some(300)));
     assert!(is_enough(3001, Some(300)));
-    // Up to 100 ms the plan's second decides, as without.
+    // Up to 100 ms the plan's limit of one second decides, as without a round-trip time.
     for round_trip_ms in [None, Some(1), Some(100)] {
         assert!(!is_enough(1000, round_trip_ms) && is_enough(1001, round_trip_ms), "{round_trip_ms:?}");
     }
@@ -124,7 +123,7 @@ fn a_long_line_is_asked_for_larger_bodies_until_its_window_has_opened() {
 const MOST: u64 = 8_000_000_000;
 const MB: u64 = 1_000_000;
 
-/// The sets of the plan `full` that are larger than its own.
+/// The sets of the plan `full` that are larger than those it lists.
 fn beyond(line: Line, largest: u64) -> Vec<(Direction, u64, u32)> {
     let plan = Plan::full();
     let Walked { sets, last, .. } = walk(&plan, line, largest);
@@ -136,31 +135,34 @@ fn beyond(line: Line, largest: u64) -> Vec<(Direction, u64, u32)> {
 #[test]
 fn a_long_fast_line_gets_larger_bodies_than_the_plan_has() {
     use Direction::{Download, Upload};
-    // 941 Mbit/s, 300 ms: 250 MB take 2.4 s and 200 MB 2.0 s, less than 20 round trips, which are 6 s. 1 GB takes 8.8 s, 800 MB 7.1 s.
+    // 941 Mbit/s, 300 ms: 250 MB take 2.4 s and 200 MB 2.0 s, less than the 6 s of 20 round trips. 1 GB takes
+    // 8.8 s, 800 MB 7.1 s.
     let long = Line::long(941e6, 300);
     assert_eq!(beyond(long, MOST), [(Upload, 200 * MB, 2), (Upload, 800 * MB, 2), (Download, 1000 * MB, 2)]);
-    // 50 MB up take 0.53 s of the 2 s that 20 round trips of 100 ms are, and 200 MB 1.8 s. 250 MB down take 2.2 s.
+    // 50 MB up take 0.53 s, and 200 MB 1.8 s, of the 2 s of 20 round trips of 100 ms. 250 MB down take 2.2
+    // s.
     assert_eq!(beyond(Line::long(941e6, 100), MOST), [(Upload, 200 * MB, 2), (Upload, 800 * MB, 2)]);
-    // The server has the last word.
+    // The server's limit applies.
     assert_eq!(beyond(long, 250 * MB), [(Upload, 200 * MB, 2), (Upload, 250 * MB, 2)]);
 }
 
 #[test]
 fn a_short_or_slow_line_gets_the_plan_and_no_more() {
-    // At 20 ms 50 MB take 21 round trips and more.
+    // At 20 ms 50 MB take at least 21 round trips.
     for round_trip_ms in [1, 20] {
         assert_eq!(beyond(Line::long(941e6, round_trip_ms), MOST), [], "{round_trip_ms} ms");
     }
     // 25 MB take 21 s at 10 Mbit/s.
     assert_eq!(beyond(Line::long(9.41e6, 300), MOST), []);
-    // Where the round trip is not known, nobody knows how many a body took.
+    // Without a round-trip time the number of round trips is unknown.
     assert_eq!(beyond(Line::of([1e11; 2]), MOST), []);
 }
 
 #[test]
 fn no_larger_body_begins_that_would_take_too_long() {
-    // 250 MB take 11 s at 200 Mbit/s, and 20 round trips of 1 s are more; four times as many would take 44 s, and 30 s are allowed.
-    // 50 MB take 3 s, four times as many 12 s by that, and 9 s; again four times as many would be 36 s.
+    // 250 MB take 11 s at 200 Mbit/s, less than 20 round trips of 1 s; four times as much would take 44 s,
+    // but the limit is 30 s. 50 MB take 3 s, so the prediction for four times as much is 12 s; it takes 9
+    // s. Again four times as much would take 36 s.
     assert_eq!(beyond(Line::long(200e6, 1000), MOST), [(Direction::Upload, 200 * MB, 2)]);
 }
 
@@ -168,13 +170,14 @@ fn no_larger_body_begins_that_would_take_too_long() {
 fn no_line_is_full_for_long() {
     for rate in [1e5, 1e6, 1e7, 1e8, 1e9] {
         let quick = walk(&Plan::quick(), Line::of([rate; 2]), MOST).total;
-        // Two sets of a direction are the most that can take long: the last, and the one before, whose requests take up to 1 s.
-        // A request that has begun is finished: of 100 KB at 100 Kbit/s, 8 s.
+        // At most two sets of a direction take long: the last, and the previous one, whose requests take up
+        // to 1 s. A started request is completed: 100 KB at 100 Kbit/s take 8 s.
         assert!(quick < Duration::from_secs(2 * (2 * 4 + 10)), "{rate}: {quick:?}");
     }
 }
 
-/// Lines, and the steps that the plan `full` comes to on each; `web/test/course.mjs` holds the page's walk against the same.
+/// Lines, and the resulting steps of the plan `full`; `web/test/course.mjs` tests the page with the same
+/// cases.
 #[derive(Deserialize)]
 struct Cases {
     plan: serde_json::Value,

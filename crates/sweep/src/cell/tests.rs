@@ -1,4 +1,4 @@
-//! Cells and the scenarios that are written for them.
+//! Cells and their scenarios.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ fn a_scenario_says_all_that_its_name_does() {
     assert_eq!(plan.layout.rtt(0, 1), Duration::from_millis(20));
     assert_eq!(sender.congestion.as_deref(), Some("bbr"));
     assert_eq!(sender.sysctl["net.ipv4.tcp_notsent_lowat"], "131072");
-    // A buffer begins no larger than it may become.
+    // The initial buffer size is at most the maximum.
     assert_eq!(reader.sysctl["net.ipv4.tcp_rmem"], "4096 65536 65536");
     assert_eq!(plan.programs[0].ready, Some(5203));
     let [scenario::Measurement::Command(read)] = &plan.measurements[..] else { panic!("one command") };
@@ -66,11 +66,11 @@ fn whatever_changes_a_measurement_changes_its_name() {
     ] {
         assert!(names(&other).is_disjoint(&before), "{what}");
     }
-    // A programme by its phases, not only by its name.
+    // A programme is identified by its phases, not only by its name.
     let mut other = grid();
     other.programme[0].programme.repeat += 1;
     assert!(names(&other).is_disjoint(&before));
-    // More values are more cells, and the others stay.
+    // Additional values add cells and keep the existing names.
     let more = Grid { rtt: [20, 300, 500].map(Duration::from_millis).to_vec(), ..grid() };
     assert!(names(&more).is_superset(&before));
 }

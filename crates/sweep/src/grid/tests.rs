@@ -1,4 +1,4 @@
-//! Grids and sweep files that are accepted, and those that are refused with a place and a remedy.
+//! Valid grids and sweep files, and errors with position and remedy.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn a_file_replaces_the_axes_that_it_has() {
     assert_eq!((grid.repeat, grid.duration), (3, Some(Duration::from_secs(5))));
     // 2 round trips, 2 buffers, 3 scales, 2 programmes.
     assert_eq!(grid.cells(), 24);
-    // What a file does not say about the world stays as it is.
+    // Keys of the world and the link that the file does not contain keep their defaults.
     assert_eq!((grid.world.len(), grid.link.len()), (default.world.len() + 1, 1));
 }
 
@@ -49,7 +49,7 @@ fn mistakes_are_located() {
     for (text, expected) in [
         ("rtf = ['1ms']\n", "s.toml:1:1: unknown field `rtf`, expected one of"),
         ("rtt = []\n", "s.toml:1:7: at least one value is expected"),
-        ("rtt = ['1ms', '20ms', '1ms']\n", "s.toml:1:7: 1ms stands there twice"),
+        ("rtt = ['1ms', '20ms', '1ms']\n", "s.toml:1:7: 1ms is listed twice"),
         ("rtt = ['0ms']\n", "s.toml:1:7: 0ms is not from 10us to 60s"),
         ("rtt = ['1ms', 20]\n", "s.toml:1:15: \"20\" has no unit"),
         ("rtt = '1ms'\n", "s.toml:1:7: invalid type"),
@@ -68,8 +68,8 @@ fn mistakes_are_located() {
         ),
         ("repeat = 0\n", "s.toml:1:10: each cell is measured at least once"),
         ("for = '0s'\n", "s.toml:1:7: 0ms is not from 200ms to 86400s"),
-        ("[link]\nrtt = '1ms'\n", "s.toml:1:1: \"rtt\" is what the sweep sets"),
-        ("[world]\nsysctl = {}\n", "s.toml:1:1: \"sysctl\" is what the sweep sets"),
+        ("[link]\nrtt = '1ms'\n", "s.toml:1:1: \"rtt\" is set by the sweep"),
+        ("[world]\nsysctl = {}\n", "s.toml:1:1: \"sysctl\" is set by the sweep"),
         // 4 cells, 25 000 times.
         (
             "repeat = 25000\n",
@@ -91,7 +91,7 @@ fn the_scale_is_refused_where_it_does_nothing() {
     );
     assert_eq!(read(text, "6.5").unwrap().cells(), 8);
     assert!(read("adv_win_scale = [-32]\n", "5.15").unwrap_err().contains("-32 is not from -31 to 31"));
-    // To leave it as it is can be asked of every kernel.
+    // Every kernel accepts "default".
     assert!(read("adv_win_scale = ['default']\n", "6.18").is_ok());
 }
 
@@ -101,7 +101,7 @@ fn a_product_beyond_all_numbers_is_refused() {
         |number: u64| (1..=number).map(|one| Size(Bytes(4096 + one))).map(Setting::Is).collect::<Vec<_>>();
     let grid =
         Grid { rmem: many(100_000), notsent_lowat: many(100_000), repeat: u32::MAX, ..Grid::default() };
-    // At once: 100 000 values are not compared pair by pair.
+    // Fast: the 100 000 values are not compared pairwise.
     let refusal = grid.check(&machine("6.18")).unwrap_err();
     assert!(refusal.why.contains("more than the limit of 10000"), "{refusal}");
 }

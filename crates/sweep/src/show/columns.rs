@@ -1,32 +1,28 @@
-//! The columns of a sweep: its parameters, and what was measured with them.
+//! The columns of a sweep: its parameters and its figures.
 
 use units::show::{count, digits, plain};
 
 use crate::{Cell, Figures, Parameters};
 
-/// Something that a sweep varies.
 pub(crate) struct Parameter {
-    /// What it is called, as its flag is.
+    /// The name of its command-line option.
     pub name: &'static str,
     show: fn(&Parameters) -> String,
 }
 
-/// Something that a sweep measures.
 pub(crate) struct Figure {
-    /// What it is called.
     pub name: &'static str,
-    /// Its unit; empty for a number of things.
+    /// The unit; empty for a count.
     pub unit: &'static str,
     show: fn(&Figures) -> Option<String>,
 }
 
 impl Parameter {
-    /// A value, as people write it.
     pub(crate) fn show(&self, parameters: &Parameters) -> String {
         plain(&(self.show)(parameters))
     }
 
-    /// Whether not all cells have the same.
+    /// Whether the cells have different values.
     pub(crate) fn varies(&self, cells: &[Cell]) -> bool {
         let values =
             cells.windows(2).map(|pair| [&pair[0], &pair[1]].map(|cell| self.show(&cell.parameters)));
@@ -35,17 +31,17 @@ impl Parameter {
 }
 
 impl Figure {
-    /// A cell's, as a number without unit.
+    /// The value of a cell, without unit.
     pub(crate) fn show(&self, cell: &Cell) -> Option<String> {
         cell.figures.as_ref().and_then(self.show)
     }
 
-    /// Whether some cell has it.
+    /// Whether any cell has this figure.
     pub(crate) fn is_known(&self, cells: &[Cell]) -> bool {
         cells.iter().any(|cell| self.show(cell).is_some())
     }
 
-    /// Whether it is none in every cell that has it.
+    /// Whether the figure is 0 in every cell that has it.
     pub(crate) fn is_none(&self, cells: &[Cell]) -> bool {
         cells.iter().filter_map(|cell| self.show(cell)).all(|shown| shown == "0")
     }
@@ -56,7 +52,7 @@ pub(crate) fn titled(figure: &Figure) -> String {
     if figure.unit.is_empty() { figure.name.to_owned() } else { format!("{} ({})", figure.name, figure.unit) }
 }
 
-/// What tells a cell from the others: "300ms, 512MiB". All that is set if it is the only one.
+/// The parameters that vary between the cells: "300ms, 512MiB". All parameters if there is only one cell.
 pub(crate) fn label(cell: &Cell, cells: &[Cell]) -> String {
     if cells.len() == 1 {
         return plain(&cell.parameters.to_string());
@@ -66,7 +62,6 @@ pub(crate) fn label(cell: &Cell, cells: &[Cell]) -> String {
     values.join(", ")
 }
 
-/// All that a sweep varies, in its order.
 pub(crate) const PARAMETERS: [Parameter; 7] = [
     Parameter { name: "rtt", show: |of| units::duration::show(of.rtt) },
     Parameter { name: "rate", show: |of| of.rate.to_string() },
@@ -77,7 +72,7 @@ pub(crate) const PARAMETERS: [Parameter; 7] = [
     Parameter { name: "reader", show: |of| of.programme.name.clone() },
 ];
 
-/// All that is measured, in the order of the published tables.
+/// All figures, in the order of the published tables.
 pub(crate) const FIGURES: [Figure; 11] = [
     Figure {
         name: "fast",

@@ -1,14 +1,14 @@
-//! A sweep as a CSV file: a line for each cell, its columns named as in the JSON.
+//! A sweep as a CSV file: one line per cell, columns named as in the JSON.
 
 use serde_json::{Map, Value};
 
 use crate::Sweep;
 
-/// Header and cells. What is absent is empty.
+/// Header and cells. Absent values are empty.
 pub fn csv(sweep: &Sweep) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for cell in &sweep.cells {
-        // A cell has no keys but texts and no numbers that JSON cannot say: those would be null.
+        // Cannot fail: all keys of a cell are strings. Non-finite numbers would be null.
         let Ok(Value::Object(fields)) = serde_json::to_value(cell) else { continue };
         let values: Vec<_> = COLUMNS.iter().map(|column| field(&fields, column)).collect();
         text += &(values.join(",") + "\n");

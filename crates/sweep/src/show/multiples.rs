@@ -1,4 +1,4 @@
-//! The charts of a sweep: small multiples, one figure each, over the parameter that has the most values.
+//! The charts of a sweep: small multiples, one per figure, over the parameter with the most values.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,17 @@ use units::show::digits;
 use super::columns::{PARAMETERS, Parameter, label};
 use crate::{Cell, Parameters, Size};
 
-/// A chart for each figure that some cell has.
+/// A chart for each figure that any cell has.
 pub(super) fn panels(cells: &[Cell]) -> Vec<Multiples> {
     let Some(grid) = Grid::of(cells) else { return Vec::new() };
     CHARTS.iter().filter_map(|chart| grid.draw(chart, cells)).collect()
 }
 
-/// What the first chart shows, in a sentence.
+/// The first chart in one sentence.
 pub(super) fn headline(cells: &[Cell]) -> String {
     sentence(&CHARTS[0], cells)
 }
 
-/// A figure that is drawn.
 struct Chart {
     title: &'static str,
     axis: &'static str,
@@ -65,16 +64,15 @@ fn collapsed(cell: &Cell) -> Option<f64> {
     Some(cell.figures.as_ref()?.collapses? as f64)
 }
 
-/// Which parameter goes where.
+/// The role of each parameter in the charts.
 struct Grid {
     along: Along,
     row: Option<&'static Parameter>,
     column: Option<&'static Parameter>,
-    /// Those that tell the lines of a chart apart.
+    /// The parameters that distinguish the lines of a chart.
     line: Vec<&'static Parameter>,
 }
 
-/// A parameter that is a number.
 #[derive(Clone, Copy)]
 struct Along {
     name: &'static str,
@@ -83,7 +81,7 @@ struct Along {
     value: fn(&Parameters) -> Option<f64>,
 }
 
-/// In the order in which they are preferred.
+/// In order of preference.
 const NUMBERS: [Along; 4] = [
     Along { name: "rtt", title: "round trip", unit: "ms", value: |of| Some(of.rtt.as_secs_f64() * 1e3) },
     Along {
@@ -116,13 +114,13 @@ fn as_f64(number: u64) -> f64 {
 }
 
 impl Grid {
-    /// None for no cells.
+    /// `None` without cells.
     fn of(cells: &[Cell]) -> Option<Self> {
         let values = |along: &Along| -> Option<usize> {
             let all: Option<Vec<f64>> = cells.iter().map(|cell| (along.value)(&cell.parameters)).collect();
             Some(all?.into_iter().map(f64::to_bits).collect::<BTreeSet<_>>().len())
         };
-        // Of equally many the first: `max_by_key` would take the last.
+        // The first of several with the same count; `max_by_key` would return the last.
         let along = *NUMBERS.iter().rev().max_by_key(|along| values(along))?;
         cells.first()?;
         let mut varied: Vec<_> =
@@ -151,7 +149,7 @@ impl Grid {
         Some(charts.into_iter().fold(empty.says(sentence(chart, cells)), draw))
     }
 
-    /// The level axis. What spans more than a factor of ten is spread by factors.
+    /// The x axis. It is logarithmic if its values span more than a factor of ten.
     fn axis(&self, cells: &[Cell]) -> Axis {
         let values: Vec<_> = cells.iter().filter_map(|cell| (self.along.value)(&cell.parameters)).collect();
         let (least, most) =
@@ -163,7 +161,8 @@ impl Grid {
         }
     }
 
-    /// A line for each setting through its valid cells, and a cross of the same name for each that is not valid.
+    /// One line per setting through its valid cells, and a cross of the same name for each cell that is not
+    /// valid.
     fn lines(&self, chart: &Chart, cells: Vec<&Cell>) -> Vec<Line> {
         let setting = |cell: &Cell| {
             let values: Vec<_> = self.line.iter().map(|one| one.show(&cell.parameters)).collect();
@@ -180,7 +179,7 @@ impl Grid {
     }
 }
 
-/// Cells that have something in common, in the order in which that comes up.
+/// Groups cells by a key, in order of first occurrence.
 fn groups<'c, K: PartialEq>(
     cells: impl IntoIterator<Item = &'c Cell>,
     key: impl Fn(&Cell) -> K,

@@ -1,4 +1,4 @@
-//! A sweep: a row for each cell, and below them what is to be known about single ones.
+//! A sweep on a terminal: one row per cell, and remarks about single cells below.
 
 use std::fmt::Write;
 
@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{Cell, Sweep};
 
-/// The table of a sweep. What all cells have in common stands above it, a figure that is 0 in all of them below it.
+/// The table of a sweep. Parameters shared by all cells are above it; figures that are 0 in all cells are
+/// below it.
 pub fn table(sweep: &Sweep) -> String {
     let cells = &sweep.cells;
     let parameters: Vec<_> = PARAMETERS.iter().filter(|one| one.varies(cells)).collect();
@@ -41,7 +42,7 @@ pub fn table(sweep: &Sweep) -> String {
     text
 }
 
-/// What was set in all cells alike: "rate 1Gbit, reader steady; Linux 6.18.44".
+/// The parameters shared by all cells: "rate 1Gbit, reader steady; Linux 6.18.44".
 fn heading(sweep: &Sweep) -> String {
     let cells = &sweep.cells;
     let common = PARAMETERS.iter().filter(|one| !one.varies(cells));
@@ -62,8 +63,8 @@ fn units(figures: &[&Figure]) -> String {
     groups.collect::<Vec<_>>().join("; ")
 }
 
-/// More than these push the table off the screen.
+/// More remarks would scroll the table off the screen.
 const MOST_REMARKS: usize = 10;
 
-/// What is left as the machine has it goes without saying.
+/// Parameters with the default value are omitted.
 const DEFAULT: &str = "default";

@@ -1,4 +1,4 @@
-//! Which results spare a run, and what several of them come to.
+//! Reuse of results, and the summary of several results.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn a_result_spares_a_run_if_it_is_valid_and_of_the_same() {
     let good = record(&plan, 0, 5, &[], &[]);
     store.keep(run, &good).unwrap();
     assert_eq!(store.kept(run, &inputs), Some(good));
-    // Not a file more than that one.
+    // The folder contains only this file.
     assert_eq!(fs::read_dir(store.folder(run)).unwrap().count(), 1);
 
     let updated = Machine { kernel: "6.18.2".parse().unwrap(), congestion: Vec::new() };
@@ -109,7 +109,7 @@ fn a_cell_is_what_its_valid_runs_say() {
         .iter()
         .map(|cell| (cell.valid, cell.n, cell.figures.as_ref().map(|figures| figures.bytes)))
         .collect();
-    // Of two that are not valid the lower one is shown; what failed is not counted.
+    // Of two invalid runs the lower value is shown; failed runs are not counted.
     assert_eq!(cells, [(true, 1, Some(10)), (false, 2, Some(20)), (true, 1, Some(30)), (false, 0, None)]);
     assert!(!sweep.valid);
     assert_eq!(

@@ -1,77 +1,77 @@
-//! The engine of a reader: how much it may read until when, and the account of what it has read. In the caller's time,
-//! which begins at 0 and never goes back.
+//! Computes how much a reader may read until when, and accounts for the bytes read. Time is supplied by the
+//! caller; it starts at 0 and is monotonic.
 //!
-//! Seconds are counted from the beginning of each phase, so that none belongs to two; the last one of a phase may be
-//! shorter.
+//! Seconds are counted from the start of each phase, so that no second belongs to two phases. The last
+//! second of a phase may be shorter.
 
 use std::time::Duration;
 
 use super::programme::{Kind, Phase, Programme, Rate};
 
-/// A programme on its way.
+/// The state of a programme in progress.
 #[derive(Debug)]
 pub struct Pace {
     phases: Vec<Phase>,
     end: Duration,
-    /// What is going on. None after the end.
+    /// The current phase. `None` after the end.
     current: Option<Current>,
-    /// The most bytes in any second that is over.
+    /// Maximum number of bytes in any completed second.
     best: u64,
-    /// Since when the reader would take a byte if there were one.
+    /// Start of the current wait for data, if the reader would read now.
     wanting: Option<Duration>,
     account: Account,
 }
 
-/// How much may be read until when. If that is nothing, the reader sleeps until then.
+/// How much may be read until when. If 0 bytes, the reader sleeps until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allow {
-    /// Bytes that may be read.
+    /// Bytes that may be read before `until`.
     pub bytes: u64,
-    /// Until then.
+    /// End of this allowance.
     pub until: Duration,
 }
 
-/// What was read, and when.
+/// Bytes read over time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Each second.
+    /// All seconds.
     pub seconds: Vec<Second>,
-    /// Each time a phase was gone through.
+    /// All executed phases.
     pub runs: Vec<Run>,
-    /// When the first byte was read.
+    /// Time of the first byte.
     pub first_byte: Option<Duration>,
 }
 
 /// A second of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Second {
-    /// When it began.
+    /// Start of the second.
     pub at: Duration,
-    /// How long it was: a second, or what was left of its phase.
+    /// One second, or the rest of the phase.
     pub length: Duration,
-    /// Bytes read in it.
+    /// Bytes read in this second.
     pub bytes: u64,
-    /// Its phase, by its number in the programme.
+    /// Index of the phase in the programme.
     pub phase: usize,
 }
 
-/// One time that a phase was gone through.
+/// One execution of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The phase, by its number in the programme.
+    /// Index of the phase in the programme.
     pub phase: usize,
-    /// When it began.
+    /// Start of the phase.
     pub at: Duration,
-    /// How long it was.
+    /// Duration of the phase.
     pub length: Duration,
-    /// Bytes read in it.
+    /// Bytes read in this phase.
     pub bytes: u64,
-    /// The longest time that the reader would have taken a byte and there was none. That before the first byte of all
-    /// does not count, unless the phase has ended before it came.
+    /// Longest time that the reader waited for data. The wait for the first byte of the connection is
+    /// excluded, unless the phase ended before it arrived.
     pub longest_pause: Duration,
 }
 
-/// The phase and the second that are going on, and the step of the rate within them.
+/// The current phase and second, and the current step of the rate.
 #[derive(Debug)]
 struct Current {
     run: Run,
@@ -82,10 +82,10 @@ struct Current {
 }
 
 impl Pace {
-    /// Begins a programme. With a `length` it is repeated, or cut, as that takes.
+    /// Starts a programme. With a `length` the programme is repeated or truncated to it.
     ///
     /// # Panics
-    /// If the programme has no phase, which none that was read from a file has.
+    /// If the programme has no phase. A programme read from a file has at least one.
     pub fn new(programme: &Programme, length: Option<Duration>) -> Self {
         let end = length.or(programme.duration()).unwrap_or(Duration::MAX);
         let mut pace = Self {
@@ -102,7 +102,7 @@ impl Pace {
         pace
     }
 
-    /// What may be read now; none when the programme is over.
+    /// How much may be read now; `None` after the end of the programme.
     pub fn next(&mut self, now: Duration) -> Option<Allow> {
         self.advance(now);
         let step = self.current.as_ref()?.step;
@@ -114,17 +114,17 @@ impl Pace {
         Some(step)
     }
 
-    /// The phase that is going on, by its number in the programme.
+    /// Index of the current phase in the programme.
     pub fn phase(&self) -> Option<usize> {
         self.current.as_ref().map(|current| current.run.phase)
     }
 
-    /// What the rate of the phase that is going on is like.
+    /// The kind of the current phase.
     pub fn kind(&self) -> Option<Kind> {
         self.phase().map(|phase| self.phases[phase].rate.kind())
     }
 
-    /// Bytes have been read, which count for when they were allowed: with the latest [`Self::next`].
+    /// Accounts for bytes read. They count for the time of the last call to [`Self::next`].
     pub fn add(&mut self, now: Duration, bytes: u64) {
         let waited_since = self.wanting.replace(now);
         if self.account.first_byte.is_none() {
@@ -139,7 +139,7 @@ impl Pace {
         }
     }
 
-    /// The account of all until now, to be asked for when reading has ended, as planned or not.
+    /// Returns the account up to now. Call it when reading has ended, for any reason.
     pub fn finish(mut self, now: Duration) -> Account {
         self.advance(now);
         self.end_second(now);
@@ -147,7 +147,7 @@ impl Pace {
         self.account
     }
 
-    /// Ends what is over at `now`, and begins what has begun.
+    /// Closes the seconds and phases that ended before `now`, and starts the next ones.
     fn advance(&mut self, now: Duration) {
         while let Some(current) = &self.current
             && now >= current.second_end
@@ -186,7 +186,6 @@ impl Pace {
         self.begin_step(at);
     }
 
-    /// Allows what the rate of the phase allows from now on.
     fn begin_step(&mut self, now: Duration) {
         let Some(current) = &mut self.current else { return };
         let until = current.second_end;
@@ -195,7 +194,7 @@ impl Pace {
             Rate::Stop => Allow { bytes: 0, until: current.run_end },
             Rate::OfBest(share) => Allow { bytes: share_of(share.get(), self.best), until },
             Rate::Limited(rate) => {
-                // Steps begin at multiples of their length, and what they allow adds up to the rate.
+                // Steps start at multiples of their length, and their bytes add up to the rate.
                 let number = (now - current.second.at).as_nanos() / STEP.as_nanos();
                 let begin = STEP * u32::try_from(number).unwrap_or(u32::MAX);
                 let bytes = rate.bytes_in(begin + STEP) - rate.bytes_in(begin);
@@ -235,7 +234,7 @@ impl Pace {
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a share of at most 1 of what a second can bring, far below 2^53"
+    reason = "at most the bytes of one second, far below 2^53"
 )]
 fn share_of(share: f64, bytes: u64) -> u64 {
     (share * bytes as f64) as u64
@@ -243,8 +242,7 @@ fn share_of(share: f64, bytes: u64) -> u64 {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How finely a limited rate is spread: as far apart as an application's own ticks are, and far enough apart that waking up
-/// is not what is measured.
+/// Step of a limited rate: similar to an application timer, and long enough that wake-ups do not dominate.
 const STEP: Duration = Duration::from_millis(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reader programmes: what a reader does, written down as data. A TOML file, or one of those that come along.
+//! Reader programmes: the behaviour of a reader as data, from a TOML file or built in.
 
 use std::{fmt, path::Path, str::FromStr, time::Duration};
 
@@ -11,74 +11,74 @@ use units::{Bitrate, Probability};
 
 use crate::Error;
 
-/// What a reader does: phases one after the other, all of them again and again.
+/// The behaviour of a reader: a sequence of phases, repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Programme {
-    /// The shipped one's name, or the file it was read from.
+    /// Name of the built-in programme, or its file.
     pub name: String,
-    /// How often the phases are gone through.
+    /// Number of repetitions of the phases.
     pub repeat: u32,
     /// The phases, at least one.
     #[serde(rename = "phase")]
     pub phases: Vec<Phase>,
 }
 
-/// A time in which the reader reads in one way.
+/// A period in which the reader reads in one way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// What it is called in results.
+    /// Name of the phase in results.
     pub name: String,
-    /// How fast the reader reads: "unlimited", a rate such as "8Mbit", "5% of best", or "stop".
+    /// The read rate: "unlimited", a rate such as "8Mbit", "5% of best", or "stop".
     #[schemars(with = "String")]
     pub rate: Rate,
-    /// How long, such as "5s".
+    /// The duration, such as "5s".
     #[serde(with = "units::duration")]
     #[schemars(with = "String")]
     pub duration: Duration,
 }
 
-/// How fast a reader reads.
+/// A read rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// As fast as it can.
+    /// As fast as possible.
     Unlimited,
-    /// At a rate, in steps of 10 ms. What it could not read in a step it does not make up for.
+    /// A fixed rate, in steps of 10 ms. Bytes missed in a step are not made up later.
     Limited(Bitrate),
-    /// In each second, counted from the beginning of the phase: a share of the most that it has read in any second before,
-    /// as fast as it can, and then nothing for the rest of that second.
+    /// In each second, counted from the start of the phase: reads a share of the maximum of all previous
+    /// seconds as fast as possible, then nothing until the second ends.
     OfBest(Probability),
-    /// Not at all.
+    /// No reading.
     Stop,
 }
 
-/// What the rates of several phases have in common.
+/// The kind of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Unlimited.
+    /// Unlimited rate.
     Fast,
-    /// Limited, or a share.
+    /// Limited rate, or a share of the best.
     Slow,
     /// Stopped.
     Stop,
 }
 
 impl Programme {
-    /// The names of those that come along, the default first.
+    /// The names of the built-in programmes, the default first.
     pub fn shipped() -> impl Iterator<Item = &'static str> {
         SHIPPED.into_iter().map(|(name, _)| name)
     }
 
-    /// The text of one that comes along.
+    /// The text of a built-in programme.
     pub fn text(name: &str) -> Option<&'static str> {
         SHIPPED.into_iter().find(|(shipped, _)| *shipped == name).map(|(_, text)| text)
     }
 
-    /// One that comes along, by its name, or one in a file.
+    /// Finds a built-in programme by its name, or reads a file.
     ///
     /// # Errors
-    /// When it is neither, or the file has a mistake.
+    /// If neither exists, or the file contains a mistake.
     pub fn find(name: &str) -> Result<Self, Error> {
         if let Some(text) = Self::text(name) {
             return Ok(Self::parse(name, text)?);
@@ -101,7 +101,7 @@ impl Programme {
         Ok(Self::parse(name, &text)?)
     }
 
-    /// Reads a file's text. `name` is what the programme, and the file in a [`Mistake`], is called.
+    /// Parses a programme. `name` is its name, and the file name in a [`Mistake`].
     pub fn parse(name: &str, text: &str) -> Result<Self, Mistake> {
         let document = Document::new(name, text);
         let file: File = document.parse()?;
@@ -126,7 +126,7 @@ impl Programme {
         }
     }
 
-    /// How long all of it lasts; none if that is more than can be said.
+    /// The total duration; `None` on overflow.
     pub fn duration(&self) -> Option<Duration> {
         let once =
             self.phases.iter().try_fold(Duration::ZERO, |sum, phase| sum.checked_add(phase.duration))?;
@@ -134,7 +134,6 @@ impl Programme {
     }
 }
 
-/// A programme as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -144,7 +143,7 @@ struct File {
     phases: Vec<Spanned<Phase>>,
 }
 
-/// Each phase by itself, and whether there is a best second where a share of it is asked for.
+/// Checks each phase, and that a share of the best follows a phase that reads.
 fn check(document: &Document, phases: &[Spanned<Phase>]) -> Result<(), Mistake> {
     let mut has_read = false;
     for phase in phases {
@@ -170,7 +169,7 @@ fn once() -> Spanned<u32> {
 }
 
 impl Rate {
-    /// What it is in common with others.
+    /// The kind of this rate.
     pub fn kind(self) -> Kind {
         match self {
             Self::Unlimited => Kind::Fast,
@@ -229,13 +228,13 @@ const SHIPPED: [(&str, &str); 5] = [
 
 const EXPECTED: &str = "a rate is \"unlimited\", \"8Mbit\", \"5% of best\" or \"stop\"";
 
-/// Room for a word or two in a table.
+/// Fits into a table column.
 const LONGEST_NAME: usize = 32;
 
-/// Shorter than this, a phase is over before a busy machine has begun it.
+/// A busy machine may miss a shorter phase.
 const SHORTEST: Duration = Duration::from_millis(10);
 
-/// A day: its seconds and phases are kept in memory.
+/// One day: all seconds and phases are kept in memory.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
@@ -258,7 +257,7 @@ mod tests {
             let programme = Programme::find(name).unwrap();
             let duration = programme.duration().unwrap();
             assert!(duration >= Duration::from_secs(30), "{name} lasts {duration:?}");
-            // What is printed as JSON can be read again.
+            // The JSON output parses back to the same value.
             let json = serde_json::to_string(&programme).unwrap();
             assert_eq!(serde_json::from_str::<Programme>(&json).unwrap(), programme);
         }

@@ -1,7 +1,7 @@
-//! `read`: connects, reads as a programme says, and looks at the connection meanwhile.
+//! `read`: connects, reads according to a programme, and samples the connection.
 //!
-//! The reader has a thread of its own and waits for the network only. The calling thread looks at the connection on a
-//! schedule.
+//! A separate thread reads, and waits only for the network. The calling thread samples the connection
+//! periodically.
 
 use std::{
     fs,
@@ -32,56 +32,56 @@ use super::{
 };
 use crate::{socket::plain, wait};
 
-/// What the reader does.
+/// Configuration of a reader.
 #[derive(Debug, Clone)]
 pub struct Reading {
-    /// How it reads.
+    /// The programme.
     pub programme: Programme,
-    /// For how long; the programme is repeated or cut to fit. Without: as long as the programme takes.
+    /// The duration; the programme is repeated or truncated to it. `None`: the duration of the programme.
     pub length: Option<Duration>,
-    /// From one look at the connection to the next, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
+    /// The sampling interval, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
     pub interval: Duration,
-    /// The most that is read at once, 1 byte to [`Self::LARGEST_BUFFER`].
+    /// The read size, 1 byte to [`Self::LARGEST_BUFFER`].
     pub buffer: Bytes,
-    /// `SO_RCVBUF`, set before the connection is made. It switches the kernel's own tuning off.
+    /// `SO_RCVBUF`, set before the connection is made. It disables receive buffer autotuning.
     pub rcvbuf: Option<Bytes>,
-    /// Whether to time the kernel's search for room in a full receive buffer.
+    /// Whether to trace how long the kernel takes to prune a full receive buffer.
     pub tracing: Tracing,
 }
 
-/// Whether the kernel is traced meanwhile.
+/// Whether to trace kernel functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tracing {
-    /// It is not.
+    /// Tracing is off.
     Off,
-    /// It is where it can be; where not, a warning says why.
+    /// Tracing is on if possible; otherwise a warning contains the reason.
     Wanted,
 }
 
-/// How far a reader is.
+/// Progress of a reader.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'p> {
-    /// Since the connection was made.
+    /// Time since the connection was made.
     pub elapsed: Duration,
-    /// The phase that is going on.
+    /// The current phase.
     pub phase: &'p str,
     /// Bytes read.
     pub bytes: u64,
-    /// The latest look at the connection.
+    /// The latest sample of the connection.
     pub sample: &'p Sample,
 }
 
 impl Reading {
-    /// A look takes a tenth of this.
+    /// Lower limit: a sample takes a tenth of this.
     pub const LEAST_INTERVAL: Duration = Duration::from_millis(1);
-    /// Longer than this, the end is waited for too long.
+    /// Upper limit: a longer interval would delay the end.
     pub const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
-    /// More than any receive buffer.
+    /// Exceeds every receive buffer.
     pub const LARGEST_BUFFER: Bytes = Bytes(1 << 30);
-    /// Looks that are kept in memory, some 2 KB each.
+    /// Limit of the samples in memory, about 2 KB each.
     pub const MOST_SAMPLES: u128 = 1_000_000;
 
-    /// How the reader reads, and all else as usual.
+    /// A reader with this programme and defaults.
     pub fn new(programme: Programme) -> Self {
         Self {
             programme,
@@ -127,14 +127,14 @@ impl Reading {
     }
 }
 
-/// Reads from `host`, "HOST:PORT" or "HOST", and says what it came to; nothing if `watch` has ended it before there was a
-/// connection. `watch` is called up to ten times a second, also while there is no connection, yet or any more; then without
-/// progress. Blocks.
+/// Reads from `host`, "HOST:PORT" or "HOST". Returns the recording, or `None` if `watch` broke before there
+/// was a connection. Calls `watch` up to ten times per second; without progress before the connection is
+/// made and after it has closed. Blocks.
 ///
-/// A connection that ends too early is a recording that says so.
+/// A connection that ends early is a recording with the reason.
 ///
 /// # Errors
-/// When there is no connection, or the kernel tells nothing of it.
+/// If there is no connection, or its kernel statistics are unavailable.
 pub fn read(
     host: &str,
     reading: &Reading,
@@ -165,7 +165,7 @@ pub fn read(
     Ok(Some(recording))
 }
 
-/// Reads in one thread and looks in another.
+/// Reads in one thread and samples in another.
 fn run(
     stream: &TcpStream,
     reading: &Reading,
@@ -184,13 +184,13 @@ fn run(
         }
         let outcome = thread.join().expect("a reader does not panic");
         let mut samples = looked?;
-        // The end is between two looks.
+        // The end is between two samples.
         samples.extend(timeline.look()?);
         Ok((outcome, samples))
     })
 }
 
-/// Looks at the connection until the reader has ended, and tells `watch`.
+/// Samples the connection and calls `watch` until the reader has ended.
 fn look(
     reading: &Reading,
     timeline: &mut Timeline,
@@ -210,7 +210,7 @@ fn look(
         samples.push(sample);
         if shared.is_over.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    // The connection has gone; a reader that has stopped for a while learns it when it reads again.
+    // The connection has closed. A reader in a stopped phase notices it at its next read.
     while !shared.is_over.load(Relaxed) {
         shared.handle_order(watch(None));
         clock.wait_until(clock.now() + wait::CALL);
@@ -271,7 +271,6 @@ fn conditions(reading: &Reading, local: SocketAddr, remote: SocketAddr, rtt_ms: 
     }
 }
 
-/// Settings that bear on a receiver.
 const SETTINGS: [&str; 8] = [
     "net.core.rmem_max",
     "net.ipv4.tcp_adv_win_scale",

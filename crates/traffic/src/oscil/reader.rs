@@ -1,4 +1,4 @@
-//! The thread that reads: as its pace allows, and never waiting for anybody but the network.
+//! The reading thread. It reads as its pace permits, and waits only for the network.
 
 use std::{
     io::{self, Read},
@@ -18,21 +18,19 @@ use super::{
 };
 use crate::wait;
 
-/// What the reader and the thread that watches it tell each other.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// The reader is to end.
+    /// The reader must stop.
     pub stop: AtomicBool,
-    /// The reader has ended.
     pub is_over: AtomicBool,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes: AtomicU64,
-    /// The phase that is going on, by its number.
+    /// Index of the current phase.
     pub phase: AtomicUsize,
 }
 
 impl Shared {
-    /// Ends the reader if that is the order of the caller who watches it.
+    /// Stops the reader if `watch` broke.
     pub(super) fn handle_order(&self, order: ControlFlow<()>) {
         if order.is_break() {
             self.stop.store(true, Relaxed);
@@ -40,18 +38,16 @@ impl Shared {
     }
 }
 
-/// What the reader did, and what kept it from doing more.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub account: Account,
     pub end: End,
-    /// Time in unlimited phases in which there was nothing to be read.
+    /// Time in unlimited phases spent waiting for data.
     pub idle: Duration,
-    /// Time in which it would have run and no processor was free, where the kernel says so.
+    /// Time spent runnable but waiting for a CPU, if the kernel reports it.
     pub kept_waiting: Option<Duration>,
 }
 
-/// Why reading has ended.
 #[derive(Debug)]
 pub(super) enum End {
     Programme,
@@ -60,7 +56,7 @@ pub(super) enum End {
     Lost(io::Error),
 }
 
-/// A reader on its connection, which does not block.
+/// A reader on a non-blocking connection.
 pub(super) struct Reader<'r> {
     pub stream: &'r TcpStream,
     pub pace: Pace,
@@ -70,7 +66,6 @@ pub(super) struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Reads to the end.
     pub(super) fn run(mut self) -> Outcome {
         let queue = RunQueue::of_this_thread();
         let before = queue.waited();
@@ -83,7 +78,7 @@ impl Reader<'_> {
 
     fn pump(&mut self, idle: &mut Duration) -> io::Result<End> {
         let mut buffer = vec![0; self.buffer];
-        // Whether the last read took everything, as far as is known.
+        // Whether the last read drained the receive buffer.
         let mut is_drained = true;
         let mut now = self.clock.now();
         while let Some(Allow { bytes, until }) = self.pace.next(now) {

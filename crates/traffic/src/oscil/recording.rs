@@ -1,4 +1,4 @@
-//! What a reader saw, as it is kept in a file: per second, per sample, and in sum.
+//! The recording of a reader as stored in a file: seconds, samples, and a summary.
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
@@ -9,198 +9,203 @@ use tcp::{Error, counters::Counters, timeline::Sample, trace::Bin};
 
 use super::programme::{Kind, Programme};
 
-/// A reader's whole story.
+/// The complete recording of a reader.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recording {
     /// [`Self::SCHEMA`].
     pub schema: String,
-    /// What it was measured with.
+    /// Conditions of the measurement.
     pub conditions: Conditions,
-    /// How it ended.
+    /// Reason for the end.
     pub ended: Ended,
-    /// What the system said, if the connection was lost.
+    /// The system error if the connection was lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_why: Option<String>,
-    /// Whether the figures are the connection's: false if the reader itself was kept from reading.
+    /// Whether the figures describe the connection; false if the reader itself was the bottleneck.
     pub valid: bool,
-    /// Why not, as sentences. Empty if it is valid.
+    /// Reasons why the recording is invalid, as sentences.
     pub reasons: Vec<String>,
-    /// What is to be known before the figures are believed.
+    /// Warnings about the figures, as sentences.
     pub warnings: Vec<String>,
-    /// Reasons and warnings with a word for each kind. Absent if there are none.
+    /// Reasons and warnings with a reason identifier for each. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Caveat>,
-    /// All of it in a few numbers.
+    /// Summary of the recording.
     pub summary: Summary,
-    /// Each time a phase was gone through.
+    /// All executed phases.
     pub phases: Vec<Passage>,
-    /// Each second, counted from the beginning of its phase.
+    /// All seconds, counted from the start of each phase.
     pub seconds: Vec<Second>,
-    /// What the network namespace has counted meanwhile: those that its kernel has of [`Self::COUNTERS`].
+    /// Increments of the counters of the network namespace, for those in [`Self::COUNTERS`] that the kernel
+    /// provides.
     pub counters: Counters,
-    /// How long the kernel's search for room in full receive buffers took, by function. Of the whole machine. Absent if it
-    /// was not traced.
+    /// Durations of the kernel functions that prune full receive buffers, for the whole machine. Absent
+    /// without tracing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<BTreeMap<String, Vec<Bin>>>,
-    /// Looks at the connection.
+    /// Samples of the connection.
     pub samples: Vec<Sample>,
 }
 
-/// What a recording was measured with.
+/// The conditions of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {
     /// Version of longhaul.
     pub version: String,
     /// The reader's kernel.
     pub kernel: String,
-    /// The reader's end.
+    /// Address of the reader.
     pub local: SocketAddr,
-    /// The sender's end.
+    /// Address of the sender.
     pub remote: SocketAddr,
-    /// Round trip as the opening of the connection measured it, ms.
+    /// Round-trip time of the TCP handshake, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
-    /// The settings that bear on a receiver, by their names as in `sysctl`. One that this kernel does not have is absent.
+    /// Kernel settings that affect a receiver, by `sysctl` name. Settings that this kernel does not have
+    /// are absent.
     pub settings: BTreeMap<String, String>,
-    /// What the reader was to do.
+    /// The reader's programme.
     pub programme: Programme,
-    /// For how long, if not as long as the programme takes, s.
+    /// The duration if it differs from that of the programme, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length_s: Option<f64>,
-    /// From one look to the next, ms.
+    /// The sampling interval, ms.
     pub interval_ms: f64,
-    /// The most that was read at once, bytes.
+    /// The read size, bytes.
     pub buffer_bytes: u64,
-    /// `SO_RCVBUF` as it was asked for, bytes. The kernel doubles it, and switches its own tuning off.
+    /// The requested `SO_RCVBUF`, bytes. The kernel doubles it and disables autotuning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcvbuf_bytes: Option<u64>,
 }
 
-/// How a reader ended.
+/// The reason why a reader ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// Its programme was over.
+    /// The programme was completed.
     Complete,
-    /// Somebody asked it to.
+    /// The user stopped it.
     Interrupted,
-    /// The sender had no more.
+    /// The sender closed the connection.
     PeerClosed,
-    /// The connection broke.
+    /// The connection was lost.
     ConnectionLost,
 }
 
 /// A second of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Second {
-    /// When it began, s.
+    /// Start of the second, s.
     pub t_s: f64,
-    /// How long it was, s: 1, or what was left of its phase.
+    /// Duration, s: 1, or the rest of the phase.
     pub duration_s: f64,
     /// Bytes that the application read.
     pub bytes: u64,
-    /// Bytes that came from the network in order, by the samples around its ends. Absent where there are none.
+    /// In-order bytes received from the network, interpolated from samples. Absent without samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received_bytes: Option<u64>,
-    /// Bytes that came from the network in whatever order, by the same samples: segments with data, each with as much as all
-    /// of them had on average. What comes in order after a lost segment has been repaired does not count a second time, so
-    /// this is never faster than the path. Absent where there are no samples.
+    /// Bytes received from the network in any order, interpolated from samples: the number of data segments
+    /// times their average size. Out-of-order data counts when it arrives and not when the gap is repaired,
+    /// so this rate never exceeds that of the path. Absent without samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrived_bytes: Option<u64>,
-    /// Its phase.
+    /// The phase.
     pub phase: String,
 }
 
-/// One time that a phase was gone through.
+/// One execution of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Passage {
     /// The phase.
     pub phase: String,
-    /// What its rate is like.
+    /// The kind of its rate.
     pub kind: Kind,
-    /// When it began, s.
+    /// Start of the phase, s.
     pub t_s: f64,
-    /// How long it was, s.
+    /// Duration, s.
     pub duration_s: f64,
     /// Bytes that the application read.
     pub bytes: u64,
-    /// The longest time in which the application would have read and there was nothing, ms. The time before the first
-    /// byte of all does not count, unless the phase ended before it came.
+    /// Longest time that the application waited for data, ms. The wait for the first byte of the connection
+    /// is excluded, unless the phase ended before it arrived.
     pub max_pause_ms: f64,
-    /// In a fast phase after another one: the time until the network was as fast again, s. See [`Summary::restart_s`].
+    /// In a fast phase after another phase: time until the network rate recovered, s. See
+    /// [`Summary::restart_s`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart_s: Option<f64>,
 }
 
-/// A reader's story in a few numbers. What could not be measured is absent.
+/// A summary of a recording. Values that were not measured are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Bytes that the application read.
     pub bytes: u64,
-    /// From the connection to the end, s.
+    /// Time from the connection to the end, s.
     pub duration_s: f64,
-    /// Until the first byte, ms.
+    /// Time to the first byte, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_ms: Option<f64>,
-    /// What the application read in the slowest and in the fastest second of the unlimited phases. What is left of a phase
-    /// after its last whole second counts if it is a tenth of a second or longer.
+    /// Lowest and highest read rate of the application over one second in unlimited phases. The fraction of
+    /// a second at the end of a phase counts if it is at least 0.1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_mbps: Option<[f64; 2]>,
-    /// What came from the network in the same seconds, in whatever order: without what had waited in the receive buffer.
+    /// Lowest and highest network rate in the same seconds, in any order, without data from the receive
+    /// buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network_mbps: Option<[f64; 2]>,
-    /// What the application read in the limited phases, mean.
+    /// Mean read rate of the application in limited phases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_mbps: Option<f64>,
-    /// After a phase that was not unlimited: from the beginning of the next unlimited one to the beginning of the first
-    /// whole second in it in which 90 % of the best came from the network, s. The best is that of all whole seconds in
-    /// unlimited phases. Median of those that got there.
+    /// After a phase that is not unlimited: time from the start of the next unlimited phase to the start of
+    /// its first second in which the network rate reached 90 % of the best, s. The best is the maximum of
+    /// all whole seconds in unlimited phases. Median of all recoveries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart_s: Option<f64>,
-    /// The longest of them.
+    /// Maximum of the recovery times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart_max_s: Option<f64>,
-    /// How many got there.
+    /// Number of recoveries.
     pub restarts: usize,
-    /// How many did not before their phase was over.
+    /// Number of phases that ended before the rate recovered.
     pub restarts_missed: usize,
-    /// The longest time in which the application would have read and there was nothing, ms.
+    /// Longest time that the application waited for data, ms.
     pub max_pause_ms: f64,
-    /// The largest window that this end has advertised, bytes. Since Linux 6.2.
+    /// Largest window that the reader advertised, bytes. Since Linux 6.2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<u32>,
-    /// The largest window that it would have advertised, had the buffer been empty, bytes (`rcv_ssthresh`).
+    /// Largest window that the reader would have advertised with an empty buffer, bytes (`rcv_ssthresh`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_limit_bytes: Option<u32>,
-    /// The largest receive buffer, kernel's metadata included, bytes.
+    /// Largest receive buffer including kernel metadata, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcvbuf_bytes: Option<u32>,
-    /// The most bytes that have waited to be read.
+    /// Maximum length of the receive queue, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<u32>,
-    /// Memory of the queue over bytes in it, where those are 64 KiB or more; median of the samples. What came out of order
-    /// is in the memory only.
+    /// Memory of the receive queue divided by its bytes, for queues of at least 64 KiB; median of the
+    /// samples. Out-of-order data is part of the memory only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata_ratio: Option<f64>,
-    /// Least round trip, ms.
+    /// Minimum round-trip time, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_min_ms: Option<f64>,
-    /// Segments that came out of order: each loss on the way makes some. Since Linux 5.4.
+    /// Segments that arrived out of order. Each loss on the path causes some. Since Linux 5.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_of_order: Option<u32>,
-    /// Segments sent again by this network namespace. The sender's, if it is on another machine, are not among them.
+    /// Segments retransmitted in this network namespace. Excludes retransmissions of a sender on
+    /// another machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// Packets that the socket has dropped. Since Linux 4.8.
+    /// Packets dropped by the socket. Since Linux 4.8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops: Option<u32>,
 }
 
 impl Recording {
-    /// What this version writes.
+    /// The schema of this version.
     pub const SCHEMA: &'static str = "longhaul.tcp.oscil/1";
 
-    /// The counters that bear on a receiver whose buffer fills.
+    /// Counters related to full receive buffers.
     pub const COUNTERS: [&'static str; 17] = [
         "BeyondWindow",
         "OfoPruned",
@@ -221,7 +226,7 @@ impl Recording {
         "TCPZeroWindowDrop",
     ];
 
-    /// Reads what was written. `name` is what the file is called in an error.
+    /// Parses a recording. `name` is the file name for errors.
     pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
         let refused = |why: &dyn std::fmt::Display| Error::Input {
             what: format!("{name} is not a recording of an oscillating reader: {why}"),
@@ -238,7 +243,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Whether the programme was gone through to its end, and the figures are the connection's.
+    /// Whether the programme was completed and the figures are valid.
     pub fn is_whole(&self) -> bool {
         self.ended == Ended::Complete && self.valid
     }

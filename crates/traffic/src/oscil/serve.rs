@@ -1,4 +1,4 @@
-//! `serve`: sends without end to every client that connects.
+//! `serve`: sends without limit to every client that connects.
 
 use std::{
     io::{self, Read},
@@ -20,20 +20,20 @@ use crate::{
     sys,
 };
 
-/// What the sender does.
+/// Configuration of the sender.
 #[derive(Debug, Clone)]
 pub struct Serving {
-    /// Where to listen; port 0 is any free one. The default is every address, IPv4 and IPv6.
+    /// The listening address; port 0 selects a free port. The default is all addresses, IPv4 and IPv6.
     pub listen: SocketAddr,
-    /// The congestion control, by the kernel's name for it; the kernel's default without.
+    /// The congestion control algorithm; `None`: the kernel's default.
     pub congestion: Option<String>,
-    /// `SO_SNDBUF`. It switches the kernel's own tuning off.
+    /// `SO_SNDBUF`. It disables send buffer autotuning.
     pub sndbuf: Option<Bytes>,
-    /// `TCP_NOTSENT_LOWAT`: no more is written while more than this is unsent.
+    /// `TCP_NOTSENT_LOWAT`: the limit of unsent bytes in the send buffer.
     pub notsent_lowat: Option<Bytes>,
     /// `SO_MAX_PACING_RATE`.
     pub pacing: Option<Bitrate>,
-    /// How much to send to each before the connection is closed; without, there is no end.
+    /// Number of bytes to send per connection; `None`: no limit.
     pub bytes: Option<Bytes>,
 }
 
@@ -50,26 +50,26 @@ impl Default for Serving {
     }
 }
 
-/// What became of a connection.
+/// The result of a connection.
 #[derive(Debug, Clone)]
 pub struct Served {
-    /// Who it was.
+    /// The client.
     pub peer: SocketAddr,
-    /// Why it is over.
+    /// Reason for the end.
     pub why: String,
-    /// Bytes that the kernel took.
+    /// Number of bytes accepted by the kernel.
     pub bytes: u64,
-    /// How long it lasted.
+    /// Duration of the connection.
     pub duration: Duration,
-    /// What the kernel told of it at its end.
+    /// The `tcp_info` of the kernel at the end.
     pub info: Option<Info>,
 }
 
-/// Serves until `watch`, which is called about ten times a second, says so. Calls `ready` with the address once connections
-/// can be made, and `log` for each connection that is over. Blocks.
+/// Serves until `watch` breaks, and calls `watch` about ten times per second. Calls `ready` with the
+/// address when the socket listens, and `log` for each connection that has ended. Blocks.
 ///
 /// # Errors
-/// When the address cannot be listened on, or the kernel refuses an option.
+/// If the listener cannot be opened, or the kernel refuses an option.
 pub fn serve(
     config: &Serving,
     ready: impl FnOnce(SocketAddr),
@@ -82,7 +82,6 @@ pub fn serve(
     Ok(())
 }
 
-/// A listener whose options its connections inherit.
 fn listen(config: &Serving) -> Result<TcpListener, Error> {
     let socket = open(Domain::for_address(config.listen))?;
     if let Some(name) = &config.congestion {
@@ -109,7 +108,6 @@ fn listen(config: &Serving) -> Result<TcpListener, Error> {
     })
 }
 
-/// One connection that is sent to.
 struct Sender<'s> {
     accepted: Accepted<'s>,
     bulk: Bulk,
@@ -133,7 +131,7 @@ impl<'s> Sender<'s> {
         Served { peer, why, bytes: self.bulk.sent(), duration: clock.now(), info }
     }
 
-    /// Sends until there is no more to send or it is to stop.
+    /// Sends until the end of the payload or a stop request.
     fn send(&mut self) -> io::Result<()> {
         socket::block_briefly(&self.accepted.stream)?;
         while !self.bulk.is_over() && !self.is_to_stop() {
@@ -142,7 +140,7 @@ impl<'s> Sender<'s> {
         Ok(())
     }
 
-    /// Waits for the reader to close: until then what the kernel tells is not the whole story.
+    /// Waits until the reader closes: only then are the kernel's statistics complete.
     fn wait_for_end(&self) -> io::Result<()> {
         if self.is_to_stop() {
             return Ok(());
@@ -165,8 +163,8 @@ impl<'s> Sender<'s> {
     }
 }
 
-/// What it looks like when a reader closes its end before it has read everything.
+/// Errors when a reader closes before it has read everything.
 const GONE: [io::ErrorKind; 2] = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
 
-/// Readers at once; more wait in the kernel's queue. Each takes a thread.
+/// Limit of concurrent readers; more wait in the accept queue. Each uses a thread.
 const READERS: usize = 64;

@@ -1,4 +1,4 @@
-//! From the account of a reader and the looks at its connection to the figures of a recording. Pure.
+//! Computes the figures of a recording from the reader's account and the samples. Pure.
 
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use super::{
     recording::{Passage, Second, Summary},
 };
 
-/// What a reader's story comes to.
 pub(super) struct Figures {
     pub phases: Vec<Passage>,
     pub seconds: Vec<Second>,
@@ -18,7 +17,6 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Of a reader that has kept to a programme.
     pub(super) fn of(
         programme: &Programme,
         account: &Account,
@@ -95,7 +93,7 @@ fn summary(account: &Account, phases: &[Passage], samples: &[Sample]) -> Summary
     }
 }
 
-/// What the looks at a connection say of what came from the network.
+/// Bytes received from the network, by the samples.
 struct Looks {
     received: Received,
     arrived: Received,
@@ -115,8 +113,7 @@ impl Looks {
     }
 }
 
-/// Bytes that had come from the network by a time: none at 0, the samples', and between two of them as if they had come
-/// evenly.
+/// Cumulative bytes received from the network: 0 at the start, linearly interpolated between samples.
 struct Received(Vec<(f64, f64)>);
 
 impl Received {
@@ -125,8 +122,8 @@ impl Received {
         Self::of(samples, |info| info.bytes_received as f64)
     }
 
-    /// By the segments with data that have come, each with as much as all of them had on average: a sender of bulk fills all
-    /// of them. Where the kernel counts no segments, as in order.
+    /// The number of data segments times their average size: a bulk sender fills all segments. Falls back
+    /// to in-order bytes if the kernel does not count segments.
     #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
     fn in_any_order(samples: &[Sample]) -> Self {
         let last = samples.iter().rev().find_map(|sample| sample.tcp_info.as_ref());
@@ -144,7 +141,7 @@ impl Received {
         Self(std::iter::once((0.0, 0.0)).chain(samples.iter().filter_map(known)).collect())
     }
 
-    /// By this time, s; none after the last sample.
+    /// The bytes up to this time, s; `None` after the last sample.
     fn by(&self, t_s: f64) -> Option<f64> {
         let after = self.0.partition_point(|(at, _)| *at < t_s);
         let (to, right) = *self.0.get(after)?;
@@ -164,8 +161,8 @@ impl Received {
         self.between(from_s, to_s).map(|bytes| bytes.round() as u64)
     }
 
-    /// From the beginning of a phase to that of the first second within it that brought 90 % of the best, s. The seconds
-    /// that are looked at begin with the phase or with a sample.
+    /// Time from the start of a phase to the start of its first second with 90 % of the best rate, s.
+    /// Candidate seconds start with the phase or with a sample.
     #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
     fn restart(&self, run: &pace::Run, best: u64) -> Option<f64> {
         let (begin, end) = (run.at.as_secs_f64(), (run.at + run.length).as_secs_f64());
@@ -180,7 +177,6 @@ impl Received {
     }
 }
 
-/// The lowest and the highest rate of these seconds.
 fn range(seconds: &[&Second], bytes: impl Fn(&Second) -> Option<u64>) -> Option<[f64; 2]> {
     let long = seconds.iter().filter(|second| second.duration_s >= SHORTEST_S);
     let rates = long.filter_map(|second| Some(mbps(bytes(second)?, second.duration_s)));
@@ -200,7 +196,6 @@ fn metadata_ratio(samples: &[Sample]) -> Option<f64> {
     median(&ratios)
 }
 
-/// Of values in their order; none of none.
 fn median(sorted: &[f64]) -> Option<f64> {
     let (low, high) = (sorted.get(sorted.len().checked_sub(1)? / 2)?, sorted.get(sorted.len() / 2)?);
     Some(f64::midpoint(*low, *high))
@@ -211,19 +206,19 @@ pub(super) fn mbps(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 * 8.0 / 1e6 / seconds
 }
 
-/// To the microsecond: what is below is the scheduler's noise.
+/// Rounded to microseconds; anything finer is scheduler noise.
 #[expect(clippy::cast_precision_loss, reason = "2^53 us are 285 years")]
 fn millis(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1e3
 }
 
-/// The share of the best second at which the network counts as restarted.
+/// The network rate has recovered at this share of the best second.
 const RESTARTED: f64 = 0.9;
 
-/// The rest of a phase, if it is shorter than this, is a few reads and no rate.
+/// A shorter rest of a phase consists of a few reads and has no meaningful rate.
 const SHORTEST_S: f64 = 0.1;
 
-/// In a queue shorter than this one packet more or less is much of it.
+/// In a shorter queue, a single packet distorts the ratio.
 const LEAST_QUEUE: u32 = 64 << 10;
 
 #[cfg(test)]

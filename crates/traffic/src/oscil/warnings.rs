@@ -1,4 +1,4 @@
-//! Everything that a reader must admit.
+//! Checks a recording for everything that makes its figures doubtful.
 
 use std::{net::TcpStream, time::Duration};
 
@@ -12,16 +12,16 @@ use super::{
     recording::{Ended, Recording, Summary},
 };
 
-/// What may have stood between the figures and the truth.
+/// Observations outside the recording that may distort its figures.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trouble {
-    /// Time in unlimited phases in which there was nothing to be read.
+    /// Time in unlimited phases spent waiting for data.
     pub idle: Duration,
-    /// Time in which the reader would have run and no processor was free.
+    /// Time spent runnable but waiting for a CPU.
     pub kept_waiting: Option<Duration>,
-    /// `SO_RCVBUF` as the kernel has it, bytes.
+    /// `SO_RCVBUF` as reported by the kernel, bytes.
     pub rcvbuf: Option<u64>,
-    /// Why the kernel's functions were not traced, where they were to be.
+    /// The reason why requested tracing was unavailable.
     pub not_traced: Option<Unavailable>,
 }
 
@@ -32,7 +32,7 @@ impl Trouble {
     }
 }
 
-/// Adds to a recording what has to be said, and that it is invalid if its figures are not the connection's.
+/// Adds doubts to a recording, and marks it invalid if its figures do not describe the connection.
 pub(super) fn note(recording: &mut Recording, trouble: Trouble) {
     let doubts = [
         starved(recording, trouble.kept_waiting),
@@ -48,7 +48,7 @@ pub(super) fn note(recording: &mut Recording, trouble: Trouble) {
     recording.warnings = claim::warnings(&recording.doubts);
 }
 
-/// Without a processor throughput and pauses are the scheduler's.
+/// A reader without CPU time measures the scheduler.
 fn starved(recording: &Recording, kept_waiting: Option<Duration>) -> Option<Doubt> {
     let share = kept_waiting?.as_secs_f64() / recording.summary.duration_s;
     (share > MOST_WAITING).then_some(Doubt::StarvedReader { share })
@@ -60,12 +60,11 @@ fn silent(recording: &Recording) -> Option<Doubt> {
     is_silent.then(|| Doubt::NothingSent { remote: recording.conditions.remote.to_string() })
 }
 
-/// Whether there was a phase in which the reader would have read.
 fn wanted(recording: &Recording) -> bool {
     recording.phases.iter().any(|phase| phase.kind != Kind::Stop)
 }
 
-/// Where there was always something to be read, reading was the limit.
+/// If data was always available, the reader was the bottleneck.
 fn own_speed(recording: &Recording, idle: Duration) -> Option<Doubt> {
     let fast: f64 =
         recording.phases.iter().filter(|phase| phase.kind == Kind::Fast).map(|phase| phase.duration_s).sum();
@@ -73,7 +72,7 @@ fn own_speed(recording: &Recording, idle: Duration) -> Option<Doubt> {
     (bytes > 0 && fast > 0.0 && idle.as_secs_f64() < LEAST_IDLE * fast).then_some(Doubt::OwnSpeed)
 }
 
-/// Looks that came too late are left out.
+/// Samples that were too late were skipped.
 fn missed_looks(recording: &Recording) -> Option<Doubt> {
     let (first, last) = (recording.samples.first()?, recording.samples.last()?);
     let due = (last.t_ms - first.t_ms) / recording.conditions.interval_ms;
@@ -81,19 +80,19 @@ fn missed_looks(recording: &Recording) -> Option<Doubt> {
     (due - made > MOST_MISSED * due).then(|| Doubt::MissedLooks { share: 1.0 - made / due })
 }
 
-/// What the kernel made of the buffer that was asked for.
+/// The kernel granted a smaller buffer than requested.
 fn rcvbuf(recording: &Recording, given: Option<u64>) -> Option<Doubt> {
     let (asked, given) = recording.conditions.rcvbuf_bytes.zip(given.map(|doubled| doubled / 2))?;
     (given < asked).then_some(Doubt::SmallerBuffer { asked, given })
 }
 
-/// Above this share of the time without a processor, throughput and pauses are the scheduler's.
+/// Limit of the share of time without a CPU.
 const MOST_WAITING: f64 = 0.05;
 
-/// Below this share of the unlimited phases spent waiting, the reader was the bottleneck.
+/// Minimum share of the unlimited phases spent waiting. Below it, the reader was the bottleneck.
 const LEAST_IDLE: f64 = 0.01;
 
-/// Above this share of looks left out, the timeline is coarser than it says.
+/// Limit of the share of skipped samples. Above it, the timeline is coarser than its interval.
 const MOST_MISSED: f64 = 0.05;
 
 #[cfg(test)]
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
     use crate::oscil::tests::{recording, sample};
 
-    /// What is said of ten fast seconds in which 1 MB was read.
+    /// A checked recording of ten fast seconds with 1 MB.
     fn said(change: impl FnOnce(&mut Recording), trouble: Trouble) -> Recording {
         let mut recording = recording(10.0, 1_000_000);
         change(&mut recording);
@@ -145,14 +144,14 @@ mod tests {
         let silent = said(|recording| recording.summary.bytes = 0, idle());
         assert!(!silent.valid && silent.reasons[0].contains("accepted the connection and sent nothing"));
         assert!(!silent.is_whole());
-        // One byte is something, and a reader that was not to read has missed nothing.
+        // One byte is sufficient, and a stopped reader missed nothing.
         assert!(said(|recording| recording.summary.bytes = 1, idle()).valid);
         let stopped = |recording: &mut Recording| {
             recording.summary.bytes = 0;
             recording.phases[0].kind = Kind::Stop;
         };
         assert!(said(stopped, idle()).valid);
-        // How a connection ended is said already.
+        // The reason for the end is already recorded.
         let lost = |recording: &mut Recording| {
             recording.summary.bytes = 0;
             recording.ended = Ended::ConnectionLost;
@@ -167,9 +166,9 @@ mod tests {
             said(|recording| recording.samples = samples, idle()).warnings
         };
         assert_eq!(looks(|_| true), [""; 0]);
-        // 5 of 100 are as many as may be; half of them is too many.
+        // 5 of 100 is within the limit; half is not.
         assert_eq!(looks(|look| !(1..=5).contains(look)), [""; 0]);
-        assert!(looks(|look| look % 2 == 0)[0].starts_with("50 % of the looks"));
+        assert!(looks(|look| look % 2 == 0)[0].starts_with("50 % of the samples"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! The listener to connect to where no destination is named.
+//! The listener that is the default destination.
 //!
-//! It closes each connection as soon as it has accepted it. So it holds no descriptors, and the client's end, then in
-//! `CLOSE_WAIT`, keeps its port. The price: the processor that accepts also sends a FIN for each connection, and the
-//! client's processor may take it in while it is connecting again.
+//! It closes each connection immediately after accept(). It holds no descriptors, and the client's socket,
+//! then in `CLOSE_WAIT`, keeps its port. The cost: the accepting CPU also sends a FIN for each connection,
+//! and the client's CPU may process it during the next connect().
 
 use std::{
     fs, io,
@@ -20,10 +20,11 @@ use tcp::{Error, source_port::Range};
 
 use super::table;
 
-/// A listener with a thread that accepts. Both end when it is dropped.
+/// A listener with an accepting thread. Dropping it ends both.
 #[derive(Debug)]
 pub(super) struct Acceptor {
-    /// Closed here, after the thread has ended: what that closes is closed in its own table of descriptors only.
+    /// Must be closed here after the thread has ended: the thread closes only the descriptor in its private
+    /// table.
     listener: Arc<TcpListener>,
     address: SocketAddr,
     accepted: Arc<AtomicU64>,
@@ -31,7 +32,8 @@ pub(super) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Listens on a port of this address, next to those that are about to be counted: one of them could not be connected from.
+    /// Listens on a port of this address outside the measured range: a port cannot be the source of a
+    /// connection to the same port.
     pub(super) fn start(address: IpAddr, counted: Option<&Range>) -> Result<Self, Error> {
         let refused =
             |source| Error::Address { operation: "listen on", address: address.to_string(), source };
@@ -40,7 +42,7 @@ impl Acceptor {
         });
         let beside = beside.find_map(|port| TcpListener::bind((address, port)).ok());
         let listener = beside.map_or_else(|| TcpListener::bind((address, 0)), Ok).map_err(refused)?;
-        // The standard library asks for a short queue; a second listen() gets the longest that is allowed.
+        // The standard library uses a short queue; a second listen() sets the longest queue allowed.
         listen(&listener, Backlog::MAXALLOWABLE).map_err(|errno| refused(errno.into()))?;
         let bound = listener.local_addr().map_err(refused)?;
         let accepted = Arc::new(AtomicU64::new(0));
@@ -50,12 +52,10 @@ impl Acceptor {
         Ok(Self { listener, address: bound, accepted, thread: Some(thread) })
     }
 
-    /// Where it listens.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many connections it has accepted since it began.
     pub(super) fn accepted(&self) -> &Arc<AtomicU64> {
         &self.accepted
     }
@@ -63,7 +63,7 @@ impl Acceptor {
 
 impl Drop for Acceptor {
     fn drop(&mut self) {
-        // The thread waits in accept(), which ends with an error when the socket is shut down.
+        // The thread blocks in accept(), which fails after shutdown().
         let _ = shutdown(self.listener.as_raw_fd(), Shutdown::Both);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -76,14 +76,15 @@ fn accept(listener: &TcpListener, accepted: &AtomicU64) {
         match listener.accept() {
             Ok(connection) => drop(connection),
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            // Shut down. Any other failure shows too: a client waits in vain for the count to rise.
+            // Shut down, or another failure. The client detects the latter because the count no longer
+            // increases.
             Err(_) => return,
         }
         accepted.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// How many connections may wait to be accepted: half of what the queue holds, so that none is ever refused.
+/// Limit of connections waiting for accept(): half of the queue, so that no connection is refused.
 pub(super) fn half_of_queue() -> u64 {
     let most: Option<u64> =
         fs::read_to_string("/proc/sys/net/core/somaxconn").ok().and_then(|text| text.trim().parse().ok());
@@ -93,5 +94,5 @@ pub(super) fn half_of_queue() -> u64 {
 /// `net.core.somaxconn` before Linux 5.4.
 const SMALLEST_QUEUE: u64 = 128;
 
-/// The first port that anybody may listen on.
+/// The first unprivileged port.
 const FIRST_FREE: u16 = 1024;

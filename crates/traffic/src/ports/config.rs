@@ -1,4 +1,4 @@
-//! What to measure, and what of it this machine can do.
+//! The configuration of a measurement, and which strategies this machine supports.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,25 +10,25 @@ use units::{Frequency, Probability};
 
 use super::{Skipped, fill::Sharing, number::as_f64};
 
-/// What to measure.
+/// Configuration of a measurement.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// TCP connections, or UDP sockets that are connected.
+    /// TCP connections, or connected UDP sockets.
     pub transport: Transport,
-    /// Where to connect to. Without one, TCP connects to a listener that is started for it on loopback, or on `source`. UDP
-    /// sends nothing, so that no server has to be there.
+    /// The destination. `None`: TCP connects to a listener started on loopback, or on `source`. UDP sends
+    /// nothing and needs no server.
     pub destination: Option<SocketAddr>,
-    /// Where to connect from; none: the kernel chooses.
+    /// The source address; `None`: chosen by the kernel.
     pub source: Option<IpAddr>,
-    /// Which ports to take, all of them in the range of the network namespace; none: that range.
+    /// The ports to use, within the range of the network namespace; `None`: that range.
     pub range: Option<Range>,
     /// The share of the ports to use.
     pub share: Probability,
-    /// How to get a port; empty: all ways that there are for the transport.
+    /// The strategies; empty: all strategies of the transport.
     pub strategies: Vec<Strategy>,
-    /// The window of [`Strategy::RandomWindow`] where `strategies` is empty.
+    /// The window size of [`Strategy::RandomWindow`] if `strategies` is empty.
     pub window: u16,
-    /// For the forecast: how many connections a second there will be.
+    /// For the forecast: connections per second.
     pub rate: Option<Frequency>,
 }
 
@@ -47,7 +47,6 @@ impl Default for Config {
     }
 }
 
-/// One strategy, and with which sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub strategy: Strategy,
@@ -55,7 +54,7 @@ pub(super) struct Plan {
 }
 
 impl Config {
-    /// What is asked for: the strategies, or all that make sense for the transport.
+    /// The requested strategies, or all useful strategies of the transport.
     fn plans(&self) -> Vec<Plan> {
         let plan = |sharing| move |strategy| Plan { strategy, sharing };
         if !self.strategies.is_empty() {
@@ -63,7 +62,7 @@ impl Config {
         }
         let window = Strategy::RandomWindow { size: self.window };
         let alone = [Strategy::KernelDefault, Strategy::RandomBind, window].map(plan(Sharing::No));
-        // What the full range cures does not exist in UDP.
+        // UDP does not have the problem that the full range solves.
         let last = match self.transport {
             Transport::Tcp => plan(Sharing::No)(Strategy::FullRange),
             Transport::Udp => plan(Sharing::Yes)(Strategy::KernelDefault),
@@ -71,7 +70,7 @@ impl Config {
         [alone.as_slice(), &[last]].concat()
     }
 
-    /// Those of the plans that this kernel can do, and why not the others. Fails if it can do none.
+    /// The plans that this kernel supports, and the reasons for the others. Fails if it supports no plan.
     pub(super) fn possible_plans(&self) -> Result<(Vec<Plan>, Vec<Skipped>), Error> {
         let (mut possible, mut skipped, mut first_error) = (Vec::new(), Vec::new(), None);
         for plan in self.plans() {
@@ -96,7 +95,6 @@ impl Config {
         strategy.check()
     }
 
-    /// The ports to take.
     pub(super) fn ports(&self) -> Result<Range, Error> {
         let all = Range::of_namespace()?;
         let range = self.range.as_ref().map_or(Ok(all.clone()), |range| all.narrowed(range))?;
@@ -109,7 +107,7 @@ impl Config {
         Ok(range)
     }
 
-    /// How many of so many ports to use; at least one.
+    /// Number of ports to use out of `ports`, at least one.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -120,5 +118,5 @@ impl Config {
     }
 }
 
-/// A step of 5 % of the range is one port.
+/// With 20 ports, a step of 5 % of the range is one port.
 const FEWEST: usize = 20;

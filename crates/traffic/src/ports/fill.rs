@@ -1,8 +1,8 @@
-//! Takes ports towards one destination until a share of the range is used, and times each connect.
+//! Connects to one destination until a share of the port range is in use, and times each connect.
 //!
-//! Nothing but the connect is done in the loop: ports are read, and sockets closed, when it has ended. The sockets are spread
-//! over threads with descriptors of their own, one after the other ([`table`]). They are closed with a reset
-//! (`SO_LINGER` 0), so that no port stays in `TIME_WAIT`.
+//! The loop only connects. Ports are read and sockets closed afterwards. The sockets are distributed over
+//! threads with private descriptor tables ([`table`]), one thread after the other. They are closed with a
+//! reset (`SO_LINGER` 0), so that no port remains in `TIME_WAIT`.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -31,73 +31,65 @@ use tcp::{
 
 use super::{acceptor, table};
 
-/// What is to be done.
 #[derive(Debug)]
 pub(super) struct Task {
     pub transport: Transport,
     pub sharing: Sharing,
     pub destination: SocketAddr,
     pub source: Option<IpAddr>,
-    /// So many ports are to be used.
+    /// Number of ports to use.
     pub goal: usize,
-    /// The listener's count of what it has accepted, where it is ours.
+    /// The accept counter of our listener, if it is the destination.
     pub accepted: Option<Arc<AtomicU64>>,
 }
 
-/// Whether UDP sockets have `SO_REUSEADDR`, so that a port can be given to two of them.
+/// Whether UDP sockets have `SO_REUSEADDR`, so that two of them can get the same port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharing {
     No,
     Yes,
 }
 
-/// One connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Connect {
-    /// How many sockets there were before it.
+    /// Number of open sockets before it.
     pub held: usize,
     pub latency: Duration,
     pub tries: u32,
     pub outcome: Outcome,
 }
 
-/// What came of a connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// A connection from this port; none if the other end has reset it since, which makes the port free again.
+    /// Connected from this port. `None` if the peer has reset the connection, which frees the port.
     Port(Option<u16>),
-    /// No connection.
     Error(Errno),
 }
 
-/// Everything that was measured.
 #[derive(Debug, Default)]
 pub(super) struct Filled {
     pub connects: Vec<Connect>,
-    /// How long it took to make the sockets and to connect them, without waiting for the listener.
+    /// Time to open and connect the sockets, without waiting for the listener.
     pub busy: Duration,
-    /// How long the thread waited for a processor meanwhile; none if the kernel does not say.
+    /// Time the thread waited for a CPU; `None` if the kernel does not report it.
     pub waited: Option<Duration>,
     pub ending: Ending,
 }
 
-/// Why it ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// So many ports are used as should be.
     #[default]
     Goal,
-    /// So many connects failed one after the other that there is no hope.
+    /// Too many consecutive connects failed.
     Hopeless,
-    /// Somebody wanted it to end.
     Stopped,
-    /// The listener, which is ours, did not accept any more.
+    /// Our listener no longer accepts connections.
     Deaf,
-    /// The system gave no more sockets.
     NoSocket(Errno),
 }
 
-/// Fills. `watch` is told how many ports are used, several times a second, and says whether to go on.
+/// Connects until the goal is reached. Calls `watch` with the number of used ports several times per
+/// second.
 pub(super) fn fill(task: &Task, chooser: Chooser, mut watch: impl FnMut(usize) -> ControlFlow<()>) -> Filled {
     let (stop, held) = (AtomicBool::new(watch(0).is_break()), AtomicUsize::new(0));
     let mut filling = Filling::new(task, chooser, &stop, &held);
@@ -123,7 +115,7 @@ pub(super) fn fill(task: &Task, chooser: Chooser, mut watch: impl FnMut(usize) -
     })
 }
 
-/// Connects once, and closes that so that its port is free at once.
+/// Connects once, and closes the connection so that its port is free immediately.
 pub(super) fn try_once(
     transport: Transport,
     destination: SocketAddr,
@@ -138,16 +130,16 @@ pub(super) fn try_once(
 
 /// A thread that holds sockets until it is released.
 struct Holder<'scope> {
-    /// Dropped to release it.
+    /// Dropped to release the thread.
     release: mpsc::Sender<()>,
     thread: ScopedJoinHandle<'scope, Vec<Option<u16>>>,
 }
 
-/// A fill that comes back from a thread: with how it ended, or to go on in another thread.
+/// A fill returned by a thread: ended, or to be continued by another thread.
 type Back<'a> = (Filling<'a>, Option<Ending>);
 
 impl<'scope> Holder<'scope> {
-    /// Goes on with a fill as far as the descriptors of one thread reach.
+    /// Continues a fill until the descriptor limit of one thread is reached.
     fn start<'a: 'scope>(
         scope: &'scope Scope<'scope, '_>,
         mut filling: Filling<'a>,
@@ -162,9 +154,9 @@ impl<'scope> Holder<'scope> {
             let ending = filling.run(&mut sockets);
             let waited = queue.waited().zip(before).map(|(after, before)| after.saturating_sub(before));
             filling.filled.waited = filling.filled.waited.zip(waited).map(|(sum, more)| sum + more);
-            // Nobody takes it only where everything ends.
+            // Fails only if the whole measurement ends.
             let _ = back.send((filling, ending));
-            // Ends with an error when the other end is dropped, which is what is waited for.
+            // Returns an error when the sender is dropped: the signal to release.
             let _: Result<(), _> = wait.recv();
             sockets.into_iter().map(|socket| let_go(&socket, transport)).collect()
         };
@@ -172,23 +164,22 @@ impl<'scope> Holder<'scope> {
         (Self { release, thread }, come_back)
     }
 
-    /// Closes its sockets; what ports they had.
+    /// Closes the sockets and returns their ports.
     fn release(self) -> Vec<Option<u16>> {
         drop(self.release);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-/// A fill in the making.
 struct Filling<'a> {
     task: &'a Task,
     chooser: Chooser,
     stop: &'a AtomicBool,
     held: &'a AtomicUsize,
     clock: Clock,
-    /// What the listener had accepted before.
+    /// Value of the listener's accept counter at the start.
     accepted_before: u64,
-    /// How many connections may wait for the listener.
+    /// Limit of connections waiting for accept().
     queue: u64,
     failed_in_a_row: u32,
     filled: Filled,
@@ -203,7 +194,7 @@ impl<'a> Filling<'a> {
         Self { task, chooser, stop, held, clock, accepted_before, queue, failed_in_a_row: 0, filled }
     }
 
-    /// Connects until this thread has no descriptors left (none) or all is done.
+    /// Connects until the descriptor limit of this thread is reached (`None`) or the fill has ended.
     fn run(&mut self, sockets: &mut Vec<OwnedFd>) -> Option<Ending> {
         loop {
             let held = self.held.load(Ordering::Relaxed);
@@ -229,7 +220,8 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// One connect, which is noted; the socket, if it has a port now. An error: there was no socket to begin with.
+    /// Connects once and records it. Returns the socket if it is connected. An error means that no socket
+    /// could be opened.
     fn connect(&mut self, held: usize) -> Result<Option<OwnedFd>, Errno> {
         let Task { transport, sharing, destination, source, .. } = *self.task;
         let begin = self.clock.now();
@@ -246,8 +238,8 @@ impl<'a> Filling<'a> {
         Ok(socket)
     }
 
-    /// Waits until no more than `queue` connections wait to be accepted, where the listener is ours; whether that came about.
-    /// While the listener gets a processor, there is nothing to wait for.
+    /// Waits until at most `queue` connections wait for accept() on our listener. Returns false if the
+    /// listener stopped accepting.
     fn listener_keeps_up(&self, queue: u64) -> bool {
         let Some(accepted) = &self.task.accepted else { return true };
         let held = u64::try_from(self.held.load(Ordering::Relaxed)).unwrap_or(u64::MAX);
@@ -268,7 +260,7 @@ impl<'a> Filling<'a> {
         true
     }
 
-    /// What was measured, with the port of each connection, in the order in which they were made.
+    /// The result, with the port of each connection in the order of the connects.
     fn end(self, ports: Vec<Option<u16>>, ending: Ending) -> Filled {
         let mut filled = Filled { ending, ..self.filled };
         let made = filled.connects.iter_mut().filter(|connect| matches!(connect.outcome, Outcome::Port(_)));
@@ -279,7 +271,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// A socket whose connect() does not take for ever.
+/// A socket with a connect timeout.
 fn socket(transport: Transport, sharing: Sharing, destination: SocketAddr) -> Result<OwnedFd, Errno> {
     let socket = open(transport, destination)?;
     match (transport, sharing) {
@@ -290,18 +282,19 @@ fn socket(transport: Transport, sharing: Sharing, destination: SocketAddr) -> Re
     Ok(socket)
 }
 
-/// What a blocking connect() says when its time (`SO_SNDTIMEO`) is over, in plainer words.
+/// connect() reports a timeout (`SO_SNDTIMEO`) as EINPROGRESS; converted to ETIMEDOUT.
 fn in_time(errno: Errno) -> Errno {
     if errno == Errno::EINPROGRESS { Errno::ETIMEDOUT } else { errno }
 }
 
-/// Reads the port of a socket, none if its connection was reset, and readies it to be closed so that the port is free at once.
+/// Reads the port of a socket, `None` if its connection was reset, and prepares a close that frees the port
+/// immediately.
 fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
     let is_reset =
         transport == Transport::Tcp && getsockopt(socket, sockopt::SocketError).is_ok_and(|code| code != 0);
     let address = getsockname::<SockaddrStorage>(socket.as_raw_fd()).ok();
     if transport == Transport::Tcp {
-        // If it were refused, the wait for free ports would tell.
+        // A failure shows later: the port does not become free.
         let _ = setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
     }
     let port = address.and_then(|address| {
@@ -311,19 +304,19 @@ fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
     port.filter(|_| !is_reset)
 }
 
-/// How often the caller is told.
+/// Interval between calls of `watch`.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// A connect that takes longer has failed. A packet that was lost is sent again after 1 s (RFC 6298), so the second one
-/// still counts.
+/// Connect timeout. A lost packet is retransmitted after 1 s (RFC 6298), so one retransmission still
+/// succeeds.
 const PATIENCE_S: i64 = 3;
 
-/// So long a listener of ours may accept nothing.
+/// Time without any accept() after which the listener counts as dead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// While the listener catches up.
+/// Polling interval while the listener catches up.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// Failures in a row. While there are free ports, none of our strategies fails that often: each looks at all ports of its
-/// range or tries hundreds.
+/// Consecutive failures that end the fill. With free ports left, no strategy fails this often: each one
+/// tries all ports of its range, or hundreds of them.
 const HOPELESS: u32 = 100;

@@ -1,11 +1,10 @@
-//! One sentence that says what a strategy's numbers show. Pure.
+//! Summarizes the result of a strategy in one sentence. Pure.
 
 use tcp::source_port::Strategy;
 use units::show::{self, digits, plural, time};
 
 use super::{Fill, Run};
 
-/// The sentence about a run whose numbers are there.
 pub(super) fn of(run: &Run, strategy: Strategy) -> String {
     let Run { first_half, second_half, last, .. } = run;
     let mut said = match (slowdown(first_half, second_half), parity(first_half, second_half)) {
@@ -51,7 +50,7 @@ pub(super) fn of(run: &Run, strategy: Strategy) -> String {
     said
 }
 
-/// The parity of all ports of the first half, if the second half has the other.
+/// The parity of all ports in the first half, if all ports in the second half have the other parity.
 fn parity(first: &Fill, second: &Fill) -> Option<&'static str> {
     match (first.odd_share?, second.odd_share?) {
         (first, second) if first <= NEARLY_NONE && second >= 1.0 - NEARLY_NONE => Some("even"),
@@ -76,8 +75,8 @@ fn failures(run: &Run) -> Option<String> {
     Some(format!("{connects} failed, {mostly}with {most}"))
 }
 
-/// A median that differs by less is not a finding on a machine that does other things too.
+/// Smaller differences of the median are noise on a machine with other load.
 const NOTICEABLE: f64 = 2.0;
 
-/// One port in a hundred may be of the other parity: that of a connect near the middle of the range.
+/// Tolerance for ports of the other parity: a connect near the middle of the range.
 const NEARLY_NONE: f64 = 0.01;

@@ -1,27 +1,27 @@
-//! When the ports towards a destination run out.
+//! Computes when the ports towards a destination are exhausted.
 //!
-//! Whoever closes a connection first keeps its port in `TIME_WAIT` for 60 s (`TCP_TIMEWAIT_LEN`, a constant of the kernel).
-//! `net.ipv4.tcp_tw_reuse` can shorten that where both ends send timestamps; what follows is without it.
+//! The end that closes a connection first keeps its port in `TIME_WAIT` for 60 s (`TCP_TIMEWAIT_LEN`, a
+//! kernel constant). `net.ipv4.tcp_tw_reuse` can shorten this if both ends send timestamps; the forecast
+//! ignores it.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// When the ports run out, if every connection is short and this end closes it first.
+/// When the ports are exhausted, if every connection is short and this end closes it first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Forecast {
-    /// Connections a second.
+    /// Connections per second.
     pub rate_per_s: f64,
-    /// How many a second there can be for ever: ports / 60 s.
+    /// Sustainable rate per second: ports / 60 s.
     pub sustainable_per_s: f64,
-    /// After so long no port is left. Absent: the first ones are free again before.
+    /// Time until no port is free. Absent if ports become free before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhausted_after_s: Option<f64>,
 }
 
 impl Forecast {
-    /// At this rate with so many ports.
     pub(super) fn at(rate_per_s: f64, ports: usize) -> Self {
         let ports = super::number::as_f64(ports);
         let after = ports / rate_per_s;
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn the_default_range() {
-        // 28 232 ports / 60 s = 470.53 a second; at 1000 a second they last 28.232 s.
+        // 28 232 ports / 60 s = 470.53 per second; at 1000 per second they last 28.232 s.
         let fast = Forecast::at(1000.0, 28_232);
         assert!((fast.sustainable_per_s - 470.533).abs() < 0.001);
         assert_eq!(fast.exhausted_after_s, Some(28.232));

@@ -1,4 +1,4 @@
-//! From single connects to numbers. Pure.
+//! Computes statistics of connects. Pure.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -16,22 +16,21 @@ use super::{
     number::as_f64,
 };
 
-/// The ports of a range.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ports {
-    /// How many there are.
+    /// Number of ports.
     pub all: usize,
-    /// How many of them were taken before a fill began.
+    /// Number of ports in use before the fill.
     pub taken: usize,
 }
 
 impl Ports {
-    /// The share that is used while a fill holds so many.
+    /// The share in use while a fill holds `held` ports.
     fn share(self, held: usize) -> f64 {
         as_f64(self.taken + held) / as_f64(self.all)
     }
 
-    /// That some were taken before, of which so many were in `TIME_WAIT`.
+    /// The doubt if ports were in use before, `waiting` of them in `TIME_WAIT`.
     pub(super) fn doubt(self, waiting: usize) -> Option<Doubt> {
         let [taken, all, waiting] = [self.taken, self.all, waiting].map(|ports| ports as u64);
         (taken > 0).then_some(Doubt::PortsTaken { taken, all, waiting })
@@ -39,13 +38,12 @@ impl Ports {
 }
 
 impl Plan {
-    /// What a fill of a range with so many ports says about this plan.
     pub(super) fn summary(&self, filled: &Filled, ports: Ports, transport: Transport) -> Run {
         let connects = &filled.connects;
         let made = connects.iter().filter(|connect| connect.is_made()).count();
         let share = |held: usize| ports.share(held);
         let within = |from: f64, to: f64| -> Fill {
-            // A connect belongs to where it leads: the first of all is not at 0 but at 1 / ports.
+            // A connect counts for the share that it reaches: the first one is at 1 / ports, not at 0.
             let of: Vec<_> = connects.iter().filter(|one| (from..to).contains(&share(one.held))).collect();
             Fill::of(&of, to)
         };
@@ -123,7 +121,7 @@ impl Connect {
     }
 }
 
-/// Why the numbers cannot be believed, if so.
+/// The reason why the result is invalid, if it is.
 fn invalid(filled: &Filled) -> Option<Doubt> {
     let connects = &filled.connects;
     let reset = connects.iter().filter(|connect| connect.outcome == Outcome::Port(None)).count();
@@ -137,7 +135,7 @@ fn invalid(filled: &Filled) -> Option<Doubt> {
     }
 }
 
-/// That the machine was busy, where that counts.
+/// The doubt that the machine was busy, if significant.
 fn slowed_down(waited_for_cpu_share: Option<f64>) -> Option<Doubt> {
     let share = waited_for_cpu_share.filter(|share| *share >= BUSY)?;
     Some(Doubt::SlowedDown { share })
@@ -151,14 +149,14 @@ fn errors(connects: &[Connect]) -> BTreeMap<String, u64> {
     errors
 }
 
-/// Connections that have the port of another one before.
+/// Number of connections whose port an earlier connection has.
 fn duplicates(connects: &[Connect]) -> u64 {
     let mut seen = HashSet::new();
     let again = connects.iter().filter_map(Connect::port).filter(|port| !seen.insert(*port)).count();
     again.try_into().unwrap_or(u64::MAX)
 }
 
-/// Every so-and-so-many-th connect, and those that failed.
+/// Every n-th connect, and all failed ones.
 fn samples(connects: &[Connect], ports: Ports) -> Vec<Sample> {
     let every = connects.len().div_ceil(SAMPLES).max(1);
     let mut failed = 0;
@@ -175,17 +173,17 @@ fn samples(connects: &[Connect], ports: Ports) -> Vec<Sample> {
     connects.iter().enumerate().filter(is_shown).map(sample).collect()
 }
 
-/// The value that at least this percentage of the values does not exceed: that of the nearest rank.
+/// The percentile by the nearest-rank method.
 fn percentile(sorted: &[Duration], percentage: usize) -> Option<f64> {
     sorted.get(rank(sorted.len(), percentage).checked_sub(1)?).copied().map(micros)
 }
 
-/// The rank of a percentile among `n`, from 1; 0 if there is none.
+/// The rank of a percentile among `n` values, from 1; 0 if `n` is 0.
 fn rank(n: usize, percentage: usize) -> usize {
     (n * percentage).div_ceil(100)
 }
 
-/// The share of a time, where there was any.
+/// `of` as a share of `whole`, 0 if `whole` is zero.
 fn part(of: Duration, whole: Duration) -> f64 {
     if whole.is_zero() { 0.0 } else { (of.as_secs_f64() / whole.as_secs_f64()).min(1.0) }
 }
@@ -194,17 +192,16 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// A share of waiting for a processor that people should know of.
+/// Significant share of time spent waiting for a CPU.
 const BUSY: f64 = 0.1;
 
-/// Intervals of the range.
 const BINS: usize = 20;
 
-/// Connects of a strategy that a chart shows one by one.
+/// Number of single connects in a chart.
 const SAMPLES: usize = 2000;
 
-/// As many lie beyond a percentile that can be believed.
+/// Minimum number of values beyond a reliable percentile.
 const FEW: usize = 10;
 
-/// The first packet of a connection is sent again after so long (RFC 6298, section 2).
+/// The first packet of a connection is retransmitted after this time (RFC 6298, section 2).
 const RETRANSMISSION: Duration = Duration::from_secs(1);

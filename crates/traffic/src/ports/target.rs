@@ -1,4 +1,4 @@
-//! Where the connections go: to a given destination, or to a listener of our own.
+//! The destination: a given address, or a listener of this process.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
@@ -15,7 +15,6 @@ use super::{
     occupied,
 };
 
-/// Where the connections go.
 #[derive(Debug)]
 pub(super) struct Target {
     pub destination: SocketAddr,
@@ -23,7 +22,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Makes sure that somebody is there.
+    /// Opens the destination, and checks that it accepts connections.
     pub(super) fn open(config: &Config) -> Result<Self, Error> {
         let here = config.source.unwrap_or(Ipv4Addr::LOCALHOST.into());
         let target = match (config.transport, config.destination) {
@@ -49,7 +48,7 @@ impl Target {
         }
     }
 
-    /// One connection, so that a mistake is told before anything is measured.
+    /// Connects once, so that errors are reported before the measurement.
     fn try_once(&self, config: &Config) -> Result<(), Error> {
         let Self { destination, .. } = *self;
         let source = config.source;
@@ -71,7 +70,7 @@ impl Target {
         })
     }
 
-    /// Waits until no more sockets have a port towards it than `before`; whether that came about.
+    /// Waits until at most `before` sockets have a port towards the destination. Returns false on timeout.
     pub(super) fn is_free_again(&self, transport: Transport, before: usize) -> Result<bool, Error> {
         let clock = Clock::start();
         while occupied::count(transport, self.destination)? > before {
@@ -88,8 +87,8 @@ impl Target {
 /// RFC 863. Nothing is sent there.
 const DISCARD: u16 = 9;
 
-/// Sockets are closed with a reset, which takes effect at once. So long we wait for that all the same.
+/// Timeout for ports to become free. Sockets are closed with a reset, which normally frees them
+/// immediately.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Between two looks.
 const BREATH: Duration = Duration::from_millis(10);

@@ -1,25 +1,26 @@
-//! When bytes came: how many in each interval, and the longest time without any. The engine; it is given the time in
-//! nanoseconds since the transfer began at the receiver.
+//! Counts received bytes per interval and finds the longest stall. The caller supplies the time, in
+//! nanoseconds since the start of the transfer at the receiver.
 
 use super::wire::Receipt;
 
-/// What is known of a transfer's arrivals, in memory that does not grow with its length.
+/// The arrivals of a transfer, in bounded memory.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     interval: u64,
-    /// Until when bytes do not count.
+    /// Bytes before this time are not counted in the goodput.
     omit: u64,
     intervals: Vec<u64>,
     bytes: u64,
     omitted: u64,
     first: Option<u64>,
     last: u64,
-    /// When the longest stall began, and how long it was.
+    /// Start and duration of the longest stall.
     stall: Option<(u64, u64)>,
 }
 
 impl Arrivals {
-    /// Counts by intervals of so many nanoseconds, more than 0; and apart what comes before `omit`.
+    /// Counts by intervals of `interval` nanoseconds, more than 0. Bytes before `omit` are counted
+    /// separately.
     pub(super) fn new(interval: u64, omit: u64) -> Self {
         Self {
             interval,
@@ -33,7 +34,7 @@ impl Arrivals {
         }
     }
 
-    /// Bytes have come. `now` is never less than it was before.
+    /// Adds received bytes. `now` must be monotonic.
     pub(super) fn add(&mut self, now: u64, bytes: u64) {
         if self.first.is_some() {
             let silence = now - self.last;
@@ -58,17 +59,14 @@ impl Arrivals {
         self.intervals[index] += bytes;
     }
 
-    /// Bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// When the last of them came.
     pub(super) fn last(&self) -> u64 {
         self.last
     }
 
-    /// What the sender is told.
     pub(super) fn receipt(self, bad: u64) -> Receipt {
         Receipt {
             bytes: self.bytes,
@@ -83,14 +81,14 @@ impl Arrivals {
         }
     }
 
-    /// Two intervals become one.
+    /// Merges pairs of intervals.
     fn double(&mut self) {
         self.interval = self.interval.saturating_mul(2);
         self.intervals = self.intervals.chunks(2).map(|pair| pair.iter().sum()).collect();
     }
 }
 
-/// An hour and three quarters of 100 ms. A longer transfer has longer intervals.
+/// 109 minutes at 100 ms. A longer transfer has longer intervals.
 const MOST_INTERVALS: usize = 1 << 16;
 
 #[cfg(test)]
@@ -107,7 +105,7 @@ mod tests {
         // 40 to 360 and 400 to 720 are both 320: the first one counts.
         assert_eq!((receipt.stall_at_ns, receipt.stall_ns), (Some(40), Some(320)));
         assert_eq!(receipt.intervals, [10, 0, 0, 1, 2, 0, 0, 4]);
-        // What came before 400 does not count; what came then does.
+        // Bytes before 400 do not count; bytes at 400 do.
         assert_eq!((receipt.bytes, receipt.bytes_bad, receipt.bytes_omitted), (17, 3, 11));
         assert_eq!((receipt.first_ns, receipt.last_ns), (Some(10), Some(720)));
     }
@@ -129,7 +127,7 @@ mod tests {
             arrivals.add(index * 10, 1);
         }
         let receipt = arrivals.receipt(0);
-        // It takes two doublings for three times as many intervals as there may be: 40 ns, four arrivals each.
+        // Two doublings for three times the limit of intervals: 40 ns, four arrivals each.
         assert_eq!((receipt.interval_ns, receipt.intervals[0]), (40, 4));
         assert_eq!(receipt.intervals.iter().sum::<u64>(), end + 1);
         assert!(receipt.intervals.len() <= MOST_INTERVALS);

@@ -1,4 +1,4 @@
-//! How much may wait in the kernel: buffers and windows, set where the kernel is known to respect them.
+//! Sets buffer and window sizes, in ways that the kernel respects.
 
 use socket2::Socket;
 use units::Bytes;
@@ -6,8 +6,7 @@ use units::Bytes;
 use super::Error;
 use crate::sys;
 
-/// Sets the receive buffer as an application does with `SO_RCVBUF`: the kernel doubles it, for its own records take room
-/// too, and does not size it itself any more.
+/// Sets `SO_RCVBUF`. The kernel doubles the value to account for its metadata, and disables autotuning.
 pub(super) fn receive(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     let size = size("receive buffer", asked)?;
     let set = || {
@@ -24,18 +23,18 @@ pub(super) fn receive(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     Ok(())
 }
 
-/// Limits the window that is announced.
+/// Limits the advertised window.
 ///
-/// A kernel that sizes the buffer itself forgets this limit when it makes the buffer larger (Linux 6.18). It cannot forget
-/// the scale that it has told its peer (RFC 7323): chosen from the limit, that lets windows grow to a power of two. A byte
-/// less than asked for, so that a power of two is kept and not doubled.
+/// With autotuning the kernel drops this limit when it enlarges the buffer (Linux 6.18). The window scale
+/// sent in the handshake cannot change (RFC 7323): the kernel derives it from the limit, so the window
+/// grows at most to a power of two. One byte less than requested, so that a power of two is kept and not
+/// doubled.
 pub(super) fn limit_window(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     let size = size("window", asked)?;
     sys::limit_window(socket, (size - 1).max(1))
         .map_err(|source| Error::System { what: "limit the window", source })
 }
 
-/// Limits what waits for being sent.
 pub(super) fn limit_unsent(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     let size = size("limit of unsent bytes", asked)?;
     socket
@@ -43,7 +42,6 @@ pub(super) fn limit_unsent(socket: &Socket, asked: Bytes) -> Result<(), Error> {
         .map_err(|source| Error::System { what: "limit the unsent bytes", source })
 }
 
-/// As the kernel takes sizes.
 fn size(what: &'static str, asked: Bytes) -> Result<libc::c_int, Error> {
     let size = libc::c_int::try_from(asked.0).ok().filter(|size| *size > 0);
     size.ok_or_else(|| Error::Size { what, asked, remedy: "expected 1B to 2GB".to_owned() })

@@ -1,4 +1,4 @@
-//! What is sent, and where it is listened for. The only home of its defaults.
+//! Configuration of the sender and the server, with all defaults.
 
 use std::{
     net::{Ipv6Addr, SocketAddr},
@@ -8,13 +8,13 @@ use std::{
 
 use units::Bytes;
 
-/// What carries a transfer.
+/// The transport protocol of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Protocol {
     /// TCP (RFC 9293).
     #[default]
     Tcp,
-    /// Multipath TCP (RFC 8684), which falls back to TCP where the other end or the path does not have it.
+    /// Multipath TCP (RFC 8684), which falls back to TCP if the peer or the path does not support it.
     Mptcp,
 }
 
@@ -28,54 +28,54 @@ impl Protocol {
     }
 }
 
-/// Whether a transfer is to end before it is over, which the sender asks again and again.
+/// Whether to stop a transfer early. The sender polls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopping {
-    /// It goes on.
+    /// Continue.
     No,
-    /// Nothing more is sent, and the receipt is waited for.
+    /// Send no more, and wait for the receipt.
     Asked,
-    /// The receipt is not waited for either.
+    /// Do not wait for the receipt either.
     Insisted,
 }
 
 impl Stopping {
-    /// For callers that only need to know whether to go on.
+    /// For callers that only need to know whether to continue.
     pub(super) fn flow(self) -> ControlFlow<()> {
         if self == Self::No { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 
-/// What the sender does.
+/// Configuration of the sender.
 #[derive(Debug, Clone)]
 pub struct Sending {
-    /// How long to send. Without `bytes` and this: [`Self::DEFAULT_DURATION`].
+    /// How long to send. Without `duration` and `bytes`: [`Self::DEFAULT_DURATION`].
     pub duration: Option<Duration>,
-    /// How much to send.
+    /// Number of bytes to send.
     pub bytes: Option<Bytes>,
-    /// What carries it.
+    /// The transport protocol.
     pub protocol: Protocol,
-    /// The congestion control, by the kernel's name for it; the kernel's default without.
+    /// The congestion control algorithm; `None`: the kernel's default.
     pub congestion: Option<String>,
-    /// What arrives within this time since the server was ready does not count for the goodput.
+    /// Bytes that arrive within this time after the server became ready do not count for the goodput.
     pub omit: Duration,
-    /// How much may wait in the kernel for being sent (`TCP_NOTSENT_LOWAT`); the kernel's setting without.
+    /// Limit of unsent bytes in the send buffer (`TCP_NOTSENT_LOWAT`); `None`: the kernel's setting.
     pub notsent_lowat: Option<Bytes>,
-    /// How finely the server notes arrivals, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
+    /// Interval of the server's arrival counts, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
     pub interval: Duration,
-    /// How long a path may carry nothing, after the end of sending, before the transfer counts as unfinished.
+    /// How long a path may carry nothing, after the end of sending, before the transfer counts as
+    /// unfinished.
     pub grace: Duration,
 }
 
 impl Sending {
-    /// How long to send if neither a time nor an amount is given.
+    /// How long to send without a duration or number of bytes.
     pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
-    /// Finer than this, one wake-up of the receiver fills several intervals.
+    /// In shorter intervals, one wake-up of the receiver would fill several.
     pub const LEAST_INTERVAL: Duration = Duration::from_millis(1);
-    /// Longer than this, there is nothing to see.
+    /// Upper limit of the interval.
     pub const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
-    /// How long it sends, if it is time that ends it.
     pub(super) fn lasts(&self) -> Option<Duration> {
         self.duration.or_else(|| self.bytes.is_none().then_some(Self::DEFAULT_DURATION))
     }
@@ -96,17 +96,17 @@ impl Default for Sending {
     }
 }
 
-/// What the server does.
+/// Configuration of the server.
 #[derive(Debug, Clone)]
 pub struct Serving {
-    /// Where to listen; port 0 is any free one. The default is every address, IPv4 and IPv6: a transfer needs another
-    /// machine.
+    /// The listening address; port 0 selects a free port. The default is all addresses, IPv4 and IPv6,
+    /// because the sender is usually on another machine.
     pub listen: SocketAddr,
-    /// Whether clients may use Multipath TCP. TCP they always may.
+    /// Whether clients may use Multipath TCP. TCP is always permitted.
     pub protocol: Protocol,
-    /// The receive buffer (`SO_RCVBUF`); the kernel sizes it as it sees fit without.
+    /// The receive buffer (`SO_RCVBUF`); `None`: autotuning.
     pub rcvbuf: Option<Bytes>,
-    /// The largest window that is announced (`TCP_WINDOW_CLAMP`); as large as the buffer allows without.
+    /// Limit of the advertised window (`TCP_WINDOW_CLAMP`); `None`: limited by the buffer.
     pub window: Option<Bytes>,
 }
 

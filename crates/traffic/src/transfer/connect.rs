@@ -1,4 +1,4 @@
-//! From an address to a connection, with TCP or MPTCP.
+//! Resolves a server and connects with TCP or MPTCP.
 
 use std::{
     io,
@@ -11,7 +11,6 @@ use socket2::{Domain, Socket, Type};
 use super::{Error, Protocol, Sending, Stopping, buffer};
 use crate::socket;
 
-/// A socket that is not connected.
 pub(super) fn open(domain: Domain, protocol: Protocol) -> Result<Socket, Error> {
     let number = match protocol {
         Protocol::Tcp => socket2::Protocol::TCP,
@@ -23,7 +22,7 @@ pub(super) fn open(domain: Domain, protocol: Protocol) -> Result<Socket, Error> 
     })
 }
 
-/// Connects to the first of the server's addresses that takes it, in the resolver's order.
+/// Connects to the first reachable address of the server, in the resolver's order.
 pub(super) fn connect(
     server: &str,
     sending: &Sending,

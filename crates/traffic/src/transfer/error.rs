@@ -1,103 +1,104 @@
-//! Why no transfer could be made. One that ends too early is not an error but a result.
+//! Errors of a transfer. A transfer that ends early is a result, not an error.
 
 use std::{io, net::SocketAddr};
 
 use units::Bytes;
 
-/// What went wrong, grouped by whose hand can mend it.
+/// Errors of a transfer, grouped by where the remedy is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // The caller's.
+    // Caller.
     /// The text is not a host with a port, or the host is unknown.
     #[error(
         "cannot send to \"{server}\": expected HOST:PORT with a known host, such as \"example.com:5201\""
     )]
     Server {
-        /// What was given.
+        /// The given text.
         server: String,
-        /// What the resolver said.
+        /// The resolver's error.
         source: io::Error,
     },
-    /// The kernel does not have this congestion control, or does not let this user choose it.
+    /// The kernel does not have this congestion control algorithm, or does not permit this user to select
+    /// it.
     #[error("congestion control \"{name}\" cannot be chosen; this kernel has {available}")]
     Congestion {
-        /// What was given.
+        /// The given name.
         name: String,
-        /// The names that it has, separated by blanks.
+        /// The available names, separated by blanks.
         available: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The server notes arrivals no finer and no coarser than it can.
-    #[error("an interval lies between 1ms and 1h")]
+    /// The interval is outside its limits.
+    #[error("an interval must be from 1ms to 1h")]
     Interval,
-    /// All of a transfer would be left out of account.
+    /// The omitted time covers the whole transfer.
     #[error("of {duration} the first {omit} do not count, so that nothing would; send for longer")]
     Omit {
-        /// How long it sends, as a person writes it.
+        /// The duration of sending, formatted.
         duration: String,
-        /// What does not count.
+        /// The omitted time, formatted.
         omit: String,
     },
-    /// A buffer or window is larger or smaller than one can be.
-    #[error("there is no {what} of {asked}; {remedy}")]
+    /// A buffer or window size is out of range.
+    #[error("{what} cannot be {asked}; {remedy}")]
     Size {
-        /// What was to be set: "window", ...
+        /// The option: "window", ...
         what: &'static str,
-        /// What was given.
+        /// The given size.
         asked: Bytes,
-        /// What can be had, and how to have more.
+        /// The limits, and how to change them.
         remedy: String,
     },
-    /// Somebody asked for the end before there was a connection.
+    /// The caller stopped before there was a connection.
     #[error("stopped before there was a connection")]
     Stopped,
 
-    // The environment's.
-    /// The kernel speaks no Multipath TCP.
+    // Environment.
+    /// The kernel does not support Multipath TCP.
     #[error(
         "this kernel refuses Multipath TCP; it takes Linux 5.6 or newer, built with MPTCP, and \
          `sysctl net.mptcp.enabled=1`"
     )]
     NoMptcp {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The address cannot be listened on.
+    /// The listener could not be opened.
     #[error("cannot listen on {address}; `ss -ltnp` shows what does, --listen chooses another")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel refused something that cannot be done without.
+    /// A required system call failed.
     #[error("cannot {what}")]
     System {
-        /// What was tried: "start a runtime", ...
+        /// The operation: "start a runtime", ...
         what: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 
-    // The peer's.
-    /// None of the server's addresses takes a connection.
+    // Peer.
+    /// No address of the server accepts a connection.
     #[error(
         "cannot connect to {address}; start `longhaul transfer serve` there, or open its port in the firewall"
     )]
     Connect {
-        /// The last address that was tried.
+        /// The last address tried.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// What listens there is not a server of transfers, or it refuses this one.
+    /// The peer is not a transfer server, or it refused the transfer.
     #[error("{address} takes no transfer: {why}")]
     Refused {
         /// The server.
         address: SocketAddr,
-        /// What it said, or what it did not.
+        /// The reason.
         why: String,
     },
 }

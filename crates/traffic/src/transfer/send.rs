@@ -1,4 +1,4 @@
-//! The sender: greets, writes as fast as the kernel takes it, and waits for the receipt as long as there is hope.
+//! The sender: greets, sends the payload, and waits for the receipt within a grace period.
 
 use std::{
     io,
@@ -20,13 +20,13 @@ use crate::{
     wait,
 };
 
-/// Sends to `server` ("HOST:PORT") and says what it came to. Calls `watch` with the bytes sent so far, up to ten
-/// times a second. Blocks.
+/// Sends to `server` ("HOST:PORT") and returns the summary. Calls `watch` with the number of bytes sent, up
+/// to ten times per second. Blocks.
 ///
-/// `stop` is asked again and again whether it is to end. A transfer without a receipt is a [`Summary`] that says why.
+/// Polls `stop` for an early end. A transfer without a receipt is a [`Summary`] with the reason.
 ///
 /// # Errors
-/// When there is no connection to a server that is ready.
+/// If there is no connection to a server that is ready.
 pub fn send(
     server: &str,
     sending: &Sending,
@@ -61,7 +61,7 @@ pub fn send(
     Ok(sender.run(address))
 }
 
-/// Says what is wanted, and waits until the server is ready for it.
+/// Sends the greeting, and waits until the server is ready.
 fn greet(
     stream: &TcpStream,
     address: SocketAddr,
@@ -90,7 +90,7 @@ fn greet(
             return Err(Error::Stopped);
         }
     }
-    Err(refused(format!("it did not say within {} that it is ready", units::duration::show(READY))))
+    Err(refused(format!("it was not ready within {}", units::duration::show(READY))))
 }
 
 struct Sender<'s, W, S> {
@@ -101,12 +101,11 @@ struct Sender<'s, W, S> {
     telemetry: Telemetry,
     clock: Clock,
     bulk: Bulk,
-    /// 1 when the payload has ended: its end takes a place in TCP's sequence as a byte does.
+    /// 1 after the end of the payload: the FIN uses one sequence number.
     end: u64,
-    /// When the kernel was asked last, how it goes and how much memory it holds.
+    /// Times of the last statistics and memory samples.
     looked: Duration,
     weighed: Duration,
-    /// When the other end had last acknowledged something new.
     progress: Duration,
 }
 
@@ -117,7 +116,7 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         Summary::of(server, self.sending, self.bulk.sent(), self.telemetry, receipt)
     }
 
-    /// Writes until time or bytes are up. If the connection ends before, why.
+    /// Writes until the limit of time or bytes. An error is the reason why the connection ended early.
     fn pump(&mut self) -> Result<(), String> {
         let duration = self.sending.lasts();
         let end = duration.map(|duration| self.clock.now().saturating_add(duration));
@@ -127,7 +126,7 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
                 self.weigh();
             }
             self.look();
-            // With a time to end at, a dead path has until then to come back, and the grace from there.
+            // With a duration, a dead path may recover until then, plus the grace period.
             if duration.is_none() {
                 self.check_hope(self.progress)?;
             }
@@ -135,7 +134,7 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         Ok(())
     }
 
-    /// Ends the payload and waits for the receipt; if there is none, why.
+    /// Ends the payload and waits for the receipt. An error is the reason why there is no receipt.
     fn receipt(&mut self) -> Result<Receipt, String> {
         self.stream.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
         self.end = 1;
@@ -162,7 +161,7 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         }
     }
 
-    /// Asks the kernel how much memory it holds, now and then; the first time at once, for a transfer may be short.
+    /// Samples the kernel's memory use periodically; first immediately, because a transfer may be short.
     fn weigh(&mut self) {
         let now = self.clock.now();
         if self.telemetry.memory.is_none() || now - self.weighed >= WEIGHING {
@@ -171,7 +170,6 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         }
     }
 
-    /// Asks the kernel how it goes, now and then.
     fn look(&mut self) {
         let now = self.clock.now();
         if now - self.looked < wait::CALL {
@@ -186,21 +184,22 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         (self.watch)(self.bulk.sent());
     }
 
-    /// Fails when nothing has moved since then for longer than the grace, or when somebody insists on an end.
+    /// Fails if there is no progress since `since` for longer than the grace period, or if the caller
+    /// insists on the end.
     fn check_hope(&self, since: Duration) -> Result<(), String> {
         if (self.stop)() == Stopping::Insisted {
-            return Err("stopped before the server's receipt had come".to_owned());
+            return Err("stopped before the server's receipt arrived".to_owned());
         }
         if self.clock.now().saturating_sub(since) > self.sending.grace {
             let grace = units::duration::show(self.sending.grace);
-            return Err(format!("nothing was acknowledged and no receipt came for {grace}"));
+            return Err(format!("nothing was acknowledged and no receipt arrived for {grace}"));
         }
         Ok(())
     }
 }
 
-/// From one look at the memory to the next, at least.
+/// Minimum interval between memory samples.
 const WEIGHING: Duration = Duration::from_millis(10);
 
-/// How long a server may take to be ready: a few lost packets on the longest path.
+/// Timeout for the server to become ready: a few lost packets on the longest path.
 const READY: Duration = Duration::from_secs(20);

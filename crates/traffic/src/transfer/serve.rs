@@ -1,4 +1,4 @@
-//! The server: takes several transfers at once, checks what comes, and sends receipts.
+//! The server: receives concurrent transfers, verifies them, and sends receipts.
 
 use std::{
     fmt,
@@ -25,11 +25,12 @@ use crate::{
     socket::{self, is_pause},
 };
 
-/// Serves until `watch`, which is called about ten times a second, says so; then what is under way is cut off. Calls `ready`
-/// with the address once connections can be made, and `log` with a sentence for each connection that is over. Blocks.
+/// Serves until `watch` breaks, then aborts transfers in progress. Calls `watch` about ten times per
+/// second, `ready` with the address when the socket listens, and `log` with a sentence for each connection
+/// that has ended. Blocks.
 ///
 /// # Errors
-/// When the address cannot be listened on, or the kernel has no Multipath TCP and it was asked for.
+/// If the listener cannot be opened, or Multipath TCP was requested and the kernel does not support it.
 pub fn serve(
     config: &Serving,
     ready: impl FnOnce(SocketAddr),
@@ -48,7 +49,7 @@ pub fn serve(
 
 fn listen(config: &Serving) -> Result<TcpListener, Error> {
     let socket = open(Domain::for_address(config.listen), config.protocol)?;
-    // Before it listens: connections take these from it, and the first packet says how far the window can grow.
+    // Before listen(): connections inherit the options, and the SYN contains the window scale.
     if let Some(size) = config.rcvbuf {
         buffer::receive(&socket, size)?;
     }
@@ -58,14 +59,12 @@ fn listen(config: &Serving) -> Result<TcpListener, Error> {
     socket::listen(socket, config.listen).map_err(|source| Error::Listen { address: config.listen, source })
 }
 
-/// How a connection ended, as a sentence for the log.
 enum Outcome {
     Whole { bytes: u64, bad: u64 },
     Cut { bytes: u64, why: String },
     Refused(String),
 }
 
-/// Takes one transfer.
 fn receive(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Outcome {
     if let Err(error) = socket::block_briefly(stream) {
         return Outcome::Cut { bytes: 0, why: error.to_string() };
@@ -73,7 +72,7 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Outcome {
     let mut arrivals = match greeting(stream, is_full, stop) {
         Ok(Greeting { interval_ns, omit_ns, .. }) => Arrivals::new(interval_ns, omit_ns),
         Err(why) => {
-            // Whoever it is may have gone.
+            // The peer may have closed the connection.
             let _ = say(stream, &Reply::Refused(why.clone()), || true);
             return Outcome::Refused(why);
         }
@@ -91,7 +90,7 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Outcome {
     }
 }
 
-/// What the sender wants, after telling it to begin; or why it is refused.
+/// Reads the greeting and replies that the server is ready. An error is the reason of a refusal.
 fn greeting(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Result<Greeting, String> {
     let (clock, mut line) = (Clock::start(), Line::new(LONGEST_GREETING));
     let greeting: Greeting = loop {
@@ -100,7 +99,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Result<Gree
             Ok(None) => {}
             Err(error) if is_pause(&error) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err("it said nothing".to_owned());
+                return Err("it sent nothing".to_owned());
             }
             Err(_) => {
                 return Err("it does not begin with the greeting of `longhaul transfer send`".to_owned());
@@ -124,7 +123,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Result<Gree
     Ok(greeting)
 }
 
-/// Takes the payload to its end. How many of its bytes are bad; or why there is no end.
+/// Receives the payload. Returns the number of bad bytes; an error is the reason why it ended early.
 fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &AtomicBool) -> Result<u64, String> {
     let (clock, mut pattern, mut buffer, mut bad) = (Clock::start(), Pattern::new(), vec![0; BLOCK], 0);
     loop {
@@ -137,7 +136,7 @@ fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &AtomicBool) -
             }
             Err(error) if is_pause(&error) => {
                 if nanos(clock.now()).saturating_sub(arrivals.last()) > nanos(IDLE) {
-                    return Err(format!("nothing came for {}", units::duration::show(IDLE)));
+                    return Err(format!("no data arrived for {}", units::duration::show(IDLE)));
                 }
             }
             Err(error) => return Err(error.to_string()),
@@ -159,15 +158,14 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Transfers at once; each takes a thread and about 1 MB at most.
+/// Limit of concurrent transfers; each uses a thread and at most about 1 MB.
 const TRANSFERS: usize = 64;
 
-/// Connections at once: as many again, to tell them that they are too many.
+/// Limit of concurrent connections, including connections refused with a message.
 const CONNECTIONS: usize = 2 * TRANSFERS;
 
-/// How long a greeting may take to come.
 const GREETING: Duration = Duration::from_secs(20);
 
-/// How long a sender may be silent: longer than the sender itself waits for a dead path, so that it is never we who end
-/// a transfer that could still go on.
+/// Idle timeout of a sender. Longer than the sender's timeout for a dead path, so that the server never
+/// ends a transfer that could continue.
 const IDLE: Duration = Duration::from_secs(600);

@@ -1,4 +1,4 @@
-//! What a transfer comes to, as the sender knows it from its own kernel and the server's receipt.
+//! The result of a transfer, from the sender's kernel and the server's receipt.
 
 use std::net::SocketAddr;
 
@@ -12,94 +12,95 @@ use super::{
     wire::Receipt,
 };
 
-/// A transfer that is over.
+/// The result of a transfer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Always "longhaul.transfer/1".
     pub schema: String,
     /// The server's address.
     pub server: SocketAddr,
-    /// "tcp" or "mptcp": what was asked for.
+    /// The requested protocol, "tcp" or "mptcp".
     pub protocol: String,
-    /// Whether MPTCP was asked for and became TCP.
+    /// Whether MPTCP was requested and fell back to TCP.
     pub fell_back: bool,
-    /// The congestion control. Absent if the kernel did not say.
+    /// The congestion control algorithm. Absent if the kernel did not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// Why there is no receipt, so that it is not known what arrived. Absent if there is one.
+    /// The reason why there is no receipt; the received bytes are then unknown. Absent with a receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
-    /// Bytes handed to the sender's kernel.
+    /// Bytes accepted by the sender's kernel.
     pub bytes_sent: u64,
-    /// Bytes that the server counted. Absent without a receipt, as are all figures of the server's.
+    /// Bytes received by the server. Absent without a receipt, as all values of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_received: Option<u64>,
-    /// Sent less received.
+    /// Sent bytes minus received bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_lost: Option<u64>,
-    /// Bytes that arrived as something else.
+    /// Received bytes with a wrong value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_bad: Option<u64>,
-    /// Bytes that the server's kernel had not acknowledged when last looked at. Only without a receipt.
+    /// Bytes not acknowledged by the server's kernel at the last sample. Only without a receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_unacknowledged: Option<u64>,
-    /// From the beginning of sending to the server's receipt.
+    /// Time from the start of sending to the server's receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub took_s: Option<f64>,
-    /// What arrived before this, since the server was ready, does not count for `duration_s` and `goodput_mbps`. Absent if
-    /// all counts.
+    /// Bytes that arrived within this time after the server became ready do not count for `duration_s` and
+    /// `goodput_mbps`. Absent if all bytes count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omitted_s: Option<f64>,
-    /// From the first arrival at the server that counts to the last.
+    /// Time from the first to the last counted arrival at the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// Bits that count, received over that time. Absent for what arrived all at once.
+    /// Received bits that count, divided by that time. Absent if all bytes arrived at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
-    /// The longest time without any arrival between the first and the last. Absent for what arrived all at once.
+    /// The longest time between two arrivals. Absent if all bytes arrived at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<Stall>,
-    /// What the server received in each interval since it was ready, in order and without gaps.
+    /// Bytes received in each interval since the server was ready, in order and without gaps.
     pub intervals: Vec<Interval>,
-    /// The most subflows at the same time. Absent without MPTCP.
+    /// Maximum number of concurrent subflows. Absent without MPTCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subflows: Option<u64>,
-    /// Segments that the sender's kernel sent again. Absent if it did not say.
+    /// Segments retransmitted by the sender's kernel. Absent if it did not report them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// The least round-trip time that the sender's kernel saw.
+    /// Minimum round-trip time measured by the sender's kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_min_ms: Option<f64>,
-    /// Memory that the sender's kernel held for what was written and not acknowledged. Absent if it did not say.
+    /// Memory of the sender's kernel for unacknowledged data. Absent if it did not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
 }
 
-/// A time without any arrival.
+/// A time without arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stall {
-    /// How long it was.
+    /// Duration.
     pub longest_s: f64,
-    /// When it began, since the server was ready.
+    /// Start, since the server was ready.
     pub at_s: f64,
 }
 
-/// What arrived in one interval.
+/// The bytes of one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// When it began, since the server was ready.
+    /// Start, since the server was ready.
     pub t_s: f64,
-    /// Bytes that arrived in it.
+    /// Bytes that arrived in this interval.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// Whether everything arrived as it was sent.
+    /// Whether every byte arrived correctly.
     pub fn is_whole(&self) -> bool {
         self.bytes_lost == Some(0) && self.bytes_bad == Some(0)
     }
 
-    /// `receipt` and when it came, in nanoseconds since sending began; or why there is none.
+    /// `receipt` contains its arrival time in nanoseconds since the start of sending; an error is the
+    /// reason why there is no receipt.
     pub(super) fn of(
         server: SocketAddr,
         sending: &Sending,
@@ -174,5 +175,4 @@ fn megabits(bytes: u64) -> f64 {
     bytes as f64 * 8.0 / 1e6
 }
 
-/// The version of the summary.
 const SCHEMA: &str = "longhaul.transfer/1";

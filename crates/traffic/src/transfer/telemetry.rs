@@ -1,4 +1,4 @@
-//! What the sender's kernel says of the connection, looked at again and again while it lasts.
+//! Samples the kernel's statistics of the sender's connection.
 
 use std::net::TcpStream;
 
@@ -10,39 +10,38 @@ use tcp::{Info, diag};
 use super::Protocol;
 use crate::sys;
 
-/// What has been seen so far. What the kernel does not say stays absent.
+/// The statistics so far. Values that the kernel does not report are absent.
 #[derive(Debug, Clone)]
 pub(super) struct Telemetry {
     protocol: Protocol,
-    /// Whether MPTCP was wanted and is not there, by the last look.
+    /// Whether MPTCP was requested and is not in use, at the last sample.
     pub(super) fell_back: bool,
-    /// The congestion control in use.
     pub(super) congestion: Option<String>,
-    /// The most subflows at the same time.
+    /// Maximum number of concurrent subflows.
     pub(super) subflows: Option<u64>,
-    /// Segments sent again. Over several subflows, the largest sum: one that has gone takes its own with it.
+    /// Retransmitted segments. Over several subflows, the largest sum: a closed subflow no longer
+    /// contributes.
     pub(super) retransmits: Option<u64>,
-    /// The least round trip on any subflow.
+    /// Minimum round-trip time of any subflow.
     pub(super) rtt_min_us: Option<u32>,
-    /// Memory that the kernel held for what was written and not acknowledged.
+    /// Memory of the kernel for unacknowledged data.
     pub(super) memory: Option<Memory>,
-    /// Bytes that the other end has surely got, and one for the end of the payload.
+    /// Bytes acknowledged by the peer, plus one for the end of the payload.
     pub(super) acknowledged: u64,
 }
 
-/// Memory of the sender's socket, looked at after writing, up to a hundred times a second.
+/// Memory of the sender's socket, sampled after writes, up to a hundred times per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
-    /// The most.
+    /// The maximum.
     pub most_bytes: u64,
     /// The mean.
     pub mean_bytes: f64,
-    /// How often it was looked at.
+    /// Number of samples.
     pub looks: u64,
 }
 
 impl Memory {
-    /// With one look more.
     #[expect(clippy::cast_precision_loss, reason = "2^53 looks are 28 million years")]
     fn after(before: Option<Self>, held: u64) -> Self {
         let Self { most_bytes, mean_bytes, looks } =
@@ -59,7 +58,7 @@ impl Telemetry {
         let mut telemetry = Self {
             protocol,
             fell_back: false,
-            // The kernel's name has room for 16 bytes, and zeros fill it.
+            // The kernel's name has 16 bytes, padded with zeros.
             congestion: congestion
                 .map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()),
             subflows: None,
@@ -72,8 +71,8 @@ impl Telemetry {
         telemetry
     }
 
-    /// Looks at a connection that so many bytes were written to. To be called only while it is whole: what a broken one
-    /// reports as unacknowledged cannot be relied on.
+    /// Samples a connection after `written` bytes. Call it only while the connection is intact: the
+    /// unacknowledged bytes of a broken one are unreliable.
     pub(super) fn look(&mut self, stream: &TcpStream, written: u64) {
         if let Ok(owed) = sys::unacknowledged(stream) {
             self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));
@@ -81,7 +80,6 @@ impl Telemetry {
         self.look_at_flows(stream);
     }
 
-    /// Looks how much memory the kernel holds.
     pub(super) fn weigh(&mut self, stream: &TcpStream) {
         if let Ok(Some(memory)) = diag::Memory::of(stream) {
             self.memory = Some(Memory::after(self.memory, u64::from(memory.wmem_queued)));

@@ -1,4 +1,4 @@
-//! Transfers over loopback: against our own server, and against ends that misbehave.
+//! Transfers over loopback, with our server and with misbehaving peers.
 
 use std::{
     cell::Cell,
@@ -19,7 +19,7 @@ use units::Bytes;
 use super::{wire::Reply, *};
 use crate::payload::{BLOCK, Pattern};
 
-/// A server that lives as long as this does.
+/// A server that stops when dropped.
 struct Server {
     address: SocketAddr,
     log: mpsc::Receiver<String>,
@@ -46,12 +46,12 @@ impl Server {
         Self { address: address.recv().unwrap(), log, stop, thread: Some(thread) }
     }
 
-    /// The next sentence of its log, without the peer's address.
+    /// The next line of its log, without the peer's address.
     fn says(&self) -> String {
         self.log.recv().unwrap().split_once(": ").unwrap().1.to_owned()
     }
 
-    /// A connection that has sent this.
+    /// A connection that has sent this text.
     fn told(&self, text: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
@@ -70,14 +70,14 @@ fn never() -> Stopping {
     Stopping::No
 }
 
-/// What a server says next.
+/// The next reply of a server.
 fn reply(stream: &TcpStream) -> Reply {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).unwrap();
     serde_json::from_str(&line).unwrap()
 }
 
-/// A server that says it is ready, and then does as it is told with the connection.
+/// A server that replies that it is ready, and then calls `then` with the connection.
 fn fake(then: impl FnOnce(&mut TcpStream) + Send + 'static) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -99,7 +99,7 @@ const GREETING: &str = "{\"schema\":\"longhaul.transfer/2\",\"interval_ns\":1000
 #[test]
 fn every_byte_arrives_and_is_accounted_for() {
     let server = Server::start();
-    // No whole number of blocks, so that its end is checked too.
+    // Not a multiple of the block size, so that the end is checked too.
     let bytes = 50 * BLOCK as u64 + 12_345;
     for congestion in [None, Some("reno".to_owned())] {
         let sending = Sending { congestion: congestion.clone(), ..of(bytes) };
@@ -128,7 +128,7 @@ fn what_the_ends_are_told_they_do() {
         &Sending { notsent_lowat: Some(Bytes(131_072)), omit: Duration::from_secs(3600), ..of(3_000_000) },
     );
     assert!(told.is_whole(), "{told:?}");
-    // All of it arrived while it did not count.
+    // All bytes arrived during the omitted time.
     assert_eq!((told.omitted_s, told.goodput_mbps), (Some(3600.0), None));
     assert_eq!(told.intervals.iter().map(|interval| interval.bytes).sum::<u64>(), 3_000_000);
 }
@@ -144,20 +144,20 @@ fn sizes_that_cannot_be_had_are_refused() {
         };
         serve(&config, |_| {}, |_| {}, || ControlFlow::Break(())).unwrap_err().to_string()
     };
-    assert_eq!(serving(None, Some(0)), "there is no window of 0B; expected 1B to 2GB");
+    assert_eq!(serving(None, Some(0)), "window cannot be 0B; expected 1B to 2GB");
     let too_large = serving(Some(1 << 31), None);
     assert!(too_large.ends_with("; expected 1B to 2GB"), "{too_large}");
     let too_large = serving(Some(2_000_000_000), None);
     assert!(too_large.contains("net.core.rmem_max=2000000000"), "{too_large}");
     let sending = Sending { notsent_lowat: Some(Bytes(0)), ..of(1) };
     let said = send("127.0.0.1:1", &sending, |_| {}, never).unwrap_err().to_string();
-    assert_eq!(said, "there is no limit of unsent bytes of 0B; expected 1B to 2GB");
+    assert_eq!(said, "limit of unsent bytes cannot be 0B; expected 1B to 2GB");
 }
 
 #[test]
 fn several_transfers_go_on_at_once() {
     let server = Server::start();
-    // The first is not over while the second begins and ends.
+    // The first transfer is in progress while the second starts and ends.
     let first = server.told(GREETING);
     assert!(matches!(reply(&first), Reply::Ready));
     let summary = send(&server.address.to_string(), &of(1_000_000), |_| {}, never).unwrap();
@@ -175,7 +175,7 @@ fn multipath_tcp_falls_back_where_the_server_has_none() {
             assert!(summary.is_whole() && summary.fell_back, "{summary:?}");
             assert_eq!((summary.protocol.as_str(), summary.subflows), ("mptcp", None));
         }
-        // A kernel without it must say so, and what it takes.
+        // A kernel without MPTCP must report so, with the remedy.
         Err(error) => assert!(error.to_string().contains("net.mptcp.enabled"), "{error}"),
     }
 }
@@ -202,7 +202,7 @@ fn nonsense_is_refused_with_a_sentence() {
     for (said, why) in [
         ("GET / HTTP/1.1\r\n\r\n", "greeting of `longhaul transfer send`"),
         (&GREETING.replace("transfer/2", "transfer/9"), "longhaul.transfer/2"),
-        (&GREETING.replace("1000000", "1"), "an interval lies between 1ms and 1h"),
+        (&GREETING.replace("1000000", "1"), "an interval must be from 1ms to 1h"),
         (&"x".repeat(5000), "greeting of `longhaul transfer send`"),
     ] {
         let stream = server.told(said);
@@ -210,7 +210,7 @@ fn nonsense_is_refused_with_a_sentence() {
         drop(stream);
     }
     drop(server.told(""));
-    assert_eq!(server.says(), "refused: it said nothing");
+    assert_eq!(server.says(), "refused: it sent nothing");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_server_that_loses_bytes_is_found_out() {
     });
     let summary = send(&address, &of(100), |_| {}, never).unwrap();
     assert_eq!((summary.bytes_lost, summary.is_whole()), (Some(10), false));
-    // It told of no arrival's time: absent, not 0.
+    // The receipt has no arrival times: the values are absent, not 0.
     assert_eq!((summary.duration_s, summary.goodput_mbps, summary.stall), (None, None, None));
     thread.join().unwrap();
 }
@@ -232,11 +232,11 @@ fn a_server_that_loses_bytes_is_found_out() {
 fn a_server_that_never_answers_leaves_a_transfer_unfinished() {
     let (done, finished) = mpsc::channel::<()>();
     let (address, thread) = fake(move |_| finished.recv().unwrap());
-    // More than the buffers of both kernels hold, to somebody who reads nothing: it cannot be acknowledged.
+    // More than the buffers of both kernels hold, and the peer reads nothing: it cannot be acknowledged.
     let sending = Sending { grace: Duration::from_millis(300), ..of(1 << 30) };
     let summary = send(&address, &sending, |_| {}, never).unwrap();
     let why = summary.unfinished.as_deref().unwrap();
-    assert!(why.contains("nothing was acknowledged and no receipt came for 300ms"), "{why}");
+    assert!(why.contains("nothing was acknowledged and no receipt arrived for 300ms"), "{why}");
     assert!(summary.bytes_sent < 1 << 30 && summary.bytes_unacknowledged > Some(0), "{summary:?}");
     assert_eq!((summary.bytes_lost, summary.bytes_received), (None, None));
     done.send(()).unwrap();
@@ -275,7 +275,7 @@ fn mistakes_are_answered_with_a_remedy() {
     let refused = said(&nobody, &congestion);
     assert!(refused.contains("\"hope\"") && refused.contains("reno"), "{refused}");
     let interval = Sending { interval: Duration::ZERO, ..of(1) };
-    assert_eq!(said(&nobody, &interval), "an interval lies between 1ms and 1h");
+    assert_eq!(said(&nobody, &interval), "an interval must be from 1ms to 1h");
     let omit = Sending { omit: Duration::from_secs(10), ..Sending::default() };
     assert_eq!(
         said(&nobody, &omit),

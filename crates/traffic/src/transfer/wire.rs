@@ -1,4 +1,4 @@
-//! What both ends say to each other besides the payload: lines of JSON, bounded in length and time.
+//! The control messages of a transfer: lines of JSON, bounded in length and time.
 
 use std::{
     io::{self, Read, Write},
@@ -13,11 +13,10 @@ use crate::socket::is_pause;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Greeting {
-    /// Always [`SCHEMA`].
     pub(super) schema: String,
-    /// How finely arrivals are noted.
+    /// Interval of the arrival counts.
     pub(super) interval_ns: u64,
-    /// What comes within this time does not count.
+    /// Bytes within this time do not count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) omit_ns: u64,
 }
@@ -27,40 +26,40 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What the server says, each on a line.
+/// The server's messages, one per line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// To the greeting: payload may come.
+    /// Reply to the greeting: the server is ready for the payload.
     Ready,
-    /// To the greeting: it may not.
+    /// Reply to the greeting: the server refuses the transfer.
     Refused(String),
-    /// To the end of the payload.
+    /// Reply to the end of the payload.
     Received(Receipt),
 }
 
-/// What has come, and when. Times count from when the greeting had come.
+/// The received bytes and their times, relative to the arrival of the greeting.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Receipt {
     pub(super) bytes: u64,
-    /// Bytes that are not what they must be.
+    /// Bytes with a wrong value.
     pub(super) bytes_bad: u64,
-    /// Bytes that came while they did not count.
+    /// Bytes that arrived during the omitted time.
     #[serde(default)]
     pub(super) bytes_omitted: u64,
-    /// The first arrival; absent if there was none.
+    /// The first arrival; absent without arrivals.
     pub(super) first_ns: Option<u64>,
     pub(super) last_ns: Option<u64>,
-    /// The longest time between two arrivals; absent if there were no two.
+    /// The longest time between two arrivals; absent with fewer than two.
     pub(super) stall_ns: Option<u64>,
     pub(super) stall_at_ns: Option<u64>,
-    /// What was asked for, or twice, four times ... as much in a long transfer.
+    /// The requested interval, doubled repeatedly in a long transfer.
     pub(super) interval_ns: u64,
-    /// Bytes in each.
+    /// Bytes in each interval.
     pub(super) intervals: Vec<u64>,
 }
 
-/// Writes one line; a pause in which `gives_up` says so ends it.
+/// Writes one line. Aborts if `gives_up` returns true while the stream is not writable.
 pub(super) fn say(mut to: impl Write, what: &impl Serialize, gives_up: impl Fn() -> bool) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
@@ -76,7 +75,6 @@ pub(super) fn say(mut to: impl Write, what: &impl Serialize, gives_up: impl Fn()
     Ok(())
 }
 
-/// A line in the making, as it comes in pieces.
 #[derive(Debug)]
 pub(super) struct Line {
     bytes: Vec<u8>,
@@ -84,16 +82,16 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A line of at most so many bytes.
     pub(super) fn new(most: usize) -> Self {
         Self { bytes: Vec::new(), most }
     }
 
-    /// Reads once. The line's content when it is complete, `None` while it is not; nothing may follow it.
+    /// Reads once. Returns the content of a complete line, `None` while it is incomplete. Nothing may
+    /// follow the line.
     ///
     /// # Errors
-    /// The reader's, also those that only mean that nothing has come yet; [`io::ErrorKind::UnexpectedEof`] at its end,
-    /// and [`io::ErrorKind::InvalidData`] for what is not such a line.
+    /// The reader's errors, including timeouts; [`io::ErrorKind::UnexpectedEof`] at its end, and
+    /// [`io::ErrorKind::InvalidData`] for an invalid line.
     pub(super) fn read<T: DeserializeOwned>(&mut self, mut from: impl Read) -> io::Result<Option<T>> {
         let mut piece = [0; 4096];
         let length = from.read(&mut piece)?;
@@ -109,15 +107,15 @@ impl Line {
     }
 }
 
-/// A time as it is written in these lines, ns; what is longer than 584 years counts as that.
+/// Nanoseconds, saturating at 584 years.
 pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The version of all this, and of the payload.
+/// Version of the protocol and of the payload.
 pub(super) const SCHEMA: &str = "longhaul.transfer/2";
 
-/// A greeting is less than a hundred bytes.
+/// A greeting has less than a hundred bytes.
 pub(super) const LONGEST_GREETING: usize = 1024;
 
 /// 65 536 intervals of up to 15 digits and a comma are 1 MiB.

@@ -1,24 +1,25 @@
-//! Times of day that were seen, and how old the file was then: what the time between two servers is counted from.
+//! Observed wall-clock times with the file's age at that time: the references for the time between two
+//! servers.
 //!
-//! A machine without a clock of its own begins each start in 1970, or at some other time that has long passed, and is told the time later.
-//! If it crashes before that, the next server must not count from there. So a time before there was this program is none; and the latest
-//! time that was seen is kept beside the last: who comes after it counts from it, and who comes before it counts from the last, as the
-//! clock may have been wrong when the latest was seen, and set right since.
+//! A machine without a real-time clock starts each boot in 1970 or at another past time, and sets its clock
+//! later. If it crashes before, the next server must not use that time as reference. Times before this
+//! program existed are therefore ignored. The latest observed time is kept in addition to the last one. A
+//! later current time is measured from the latest, and an earlier current time from the last, because the
+//! clock may have been wrong at the latest observation and corrected since.
 
 use redb::{ReadableTable, Table};
 
-/// What is known of the file's age.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// When it was written last.
+    /// The age at the last write.
     age: u64,
-    /// The last time of day that was one.
+    /// The last valid wall-clock time.
     last: Option<Sight>,
-    /// The latest of all that were.
+    /// The latest valid wall-clock time.
     latest: Option<Sight>,
 }
 
-/// A time of day, seconds since 1970, and how old the file was then.
+/// A wall-clock time (Unix time in seconds), and the file's age at that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sight {
     wall_s: u64,
@@ -32,14 +33,13 @@ impl Sight {
 }
 
 impl Seen {
-    /// How old the file is at this time of day: never younger than when it was written last.
+    /// The file's age at this wall-clock time, never less than at the last write.
     pub(super) fn age(self, wall_s: u64) -> u64 {
         let is_after = |latest: &Sight| latest.wall_s <= wall_s;
         let from = self.latest.filter(is_after).or(self.last);
         from.map_or(self.age, |from| from.age(wall_s).max(self.age))
     }
 
-    /// The file is so old now, and this is the time of day.
     pub(super) fn note(&mut self, age: u64, wall_s: u64) {
         self.age = age;
         if wall_s >= BEGINNING {
@@ -56,7 +56,7 @@ impl Seen {
             Ok(numbers.get(name)?.map(|number| number.value()))
         };
         let age = number(AGE)?.unwrap_or(0);
-        // An earlier program has noted one time of day, with the age.
+        // Earlier versions stored one wall-clock time, with the age.
         let sight = |wall: Option<u64>, at: Option<u64>| {
             let wall_s = wall.filter(|wall_s| *wall_s >= BEGINNING)?;
             Some(Sight { wall_s, age: at.unwrap_or(age) })
@@ -79,7 +79,7 @@ impl Seen {
     }
 }
 
-/// 2026-01-01T00:00:00Z: this program is younger.
+/// 2026-01-01T00:00:00Z, earlier than the first version of this program.
 const BEGINNING: u64 = 1_767_225_600;
 
 const AGE: &str = "age";
@@ -95,7 +95,7 @@ mod tests {
     const DAY: u64 = 86_400;
     const SPRING: u64 = 1_777_852_800;
 
-    /// What is known after these were noted: days of age, and the time of day.
+    /// The state after these observations: days of age, and the wall-clock time.
     fn after(notes: &[(u64, u64)]) -> Seen {
         let mut seen = Seen::default();
         notes.iter().for_each(|(days, wall_s)| seen.note(days * DAY, *wall_s));
@@ -108,13 +108,13 @@ mod tests {
         assert_eq!(days(after(&[]), SPRING), 0, "a new file has been nowhere");
         let ordinary = after(&[(3, SPRING)]);
         assert_eq!((days(ordinary, SPRING + 5 * DAY), days(ordinary, SPRING - DAY)), (8, 3));
-        // Two starts in 1970, one of which noted that, and then the clock is set.
+        // Two starts in 1970, of which one recorded it; then the clock is set.
         let unset = after(&[(3, SPRING), (3, 60), (4, DAY)]);
         assert_eq!((days(unset, 120), days(unset, SPRING + 5 * DAY)), (4, 8));
-        // The same where the clock begins at the last time that somebody wrote into the system.
+        // The same where the clock starts at the last write of the system.
         let behind = after(&[(3, SPRING), (4, SPRING - 90 * DAY)]);
         assert_eq!(days(behind, SPRING + 5 * DAY), 8);
-        // It was ten years ahead, and is right again.
+        // The clock was ten years ahead, and is correct again.
         let ahead = after(&[(3, SPRING + 3650 * DAY), (4, SPRING)]);
         assert_eq!((days(ahead, SPRING + 2 * DAY), days(ahead, SPRING - DAY)), (6, 4));
     }

@@ -1,4 +1,4 @@
-//! A browser's offer of a data channel for the datagrams of a test, and the answer to it.
+//! The SDP offer of a browser for a test's data channel, and the answer.
 
 use http::{Body, StatusCode, request::Parts};
 
@@ -15,7 +15,7 @@ use super::{
 };
 
 impl Responder {
-    /// Begins a connection for the datagrams of a test of whoever asks.
+    /// Starts a data channel for the datagrams of the client's test.
     pub(super) async fn channel(&self, head: &Parts, body: Body) -> Answer {
         let peer = peer(head)?;
         let _leave = self.enter(&self.documents, &peer)?;
@@ -35,7 +35,7 @@ impl Responder {
         let none = || Refusal::new(StatusCode::NOT_FOUND, "no datagrams can be sent back to your address\n");
         let channels = self.channels.iter().find(|channels| channels.reaches(address)).ok_or_else(none)?;
         let answer = channels.begin(offer, test, address, instant()).map_err(|why| match why {
-            Refused::Full => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many loss tests at once\n"),
+            Refused::Full => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many active loss tests\n"),
             Refused::Offer(why) => refused(format!("the offer cannot be taken: {why}")),
         })?;
         Ok(json(&answer))

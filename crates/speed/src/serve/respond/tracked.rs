@@ -1,4 +1,4 @@
-//! Follows the acknowledgements of a page's downloads, until each is delivered or its connection is gone.
+//! Tracks the acknowledgements of a page's downloads until each is delivered or its connection has closed.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -17,7 +17,8 @@ use crate::{
 };
 
 impl Responder {
-    /// Follows a download, by its number in a test, unless the connection is a proxy's or too many are followed.
+    /// Tracks a download by its number in a test, unless the request passed a proxy or too many downloads
+    /// are tracked.
     pub(super) fn track(&self, head: &Parts, peer: &Peer, (test, number): (Token, u32), size: u64) {
         if head.version == Version::HTTP_10 || FORWARDED.iter().any(|name| head.headers.contains_key(*name)) {
             return;
@@ -37,7 +38,7 @@ impl Responder {
     }
 }
 
-/// Looks at the connection until the body is delivered. None if that does not happen.
+/// Samples the connection until the body is delivered; `None` if it never is.
 async fn follow(mut tracker: Tracker, kernel: &Kernel, clock: Clock, seen: &Seen) -> Option<Delivery> {
     let now = || Duration::from_nanos(clock.now());
     loop {
@@ -57,11 +58,11 @@ async fn follow(mut tracker: Tracker, kernel: &Kernel, clock: Clock, seen: &Seen
     }
 }
 
-/// Downloads that are followed at the same time: 64 long ones take 1300 looks a second.
+/// Limit of tracked downloads: 64 long ones take 1300 samples per second.
 pub(super) const MOST: usize = 64;
-/// The kernel answers in some us. A look that took longer has a time that does not belong to its bytes.
+/// The kernel responds within some us. A sample that took longer has an inexact time and is dropped.
 const INTERRUPTED: Duration = Duration::from_millis(1);
-/// A body without progress for this time was given up.
+/// Timeout without progress.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A proxy's request names its client in one of these.
+/// Header fields of requests that passed a proxy.
 const FORWARDED: [&str; 4] = ["via", "forwarded", "x-forwarded-for", "x-real-ip"];

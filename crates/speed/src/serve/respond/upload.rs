@@ -1,4 +1,4 @@
-//! Uploads: bodies that are counted as they arrive, and forgotten.
+//! Uploads: counts bodies and discards them.
 
 use std::{
     sync::{Arc, atomic::AtomicU64},
@@ -17,12 +17,12 @@ use super::{
 use crate::{pieces, wire::Received};
 
 impl Responder {
-    /// The counter of what a test has uploaded, if the request names one.
+    /// The counter of a test's uploaded bytes, if the request names a test.
     pub(super) fn received(&self, head: &Parts, peer: &Peer) -> Option<Arc<AtomicU64>> {
         self.book().received(test(head).ok()?, peer.address.ip())
     }
 
-    /// Receives a body, and answers when its pieces arrived.
+    /// Receives a body, and responds with the arrival times of its pieces.
     pub(super) async fn upload(&self, head: &Parts, mut body: Body) -> Answer {
         let peer = peer(head)?;
         let leave = self.enter(&self.admission, &peer)?;
@@ -38,12 +38,12 @@ impl Responder {
             Counts::add(&self.counts.bytes_up, more);
             received.iter().for_each(|received| Counts::add(received, more));
         };
-        // Its content does not matter.
+        // The content is not needed.
         body.only_count();
         let read = async {
             let first_bytes = pieces::first(&mut body, &mut taken).await?;
             let first_ns = self.clock.now();
-            // Of a server that was late to read, more had arrived by then.
+            // If the server read late, more bytes had already arrived at this time.
             let unread = connection.and_then(|connection| self.kernel.unread(&connection)).unwrap_or(0);
             if first_bytes > 0 {
                 self.rest(&mut body, &mut taken, first_bytes).await?;
@@ -53,7 +53,7 @@ impl Responder {
         let (first_bytes, first_ns) = match read.await {
             Ok(read) => read,
             Err(Objection::BrokenOff) => {
-                return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body broke off\n"));
+                return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body ended early\n"));
             }
             Err(Objection::TooLarge) => {
                 let why = format!("a body has at most {} bytes here\n", self.limits.largest.0);
@@ -81,7 +81,6 @@ impl Responder {
     }
 }
 
-/// Why an upload is not taken.
 enum Objection {
     BrokenOff,
     TooLarge,

@@ -1,6 +1,7 @@
-//! What WebRTC needs of cryptography, by `ring`, which the rest of the program has already: hashes, and DTLS 1.2 with ECDHE, ECDSA and AEAD.
+//! Cryptography for WebRTC with `ring`, which the program already uses: hashes, and DTLS 1.2 with ECDHE,
+//! ECDSA and AEAD.
 //!
-//! There is no media, so nothing is encrypted for it (SRTP): the keys that a handshake has for it are passed over.
+//! There is no media, so SRTP is not implemented: the handshake's keys for it are ignored.
 
 mod exchange;
 mod hashes;
@@ -18,7 +19,6 @@ use str0m::crypto::{
     dtls::{DtlsCert, DtlsImplError, DtlsInstance, DtlsOutput, DtlsProvider, DtlsVersion, ProtocolVersion},
 };
 
-/// All of it.
 pub(super) fn provider() -> CryptoProvider {
     CryptoProvider {
         srtp_provider: &NoMedia,
@@ -29,7 +29,7 @@ pub(super) fn provider() -> CryptoProvider {
     }
 }
 
-/// A certificate for a server's life. Browsers know it by its hash, which the answer to their offer has.
+/// A certificate for the server's lifetime. Browsers verify it by the hash in the SDP answer.
 pub(super) fn certificate() -> Result<DtlsCert, rcgen::Error> {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)?;
     let certificate = rcgen::CertificateParams::new(Vec::new())?.self_signed(&key)?;
@@ -51,7 +51,7 @@ impl Sha256Provider for Ring {
     }
 }
 
-/// What STUN's integrity is made with.
+/// Used for STUN message integrity.
 impl Sha1HmacProvider for Ring {
     fn sha1_hmac(&self, key: &[u8], payloads: &[&[u8]]) -> [u8; 20] {
         let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key));
@@ -60,7 +60,7 @@ impl Sha1HmacProvider for Ring {
     }
 }
 
-/// A hash, whose length its algorithm has.
+/// Copies a hash into an array of the algorithm's length.
 fn sized<const N: usize>(hash: &[u8]) -> [u8; N] {
     let mut bytes = [0; N];
     bytes.copy_from_slice(hash);
@@ -79,7 +79,7 @@ impl DtlsProvider for Ring {
         _version: DtlsVersion,
         mtu: Option<usize>,
     ) -> Result<Box<dyn DtlsInstance>, CryptoError> {
-        // ICE has seen that whoever asks receives what is sent to its address; a cookie would ask the same again.
+        // ICE has verified the client's address, so a DTLS cookie is unnecessary.
         let mut builder = Config::builder().use_server_cookie(false).with_crypto_provider(dtls());
         if let Some(mtu) = mtu {
             builder = builder.mtu(mtu);
@@ -89,7 +89,7 @@ impl DtlsProvider for Ring {
     }
 }
 
-/// What DTLS is made of. Of version 1.3 there is one suite, as the library wants one; nobody negotiates it.
+/// The DTLS algorithms. The library requires one suite of version 1.3; it is never negotiated.
 fn dtls() -> DtlsCrypto {
     DtlsCrypto {
         kx_groups: &[&exchange::X25519, &exchange::P256],
@@ -103,7 +103,6 @@ fn dtls() -> DtlsCrypto {
     }
 }
 
-/// A DTLS connection without the keys for media.
 struct Connection(Dtls);
 
 impl fmt::Debug for Connection {
@@ -123,7 +122,7 @@ impl DtlsInstance for Connection {
 
     fn poll_output<'a>(&mut self, buf: &'a mut [u8]) -> DtlsOutput<'a> {
         match self.0.poll_output(buf) {
-            // Keys come once, and what comes after them is asked for in the next round, which is at once.
+            // Keys are reported once. The caller polls again immediately.
             DtlsOutput::KeyingMaterial(..) => DtlsOutput::Connected,
             output => output,
         }
@@ -158,7 +157,7 @@ impl DtlsInstance for Connection {
     }
 }
 
-/// The ciphers of media, of which there is none: an offer of any is refused, and no keys come to where these would be made.
+/// Media ciphers are not supported: offers with media are refused, so no keys for them exist.
 #[derive(Debug)]
 struct NoMedia;
 
@@ -262,7 +261,7 @@ impl AeadAes256GcmCipher for NoMedia {
 mod tests {
     use super::*;
 
-    /// The library tries every part that it is given on known answers: hashes, AEAD, key exchange, signatures.
+    /// The library checks each algorithm with known answers: hashes, AEAD, key exchange, signatures.
     #[test]
     fn each_part_gives_the_known_answers() {
         dtls().validate().unwrap();

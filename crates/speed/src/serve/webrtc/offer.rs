@@ -1,38 +1,38 @@
-//! The offer of a page: what its browser wants a connection to be (SDP, RFC 8866), as JSON.
+//! Parses the SDP offer (RFC 8866) of a page, as JSON.
 
 use str0m::change::SdpOffer;
 
-/// The longest that is read. A browser's has some 500 bytes.
+/// Maximum size. A browser's offer has about 500 bytes.
 pub const MOST: usize = 16 * 1024;
 
-/// An offer of a data channel and nothing else.
+/// An offer of a single data channel.
 #[derive(Debug)]
 pub struct Offer(pub(super) SdpOffer);
 
-/// Why something is no such offer.
+/// The reason why an offer is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum NoOffer {
-    /// It is longer than any.
+    /// The offer is too large.
     #[error("an offer has at most {MOST} bytes")]
     TooLong,
-    /// It is not JSON, or its text is no offer.
+    /// Invalid JSON, or no SDP offer.
     #[error("this is no offer of a connection: {0}")]
     Form(#[from] serde_json::Error),
-    /// It is of something that there is not.
+    /// The offer contains other media than one data channel.
     #[error("an offer is of one data channel and of no sound or picture")]
     Media,
 }
 
 impl Offer {
-    /// Reads one: `{"type": "offer", "sdp": "..."}`.
+    /// Parses an offer: `{"type": "offer", "sdp": "..."}`.
     ///
     /// # Errors
-    /// When it is too long, no offer, or of anything but one data channel.
+    /// If it is too large, invalid, or contains anything but one data channel.
     pub fn read(json: &[u8]) -> Result<Self, NoOffer> {
         if json.len() > MOST {
             return Err(NoOffer::TooLong);
         }
-        // Looked at before the library reads it: what is not wanted is not made sense of.
+        // Checked before the library parses it, to limit the attack surface.
         let Text { sdp, .. } = serde_json::from_slice(json)?;
         let mut media = sdp.lines().filter(|line| line.starts_with("m="));
         let is_channel = media.next().is_some_and(|line| line.starts_with("m=application "));
@@ -55,7 +55,7 @@ struct Text {
 pub(super) mod tests {
     use super::*;
 
-    /// As Chromium makes it, without addresses.
+    /// Chromium's offer, without addresses.
     pub(in super::super) const CHROMIUM: &str = include_str!("offer.json");
 
     fn refused(json: &str) -> String {

@@ -1,4 +1,4 @@
-//! One connection of a page, over which datagrams of its test come and go back. Given the time, it reads no clock.
+//! A WebRTC connection of a page that carries the datagrams of its test. Time is supplied by the caller.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -20,7 +20,7 @@ use crate::{
     wire::{Datagram, Token, Way},
 };
 
-/// What a server has for all connections.
+/// State shared by all connections of a server.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) certificate: DtlsCert,
@@ -30,28 +30,26 @@ pub(super) struct Identity {
 pub(super) struct Session {
     rtc: Rtc,
     test: Token,
-    /// Nobody else is listened to.
+    /// Packets from other addresses are ignored.
     from: IpAddr,
-    /// Where the browser sends to, as the answer says.
+    /// The local address announced in the SDP answer.
     here: SocketAddr,
     begun: Instant,
     heard: Instant,
 }
 
-/// What is to be sent where.
 pub(super) type Sending = (SocketAddr, Vec<u8>);
 
-/// How a connection goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It wants to be advanced then, if nothing comes before.
+    /// Advance it at this time, or earlier if a packet arrives.
     At(Instant),
-    /// It is over.
     Over,
 }
 
 impl Session {
-    /// Takes an offer that came from an address, for a test of its; `reachable` is where the browser can send to.
+    /// Accepts an offer for a test of the client at `from`; `reachable` are the addresses that the browser
+    /// can send to.
     pub(super) fn begin(
         offer: Offer,
         identity: &Identity,
@@ -75,12 +73,11 @@ impl Session {
         Ok((Self { rtc, test, from, here, begun: now, heard: now }, answer))
     }
 
-    /// Whether it is of this household.
     pub(super) fn is_of(&self, home: IpAddr) -> bool {
         household(self.from) == home
     }
 
-    /// Takes what came, if it is for this connection.
+    /// Processes a packet if it belongs to this connection.
     pub(super) fn take(&mut self, now: Instant, source: SocketAddr, bytes: &[u8]) -> bool {
         if self.from != source.ip() {
             return false;
@@ -96,7 +93,7 @@ impl Session {
         is_ours
     }
 
-    /// Goes on as far as there is something to do; `may` says whether one more datagram of a test may go back.
+    /// Advances the connection; `may` decides whether another datagram of a test may be echoed.
     pub(super) fn advance(
         &mut self,
         now: Instant,
@@ -106,7 +103,7 @@ impl Session {
         if self.is_over(now) {
             return Next::Over;
         }
-        // Whatever the library makes of what somebody sends, it is this connection's end and no more.
+        // A panic of the library caused by a client's packets ends only this connection.
         let advanced = catch_unwind(AssertUnwindSafe(|| self.poll(now, &mut may, sending)));
         match advanced {
             Ok(Ok(at)) if self.rtc.is_alive() => Next::At(at.min(self.ends())),
@@ -133,7 +130,7 @@ impl Session {
                     if let Some(asked) = asked.filter(|asked| may(asked.test, self.from)) {
                         let back = Datagram { way: Way::Back, ..asked };
                         if let Some(mut channel) = self.rtc.channel(came.id) {
-                            // Without room it is lost, as on any other line.
+                            // If the send buffer is full, the datagram is lost, as in a router.
                             let _ = channel.write(true, &back.encode())?;
                         }
                     }
@@ -159,11 +156,11 @@ impl Session {
     }
 }
 
-/// As many datagrams as a test may have, at their pace, and a slow line.
+/// The maximum number of datagrams of a test, at their rate, plus time for a slow line.
 const LIFE: Duration = Duration::from_secs(120);
-/// A browser that is there asks every few seconds whether we are.
+/// Browsers send connectivity checks every few seconds.
 const SILENCE: Duration = Duration::from_secs(15);
-/// Some hundred datagrams that go back.
+/// About a hundred echoed datagrams.
 const MOST_BUFFERED: usize = 64 << 10;
-/// Of which each has 172 bytes.
+/// Datagrams have 172 bytes.
 const MOST_MESSAGE: u32 = 1024;

@@ -1,9 +1,9 @@
-//! Figures of connections that are written down.
+//! Figures of synthetic connections.
 
 use super::*;
 use crate::oscil::{pace::Run, programme::Phase, tests::sample};
 
-/// Fast, slow, fast, of so many seconds each.
+/// Fast, slow, fast, with these lengths in seconds.
 fn programme(lengths: [u64; 3]) -> Programme {
     let phases = [("fast", "unlimited"), ("slow", "5% of best"), ("fast", "unlimited")];
     let phase = |((name, rate), length): ((&str, &str), u64)| Phase {
@@ -15,7 +15,7 @@ fn programme(lengths: [u64; 3]) -> Programme {
     Programme { name: "test".to_owned(), repeat: 1, phases }
 }
 
-/// The account of a reader that read so many bytes in each second.
+/// The account of a reader with these bytes in each second.
 fn account(programme: &Programme, bytes: &[u64]) -> Account {
     let mut account = Account { first_byte: Some(Duration::from_millis(30)), ..Account::default() };
     let (mut at, mut bytes) = (Duration::ZERO, bytes.iter());
@@ -38,7 +38,7 @@ fn account(programme: &Programme, bytes: &[u64]) -> Account {
     account
 }
 
-/// A look each 100 ms at a connection that receives so many bytes in each second, evenly.
+/// Samples every 100 ms of a connection that receives these bytes in each second, evenly.
 fn samples(per_second: &[u64]) -> Vec<Sample> {
     let looks = (0..=per_second.len() * 10).map(|look| {
         let before: u64 = per_second[..look / 10].iter().sum();
@@ -73,8 +73,8 @@ fn ranges_and_means_by_kind_of_phase() {
 fn a_restart_ends_where_the_first_second_at_nine_tenths_of_the_best_begins() {
     let programme = programme([3, 2, 5]);
     let account = account(&programme, &[1000; 10]);
-    // Nothing for two seconds after the slow phase, then as before. The second that begins 1.9 s after the phase has nothing
-    // in its first tenth: 900 bytes, nine tenths of the best.
+    // Nothing for two seconds after the slow phase, then the previous rate. The second that starts 1.9 s
+    // after the phase is empty in its first tenth: 900 bytes, nine tenths of the best.
     let looks = samples(&[500, 1000, 1000, 50, 50, 0, 0, 1000, 1000, 1000]);
     let Figures { summary, phases, .. } = Figures::of(&programme, &account, &looks, &Counters::new());
     let restart = summary.restart_s.unwrap();
@@ -110,7 +110,7 @@ fn memory_for_each_byte_is_the_median_of_the_long_queues() {
             ..sample(0.0, 0, queue)
         })
         .collect();
-    // 2, 4 and 3; the third queue is a byte too short to count.
+    // 2, 4 and 3; the third queue is one byte below the limit.
     assert_eq!(metadata_ratio(&looks), Some(3.0));
     assert_eq!(metadata_ratio(&[]), None);
     let summary = summary(&Account::default(), &[], &looks);

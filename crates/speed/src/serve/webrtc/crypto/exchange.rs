@@ -1,4 +1,4 @@
-//! How two ends come to a secret: ECDHE over X25519 or P-256.
+//! Key exchange: ECDHE over X25519 or P-256.
 
 use std::fmt;
 
@@ -37,7 +37,6 @@ impl SupportedKxGroup for P256 {
     }
 }
 
-/// One exchange that has begun.
 struct Exchange {
     group: NamedGroup,
     algorithm: &'static agreement::Algorithm,

@@ -1,4 +1,4 @@
-//! Hashes, their keyed form, and random numbers.
+//! Hashes, HMAC, and random numbers.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(super) struct Hashes;
 
 impl HashProvider for Hashes {
     fn create_hash(&self, algorithm: HashAlgorithm) -> Box<dyn HashContext> {
-        // Of the suites that are offered each has SHA-256. A signature's may be SHA-384.
+        // All offered cipher suites use SHA-256. A signature may use SHA-384.
         let algorithm = if algorithm == HashAlgorithm::SHA384 { &digest::SHA384 } else { &digest::SHA256 };
         Box::new(Hash(digest::Context::new(algorithm)))
     }

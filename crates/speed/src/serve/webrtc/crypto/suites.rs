@@ -1,4 +1,4 @@
-//! What records are encrypted with: AES-128-GCM or ChaCha20-Poly1305.
+//! Record encryption: AES-128-GCM or ChaCha20-Poly1305.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl SupportedDtls12CipherSuite for Aes128Gcm {
     }
 
     fn key_lengths(&self) -> (usize, usize, usize) {
-        // Of the MAC, of the cipher, of the part of the nonce that is not in a record (RFC 5288).
+        // Lengths of the MAC key, the cipher key, and the implicit part of the nonce (RFC 5288).
         (0, 16, 4)
     }
 
@@ -97,7 +97,8 @@ impl SupportedDtls13CipherSuite for ChaCha20Poly1305 {
     }
 
     fn encrypt_sn(&self, sn_key: &[u8], sample: &[u8; 16]) -> [u8; 16] {
-        // A record's number has two bytes at most, and QUIC's mask of the same making has five.
+        // The mask covers at most two bytes of a record number. QUIC's mask, which is computed the same
+        // way, has five.
         let mut mask = [0; 16];
         let key = HeaderProtectionKey::new(&aead::quic::CHACHA20, sn_key);
         if let Ok(made) = key.and_then(|key| key.new_mask(sample)) {
@@ -107,7 +108,7 @@ impl SupportedDtls13CipherSuite for ChaCha20Poly1305 {
     }
 }
 
-/// Encrypts and decrypts records where they are.
+/// Encrypts and decrypts records in place.
 struct Record(LessSafeKey);
 
 impl fmt::Debug for Record {
