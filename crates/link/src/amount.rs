@@ -1,4 +1,4 @@
-//! Segments and bytes together: counts of packets.
+//! Counts of segments and bytes.
 
 use std::ops::{AddAssign, SubAssign};
 
@@ -15,12 +15,11 @@ impl Amount {
     /// More than any queue holds.
     pub(crate) const MAX: Self = Self { segments: u64::MAX, bytes: u64::MAX };
 
-    /// Whether it fits into `capacity`.
     pub(crate) fn is_within(self, capacity: Self) -> bool {
         self.segments <= capacity.segments && self.bytes <= capacity.bytes
     }
 
-    /// The capacity that remains when it contains `other`.
+    /// The remaining capacity when it contains `other`.
     pub(crate) fn less(self, other: Self) -> Self {
         Self {
             segments: self.segments.saturating_sub(other.segments),

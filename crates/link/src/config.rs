@@ -1,4 +1,4 @@
-//! What a link is.
+//! Configuration of a link.
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
@@ -6,29 +6,29 @@ use units::{Bitrate, Bytes, Probability};
 
 use crate::{Discipline, Jitter, Loss, NameError, Trace, amount::Amount, trace::OPPORTUNITY_BYTES};
 
-/// One direction of one path.
+/// Configuration of one direction of a path.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
-    /// How fast bits leave.
+    /// The transmission rate.
     pub rate: Rate,
     /// Time from the last bit's departure to its arrival.
     pub propagation: Duration,
     /// How the delay varies around the propagation time.
     pub jitter: Option<Jitter>,
-    /// How much may wait for the link. Without a rate nothing ever waits.
+    /// The queue limit. Without a rate there is no queue.
     pub queue: Limit,
-    /// Which packet is next, and which are dropped before the queue is full.
+    /// The queue discipline: which packet is next, and which are dropped before the queue is full.
     pub discipline: Discipline,
     /// Whether the discipline marks packets that allow it instead of dropping them (RFC 3168).
     pub ecn: bool,
     /// Which segments are lost.
     pub loss: Loss,
-    /// Chance that a segment arrives twice, each independently.
+    /// Probability of a duplicate, independent for each segment.
     pub duplicate: Probability,
-    /// Chance that a segment arrives with a wrong bit, each independently.
+    /// Probability of a bit error, independent for each segment.
     pub corrupt: Probability,
-    /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without
-    /// propagation.
+    /// Probability of reordering, independent for each segment: the segment arrives when its last bit has
+    /// left, without propagation delay.
     pub reorder: Probability,
     /// Framing bytes of each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
     pub overhead: u32,
@@ -37,12 +37,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// The propagation delay with the least that jitter leaves of it.
+    /// The minimum propagation delay, with jitter.
     pub fn least_propagation(&self) -> Duration {
         self.jitter.as_ref().map_or(self.propagation, |jitter| jitter.least(self.propagation))
     }
 
-    /// The capacity of the queue.
     pub(crate) fn capacity(&self) -> Amount {
         let bytes = |bytes| Amount { bytes, ..Amount::MAX };
         match self.queue {
@@ -56,12 +55,12 @@ impl Config {
         }
     }
 
-    /// The bytes that leave in this time, overhead included, as those that wait are counted.
+    /// The bytes transmitted in this time, including overhead, as the queue counts them.
     fn bytes_in(&self, time: Duration) -> u64 {
         match &self.rate {
             Rate::Unlimited => u64::MAX,
             Rate::Constant(rate) => rate.bytes_in(time),
-            // A trace's opportunities are of IP packets, and carry the framing on top.
+            // A trace's opportunities count IP packets; framing is added.
             Rate::Trace(trace) => {
                 let ip = u128::from(trace.mean_rate().bytes_in(time));
                 let framed = ip * u128::from(OPPORTUNITY_BYTES + u64::from(self.overhead))
@@ -72,20 +71,20 @@ impl Config {
     }
 }
 
-/// How fast bits leave.
+/// The transmission rate of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Rate {
-    /// Immediately: a link that is never busy.
+    /// Unlimited: the link is never busy.
     #[default]
     Unlimited,
-    /// One after the other.
+    /// A constant rate.
     Constant(Bitrate),
-    /// When a recorded link could.
+    /// The opportunities of a recorded link.
     Trace(Arc<Trace>),
 }
 
 impl Rate {
-    /// The rate in the long run; `None` without a limit. That of a trace is without the link's overhead.
+    /// The mean rate; `None` if unlimited. The rate of a trace excludes the link's overhead.
     pub fn mean(&self) -> Option<Bitrate> {
         match self {
             Self::Unlimited => None,
@@ -95,18 +94,18 @@ impl Rate {
     }
 }
 
-/// How much may wait in a queue, written "6MB", "50ms" or "1000p".
+/// The limit of a queue, written "6MB", "50ms" or "1000p".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Limit {
-    /// 100 ms, the order of a consumer line's or a port's buffer and a round trip over an ocean; on a slow link what four full
-    /// packets need, for a queue that holds none drops most of what is sent.
+    /// 100 ms, similar to the buffers of consumer lines and to an intercontinental round trip, but at least
+    /// four full packets: a smaller queue on a slow link drops most packets.
     #[default]
     Usual,
     /// Bytes on the link, headers and overhead included.
     Bytes(Bytes),
-    /// As many bytes as the rate sends in this time.
+    /// The bytes that the rate sends in this time.
     Time(Duration),
-    /// Segments, whatever their size; the one that is being sent does not count.
+    /// Segments of any size, without the segment in transmission.
     Packets(u32),
 }
 
@@ -144,17 +143,17 @@ impl fmt::Display for Limit {
     }
 }
 
-/// How the segments of a super-packet reach the receiver. It changes how the receiver's memory is used and how many
-/// acknowledgements it sends, and so TCP's behaviour: it is part of a result.
+/// How the segments of a super-packet reach the receiver. It affects the receiver's memory use and the
+/// number of acknowledgements, and thus TCP's behaviour. It is part of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Receive {
-    /// Together as far as a network card's own coalescing would keep them: 200 us of transmission, but at least one segment;
-    /// on a recorded link, what leaves at the same millisecond.
+    /// Coalesced as a network card does: 200 us of transmission, but at least one segment; on a recorded
+    /// link, the segments that leave in the same millisecond.
     #[default]
     Slice,
-    /// Each on its own.
+    /// Each segment separately.
     Segment,
-    /// As the sender's kernel made them, up to 64 KB in one.
+    /// As the sender's kernel sends them, up to 64 KB.
     Gso,
 }
 
@@ -189,8 +188,8 @@ impl fmt::Display for Receive {
 /// card's interrupt moderation coalesces, and less than one 1500-byte packet below 60 Mbit/s.
 pub const SLICE_TIME: Duration = Duration::from_micros(200);
 
-/// What may wait where nobody says how much: this time, and at least so many full packets. Below 500 Kbit/s those are more:
-/// with less than a full packet's room a link passes only what finds it idle.
+/// Default queue limit: this time, but at least `FEW` full packets, which is more below 500 Kbit/s. With
+/// less room than one packet, a link passes only packets that find it idle.
 const USUAL: Duration = Duration::from_millis(100);
 const FEW: u64 = 4;
 
@@ -253,7 +252,7 @@ mod tests {
         // 100 ms at 10 Kbit/s are 125 bytes.
         assert_eq!(config("10Kbit", Limit::default()).capacity().bytes, 4 * 1538);
         assert_eq!(config("10Kbit", Limit::Time(USUAL)).capacity().bytes, 125);
-        // At 1 Mbit/s they are 12 500, eight packets.
+        // At 1 Mbit/s they are 12 500 bytes, eight packets.
         assert_eq!(config("1Mbit", Limit::default()).capacity().bytes, 12_500);
     }
 }

@@ -1,4 +1,4 @@
-//! What went through a link, by its fate.
+//! Counters of a link, by the fate of segments.
 
 use crate::{Treatment, amount::Amount};
 
@@ -6,26 +6,25 @@ use crate::{Treatment, amount::Amount};
 /// always, where the backlog is [`Link::backlog`](crate::Link::backlog).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// What arrived at the link.
+    /// Arrived at the link.
     pub offered: Amount,
-    /// What will come out, or has, copies included.
+    /// Delivered, or scheduled for delivery, including copies.
     pub delivered: Amount,
     /// Lost in transit.
     pub lost: Amount,
-    /// What found the queue full, or had to leave it for what did.
+    /// Dropped because the queue was full; with fair queueing, pushed out of it.
     pub overflowed: Amount,
-    /// What the queue's discipline dropped although there was room.
+    /// Dropped by the queue discipline although there was room.
     pub managed: Amount,
     /// Copies made in transit.
     pub duplicated: Amount,
-    /// Delivered segments that this link has marked for congestion.
+    /// Delivered segments with a congestion mark set by this link.
     pub marked: Amount,
-    /// Delivered segments that are damaged.
+    /// Delivered segments with a bit error.
     pub corrupted: Amount,
 }
 
 impl Counters {
-    /// Counts what arrives.
     pub(crate) fn deliver(&mut self, amount: Amount, treatment: Treatment) {
         self.delivered += amount;
         if treatment.mark {

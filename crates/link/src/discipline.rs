@@ -1,4 +1,4 @@
-//! Which discipline a queue has, and how a person writes it.
+//! Queue disciplines and their text format.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -6,30 +6,32 @@ use units::duration;
 
 use crate::NameError;
 
-/// Which packet is next, and which are dropped before the queue is full. Written as its name, perhaps with parameters:
-/// "droptail", "codel", "codel target 20ms interval 400ms", "fq_codel flows 64".
+/// A queue discipline: which packet is next, and which are dropped before the queue is full. Written as its
+/// name with optional parameters: "droptail", "codel", "codel target 20ms interval 400ms", "fq_codel flows
+/// 64".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Discipline {
-    /// First in, first out; what finds the queue full is dropped.
+    /// First in, first out; packets that find the queue full are dropped.
     #[default]
     DropTail,
-    /// First in, first out; a queue that stands longer than an interval loses a segment now and then (RFC 8289).
+    /// First in, first out. If the queue delay exceeds the target for an interval, segments are dropped at
+    /// increasing frequency (RFC 8289).
     Codel {
-        /// The delay that may stand.
+        /// The acceptable standing delay.
         target: Duration,
-        /// How long it may stand above that: a round trip of the slowest usual path.
+        /// How long the delay may exceed the target: the round-trip time of the slowest common path.
         interval: Duration,
     },
-    /// A queue for each flow, served in turns, each under CoDel. What finds the queue full pushes out the first of
-    /// the flow with the longest queue (RFC 8290).
+    /// One queue per flow, served round-robin, each with CoDel. A packet that finds the total limit reached
+    /// displaces the head of the longest queue (RFC 8290).
     FqCodel {
-        /// The delay that may stand in a flow's queue.
+        /// The acceptable standing delay of a flow's queue.
         target: Duration,
-        /// How long it may stand above that.
+        /// How long the delay may exceed the target.
         interval: Duration,
-        /// How many queues the flows are hashed into, 1 to 65536.
+        /// Number of queues that the flows are hashed into, 1 to 65536.
         flows: u32,
-        /// Bytes that a flow may send in a turn, 256 to 1 MB.
+        /// Bytes per flow and round, 256 to 1 MB.
         quantum: u32,
     },
 }
@@ -42,7 +44,7 @@ impl Discipline {
         Self::FqCodel { target: TARGET, interval: INTERVAL, flows: FLOWS, quantum: QUANTUM };
 }
 
-/// A discipline that cannot be read.
+/// A text that is not a valid discipline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DisciplineError {
     /// No discipline has this name.
@@ -58,7 +60,7 @@ pub enum DisciplineError {
         /// Its parameters.
         expected: &'static str,
     },
-    /// A parameter without a usable value.
+    /// A parameter without a valid value.
     #[error("the {parameter} of {discipline} is \"{value}\"; expected {expected}")]
     Value {
         /// The discipline's name.
@@ -142,7 +144,7 @@ impl Discipline {
 }
 
 impl fmt::Display for Discipline {
-    /// The name, and the parameters that are not the default.
+    /// The name, and the parameters that differ from the defaults.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         let (target, interval) = match self {

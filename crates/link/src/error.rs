@@ -20,7 +20,7 @@ pub enum FileError {
         expected: &'static str,
     },
     /// A trace whose time runs backwards.
-    #[error("line {line}: {after} ms comes after {before} ms; sort the opportunities by time")]
+    #[error("line {line}: {after} ms is after {before} ms; sort the opportunities by time")]
     Decreasing {
         /// Counted from 1.
         line: usize,
@@ -49,11 +49,11 @@ pub enum FileError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{found}\" is not a {kind}; expected {expected}")]
 pub struct NameError {
-    /// What the name was to be.
+    /// The expected kind of name.
     pub kind: &'static str,
     /// The given text.
     pub found: String,
-    /// The names that there are.
+    /// The valid names.
     pub expected: &'static str,
 }
 

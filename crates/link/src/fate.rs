@@ -1,8 +1,7 @@
-//! What happens to segments in transit: some are lost, damaged or copied.
+//! Impairments of segments in transit: loss, damage, duplication.
 
 use crate::{Config, Loss, loss::Occurrences, random::Random};
 
-/// What happens to segments in transit.
 #[derive(Debug)]
 pub(crate) struct Fates {
     loss: Occurrences,
@@ -12,30 +11,25 @@ pub(crate) struct Fates {
     bits: Random,
 }
 
-/// What happens to the next segments.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Nothing, to this many.
+    /// This number of segments is unaffected.
     Clear(u32),
-    /// The next one is lost.
     Lost,
-    /// The next one arrives otherwise than it left.
     Changed(Change),
 }
 
-/// How a segment arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Change {
-    /// Twice.
+    /// Delivered twice.
     pub(crate) copied: bool,
-    /// Without propagation, before those that left earlier.
+    /// Without propagation delay, ahead of earlier segments.
     pub(crate) early: bool,
-    /// With a wrong bit, chosen by these.
+    /// With a bit error at a position chosen by these random bits.
     pub(crate) corrupt: Option<u64>,
 }
 
 impl Fate {
-    /// How many segments it concerns.
     pub(crate) fn segments(&self) -> u32 {
         match self {
             Self::Clear(segments) => *segments,
@@ -56,7 +50,7 @@ impl Fates {
         }
     }
 
-    /// Changes the chances from here on.
+    /// Applies new probabilities to the following segments.
     pub(crate) fn set(&mut self, config: &Config) {
         self.loss.set(&config.loss);
         self.duplicate.set(&Loss::Bernoulli(config.duplicate));
@@ -64,7 +58,7 @@ impl Fates {
         self.reorder.set(&Loss::Bernoulli(config.reorder));
     }
 
-    /// Decides over the next segment, and over up to `most` if the same happens to them: nothing.
+    /// Decides the fate of the next segment, or of up to `most` unaffected segments.
     pub(crate) fn next(&mut self, most: u32) -> Fate {
         let processes = [&mut self.loss, &mut self.duplicate, &mut self.reorder, &mut self.corrupt];
         let clear = processes.iter().map(|process| process.clear()).min().unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! From the transmitter to the receiver: propagation, jitter and the order of arrival.
+//! Propagation, jitter and the order of arrival.
 
 use std::time::Duration;
 
@@ -6,11 +6,10 @@ use units::Probability;
 
 use crate::{Config, Order, random::Random};
 
-/// Segments in flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
     jitter: Random,
-    /// The latest time at which something is due.
+    /// The latest due time so far.
     last_due: Duration,
 }
 
@@ -19,8 +18,8 @@ impl Flight {
         Self { jitter: Random::new(seed, *b"jitter  "), last_due: Duration::ZERO }
     }
 
-    /// When a segment that left at `departure` arrives; an `early` one skips propagation, and so the segments before
-    /// it.
+    /// When a segment that left at `departure` arrives. An `early` segment skips the propagation delay and
+    /// overtakes earlier segments.
     pub(crate) fn due(&mut self, config: &Config, departure: Duration, early: bool) -> Duration {
         if early {
             return departure;
@@ -38,7 +37,7 @@ impl Flight {
     }
 }
 
-/// The shortest time from a departure to an arrival.
+/// The minimum time from departure to arrival.
 pub(crate) fn least(config: &Config) -> Duration {
     match &config.jitter {
         _ if config.reorder > Probability::ZERO => Duration::ZERO,

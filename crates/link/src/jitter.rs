@@ -7,49 +7,49 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 use crate::{NameError, random::Random};
 pub use table::Table;
 
-/// How much the delay varies, in which shape, and whether packets may overtake each other for it.
+/// Amount and distribution of the delay variation, and whether packets may be reordered by it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Jitter {
-    /// Half the width of a uniform shape, the standard deviation of the others.
+    /// Half the width of the uniform distribution, the standard deviation of the others.
     pub spread: Duration,
-    /// How the delays are distributed around the propagation time.
+    /// The distribution of delays around the propagation time.
     pub shape: Shape,
-    /// Whether what left first arrives first.
+    /// Whether packets keep their order.
     pub order: Order,
 }
 
 /// A distribution of delays.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Shape {
-    /// Every delay from propagation - spread to propagation + spread is as likely.
+    /// Uniform from propagation - spread to propagation + spread.
     #[default]
     Uniform,
-    /// The bell, cut off at four standard deviations.
+    /// Normal distribution, truncated at four standard deviations.
     Normal,
-    /// A long tail: most delays are a little shorter than the mean, and a few much longer. Pareto's law with the
+    /// Long-tailed: most delays are slightly below the mean, and a few far above. Pareto distribution with
     /// exponent 3.
     Pareto,
-    /// As measured.
+    /// A measured distribution.
     Table(Arc<Table>),
 }
 
 /// Whether packets may overtake each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// A delayed packet holds up those after it, as in one queue.
+    /// A delayed packet also delays its successors, as in a single queue.
     #[default]
     Kept,
-    /// Each comes when it comes, as over several paths.
+    /// Each packet has an independent delay, as over several paths.
     Free,
 }
 
 impl Jitter {
-    /// A delay around `propagation`, never negative.
+    /// A random delay around `propagation`, never negative.
     pub(crate) fn draw(&self, propagation: Duration, random: &mut Random) -> Duration {
         self.delay(propagation, self.shape.draw(random))
     }
 
-    /// The shortest delay that [`Jitter::draw`] may give.
+    /// The minimum result of [`Jitter::draw`].
     pub(crate) fn least(&self, propagation: Duration) -> Duration {
         self.delay(propagation, self.shape.least())
     }
@@ -67,7 +67,7 @@ impl Jitter {
 }
 
 impl Shape {
-    /// A deviation from the mean, in spreads.
+    /// A random deviation from the mean, in spreads.
     fn draw(&self, random: &mut Random) -> f64 {
         match self {
             Self::Uniform => 2.0 * random.uniform() - 1.0,
@@ -77,7 +77,6 @@ impl Shape {
         }
     }
 
-    /// The least deviation.
     fn least(&self) -> f64 {
         match self {
             Self::Uniform => -1.0,
@@ -91,7 +90,7 @@ impl Shape {
 impl FromStr for Shape {
     type Err = NameError;
 
-    /// A shape that needs no file: "uniform", "normal" or "pareto".
+    /// A shape without a file: "uniform", "normal" or "pareto".
     fn from_str(text: &str) -> Result<Self, NameError> {
         match text {
             "uniform" => Ok(Self::Uniform),
@@ -134,16 +133,16 @@ impl fmt::Display for Order {
     }
 }
 
-/// Box and Muller's transform of two uniform numbers.
+/// Box-Muller transform.
 fn normal(random: &mut Random) -> f64 {
     let radius = (-2.0 * random.uniform().ln()).sqrt();
     radius * (std::f64::consts::TAU * random.uniform()).cos()
 }
 
-/// Beyond four standard deviations lie 6 of 100 000 draws; netem's tables end there too.
+/// 6 of 100 000 draws exceed four standard deviations; netem's tables are truncated there too.
 const NORMAL_CUT: f64 = 4.0;
 
-/// The mean of Pareto's law from 1 on with the exponent a: a / (a - 1).
+/// The mean of a Pareto distribution from 1 with exponent a: a / (a - 1).
 const PARETO_MEAN: f64 = 1.5;
 /// Its standard deviation: the root of a / (a - 2), over a - 1. For a = 3 that is sqrt(3) / 2.
 const PARETO_DEVIATION: f64 = 0.866_025_403_784_438_6;

@@ -1,26 +1,30 @@
 //! One direction of one path: rate, queue, propagation delay and loss, in logical time.
 //!
-//! A [`Link`] is told when a [`Packet`] arrives, and decides the fate of each of its segments: delivered at a due
-//! time, or dropped and why. It reads no clock and does no I/O, so the same engine runs in tests in virtual time and
-//! inside the planet's switch. The same seed and the same arrivals give the same verdicts, always.
+//! A [`Link`] receives each [`Packet`] with its arrival time, and decides the fate of each of its segments:
+//! delivered at a due time, or dropped with a cause. It reads no clock and does no I/O, so the same engine
+//! runs in tests in virtual time and in the planet's switch. The same seed and the same arrivals always
+//! yield the same verdicts.
 //!
 //! ```text
 //!  arrival ──> queue and its discipline ──> rate or trace ──> loss, damage, copies ──> propagation, jitter ──> due
 //! ```
 //!
-//! Waiting packets are decided slice by slice, at the logical time at which the link becomes free for them, and never by what
-//! arrives after that. [`Link::offer`] and [`Link::advance`] tell all that begins to leave by "now", so a caller that
-//! is late shifts a packet and never the capacity. [`Link::next_timeout`] returns when to call again so that every
-//! delivery is announced before it is due; on a long path such calls are rare. Lost segments have occupied the link like
-//! any other; that is where they were lost.
+//! Waiting packets are decided slice by slice, at the logical time at which the link becomes free for them.
+//! Later arrivals never change a decision. [`Link::offer`] and [`Link::advance`] report the fate of all
+//! segments that start to leave by "now", so a late caller delays packets but never changes the capacity.
+//! [`Link::next_timeout`] returns when to call again so that every delivery is announced before it is due;
+//! on a long path such calls are rare. Lost segments occupy the link like any others, because they are lost
+//! after transmission.
 //!
-//! A packet may be a *super-packet*: up to 64 KB that the kernel would cut into segments only at the network card.
-//! Everything is accounted for each segment that would travel on a real link, header and link overhead included.
+//! A packet may be a *super-packet*: up to 64 KB that the kernel segments only at the network card.
+//! Everything is accounted for each segment that would travel on a real link, including headers and link
+//! overhead.
 //!
 //! - [`Packet`], [`Arrival`]: the input; [`Verdict`]: its fate.
-//! - [`Config`]: what a link is. [`Rate`] and [`Trace`]: how fast; [`Limit`] and [`Discipline`]: how much waits and what goes
-//!   next; [`Loss`], [`Jitter`]: what happens on the way; [`Receive`]: how segments reach the receiver.
-//! - [`netem`]: the same from a line that was written for Linux' netem.
+//! - [`Config`]: configuration of a link. [`Rate`] and [`Trace`]: the transmission rate; [`Limit`] and
+//!   [`Discipline`]: the queue; [`Loss`], [`Jitter`]: impairments in transit; [`Receive`]: how segments
+//!   reach the receiver.
+//! - [`netem`]: the same settings in the syntax of Linux netem.
 //! - [`Link::offer`]: start here.
 //!
 //! ```

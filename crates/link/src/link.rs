@@ -1,4 +1,4 @@
-//! The link itself: queue, transmitter, loss and propagation put together.
+//! The link: combines queue, transmitter, loss and propagation.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -12,25 +12,25 @@ use crate::{
     transmitter::Transmitter,
 };
 
-/// One direction of one path. See the crate's documentation for the model. `T` is data of the caller that comes back with
-/// each verdict.
+/// One direction of one path. See the crate's documentation for the model. `T` is caller data that each
+/// verdict returns.
 #[derive(Debug)]
 pub struct Link<T: Clone> {
     config: Config,
     seed: u64,
     queue: Queue<T>,
-    /// When the first packet came into an empty queue.
+    /// When the first packet arrived at the empty queue.
     waiting_since_ps: u64,
     transmitter: Transmitter,
     fates: Fates,
     flight: Flight,
-    /// Verdicts that fell while there was nobody to tell them to.
+    /// Verdicts decided in [`Link::reconfigure`], to be reported by the next call.
     untold: VecDeque<(T, Verdict)>,
     counters: Counters,
 }
 
 impl<T: Clone> Link<T> {
-    /// A link that is idle at time zero.
+    /// An idle link at time zero.
     pub fn new(config: Config, seed: u64) -> Self {
         Self {
             seed,
@@ -45,13 +45,14 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// What the link is now.
+    /// The current configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Changes the link from `now` on. Waiting packets stay queued as bytes and drain at the new rate; what was decided
-    /// before keeps its verdict, and nothing overtakes it unless the order is free.
+    /// Changes the link from `now` on. Waiting packets stay queued as bytes and drain at the new rate.
+    /// Earlier decisions are unchanged, and later packets do not overtake them unless
+    /// [`Order::Free`](crate::Order::Free) permits it.
     pub fn reconfigure(&mut self, now: Duration, config: Config) {
         let mut untold = std::mem::take(&mut self.untold);
         self.advance(now, &mut |tag, verdict| untold.push_back((tag.clone(), verdict)));
@@ -66,19 +67,19 @@ impl<T: Clone> Link<T> {
         self.config = config;
     }
 
-    /// What went through so far.
+    /// The counters so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Packets that wait for the link and are not decided yet.
+    /// Waiting packets without a verdict.
     pub fn backlog(&self) -> Amount {
         self.queue.amount()
     }
 
-    /// A packet arrives at `now`; `each` is called with the verdicts that are known now for the segments of this packet and of those
-    /// before it, in the order of decision. `now` must not run backwards between calls by more than the caller's own
-    /// batching.
+    /// Adds a packet that arrives at `now`. Calls `each` with the verdicts that are now decided, for
+    /// segments of this and earlier packets, in the order of decision. `now` must not run backwards between
+    /// calls by more than the caller's own batching.
     pub fn offer(&mut self, now: Duration, arrival: Arrival<T>, each: &mut impl FnMut(&T, Verdict)) {
         self.advance(now, each);
         let now_ps = picoseconds(now);
@@ -106,7 +107,7 @@ impl<T: Clone> Link<T> {
         self.decide(now_ps, each);
     }
 
-    /// Decides everything whose time has come by `now`.
+    /// Decides everything due by `now`.
     pub fn advance(&mut self, now: Duration, each: &mut impl FnMut(&T, Verdict)) {
         for (tag, verdict) in self.untold.drain(..) {
             each(&tag, verdict);
@@ -114,8 +115,8 @@ impl<T: Clone> Link<T> {
         self.decide(picoseconds(now), each);
     }
 
-    /// When [`Link::advance`] must be called next so that no delivery is told after it is due; `None` when nothing
-    /// waits.
+    /// When [`Link::advance`] must be called next so that every delivery is reported before it is due;
+    /// `None` if the queue is empty.
     pub fn next_timeout(&self) -> Option<Duration> {
         if !self.untold.is_empty() {
             return Some(Duration::ZERO);
@@ -123,8 +124,7 @@ impl<T: Clone> Link<T> {
         self.next_start_ps().map(|start_ps| duration(start_ps).saturating_add(flight::least(&self.config)))
     }
 
-    /// The remaining capacity of the queue when `packet` has arrived, given the bytes that the transmitter has yet to
-    /// send.
+    /// The remaining queue capacity on the arrival of `packet`, given the unsent bytes of the transmitter.
     fn capacity(&self, now_ps: u64, packet: &Packet) -> Amount {
         let capacity = self.config.capacity();
         if capacity == Amount::MAX {
@@ -134,8 +134,8 @@ impl<T: Clone> Link<T> {
         if unsent.bytes > 0 || !self.queue.is_empty() {
             return capacity.less(unsent);
         }
-        // A segment that finds the link idle need not wait: even a queue without room lets a segment pass, and one that begins
-        // to leave at once is not counted among the packets.
+        // A segment that finds the link idle does not wait: it passes even a queue without room. A segment
+        // that starts to leave immediately does not count as a waiting packet.
         let first = packet.amount(&(0..1));
         let begins = self.transmitter.start_ps(now_ps) == now_ps;
         Amount {
@@ -144,7 +144,7 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Drops from the flow with the longest queue until the rest is within `capacity`.
+    /// Drops from the longest flow until the queue is within `capacity`.
     fn push_out(&mut self, capacity: Amount, each: &mut impl FnMut(&T, Verdict)) {
         while !self.queue.amount().is_within(capacity) {
             self.queue.choose_longest();
@@ -156,7 +156,7 @@ impl<T: Clone> Link<T> {
         (!self.queue.is_empty()).then(|| self.transmitter.start_ps(self.waiting_since_ps))
     }
 
-    /// Decides what begins to leave by `until_ps`.
+    /// Decides all segments that start to leave by `until_ps`.
     fn decide(&mut self, until_ps: u64, each: &mut impl FnMut(&T, Verdict)) {
         while let Some(start_ps) = self.next_start_ps().filter(|start_ps| *start_ps <= until_ps) {
             match self.queue.judge(start_ps) {
@@ -168,7 +168,7 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Whether the chosen packet can be told of congestion without a loss.
+    /// Whether the chosen packet supports a congestion mark instead of a drop.
     fn may_mark(&self) -> bool {
         self.config.ecn && self.queue.head().is_some_and(|head| head.ecn == Ecn::Capable)
     }

@@ -1,7 +1,7 @@
-//! Which segments are lost.
+//! Segment loss.
 //!
-//! Instead of one draw per segment, one draw determines how many segments survive until the next loss, so a lossless gigabit
-//! costs nothing and the outcome does not depend on how segments are grouped.
+//! Instead of one draw per segment, one draw determines how many segments survive until the next loss. A
+//! lossless gigabit link costs nothing, and the outcome does not depend on how segments are grouped.
 
 mod trace;
 
@@ -12,40 +12,40 @@ use units::Probability;
 use crate::random::Random;
 pub use trace::LossTrace;
 
-/// How segments are lost. Written "0.1%", or in netem's words "gemodel 1% 10% 70% 0.1%", of which all but
-/// the first may be left out.
+/// A loss model. Written "0.1%", or in netem's syntax "gemodel 1% 10% 70% 0.1%", where all shares but the
+/// first are optional.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
-    /// Each with the same chance, independently.
+    /// The same probability for each segment, independently.
     Bernoulli(Probability),
-    /// In bursts: the link is in a good or in a bad state, and may change it after each segment (Gilbert 1960,
-    /// Elliott 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state,
-    /// for `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
+    /// Burst losses: the link is in a good or a bad state, and may change it after each segment (Gilbert
+    /// 1960, Elliott 1963). On average the share `to_bad / (to_bad + to_good)` of the segments is in the
+    /// bad state, in runs of `1 / to_good` segments. netem writes it `loss gemodel p r 1-h 1-k`.
     GilbertElliott {
-        /// Chance that the good state becomes bad: netem's p.
+        /// Probability of the transition from good to bad: netem's p.
         to_bad: Probability,
-        /// Chance that the bad state becomes good: netem's r.
+        /// Probability of the transition from bad to good: netem's r.
         to_good: Probability,
-        /// Chance of loss in the bad state: netem's 1-h.
+        /// Probability of loss in the bad state: netem's 1-h.
         in_bad: Probability,
-        /// Chance of loss in the good state: netem's 1-k.
+        /// Probability of loss in the good state: netem's 1-k.
         in_good: Probability,
     },
-    /// As recorded, from the beginning.
+    /// Recorded losses, from the start of the recording.
     Trace(Arc<LossTrace>),
 }
 
 impl Default for Loss {
-    /// None is lost.
+    /// No loss.
     fn default() -> Self {
         Self::Bernoulli(Probability::ZERO)
     }
 }
 
 impl Loss {
-    /// Gilbert and Elliott's model with up to four shares in netem's order: p, r, 1-h, 1-k. What is left out has
-    /// netem's defaults: a bad state that ends with the chance 1-p, in which all are lost, and a good one in which
-    /// none is. `None` for no share, or more than four.
+    /// The Gilbert-Elliott model with one to four shares in netem's order: p, r, 1-h, 1-k. Missing shares
+    /// have netem's defaults: r = 1-p, all segments lost in the bad state, no loss in the good state.
+    /// `None` for any other number of shares.
     pub fn gilbert_elliott(shares: &[Probability]) -> Option<Self> {
         let (to_bad, rest) = shares.split_first()?;
         let defaults = [Probability::new(1.0 - to_bad.get())?, Probability::ONE, Probability::ZERO];
@@ -59,16 +59,16 @@ impl Loss {
     }
 }
 
-/// A loss that cannot be read.
+/// A text that is not a valid loss.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LossError {
-    /// A share that is none.
+    /// A share is invalid.
     #[error(transparent)]
     Share(#[from] units::Error),
     /// Too few or too many shares.
     #[error("gemodel has {found} shares after it; expected 1 to 4: p, r, 1-h and 1-k")]
     Shares {
-        /// How many were written.
+        /// The number of shares found.
         found: usize,
     },
 }
@@ -86,7 +86,7 @@ impl FromStr for Loss {
 }
 
 impl fmt::Display for Loss {
-    /// As it is parsed; a recording has no such form and is shown as "recorded".
+    /// The parsed form; a recording is shown as "recorded".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bernoulli(chance) => chance.fmt(f),
@@ -98,34 +98,32 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Something that happens to some of the segments, one after the other.
+/// A process that affects some of the segments in sequence.
 #[derive(Debug)]
 pub(crate) struct Occurrences {
     model: Loss,
     random: Random,
     place: Place,
-    /// How many segments certainly pass from here.
+    /// Number of following segments that are unaffected.
     clear: u64,
-    /// Whether it happens to the one after them; else the model must be asked again there.
+    /// Whether the segment after them is affected; otherwise the model must be evaluated again there.
     happens: bool,
 }
 
-/// Where in its model a process is.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    /// Gilbert-Elliott: whether the link is in the bad state.
     is_bad: bool,
-    /// Gilbert-Elliott: how many segments meet this state before it changes; 0 if that must be drawn.
+    /// Gilbert-Elliott: number of segments until the state changes; 0 if not drawn yet.
     left: u64,
-    /// Trace: how many losses have passed.
+    /// Trace: index of the next loss.
     losses: usize,
 }
 
 /// The model's prediction for the next segments.
 enum Next {
-    /// This many pass, and the next one is affected.
+    /// This number of segments is unaffected, and the next one is affected.
     After(u64),
-    /// This many pass, and then the model must be asked again.
+    /// This number of segments is unaffected; then the model must be evaluated again.
     Clear(u64),
 }
 
@@ -136,7 +134,7 @@ impl Occurrences {
         occurrences
     }
 
-    /// Changes the model from here on; a new one begins at its beginning.
+    /// Changes the model for the following segments. A new model starts from its initial state.
     pub(crate) fn set(&mut self, model: &Loss) {
         if self.model != *model {
             self.model = model.clone();
@@ -145,12 +143,12 @@ impl Occurrences {
         }
     }
 
-    /// How many segments certainly pass from here; 0 if it happens to the next one.
+    /// Number of following segments that are unaffected; 0 if the next one is affected.
     pub(crate) fn clear(&self) -> u64 {
         self.clear
     }
 
-    /// Goes on by `segments`: by as many as are clear or fewer, or by the one that it happens to.
+    /// Advances by `segments`: at most the unaffected ones, or the affected one.
     pub(crate) fn pass(&mut self, segments: u32) {
         match self.clear {
             u64::MAX => return,
@@ -190,8 +188,8 @@ impl Occurrences {
 }
 
 impl Place {
-    /// The prediction in a state that each segment ends with the chance `leave`, and in which each is lost with
-    /// `lose`.
+    /// The prediction in a state that each segment leaves with probability `leave` and in which each is
+    /// lost with probability `lose`.
     fn within(&mut self, leave: Probability, lose: Probability, random: &mut Random) -> Next {
         if self.left == 0 {
             self.left = random.failures(leave).saturating_add(1);
@@ -208,8 +206,8 @@ impl Place {
     }
 }
 
-/// How far to look ahead for a loss: far enough that slices are not cut for nothing, and no further than the
-/// segments can pay for.
+/// Limit of the search for the next loss: large enough that slices are not cut needlessly, and bounded
+/// relative to the number of segments.
 const LOOK_AHEAD: u64 = 65_536;
 
 #[cfg(test)]

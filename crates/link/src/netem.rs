@@ -1,11 +1,13 @@
-//! Impairments as Linux' `tc ... netem` writes them: "delay 40ms 5ms distribution normal loss 0.1% rate 10mbit".
+//! Parses impairments in the syntax of `tc ... netem`: "delay 40ms 5ms distribution normal loss 0.1% rate
+//! 10mbit".
 //!
-//! Keywords and units are those of tc, including its traps: a time without a unit is in microseconds, "mbps" is megabytes a
-//! second, and a percentage needs no sign. What a link cannot do is refused, never left out.
+//! Keywords and units are equal to those in tc, including its pitfalls: a time without a unit is in microseconds,
+//! "mbps" is megabytes per second, and a percentage needs no sign. Unsupported options are errors, never
+//! ignored.
 //!
-//! Two things differ from netem. A limit applies to packets that wait for the rate, where netem also counts packets in flight
-//! and so loses packets on a long path; and without a rate nothing waits. A copy is made after transmission, so it takes
-//! no capacity.
+//! Two things differ from netem. A limit applies to packets that wait for the rate, whereas netem also
+//! counts packets in flight and so drops packets on a long path; without a rate there is no queue. A copy
+//! is made after transmission, so it uses no capacity.
 
 mod distribution;
 mod error;
@@ -21,31 +23,31 @@ pub use error::NetemError;
 use value::{integer, percent, rate, time};
 use words::Words;
 
-/// The settings of a netem line; those that it does not contain are absent.
+/// The settings of a netem line. Options that it does not contain are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Impairment {
-    /// Propagation.
+    /// The propagation delay.
     pub delay: Option<Duration>,
-    /// How the delay varies. Packets overtake each other, as they do in netem.
+    /// The delay variation. Packets overtake each other, as in netem.
     pub jitter: Option<Jitter>,
-    /// Which segments are lost.
+    /// The loss model.
     pub loss: Option<Loss>,
-    /// Chance of a second copy.
+    /// Probability of a duplicate.
     pub duplicate: Option<Probability>,
-    /// Chance of a wrong bit.
+    /// Probability of a bit error.
     pub corrupt: Option<Probability>,
-    /// Chance that a segment skips the delay.
+    /// Probability that a segment skips the delay.
     pub reorder: Option<Probability>,
-    /// How fast bits leave.
+    /// The transmission rate.
     pub rate: Option<Bitrate>,
     /// Framing bytes of each segment, written after the rate.
     pub overhead: Option<u32>,
-    /// How many segments may wait.
+    /// The queue limit in segments.
     pub limit: Option<u32>,
 }
 
 impl Impairment {
-    /// Changes of `config` what the line mentions. A delay without jitter has none.
+    /// Applies the settings of the line to `config`. A delay without jitter removes the jitter.
     pub fn apply(&self, config: &mut Config) {
         let Self { delay, jitter, loss, duplicate, corrupt, reorder, rate, overhead, limit } = self.clone();
         if let Some(delay) = delay {
@@ -66,7 +68,7 @@ impl Impairment {
     }
 }
 
-/// Reads the part of a tc command after the word `netem`; the word itself may be included.
+/// Parses the part of a tc command after the word `netem`; the word itself is optional.
 pub fn parse(text: &str) -> Result<Impairment, NetemError> {
     let mut words = Words::new(text);
     words.skip("netem");
@@ -89,13 +91,13 @@ pub fn parse(text: &str) -> Result<Impairment, NetemError> {
     Ok(impairment)
 }
 
-/// The keyword of a setting, and the function that reads its arguments.
+/// The keywords of an option, and its parser.
 struct NetemOption {
     names: &'static [&'static str],
     read: fn(&mut Impairment, &mut Words<'_>) -> Result<(), NetemError>,
 }
 
-/// The first name is netem's, the others are those that tc takes for it.
+/// The first name is netem's; the others are tc's aliases.
 const OPTIONS: &[NetemOption] = &[
     NetemOption { names: &["delay", "latency"], read: read_delay },
     NetemOption { names: &["distribution"], read: read_distribution },
@@ -204,7 +206,7 @@ fn alone(option: &'static str, words: &mut Words<'_>) -> Result<Probability, Net
     Ok(chance)
 }
 
-/// What netem has and a link does not.
+/// Options that netem has and a link does not.
 fn refusal(word: &str) -> Option<NetemError> {
     let (what, instead) = match word {
         "slot" => (

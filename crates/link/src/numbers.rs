@@ -8,7 +8,6 @@ pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// The number in a word.
 pub(crate) fn number<N: std::str::FromStr>(word: &[u8]) -> Option<N> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use crate::amount::Amount;
 
-/// The shape of a packet: one segment, or a super-packet that stands for several.
+/// The size of a packet: one segment, or a super-packet of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// Bytes of IP and transport header; every segment carries its own copy.
+    /// Bytes of IP and transport headers; every segment has a copy.
     headers: u32,
-    /// Bytes after the headers, all segments together.
+    /// Bytes after the headers, in all segments together.
     payload: u32,
-    /// Bytes of payload in each segment but the last, which may have less.
+    /// Payload bytes per segment; the last segment may have fewer.
     segment_payload: u32,
 }
 
 impl Packet {
-    /// A packet that travels as it is.
+    /// A packet of one segment.
     pub fn single(bytes: u32) -> Self {
         Self { headers: bytes, payload: 0, segment_payload: 0 }
     }
@@ -28,7 +28,7 @@ impl Packet {
         Self { headers, payload, segment_payload }
     }
 
-    /// How many packets this is on a real link, at least 1.
+    /// Number of packets on a real link, at least 1.
     pub fn segments(&self) -> u32 {
         if self.payload == 0 { 1 } else { self.payload.div_ceil(self.segment_payload) }
     }
@@ -51,7 +51,6 @@ impl Packet {
         Self { headers: self.headers.saturating_add(overhead), ..self }
     }
 
-    /// The size of `segments` of a framed packet on the link.
     pub(crate) fn amount(&self, segments: &Range<u32>) -> Amount {
         Amount {
             segments: u64::from(segments.end - segments.start),
@@ -64,7 +63,7 @@ impl Packet {
         u64::from(self.headers) + u64::from(self.segment_payload)
     }
 
-    /// How many segments of a framed packet fit into `room`.
+    /// Number of segments of a framed packet that fit into `room`.
     pub(crate) fn segments_within(&self, room: Amount) -> u32 {
         let all = self.segments();
         let by_count = u32::try_from(room.segments).unwrap_or(u32::MAX).min(all);

@@ -1,4 +1,4 @@
-//! The packets that wait for the link, and which of them is next.
+//! The queue of a link, and the choice of the next packet.
 
 mod codel;
 mod fifo;
@@ -10,15 +10,14 @@ use fq_codel::FqCodel;
 
 use crate::{Discipline, Ecn, Packet, amount::Amount};
 
-/// A packet of which some segments wait.
 #[derive(Debug)]
 pub(crate) struct Waiting<T> {
     pub(crate) arrival_ps: u64,
-    /// With the link's framing.
+    /// Including the link's framing.
     pub(crate) packet: Packet,
-    /// The first segment that waits.
+    /// Index of the first waiting segment.
     pub(crate) first: u32,
-    /// The index after the last waiting one.
+    /// Index after the last waiting segment.
     pub(crate) end: u32,
     pub(crate) flow: u64,
     pub(crate) ecn: Ecn,
@@ -26,7 +25,6 @@ pub(crate) struct Waiting<T> {
 }
 
 impl<T> Waiting<T> {
-    /// What waits of it.
     pub(crate) fn amount(&self) -> Amount {
         self.packet.amount(&(self.first..self.end))
     }
@@ -35,31 +33,28 @@ impl<T> Waiting<T> {
 /// A discipline's decision about the next segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// It goes.
+    /// It is sent.
     Pass(Grant),
-    /// Its sender must be told that there is a standing queue: by a mark, or by its loss.
+    /// The queue is standing: signal congestion to the sender by a mark or a drop.
     Signal,
 }
 
-/// What may go now: a segment, and those after it in its packet.
+/// Permission to send a segment and its successors in the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// Those after it must begin before this time.
+    /// The successors must start before this time.
     pub(crate) until_ps: u64,
-    /// How many in all.
     pub(crate) most: u32,
-    /// Whether it carries a mark of congestion.
+    /// Whether the segment carries a congestion mark.
     pub(crate) mark: bool,
 }
 
 impl Grant {
     /// The whole packet.
     const ALL: Self = Self { until_ps: u64::MAX, most: u32::MAX, mark: false };
-    /// One segment that signals congestion.
     pub(crate) const MARKED: Self = Self { until_ps: u64::MAX, most: 1, mark: true };
 }
 
-/// Packets that wait, under a discipline.
 #[derive(Debug)]
 pub(crate) enum Queue<T> {
     DropTail(Fifo<T>),
@@ -68,7 +63,7 @@ pub(crate) enum Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// An empty queue. The seed decides which flows share one of fair queueing's queues.
+    /// An empty queue. The seed determines which flows share a queue.
     pub(crate) fn new(discipline: &Discipline, seed: u64) -> Self {
         match *discipline {
             Discipline::DropTail => Self::DropTail(Fifo::default()),
@@ -81,7 +76,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The same packets, in the order of their arrival, under another discipline.
+    /// Moves the packets to another discipline, in the order of their arrival.
     pub(crate) fn under(self, discipline: &Discipline, seed: u64) -> Self {
         let mut packets: Vec<_> = match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => fifo.into_packets().into(),
@@ -93,7 +88,6 @@ impl<T> Queue<T> {
         queue
     }
 
-    /// What waits in all.
     pub(crate) fn amount(&self) -> Amount {
         match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => fifo.amount(),
@@ -112,7 +106,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Chooses the segment that leaves next, at `now_ps`, and returns its fate; `None` if the queue is empty.
+    /// Chooses the segment that leaves next at `now_ps`, and decides about it; `None` if the queue is
+    /// empty.
     pub(crate) fn judge(&mut self, now_ps: u64) -> Option<Judgement> {
         match self {
             Self::DropTail(fifo) => fifo.head().map(|_| Judgement::Pass(Grant::ALL)),
@@ -121,7 +116,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The packet of the segment that was chosen last.
+    /// The packet of the segment chosen last.
     pub(crate) fn head(&self) -> Option<&Waiting<T>> {
         match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => fifo.head(),
@@ -129,8 +124,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Whether flows have separate queues. Then a packet for which there is no room displaces one of the longest
-    /// queue.
+    /// Whether flows have separate queues. A packet without room then displaces one from the longest queue.
     pub(crate) fn is_fair(&self) -> bool {
         matches!(self, Self::FqCodel(_))
     }
@@ -142,7 +136,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Removes segments from that packet because they are sent.
+    /// Removes sent segments from the chosen packet.
     pub(crate) fn send(&mut self, segments: u32) {
         match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => {
@@ -152,7 +146,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Removes the first segment of that packet because it is dropped.
+    /// Removes the dropped first segment from the chosen packet.
     pub(crate) fn drop_one(&mut self) {
         match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => {

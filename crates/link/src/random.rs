@@ -1,10 +1,10 @@
-//! Seeded chance: one generator for each mechanism, so that changing one leaves the draws of the others as they were.
+//! Seeded random numbers. Each mechanism has a separate generator, so that changing one does not affect the
+//! others.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Probability;
 
-/// A stream of random numbers.
 #[derive(Debug)]
 pub(crate) struct Random(Xoshiro256PlusPlus);
 
@@ -14,18 +14,17 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from_be_bytes(name)))
     }
 
-    /// 64 random bits.
     pub(crate) fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in (0, 1], with the 53 bits that an f64 can tell apart.
+    /// Uniform in (0, 1], with the 53 bits of an f64's mantissa.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
     pub(crate) fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// How often something with this `chance` fails to happen before it happens; `u64::MAX` if it never does.
+    /// Number of failures before an event with this `chance`; `u64::MAX` if it never happens.
     ///
     /// P(failures >= k) = (1 - p)^k, so failures = floor(ln u / ln(1 - p)) for u uniform in (0, 1].
     #[expect(

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// A time in picoseconds; in a u64 they last 213 days, and no planet runs that long.
+/// A time in picoseconds. A u64 holds 213 days, longer than any planet runs.
 pub(crate) fn picoseconds(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1_000_000_000_000).saturating_add(u64::from(time.subsec_nanos()) * 1000)
 }
 
-/// The first nanosecond that is not before `ps`.
+/// Rounded up to a nanosecond.
 pub(crate) fn duration(ps: u64) -> Duration {
     Duration::from_nanos(ps.div_ceil(1000))
 }

@@ -1,8 +1,8 @@
-//! A recorded link: when it could send, as mahimahi writes it down.
+//! A recorded link: its transmission opportunities, in the format of mahimahi.
 //!
-//! A file has one number a line: the milliseconds from its beginning at which 1500 bytes may leave. A number that
-//! stands there twice is two opportunities. After the last one the file begins again, so its last number is its
-//! length. The file "1" is 12 Mbit/s.
+//! A file has one number per line: the time in milliseconds at which 1500 bytes may leave. A repeated
+//! number is several opportunities. The trace repeats after its last number, which is therefore its length.
+//! The file "1" is 12 Mbit/s.
 
 use std::fmt;
 
@@ -13,16 +13,16 @@ use crate::{
     numbers::{number, words},
 };
 
-/// The opportunities of a recorded link.
+/// The transmission opportunities of a recorded link.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// In milliseconds, never decreasing; there is at least one, and the last is more than 0.
+    /// In milliseconds, in ascending order; at least one, and the last is more than 0.
     opportunities_ms: Vec<u32>,
 }
 
 impl Trace {
-    /// Reads a trace: whole milliseconds, one a line, never decreasing, the last more than 0, at most 10 million.
-    /// Blank lines, and text after a `#`, are ignored.
+    /// Parses a trace: integer milliseconds, one per line, in ascending order, the last more than 0, at
+    /// most 10 million. Blank lines, and text after a `#`, are ignored.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let mut opportunities_ms = Vec::new();
         let mut last_line = 1;
@@ -45,13 +45,13 @@ impl Trace {
         }
     }
 
-    /// The rate of full IP packets in the long run.
+    /// The mean rate of full IP packets.
     pub fn mean_rate(&self) -> Bitrate {
         let bits = self.count() * OPPORTUNITY_BYTES * 8 * 1000 / self.length_ms();
         Bitrate::from_bits_per_second(bits.max(1)).expect("at least 1 bit a second")
     }
 
-    /// When opportunity `n` comes, counted from 0 through all repetitions, in milliseconds from the beginning.
+    /// The time of opportunity `n`, counted from 0 through all repetitions, in milliseconds from the start.
     pub(crate) fn time_ms(&self, n: u64) -> u64 {
         let (lap, index) = (n / self.count(), n % self.count());
         lap.saturating_mul(self.length_ms()).saturating_add(self.at(index))
@@ -63,7 +63,7 @@ impl Trace {
         lap.saturating_mul(self.count()).saturating_add(self.not_after(within))
     }
 
-    /// How many opportunities, from `n` on, come at the same time.
+    /// Number of opportunities from `n` on at the same time.
     pub(crate) fn alike(&self, n: u64) -> u64 {
         let index = n % self.count();
         self.not_after(self.at(index)) - index
@@ -82,7 +82,7 @@ impl Trace {
         self.opportunities_ms[index as usize].into()
     }
 
-    /// How many opportunities of one repetition come by `time_ms`.
+    /// Number of opportunities in one repetition up to `time_ms`.
     fn not_after(&self, time_ms: u64) -> u64 {
         self.opportunities_ms.partition_point(|at| u64::from(*at) <= time_ms) as u64
     }
@@ -94,8 +94,8 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// The bytes that may leave at an opportunity: an IP packet of the usual size. mahimahi counts 1504 of them because the device
-/// that it reads from puts 4 bytes before each packet.
+/// Bytes per opportunity: an IP packet of the usual size. mahimahi counts 1504 bytes, because its tun
+/// device adds 4 bytes to each packet.
 pub(crate) const OPPORTUNITY_BYTES: u64 = 1500;
 
 /// 40 MB of memory: 5 minutes at 400 Mbit/s.
@@ -136,7 +136,7 @@ mod tests {
             said(b""),
             "the file is empty; expected one time in whole milliseconds a line, below 4294967296"
         );
-        assert_eq!(said(b"5\n3\n"), "line 2: 3 ms comes after 5 ms; sort the opportunities by time");
+        assert_eq!(said(b"5\n3\n"), "line 2: 3 ms is after 5 ms; sort the opportunities by time");
         assert_eq!(
             said(b"0\n0\n"),
             "line 2: the last opportunity is at 0 ms, so the trace has no length; let it end later"

@@ -1,4 +1,4 @@
-//! When bits leave: sends one segment after the other, in logical time.
+//! Serializes segments at the link's rate, in logical time.
 
 mod replay;
 
@@ -9,17 +9,15 @@ use units::Bitrate;
 
 use crate::{Config, Packet, Rate, Receive, amount::Amount, config::SLICE_TIME};
 
-/// A transmitter and the state of its schedule.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     pace: Pace,
-    /// When the last bit sent so far has left.
+    /// When the last bit of all sent segments has left.
     free_at_ps: u64,
     /// Bytes of a full segment of the last packet sent.
     segment_bytes: u64,
 }
 
-/// How fast it sends.
 #[derive(Debug)]
 enum Pace {
     Unlimited,
@@ -28,7 +26,7 @@ enum Pace {
 }
 
 impl Transmitter {
-    /// A transmitter that is free from `now_ps` on; a trace begins there.
+    /// A transmitter that is free from `now_ps` on. A trace starts at that time.
     pub(crate) fn new(now_ps: u64, config: &Config) -> Self {
         let pace = match &config.rate {
             Rate::Unlimited => Pace::Unlimited,
@@ -38,8 +36,8 @@ impl Transmitter {
         Self { pace, free_at_ps: now_ps, segment_bytes: 1 }
     }
 
-    /// Continues as `after` prescribes. The rest of the slice in transmission takes the time of its bytes at the new rate;
-    /// a trace that stays goes on where it is.
+    /// Changes the configuration. The rest of the slice in transmission takes the time of its bytes at the
+    /// new rate; an unchanged trace continues at its position.
     pub(crate) fn change(&mut self, now_ps: u64, before: &Config, after: &Config) {
         if before.rate == after.rate {
             if let Pace::Trace(replay) = &mut self.pace {
@@ -59,7 +57,7 @@ impl Transmitter {
         self.free_at_ps = now_ps.saturating_add(left_ps);
     }
 
-    /// When the first of what waits since `since_ps` begins to leave.
+    /// When the first segment that waits since `since_ps` starts to leave.
     pub(crate) fn start_ps(&self, since_ps: u64) -> u64 {
         match &self.pace {
             Pace::Unlimited | Pace::Constant { .. } => self.free_at_ps.max(since_ps),
@@ -67,8 +65,8 @@ impl Transmitter {
         }
     }
 
-    /// How many segments of `packet`, at least 1, leave as one slice that begins at `start_ps` and whose last segment
-    /// begins before `until_ps`.
+    /// Number of segments of `packet`, at least 1, that form a slice which starts at `start_ps` and whose
+    /// last segment starts before `until_ps`.
     pub(crate) fn slice(&self, start_ps: u64, until_ps: u64, packet: &Packet, receive: Receive) -> u32 {
         let segment = packet.segment_bytes().max(1);
         let begun = match &self.pace {
@@ -88,7 +86,7 @@ impl Transmitter {
         u32::try_from(together.min(begun).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Sends `segments` of `packet` from `start_ps` on; returns when their last bit has left.
+    /// Sends `segments` of `packet` from `start_ps` on. Returns when their last bit has left.
     pub(crate) fn send(&mut self, start_ps: u64, packet: &Packet, segments: &Range<u32>) -> u64 {
         let bytes = packet.amount(segments).bytes;
         self.segment_bytes = packet.segment_bytes().max(1);
@@ -100,8 +98,8 @@ impl Transmitter {
         self.free_at_ps
     }
 
-    /// What was handed over and still counts as waiting at `now_ps`: the bytes that have not left, and the
-    /// segments that have not begun to leave. A trace takes a segment out of the queue when it begins to send it, as
+    /// Sent segments that still count as waiting at `now_ps`: bytes that have not left, and segments that
+    /// have not started to leave. A trace removes a segment from the queue when it starts to send it, as
     /// mahimahi does.
     pub(crate) fn unsent(&self, now_ps: u64) -> Amount {
         match &self.pace {
@@ -119,12 +117,12 @@ fn time_for_ps(rate: Bitrate, bytes: u64) -> u64 {
     scaled(bytes, BYTE_PS, rate.bits_per_second())
 }
 
-/// How many whole bytes pass in `ps` picoseconds.
+/// The number of whole bytes transmitted in `ps` picoseconds.
 fn bytes_in(rate: Bitrate, ps: u64) -> u64 {
     scaled(ps, rate.bits_per_second(), BYTE_PS)
 }
 
-/// `value * by / of`, without losing what a u64 cannot hold in between.
+/// `value * by / of` without overflow of the product.
 fn scaled(value: u64, by: u64, of: u64) -> u64 {
     match value.checked_mul(by) {
         Some(product) => product / of,
@@ -132,5 +130,5 @@ fn scaled(value: u64, by: u64, of: u64) -> u64 {
     }
 }
 
-/// Picoseconds that a byte takes at 1 bit/s.
+/// Picoseconds per byte at 1 bit/s.
 const BYTE_PS: u64 = 8_000_000_000_000;

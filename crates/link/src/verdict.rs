@@ -4,66 +4,65 @@ use std::{ops::Range, time::Duration};
 
 use crate::Packet;
 
-/// A packet that arrives at a link.
+/// A packet arriving at a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival<T> {
     /// Its size on the link.
     pub packet: Packet,
-    /// A hash of the connection that it belongs to: addresses, protocol and ports. Fair queueing tells flows apart by
-    /// it.
+    /// A hash of its connection: addresses, protocol and ports. Fair queueing uses it to distinguish flows.
     pub flow: u64,
     /// Whether it may be marked instead of dropped.
     pub ecn: Ecn,
-    /// Data of the caller that comes back with each verdict.
+    /// Caller data that each verdict returns.
     pub tag: T,
 }
 
 /// The ECN field of a packet (RFC 3168).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ecn {
-    /// ECT(0), ECT(1), or CE already.
+    /// ECT(0), ECT(1), or CE.
     Capable,
-    /// Not-ECT: congestion is told to it by a drop.
+    /// Not-ECT: congestion is signalled by a drop.
     #[default]
     NotCapable,
 }
 
-/// What becomes of a run of a packet's segments.
+/// The fate of consecutive segments of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// They reach the receiver together.
     Deliver {
-        /// Which segments of the packet.
+        /// Indices of the segments.
         segments: Range<u32>,
-        /// When, in the caller's logical time.
+        /// The time of arrival, in the caller's logical time.
         due: Duration,
-        /// What happens to them in transit.
+        /// Modifications in transit.
         treatment: Treatment,
     },
-    /// They do not.
+    /// They are dropped.
     Drop {
-        /// Which segments of the packet.
+        /// Indices of the segments.
         segments: Range<u32>,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
 }
 
-/// What happens to segments that are delivered.
+/// Modifications of delivered segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
-    /// Set the ECN field to CE: congestion was experienced. The verdict then covers one segment.
+    /// Set the ECN field to CE (congestion experienced). The verdict then covers one segment.
     pub mark: bool,
     /// Flip one bit of the payload, chosen by these random bits. The verdict then covers one segment.
     pub corrupt: Option<u64>,
 }
 
-/// Why segments are dropped.
+/// The cause of a drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The queue was full.
     Queue,
-    /// The queue's discipline asked the sender to slow down.
+    /// The queue discipline signalled congestion to the sender.
     Aqm,
     /// Lost in transit.
     Loss,

@@ -1,4 +1,4 @@
-//! Lines of access networks that a host can name without describing them.
+//! Built-in access lines.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::file::Access;
 
-/// The built-in lines. They have the form of a user's `[[access]]` tables, which take precedence.
+/// The built-in access lines. `[[access]]` tables of a world file have the same format and take precedence.
 pub fn presets() -> &'static [Access] {
     &PRESETS.access
 }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_host_names_a_preset() {
-        // Across town and back are 0.3 ms, LTE's last mile is 45 ms.
+        // 0.3 ms for a metro round trip, and 45 ms for LTE's last mile.
         let layout = layout("access = 'lte'\n").unwrap();
         assert_eq!(layout.rtt(0, 1), Duration::from_micros(45_300));
         let line = layout.first_port(1).line.as_ref().unwrap();

@@ -1,4 +1,4 @@
-//! What a fault, or a hand, changes about a link while the planet runs.
+//! Changes to a link while the planet runs, by a fault or by the user.
 
 use std::time::Duration;
 
@@ -6,43 +6,43 @@ use link::{Config, Limit, Loss, Rate};
 use serde::{Deserialize, Serialize};
 use units::{Bitrate, Probability};
 
-/// A change to the link between two cities, both directions. Absent values stay as in the world.
+/// A change to the link between two cities, in both directions. Absent values are unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Change {
-    /// Chance of losing a segment.
+    /// Probability of losing a segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Probability>,
-    /// Round trip without queues.
+    /// Round-trip time without queues.
     #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
     /// Line rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bitrate>,
-    /// Nothing passes.
+    /// The link is down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<LinkDown>,
 }
 
-/// Ways in which a link or a line is down.
+/// Kinds of link failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkDown {
-    /// Packets vanish.
+    /// Packets are dropped silently.
     Silent,
-    /// A router answers that the destination is unreachable.
+    /// A router responds with destination unreachable (ICMP).
     Unreachable,
-    /// The device has no carrier, and its kernel notices.
+    /// The device loses its carrier, and the kernel reacts to it.
     Carrier,
 }
 
 impl Change {
-    /// Whether it changes nothing, which is an error in a file, and a repair on the command line.
+    /// Whether it changes nothing. An empty change is an error in a file, and a repair on the command line.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// This change on top of an earlier one: what this one does not name stays as the earlier one has it.
+    /// This change applied after an earlier one. Absent values are taken from the earlier change.
     pub fn over(&self, earlier: &Self) -> Self {
         Self {
             loss: self.loss.or(earlier.loss),
@@ -52,7 +52,7 @@ impl Change {
         }
     }
 
-    /// The changed link.
+    /// The configuration after this change.
     pub fn apply(&self, config: Config) -> Config {
         Config {
             propagation: self.rtt.map_or(config.propagation, |rtt| rtt / 2),

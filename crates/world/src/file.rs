@@ -1,4 +1,4 @@
-//! The world file: cities, links between them, hosts. See `docs/world.md` for the format.
+//! The world file: cities, links, hosts. See `docs/world.md` for the format.
 
 mod anycast;
 mod contents;
@@ -29,29 +29,29 @@ pub use self::{
     matrix::{Pair, Source},
 };
 
-/// A description of a planet, as written. [`World::layout`] turns it into one that can run.
+/// A parsed world file. [`World::layout`] resolves and checks it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct World {
     /// Settings of the whole world.
     #[serde(default, rename = "world")]
     pub settings: Settings,
-    /// Cities that the gazetteer does not contain, or that have no host.
+    /// Cities that the gazetteer does not contain, or cities without a host.
     #[serde(default, rename = "city")]
     pub cities: Vec<City>,
-    /// Deviations from the great circle.
+    /// Links that differ from the generated ones.
     #[serde(default, rename = "link")]
     pub links: Vec<Link>,
-    /// Lines of access networks in addition to the built-in ones.
+    /// Access lines in addition to the built-in ones.
     #[serde(default, rename = "access", skip_serializing_if = "Vec::is_empty")]
     pub access: Vec<Access>,
-    /// Who lives there.
+    /// Hosts.
     #[serde(default, rename = "host")]
     pub hosts: Vec<Host>,
-    /// Hosts by the hundred: people, spread over cities.
+    /// Groups of numbered hosts, distributed over cities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visitors: Vec<Visitors>,
-    /// Addresses that several hosts share.
+    /// Addresses shared by several hosts.
     #[serde(default, rename = "anycast", skip_serializing_if = "Vec::is_empty")]
     pub anycast: Vec<Anycast>,
     /// Faults.
@@ -63,28 +63,28 @@ pub struct World {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// What the planet is called while it runs. Absent: the file's name.
+    /// Name of the planet; absent: the file's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Files whose tables come before those of this one. Empty after [`World::gather`].
+    /// Included files. Their tables precede the tables of this file. Empty after [`World::gather`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<Spanned<String>>,
-    /// Where randomness starts. The same seed and the same packets give the same losses.
+    /// Random seed. The same seed and the same packets yield the same losses.
     pub seed: u64,
-    /// How much longer than the great circle the path between data centres is.
+    /// Ratio of the path length between data centres to the great circle.
     pub inflation: f64,
-    /// The same when one end is an access network.
+    /// The same ratio if one end is an access network.
     pub access_inflation: f64,
-    /// How segments reach a receiver.
+    /// How super-packets are delivered to a receiver.
     pub receive: ReceiveMode,
-    /// How late a packet may be delivered before it counts against the run: this, or 1 % of its round trip if that is more.
-    /// Absent: as late as the claims of a scenario allow.
+    /// Maximum delivery delay of a packet before it counts as late: this, or 1 % of the round-trip time if
+    /// that is more. Absent: the limit that the claims of a scenario permit.
     #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Duration>,
-    /// Threads of the switch; absent: as many as the machine has processors to spare.
+    /// Threads of the switch; absent: the number of spare processors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZero<usize>>,
-    /// Measured round trips, which go before those that follow from the great circle.
+    /// Measured round-trip times, which take precedence over generated ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Spanned<Source>>,
     /// Kernel settings of every host, such as "net.ipv4.tcp_rmem" = "4096 131072 67108864".
@@ -109,15 +109,15 @@ impl Default for Settings {
     }
 }
 
-/// [`link::Receive`] as it is written in a file.
+/// [`link::Receive`] as a value in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReceiveMode {
-    /// Coalesced as a network card would.
+    /// Coalesced as by a network card.
     Slice,
-    /// Each segment on its own.
+    /// Each segment separately.
     Segment,
-    /// Super-packets as the sender made them.
+    /// Super-packets as sent.
     Gso,
 }
 
@@ -131,11 +131,11 @@ impl From<ReceiveMode> for Receive {
     }
 }
 
-/// A place with coordinates.
+/// A city.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct City {
-    /// Its name.
+    /// The name.
     pub name: Spanned<String>,
     /// Degrees north; absent for a city of the gazetteer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,53 +145,54 @@ pub struct City {
     pub lon: Option<f64>,
 }
 
-/// A network namespace in a city.
+/// A host: a network namespace in a city.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Its name, by which the others reach it.
+    /// Its name, which other hosts resolve.
     pub name: Spanned<String>,
-    /// Where it is.
+    /// Its city.
     pub city: Spanned<String>,
-    /// What kind of network it is attached to.
+    /// The kind of network it is attached to.
     #[serde(default)]
     pub network: Network,
-    /// Round trip over the access network's last mile; absent: [`LAST_MILE`] for people, nothing in a data centre.
+    /// Round-trip time of the last mile; absent: [`LAST_MILE`] in an access network, 0 in a data centre.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub last_mile: Option<Duration>,
-    /// The lines that connect it, one device each: an [`Access`] or a built-in one. One may stand alone.
+    /// Its access lines, one device each: the names of [`Access`] tables or built-in lines. A single name
+    /// needs no list.
     #[serde(default, with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub access: Vec<Spanned<String>>,
-    /// How Multipath TCP uses the other lines than the first.
+    /// How Multipath TCP uses the lines other than the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mptcp: Option<Mptcp>,
-    /// The rate of its network card. Packets wait for it in the host's kernel.
+    /// The rate of its network card. Packets queue in the host's kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic: Option<Bitrate>,
-    /// Congestion control of its connections, such as "bbr"; absent: the machine's default.
+    /// Congestion control algorithm, such as "bbr"; absent: the machine's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Spanned<String>>,
-    /// Kernel settings of this host alone.
+    /// Kernel settings of this host.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<Spanned<String>, String>,
 }
 
-/// Hosts of one kind in many cities, each with a number after its name.
+/// A group of similar hosts in many cities, with numbered names.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Visitors {
-    /// How many.
+    /// Number of hosts.
     pub count: Spanned<u32>,
-    /// The name before the number; absent: "visitor", so that they are visitor-1, visitor-2 and so on.
+    /// Name prefix; absent: "visitor", which yields visitor-1, visitor-2 and so on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Spanned<String>>,
-    /// How they are spread over the cities of the gazetteer; instead of `cities`.
+    /// Distribution over the cities of the gazetteer; alternative to `cities`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
-    /// Cities that get equally many; instead of `spread`.
+    /// Cities with equal numbers of hosts; alternative to `spread`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cities: Vec<Spanned<String>>,
-    /// As for a [`Host`], but people.
+    /// As for a [`Host`], but with access networks as default.
     #[serde(default = "people")]
     pub network: Network,
     /// As for a [`Host`].
@@ -208,11 +209,11 @@ pub struct Visitors {
     pub congestion: Option<Spanned<String>>,
 }
 
-/// How visitors are spread over the gazetteer.
+/// Distributions of visitors over the gazetteer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// As the world's Internet users are: [`crate::population::spread`].
+    /// Proportional to Internet users: [`crate::population::spread`].
     InternetUsers,
 }
 
@@ -220,38 +221,38 @@ fn people() -> Network {
     Network::Access
 }
 
-/// What kind of network a host is attached to.
+/// The kind of network a host is attached to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
     /// A data centre.
     #[default]
     Datacentre,
-    /// An access network: people.
+    /// An access network.
     Access,
 }
 
-/// How Multipath TCP uses the other lines than the first (RFC 8684).
+/// How Multipath TCP uses the lines other than the first (RFC 8684).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mptcp {
-    /// At the same time.
+    /// Concurrently.
     Subflow,
-    /// When the others are gone.
+    /// If all others have failed.
     Backup,
     /// Announced to the peer, which may connect to them.
     Signal,
 }
 
-/// Preamble, header, checksum and gap of an Ethernet frame. The rates that people know are those of Ethernet ports, on which
-/// TCP gets 94 %.
+/// Preamble, header, checksum and gap of an Ethernet frame. Nominal rates usually refer to Ethernet
+/// ports, at which TCP reaches 94 %.
 pub const ETHERNET: u16 = 38;
 
-/// The round trip between a home and its provider's first router: the order of what cable and fibre lines show.
+/// Round-trip time between a home and its provider's first router, typical of cable and fibre lines.
 pub const LAST_MILE: Duration = Duration::from_millis(10);
 
 impl World {
-    /// The world as a file again, to hand it to another process.
+    /// Serializes the world, to pass it to another process.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a world has only tables, strings and numbers")
     }

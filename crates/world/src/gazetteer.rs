@@ -1,4 +1,4 @@
-//! The cities that a world can name without giving coordinates, and how many people of their countries use the Internet.
+//! Known cities with coordinates, and the number of Internet users by country.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -13,20 +13,20 @@ pub struct Entry {
     pub name: String,
     /// ISO 3166-1 alpha-2.
     pub country: String,
-    /// The code of its main airport.
+    /// The IATA code of its main airport.
     pub iata: String,
     /// Degrees north.
     pub lat: f64,
     /// Degrees east.
     pub lon: f64,
-    /// The order of how many people live there.
+    /// The size class of its metropolitan area.
     pub population: Population,
-    /// How many people live in the metropolitan area, in thousands, rounded.
+    /// Population of the metropolitan area, in thousands, rounded.
     pub people: u32,
 }
 
 impl Entry {
-    /// Where it is.
+    /// Its coordinates.
     pub fn place(&self) -> Place {
         Place { lat: self.lat, lon: self.lon }
     }
@@ -40,7 +40,7 @@ pub enum Population {
     Mega,
     /// A million and more.
     Large,
-    /// Fewer.
+    /// All others.
     Small,
 }
 
@@ -51,35 +51,35 @@ pub struct Country {
     pub code: String,
     /// Its usual English name.
     pub name: String,
-    /// How many people use the Internet, in thousands, rounded.
+    /// Number of Internet users, in thousands, rounded.
     pub users: u32,
     lat: Option<f64>,
     lon: Option<f64>,
 }
 
 impl Country {
-    /// Where its capital is, if the gazetteer has no city of this country.
+    /// The capital's place, if the gazetteer has no city of this country.
     pub fn place(&self) -> Option<Place> {
         Some(Place { lat: self.lat?, lon: self.lon? })
     }
 }
 
-/// All cities, by name.
+/// All cities, sorted by name.
 pub fn cities() -> &'static [Entry] {
     &CITIES
 }
 
-/// All countries with a significant number of Internet users, by code.
+/// All countries with a significant number of Internet users, sorted by code.
 pub fn countries() -> &'static [Country] {
     &COUNTRIES
 }
 
-/// The city of that name or IATA code, whatever the case.
+/// Finds a city by name or IATA code, case-insensitively.
 pub fn find(name: &str) -> Option<&'static Entry> {
     BY_NAME.get(name.to_ascii_lowercase().as_str()).map(|&index| &CITIES[index])
 }
 
-/// A city's name as the gazetteer writes it, or as it was given.
+/// The gazetteer's spelling of a city, or the given name if unknown.
 pub(crate) fn canonical(name: &str) -> &str {
     find(name).map_or(name, |city| city.name.as_str())
 }

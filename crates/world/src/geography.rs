@@ -1,8 +1,8 @@
-//! How far cities are apart, and what light makes of it.
+//! Great-circle distances and propagation delays.
 
 use std::time::Duration;
 
-/// A place on the globe in degrees.
+/// A place in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     /// Degrees north, -90..=90.
@@ -19,9 +19,10 @@ pub fn great_circle_km(a: Place, b: Place) -> f64 {
     2.0 * EARTH_RADIUS_KM * haversine.sqrt().min(1.0).asin()
 }
 
-/// Places along the great circle from one to the other, both included, at most `step` degrees apart.
+/// Points along the great circle from `a` to `b`, inclusive, at most `step` degrees apart.
 ///
-/// Between opposite places all paths are equally short; then it is the one over the north pole, or from pole to pole over 0, 0.
+/// Between antipodes all great circles are equally short; the result then passes the north pole, or, from
+/// pole to pole, the point 0, 0.
 pub fn arc(a: Place, b: Place, step: f64) -> Vec<Place> {
     let vector = |place: Place| {
         let (lat, lon) = (place.lat.to_radians(), place.lon.to_radians());
@@ -54,7 +55,7 @@ pub fn arc(a: Place, b: Place, step: f64) -> Vec<Place> {
     (0..=steps).map(place).collect()
 }
 
-/// One-way propagation over `km` of great circle, when the fibre's real path is `inflation` times as long.
+/// One-way propagation delay over `km` of great circle, with a fibre path `inflation` times as long.
 pub fn propagation(km: f64, inflation: f64) -> Duration {
     Duration::from_secs_f64(km * inflation / LIGHT_IN_GLASS_KM_PER_S).max(METRO)
 }
@@ -62,10 +63,10 @@ pub fn propagation(km: f64, inflation: f64) -> Duration {
 /// The mean radius (IUGG).
 const EARTH_RADIUS_KM: f64 = 6371.0;
 
-/// 5 us a kilometre: c divided by a fibre's refractive index of about 1.5.
+/// 5 us per kilometre: c divided by a fibre's refractive index of about 1.5.
 const LIGHT_IN_GLASS_KM_PER_S: f64 = 200_000.0;
 
-/// Nothing is nearer than across town: 30 km of glass one way, 0.3 ms there and back.
+/// Minimum distance, across a metro area: 30 km of fibre one way, a round trip of 0.3 ms.
 const METRO: Duration = Duration::from_micros(150);
 
 #[cfg(test)]
@@ -77,7 +78,8 @@ mod tests {
         let london = Place { lat: 51.51, lon: -0.13 };
         let newyork = Place { lat: 40.71, lon: -74.01 };
         let sydney = Place { lat: -33.87, lon: 151.21 };
-        // Published great-circle distances: 5570 km and 16 990 km; the earth's flattening is worth up to 0.5 %.
+        // Published great-circle distances: 5570 km and 16 990 km; the earth's flattening causes up to 0.5
+        // %.
         assert!((great_circle_km(london, newyork) - 5570.0).abs() < 28.0);
         assert!((great_circle_km(london, sydney) - 16_990.0).abs() < 85.0);
         assert_eq!(great_circle_km(london, london), 0.0);

@@ -1,4 +1,4 @@
-//! From the keys of a link, or of an access line, to what its engine is told.
+//! Converts the keys of a link or an access line to a [`link::Config`].
 
 use std::{ops::Range, sync::Arc};
 
@@ -9,22 +9,21 @@ use units::Bitrate;
 
 use crate::file::{self, Contents, Impairment, Jitter};
 
-/// The impairment of one direction of a link, or of an access line, as read from the file.
+/// The impairment of one direction of a link or an access line, as read from the file.
 pub(crate) struct Direction<'f> {
     pub rate: Option<Bitrate>,
     pub trace: Option<&'f Spanned<Contents>>,
     pub impairment: &'f Impairment,
-    /// Its position in the file, for errors that concern no single key.
+    /// Its position in the file, for errors not related to a single key.
     pub place: Range<usize>,
 }
 
 impl Direction<'_> {
-    /// Whether the file sets none of it.
     pub(crate) fn is_absent(&self) -> bool {
         self.rate.is_none() && self.trace.is_none() && *self.impairment == Impairment::default()
     }
 
-    /// `base` as the keys have it: first the netem line, then the others.
+    /// Applies the keys to `base`: first the netem line, then the others.
     pub(crate) fn apply(&self, base: &Config, document: &Document) -> Result<Config, Mistake> {
         let Impairment { queue, aqm, ecn, jitter, jitter_table, loss, loss_trace, .. } = self.impairment;
         let Impairment { duplicate, corrupt, overhead, netem, .. } = self.impairment;
@@ -62,7 +61,7 @@ impl Direction<'_> {
         Ok(config)
     }
 
-    /// Refuses keys without effect, and pairs of keys with the same meaning.
+    /// Refuses keys without effect, and conflicting keys.
     fn check(&self, config: &Config) -> Result<(), &'static str> {
         let Impairment { queue, aqm, ecn, jitter_table, loss, loss_trace, .. } = self.impairment;
         if self.rate.is_some() && self.trace.is_some() {
@@ -87,7 +86,7 @@ impl Direction<'_> {
     }
 }
 
-/// Values that were read from files before.
+/// Parses a trace or table that was read from a file.
 fn read<T>(
     contents: &Spanned<Contents>,
     document: &Document,
@@ -103,7 +102,6 @@ fn read<T>(
 }
 
 impl file::Link {
-    /// Either direction.
     pub(crate) fn direction(&self) -> Direction<'_> {
         let Self { own, impairment } = self;
         let place = own.between[0].span();
@@ -111,7 +109,7 @@ impl file::Link {
     }
 }
 
-/// Which way a line's packets go.
+/// A direction of an access line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Up,
@@ -119,7 +117,6 @@ pub(crate) enum Way {
 }
 
 impl file::Access {
-    /// One direction.
     pub(crate) fn direction(&self, way: Way) -> Direction<'_> {
         let Self { own, impairment } = self;
         let (rate, trace) = match way {

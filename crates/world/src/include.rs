@@ -1,4 +1,4 @@
-//! Worlds that are written in several files: what the others add, and the matrix that one of them names.
+//! Includes, traces, tables and matrices of a world file in other files.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl World {
-    /// Reads and checks a world file and all that it names: [`World::gather`] and [`World::layout`].
+    /// Reads and checks a world file and all files that it names: [`World::gather`] and [`World::layout`].
     pub fn read_all(
         document: &mut Document,
         open: impl FnMut(&Path) -> io::Result<String>,
@@ -31,10 +31,11 @@ impl World {
         Ok((world, layout, notes))
     }
 
-    /// Adds the contents of all files that this world names, and that those name: includes, traces, tables and a
-    /// matrix. Afterwards it needs no other file. `open` returns the text of a file. Returns notes for the user.
+    /// Adds the contents of all files that this world names directly or indirectly: includes, traces,
+    /// tables and a matrix. Afterwards it needs no other file. `open` returns the text of a file. Returns
+    /// notes for the user.
     ///
-    /// Must be called with the document that the world was parsed from, before [`World::layout`].
+    /// Call it before [`World::layout`], with the document that the world was parsed from.
     pub fn gather(
         &mut self,
         document: &mut Document,
@@ -51,7 +52,8 @@ impl World {
         Ok(notes)
     }
 
-    /// A sentence for each access line that no host has. Those of files that are included may be there for others.
+    /// A note for each access line that no host uses. Lines of included files are exempt: another world may
+    /// use them.
     fn unused_lines(&self, document: &Document) -> Vec<String> {
         let hosts = self.hosts.iter().flat_map(|host| &host.access);
         let used: BTreeSet<&str> = hosts
@@ -70,7 +72,7 @@ impl World {
         self.access.iter().map(|line| &line.own.name).filter(is_unused).map(sentence).collect()
     }
 
-    /// Reads the traces and tables that links and access lines name.
+    /// Reads the traces and tables of links and access lines.
     fn read_contents(
         &mut self,
         document: &Document,
@@ -102,7 +104,6 @@ impl World {
         Ok(notes)
     }
 
-    /// The cities that a matrix may name.
     pub(crate) fn known_cities(&self) -> KnownCities {
         let place = |city: &crate::file::City| {
             Some((city.name.get_ref().clone(), Place { lat: city.lat?, lon: city.lon? }))
@@ -111,17 +112,17 @@ impl World {
     }
 }
 
-/// A walk through files that include others.
 struct Inclusion<'d, F> {
     document: &'d mut Document,
     open: &'d mut F,
-    /// The files that are being read, each included by the one before it.
+    /// The files being read; each includes the next.
     chain: Vec<PathBuf>,
     seen: BTreeSet<PathBuf>,
 }
 
 impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
-    /// Inserts the contents of a world's includes before its own. `said` are the settings that it has made.
+    /// Inserts the contents of a world's includes before its own. `said` contains the settings that it
+    /// sets.
     fn add_others(
         &mut self,
         world: &mut World,
@@ -145,7 +146,7 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
         Ok(said)
     }
 
-    /// A file with all that it includes itself, and the settings that they make.
+    /// A file with all its includes, and the settings that they set.
     fn read(&mut self, path: &Path, include: &Spanned<String>) -> Result<(World, BTreeSet<String>), Mistake> {
         let text =
             (self.open)(path).map_err(|error| unreadable(self.document, include.span(), path, &error))?;
@@ -180,7 +181,7 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
 }
 
 impl World {
-    /// Adds the tables of another file. A name that both have is a mistake.
+    /// Appends the tables of another file. Duplicate names are mistakes.
     fn append(&mut self, other: Self, document: &Document) -> Result<(), Mistake> {
         let both = |kind: &str, theirs: Vec<&Spanned<String>>, ours: Vec<&Spanned<String>>| {
             let key = |name: &Spanned<String>| match kind {
@@ -231,7 +232,7 @@ fn names<T>(all: &[T], name: impl Fn(&T) -> Option<&Spanned<String>>) -> Vec<&Sp
 }
 
 impl Settings {
-    /// Takes those of another file's settings that it makes and this file does not. The name is this file's own affair.
+    /// Adopts the settings that the other file sets and this file does not. The name is not inherited.
     fn adopt(&mut self, other: Self, said: &BTreeSet<String>, theirs: &BTreeSet<String>) {
         let takes = |key: &str| theirs.contains(key) && !said.contains(key);
         let Self {
@@ -273,7 +274,7 @@ impl Settings {
     }
 }
 
-/// The settings that a file makes, by their keys.
+/// The settings that a file sets, by key.
 fn said(document: &Document, number: usize) -> Result<BTreeSet<String>, Mistake> {
     #[derive(Deserialize)]
     struct Keys {
@@ -283,12 +284,11 @@ fn said(document: &Document, number: usize) -> Result<BTreeSet<String>, Mistake>
     Ok(document.parse_file::<Keys>(number)?.world.into_keys().collect())
 }
 
-/// The path of a file that another one names.
 fn beside(document: &Document, span: &Range<usize>, name: &str) -> PathBuf {
     plain(&document.path_of(span).parent().unwrap_or(Path::new("")).join(name))
 }
 
-/// Without "." and, where the text tells, without "..": so that one file has one path.
+/// Removes "." and, where lexically possible, "..", so that a file has a unique path.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -307,10 +307,10 @@ fn unreadable(document: &Document, span: Range<usize>, path: &Path, error: &io::
     document.mistake(span, format!("{} cannot be read: {error}", path.display()))
 }
 
-/// Files that include files.
+/// Maximum depth of includes.
 const DEEPEST: usize = 16;
 
-/// All files of a world.
+/// Maximum number of files of a world.
 const MOST_FILES: usize = 100;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A world with every name resolved: which hosts are where, their addresses, and the links between them.
+//! A resolved world: hosts, their addresses, and the links between cities.
 
 mod anycast;
 mod effect;
@@ -35,26 +35,26 @@ pub type PortId = usize;
 /// Index of an anycast prefix in [`Layout::anycast`].
 pub type AnycastId = usize;
 
-/// A world that can run.
+/// A resolved and checked world.
 #[derive(Debug, Clone)]
 pub struct Layout {
     /// The planet's name.
     pub name: String,
-    /// Where randomness starts.
+    /// Random seed.
     pub seed: u64,
-    /// How segments reach a receiver.
+    /// How super-packets are delivered to a receiver.
     pub receive: Receive,
-    /// How late a packet may be on a short path, if the file says so.
+    /// The file's limit of the lateness of packets on a short path, if set.
     pub lateness: Option<Duration>,
-    /// Threads of the switch, if the file says so.
+    /// The file's number of switch threads, if set.
     pub threads: Option<NonZero<usize>>,
-    /// All cities that have a host or were declared.
+    /// All cities that have a host or are declared.
     pub cities: Vec<City>,
     /// All hosts, in the file's order.
     pub hosts: Vec<Host>,
     /// The devices of all hosts, in the hosts' order.
     pub ports: Vec<Port>,
-    /// Addresses that several hosts share.
+    /// Addresses shared by several hosts.
     pub anycast: Vec<Anycast>,
     /// Faults, ordered by time.
     pub faults: Vec<Timed>,
@@ -68,9 +68,9 @@ pub struct Layout {
 /// A city.
 #[derive(Debug, Clone)]
 pub struct City {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it is.
+    /// Its coordinates.
     pub place: Place,
     /// Its router's IPv4 address, in 10.255.0.0/16.
     pub v4: Ipv4Addr,
@@ -81,19 +81,19 @@ pub struct City {
 /// A host.
 #[derive(Debug, Clone)]
 pub struct Host {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it is.
+    /// Its city.
     pub city: CityId,
-    /// The network to which it is attached.
+    /// The kind of network it is attached to.
     pub network: Network,
-    /// Its devices; the first is the one of its default route.
+    /// Its devices; the default route uses the first.
     pub ports: Range<PortId>,
     /// How Multipath TCP uses the other devices.
     pub mptcp: Option<Mptcp>,
     /// The rate of its network card.
     pub nic: Option<Bitrate>,
-    /// Its connections' congestion control.
+    /// Congestion control algorithm.
     pub congestion: Option<String>,
     /// Its kernel settings.
     pub sysctl: BTreeMap<String, String>,
@@ -102,75 +102,74 @@ pub struct Host {
 /// A host's network device and its line.
 #[derive(Debug, Clone)]
 pub struct Port {
-    /// Whose it is.
+    /// Its host.
     pub host: HostId,
-    /// Its number in the host: device net0, net1 and so on.
+    /// Its number in the host: net0, net1 and so on.
     pub number: usize,
     /// Its IPv4 address, in 10.0.0.0/8.
     pub v4: Ipv4Addr,
     /// Its IPv6 address, in a unique local prefix.
     pub v6: Ipv6Addr,
-    /// The line between it and its city's router; `None`: there is none.
+    /// The line between it and its city's router, if any.
     pub line: Option<Line>,
 }
 
-/// A link that the file describes.
 #[derive(Debug, Clone)]
 struct Given {
-    /// All but its propagation.
+    /// Everything except the propagation delay.
     config: link::Config,
-    /// `None`: from the map.
+    /// `None`: generated or measured.
     propagation: Option<Duration>,
-    /// Whether both of its cities are named.
+    /// Whether the file names both cities.
     is_named: bool,
 }
 
 /// A line between a host and its city's router.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// The kind of line, if it has a name.
+    /// The kind of line, if it is named.
     pub name: Option<String>,
-    /// From the host.
+    /// Direction from the host.
     pub up: link::Config,
-    /// To the host.
+    /// Direction to the host.
     pub down: link::Config,
 }
 
 impl Layout {
-    /// The host of that name.
+    /// Finds a host by name.
     pub fn host(&self, name: &str) -> Option<HostId> {
         self.hosts.iter().position(|host| host.name == name)
     }
 
-    /// The city of that name.
+    /// Finds a city by name.
     pub fn city(&self, name: &str) -> Option<CityId> {
         self.cities.iter().position(|city| city.name == canonical(name))
     }
 
-    /// The anycast prefix of that name, or that is written like this.
+    /// Finds an anycast prefix by its name or its text.
     pub fn anycast(&self, name: &str) -> Option<AnycastId> {
         let is_it =
             |any: &Anycast| any.name == name || any.prefixes.iter().any(|prefix| prefix.to_string() == name);
         self.anycast.iter().position(is_it)
     }
 
-    /// The city in which a device is.
+    /// The city of a device.
     pub fn city_of(&self, port: PortId) -> CityId {
         self.hosts[self.ports[port].host].city
     }
 
-    /// A host's first device.
+    /// The first device of a host.
     pub fn first_port(&self, host: HostId) -> &Port {
         &self.ports[self.hosts[host].ports.start]
     }
 
-    /// The device with an address.
+    /// The devices by address.
     pub fn addresses(&self) -> HashMap<IpAddr, PortId> {
         let each = self.ports.iter().enumerate();
         each.flat_map(|(id, port)| [(IpAddr::V4(port.v4), id), (IpAddr::V6(port.v6), id)]).collect()
     }
 
-    /// The cities that a packet passes from one city to another, both included.
+    /// The cities on the path of a packet, inclusive.
     pub fn route(&self, from: CityId, to: CityId) -> Vec<CityId> {
         let between = self.via.get(&(from.min(to), from.max(to))).cloned().unwrap_or_default();
         let between: Vec<_> = if from <= to { between } else { between.into_iter().rev().collect() };
@@ -178,7 +177,7 @@ impl Layout {
         std::iter::once(from).chain(between).chain(end).collect()
     }
 
-    /// The link from one city to another, both data centres.
+    /// The link between two cities, for traffic between data centres.
     pub fn link(&self, from: CityId, to: CityId) -> link::Config {
         let generated = || self.measured(from, to).map_or_else(|| self.generated(from, to), |rtt| rtt / 2);
         let overhead = u32::from(ETHERNET);
@@ -197,8 +196,8 @@ impl Layout {
         self.hosts[self.ports[port].host].network == Network::Access
     }
 
-    /// By how much the path between two cities is longer if one end is an access network, and its delay was generated. Not
-    /// part of the link, which all share.
+    /// Additional delay of the path between two cities if one end is an access network. It applies to
+    /// generated delays only, and is not part of the link, which all hosts share.
     pub fn access_detour(&self, a: CityId, b: CityId) -> Duration {
         let is_given = self.given(a, b).is_some_and(|link| link.propagation.is_some());
         if is_given || self.measured(a, b).is_some() {
@@ -208,12 +207,12 @@ impl Layout {
         propagation(km, self.access_inflation).saturating_sub(propagation(km, self.inflation))
     }
 
-    /// The time a packet needs from one device to another without queues or transmission times.
+    /// Propagation delay from one device to another, without queues and transmission times.
     pub fn one_way(&self, from: PortId, to: PortId) -> Duration {
         self.passing(from, to, |link| link.propagation)
     }
 
-    /// The sum of a time that each link on the way takes.
+    /// Sums a time over all links of the path.
     fn passing(&self, from: PortId, to: PortId, time: impl Fn(&link::Config) -> Duration) -> Duration {
         let line = |port: PortId, side: fn(&Line) -> &link::Config| {
             self.ports[port].line.as_ref().map_or(Duration::ZERO, |line| time(side(line)))
@@ -231,8 +230,8 @@ impl Layout {
         line(from, |line| &line.up) + hops + line(to, |line| &line.down)
     }
 
-    /// The shortest time a packet can need from a host to another, by whichever of their devices: without queues or transmission
-    /// times, and with the least that jitter leaves of each delay.
+    /// Minimum time of a packet between two hosts over any of their devices: without queues and
+    /// transmission times, and with the minimum of all jitter.
     pub fn least_one_way(&self, from: HostId, to: HostId) -> Duration {
         let ways =
             self.hosts[from].ports.clone().flat_map(|a| self.hosts[to].ports.clone().map(move |b| (a, b)));
@@ -240,7 +239,7 @@ impl Layout {
         least.unwrap_or_default()
     }
 
-    /// The round trip between the routers of two cities without queues.
+    /// Round-trip time between the routers of two cities, without queues.
     pub fn city_rtt(&self, a: CityId, b: CityId) -> Duration {
         let route = self.route(a, b);
         route
@@ -249,20 +248,21 @@ impl Layout {
             .sum()
     }
 
-    /// The share of an anycast prefix' convergence after which a city hears of its change of this number: above 0, up to 1.
+    /// The share of an anycast prefix's convergence time after which a city observes the change with this
+    /// number: above 0, up to 1.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
     pub fn convergence_share(&self, anycast: AnycastId, change: u64, city: CityId) -> f64 {
         let bits = mix(mix(mix(mix(self.seed) ^ anycast as u64) ^ change) ^ city as u64);
         ((bits >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The round trip between the first devices of two hosts without queues or transmission times.
+    /// Round-trip time between the first devices of two hosts, without queues and transmission times.
     pub fn rtt(&self, a: HostId, b: HostId) -> Duration {
         let (a, b) = (self.hosts[a].ports.start, self.hosts[b].ports.start);
         self.one_way(a, b) + self.one_way(b, a)
     }
 
-    /// The seed of one direction of a link: each draws its own losses.
+    /// The seed of one direction of a link. Losses in each direction are independent.
     pub fn link_seed(&self, from: CityId, to: CityId) -> u64 {
         mix(mix(mix(self.seed) ^ from as u64) ^ to as u64)
     }
@@ -272,7 +272,8 @@ impl Layout {
         mix(mix(mix(!self.seed) ^ port as u64) ^ u64::from(is_up))
     }
 
-    /// How far the map's round trips are from those of the world's matrix. `None` if that has none of its pairs.
+    /// Compares generated round-trip times with the world's matrix. `None` if the matrix contains no pair
+    /// of the world.
     pub fn distance(&self) -> Option<Distance> {
         let worst = |(&(a, b), &measured): (&(CityId, CityId), &Duration)| Worst {
             between: [a, b].map(|city| self.cities[city].name.clone()),
@@ -283,22 +284,21 @@ impl Layout {
         Distance::new(&measured, self.cities.len() * (self.cities.len() - 1) / 2)
     }
 
-    /// The links that name both their cities, the lower one first.
+    /// The links whose cities are both named in the file, the lower index first.
     pub fn named_links(&self) -> impl Iterator<Item = (CityId, CityId)> {
         self.links.keys().copied().filter(|&link| self.is_named(link))
     }
 
-    /// Whether a link of the file names both these cities.
+    /// Whether the file contains a link that names both cities.
     pub fn is_named(&self, (a, b): (CityId, CityId)) -> bool {
         self.given(a, b).is_some_and(|link| link.is_named)
     }
 
-    /// The way from one city to another as it follows from the great circle, between data centres.
+    /// The one-way delay between data centres, generated from the great circle.
     fn generated(&self, from: CityId, to: CityId) -> Duration {
         propagation(self.distance_km(from, to), self.inflation)
     }
 
-    /// The round trip of the world's matrix.
     fn measured(&self, a: CityId, b: CityId) -> Option<Duration> {
         self.measured.get(&(a.min(b), a.max(b))).copied()
     }
@@ -312,7 +312,7 @@ impl Layout {
     }
 }
 
-/// SplitMix64's step, which spreads neighbouring numbers over the whole range (Steele, Lea and Flood, 2014).
+/// One step of SplitMix64, which maps similar inputs to unrelated outputs (Steele, Lea and Flood, 2014).
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,14 +1,14 @@
-//! A world: a description of cities, links and hosts, and everything that follows from their positions. It starts
+//! A world: a description of cities, links and hosts, and everything derived from their positions. Starts
 //! nothing.
 //!
-//! - [`World`]: start here. A world file as written, and the tables of it in [`file`].
-//! - [`Layout`]: a world with every name resolved and every address given.
-//! - [`gazetteer`], [`geography`]: cities, and how far light has to go between them.
-//! - [`access`]: lines of access networks that a host can name without describing them.
-//! - [`matrix`]: measured round trips, and how far generated ones are from them.
-//! - [`population`]: visitors spread over the cities as the world's Internet users are.
-//! - [`map`]: a picture of a world.
-//! - [`Change`]: what a fault, or a hand, changes about a link.
+//! - [`World`]: start here. A parsed world file, with its tables in [`file`].
+//! - [`Layout`]: a world with resolved names and assigned addresses.
+//! - [`gazetteer`], [`geography`]: cities, distances and propagation delays.
+//! - [`access`]: built-in access lines.
+//! - [`matrix`]: measured round-trip times, and their comparison with generated ones.
+//! - [`population`]: visitors distributed over the cities in proportion to Internet users.
+//! - [`map`]: an SVG map of a world.
+//! - [`Change`]: a change to a link, by a fault or by the user.
 
 pub mod access;
 mod change;

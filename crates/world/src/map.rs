@@ -1,4 +1,4 @@
-//! A picture of a world: its cities on a map, and the links between them. A self-contained SVG.
+//! An SVG map of a world with its cities and links. Self-contained.
 
 mod cities;
 mod labels;
@@ -19,10 +19,10 @@ use self::{
 };
 use crate::{Layout, geography::Place};
 
-/// How large the picture is to be.
+/// Options of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// In CSS pixels, 300 to 4000; text keeps its size, so that a small picture has fewer labels.
+    /// Width in CSS pixels, 300 to 4000. The font size is fixed, so a small map has fewer labels.
     pub width: u32,
 }
 
@@ -32,9 +32,10 @@ impl Default for Options {
     }
 }
 
-/// The world as an SVG document, in light or dark colours as the reader's system has it.
+/// Draws the world as an SVG document, in light or dark colours depending on the viewer's system.
 ///
-/// Up to [`MOST_MESHED`] cities every link is drawn, beyond that those that the file names, and what `overlay` adds.
+/// With up to [`MOST_MESHED`] cities all links are drawn. With more cities only the links named in the file
+/// and the links of `overlay` are drawn.
 pub fn svg(layout: &Layout, options: Options, overlay: &Overlay) -> String {
     let width = f64::from(options.width.clamp(300, 4000));
     let strokes = links::strokes(layout, overlay, MOST_MESHED);
@@ -69,8 +70,8 @@ pub fn svg(layout: &Layout, options: Options, overlay: &Overlay) -> String {
     svg + &body + "</svg>\n"
 }
 
-/// The outlines of land and of large lakes, for other pictures: longitude and latitude in degrees, between 169 west and
-/// 191 east, and good to a degree or so.
+/// The outlines of land and large lakes, for other pictures: longitude (169 west to 191 east) and latitude
+/// in degrees, with an accuracy of about one degree.
 pub fn coasts() -> impl Iterator<Item = &'static [(f64, f64)]> {
     land::shapes().iter().map(|shape| shape.coast.as_slice())
 }
@@ -106,10 +107,10 @@ fn path(points: &[Point]) -> String {
     d
 }
 
-/// 30 cities have 435 links, which a person can still distinguish if they are not all in one area.
+/// 30 cities have 435 links, which are still distinguishable if the cities are not all in one area.
 pub const MOST_MESHED: usize = 30;
 
-/// South of Cape Horn there is Antarctica, which is left out where no city is and no arc passes.
+/// Latitude south of Cape Horn. Antarctica is omitted if no city and no arc is there.
 const SOUTH: f64 = -57.0;
 
 const CAPTION_HEIGHT: f64 = 28.0;

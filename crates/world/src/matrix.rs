@@ -1,4 +1,4 @@
-//! Measured round trips between cities, read from CSV, and how far those that a map gives are from them.
+//! Measured round-trip times between cities in CSV files, and their comparison with generated ones.
 
 mod distance;
 mod table;
@@ -14,26 +14,26 @@ use crate::{
     geography::{Place, great_circle_km},
 };
 
-/// Round trips between cities.
+/// Round-trip times between cities.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Matrix {
-    /// By the cities' names, each pair in the order of the alphabet.
+    /// By city names, each pair in alphabetical order.
     pub pairs: BTreeMap<(String, String), Duration>,
-    /// Notes for the user of the file.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// The cities that a matrix may name: those of the gazetteer, and the world's own.
+/// The cities that a matrix may contain, from the gazetteer and from the world.
 #[derive(Debug, Clone, Default)]
 pub struct KnownCities(BTreeMap<String, Place>);
 
 impl KnownCities {
-    /// The gazetteer and these.
+    /// The cities of the gazetteer and these.
     pub fn new(own: impl IntoIterator<Item = (String, Place)>) -> Self {
         Self(own.into_iter().map(|(name, place)| (canonical(&name).to_owned(), place)).collect())
     }
 
-    /// A city's name in the world, and its place; or an error.
+    /// A city's name in the world and its place, or an error.
     fn find(&self, name: &str) -> Result<(&str, Place), String> {
         let own = self.0.get_key_value(canonical(name)).map(|(name, place)| (name.as_str(), *place));
         let known = || gazetteer::find(name).map(|city| (city.name.as_str(), city.place()));
@@ -45,15 +45,15 @@ impl KnownCities {
 }
 
 impl Matrix {
-    /// Reads a table of `from,to,rtt_ms`, or one with cities in its first row and first column. A pair that was measured in
-    /// both directions has their mean, and the notes mention that.
+    /// Parses a list of `from,to,rtt_ms`, or a square table with cities in its first row and first column.
+    /// If a pair was measured in both directions, the result is the mean, with a note.
     pub fn parse(document: &Document, known: &KnownCities) -> Result<Self, Mistake> {
         let mut directed = Directed { known, trips: BTreeMap::new() };
         table::read(document, &mut directed)?;
         Ok(directed.fold())
     }
 
-    /// The pairs of a list, checked as those of a file.
+    /// The pairs of a list, with the same checks as a file.
     pub(crate) fn new(pairs: &[Pair], known: &KnownCities) -> Result<Self, String> {
         let mut directed = Directed { known, trips: BTreeMap::new() };
         for Pair(from, to, rtt) in pairs {
@@ -62,13 +62,13 @@ impl Matrix {
         Ok(directed.fold())
     }
 
-    /// The matrix as a list, to hand it on inside a world.
+    /// The matrix as a list, for a self-contained world.
     pub(crate) fn into_pairs(self) -> Vec<Pair> {
         self.pairs.into_iter().map(|((a, b), rtt)| Pair(a, b, rtt)).collect()
     }
 }
 
-/// Round trips by the pair of cities that measured them.
+/// Round-trip times by source and destination city.
 struct Directed<'k> {
     known: &'k KnownCities,
     trips: BTreeMap<(&'k str, &'k str), Duration>,
@@ -80,7 +80,7 @@ impl<'k> Directed<'k> {
         self.add_known(from, to, rtt)
     }
 
-    /// Adds a measurement from one city to another. Those within a city are ignored: the metro minimum applies there.
+    /// Adds a measurement. Pairs within a city are ignored, because the metro minimum applies there.
     fn add_known(
         &mut self,
         (from, here): (&'k str, Place),
@@ -148,16 +148,16 @@ impl<'k> Directed<'k> {
     }
 }
 
-/// Of light in a vacuum: nothing is faster, whatever it travels through.
+/// In vacuum: the lower limit for any medium.
 const LIGHT_KM_PER_S: f64 = 299_792.458;
 
-/// How far two cities' coordinates may be from where it was measured: two large cities' radii.
+/// Tolerance for the positions of the measurement in two cities: two large cities' radii.
 const COORDINATES_KM: f64 = 100.0;
 
-/// Beyond this it was not a round trip that was measured, or not in milliseconds.
+/// A larger value is not a round-trip time in milliseconds.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// As many cities as the gazetteer has, and some of the world's own: both directions of their pairs are 20 MB.
+/// The cities of the gazetteer and some more. The pairs in both directions take 20 MB.
 const MOST_CITIES: usize = 500;
 const MOST_TRIPS: usize = MOST_CITIES * MOST_CITIES;
 

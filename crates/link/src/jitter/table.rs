@@ -1,4 +1,4 @@
-//! Delays as somebody measured them, in the files that netem and iproute2 use.
+//! Measured delay distributions, in the file format of netem and iproute2.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use crate::{
     random::Random,
 };
 
-/// A distribution of deviations from the mean. Each entry is as likely as any other.
+/// A distribution of deviations from the mean, with equally likely entries.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Table {
-    /// In 8192nds of a spread.
+    /// In units of 1/8192 spread.
     deviations: Vec<i16>,
     least: i16,
 }
 
 impl Table {
-    /// Reads a distribution file of iproute2 (`*.dist`): whole numbers, 8192 of which are one spread, at most 65536.
+    /// Parses a distribution file of iproute2 (`*.dist`): at most 65536 integers in units of 1/8192 spread.
     /// Text after a `#` is ignored.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let mut deviations = Vec::new();
@@ -31,7 +31,7 @@ impl Table {
         Self::new(deviations).ok_or(FileError::Empty { expected: EXPECTED })
     }
 
-    /// Deviations in 8192nds of a spread; `None` if there are none.
+    /// Deviations in units of 1/8192 spread; `None` if empty.
     pub(crate) fn new(deviations: Vec<i16>) -> Option<Self> {
         let least = *deviations.iter().min()?;
         Some(Self { deviations, least })
@@ -42,14 +42,12 @@ impl Table {
         &self.deviations
     }
 
-    /// A deviation, in spreads.
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is an index")]
     pub(super) fn draw(&self, random: &mut Random) -> f64 {
         let index = random.bits() % self.deviations.len() as u64;
         f64::from(self.deviations[index as usize]) / SPREAD
     }
 
-    /// The least deviation, in spreads.
     pub(super) fn least(&self) -> f64 {
         f64::from(self.least) / SPREAD
     }
@@ -64,7 +62,7 @@ impl fmt::Debug for Table {
 /// NETEM_DIST_SCALE in Linux' pkt_sched.h.
 const SPREAD: f64 = 8192.0;
 
-/// iproute2 itself takes 16384.
+/// iproute2's limit is 16384.
 const MOST: usize = 65_536;
 
 const EXPECTED: &str = "whole numbers from -32768 to 32767";

@@ -1,4 +1,4 @@
-//! Shapes against their moments and quantiles.
+//! Distributions compared with their moments and quantiles.
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn pareto_has_its_quantiles() {
         let expected = chance * f64::from(DRAWS);
         assert!((beyond - expected).abs() < 4.0 * (expected * (1.0 - chance)).sqrt(), "beyond {x}: {beyond}");
     }
-    // Of the mean of 1e5 the deviation is 0.0032; five of them, because a sum of these is not quite normal.
+    // The deviation of the mean of 1e5 is 0.0032; five of them, because the sum is not quite normal.
     assert!(mean(&draws).abs() < 0.016, "{}", mean(&draws));
 }
 

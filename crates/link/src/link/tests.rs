@@ -1,4 +1,4 @@
-//! The link against closed forms, in virtual time.
+//! The link compared with closed forms, in virtual time.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -28,7 +28,7 @@ fn full() -> Arrival<()> {
     arrival(Packet::single(1500))
 }
 
-/// All verdicts when a packet arrives at `now`, for packets in the link and for this one.
+/// All verdicts after a packet arrives at `now`, also for packets already in the link.
 fn verdicts(link: &mut Link<()>, now: Duration, packet: Packet) -> Vec<Verdict> {
     let mut all = Vec::new();
     link.offer(now, arrival(packet), &mut |(), verdict| all.push(verdict));
@@ -44,7 +44,6 @@ fn dues(verdicts: &[Verdict]) -> Vec<Duration> {
     verdicts.iter().filter_map(due).collect()
 }
 
-/// The chance of `share`.
 fn chance(share: f64) -> Probability {
     Probability::new(share).unwrap()
 }
@@ -53,7 +52,7 @@ fn deliver(segments: Range<u32>, due: Duration) -> Verdict {
     Verdict::Deliver { segments, due, treatment: Treatment::default() }
 }
 
-/// Later than anything that these tests do.
+/// Later than all events of these tests.
 const FOREVER: Duration = Duration::from_secs(1_000_000);
 
 #[test]
@@ -86,8 +85,8 @@ fn a_wire_without_rate_keeps_a_super_packet_whole() {
 
 #[test]
 fn capacity_does_not_depend_on_the_callers_punctuality() {
-    // The same 1000 packets, offered on time and in late batches of ten, leave at the same last moment, because the
-    // link was busy throughout.
+    // The same 1000 packets, offered on time and in late batches of ten, finish at the same time, because
+    // the link was always busy.
     let finish = |batch: u32| {
         let mut link = Link::new(config("100Mbit"), 1);
         let mut told = Vec::new();
@@ -106,7 +105,7 @@ fn capacity_does_not_depend_on_the_callers_punctuality() {
 
 #[test]
 fn ten_percent_too_much_loses_one_eleventh() {
-    // Offered 1.1 x rate for 100 s of arrivals: in the steady state 1 - 1/1.1 = 9.09 % finds the queue full.
+    // Offered load 1.1 for 100 s: in the steady state 1 - 1/1.1 = 9.09 % find the queue full.
     let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(15_000)), ..config("12Mbit") }, 1);
     let interval = Duration::from_nanos(909_091);
     for i in 0..110_000 {
@@ -114,7 +113,7 @@ fn ten_percent_too_much_loses_one_eleventh() {
     }
     let counters = link.counters();
     let share = counters.overflowed.segments as f64 / counters.offered.segments as f64;
-    // The queue's own ten packets are what the steady state lacks: 10 / 110 000.
+    // The difference from the steady state is the ten packets in the queue: 10 / 110 000.
     assert!((share - 1.0 / 11.0).abs() < 2e-4, "{share}");
 }
 
@@ -150,7 +149,7 @@ fn a_full_queue_takes_what_fits_and_drops_the_tail() {
     let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(7_500)), ..config("10Mbit") }, 1);
     let got = verdicts(&mut link, Duration::ZERO, Packet::segmented(52, 14_480, 1448));
     assert_eq!(got[0], Verdict::Drop { segments: 5..10, cause: Cause::Queue });
-    // 10 Mbit/s is one segment a slice: each arrives 1.2 ms after the one before.
+    // At 10 Mbit/s a slice is one segment: each arrives 1.2 ms after its predecessor.
     let due: Vec<_> = (1..=5).map(|i| Duration::from_micros(1200) * i).collect();
     assert_eq!(dues(&got), due);
 }
@@ -173,12 +172,12 @@ fn a_limit_of_packets_counts_what_has_not_begun_to_leave() {
             link.offer(now, arrival(Packet::segmented(52, segments * 1448, 1448)), &mut |(), _| {});
             link.counters().overflowed.segments - before
         };
-        // One begins to leave immediately and four fit into the queue, however they arrive.
+        // One starts to leave immediately and four fit into the queue, however they arrive.
         assert_eq!(dropped(&mut link(), Duration::ZERO, 7), 2, "{rate}");
         let mut link = link();
         assert_eq!(dropped(&mut link, Duration::ZERO, 1), 0, "{rate}");
         assert_eq!(dropped(&mut link, Duration::ZERO, 5), 1, "{rate}");
-        // When one and a half have left, the second is leaving: room for one.
+        // After one and a half transmission times, the second segment is in transmission: room for one.
         let one = Duration::from_micros(if rate == "12Mbit" { 1000 } else { 12 });
         assert_eq!(dropped(&mut link, one * 3 / 2, 2), 1, "{rate}");
     }
@@ -242,8 +241,8 @@ fn a_shaper_keeps_its_rate() {
             link.offer(interval * i, arrival(packet), &mut each);
         }
         link.advance(FOREVER, &mut each);
-        // The link is busy from the first moment to the last, so the delivered bytes are the rate, to the picosecond
-        // that each slice is rounded by.
+        // The link is always busy, so the delivered bytes are the rate, up to the picosecond of rounding
+        // per slice.
         let measured = segments as f64 * 12_000.0 / last.as_secs_f64();
         assert!((measured / bits - 1.0).abs() < 1e-6, "{rate}: {measured}");
     }
@@ -251,8 +250,8 @@ fn a_shaper_keeps_its_rate() {
 
 #[test]
 fn a_long_link_does_not_wake_its_caller_for_each_slice() {
-    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms, and a caller that wakes up then decides
-    // what has begun to leave by then, of which the last is due another 300 ms later.
+    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms. A caller that wakes up
+    // then decides all segments that have started to leave; the last of them is due another 300 ms later.
     let propagation = Duration::from_millis(300);
     let queue = Limit::Time(Duration::from_secs(2));
     let mut link = Link::new(Config { propagation, queue, ..config("1Gbit") }, 1);
@@ -286,7 +285,7 @@ fn a_shorter_path_does_not_reorder() {
 
 #[test]
 fn a_backlog_is_bytes_and_not_time() {
-    // 6 MB wait at 1 Mbit/s, which would be 48 s. Back at 1 Gbit/s they are gone after 48 ms.
+    // 6 MB wait at 1 Mbit/s, which would take 48 s. At 1 Gbit/s they have left after 48 ms.
     let queue = Limit::Bytes(Bytes(6_000_000));
     let (slow, fast) = (Config { queue, ..config("1Mbit") }, Config { queue, ..config("1Gbit") });
     let mut link = Link::new(slow, 1);
@@ -296,7 +295,7 @@ fn a_backlog_is_bytes_and_not_time() {
     }
     assert_eq!(link.counters().overflowed.segments, 1);
     link.reconfigure(Duration::ZERO, fast);
-    // The first packet was already in transmission and keeps its 12 ms; nothing overtakes it.
+    // The first packet was already in transmission and keeps its 12 ms. Later packets do not overtake it.
     link.advance(FOREVER, &mut |(), verdict| told.push(verdict));
     let dues = dues(&told);
     assert_eq!(dues.len(), 4000);

@@ -1,4 +1,4 @@
-//! Losses against their closed forms.
+//! Loss models compared with closed forms.
 
 use super::*;
 
@@ -69,7 +69,7 @@ fn the_share_is_the_chance() {
 fn gaps_are_geometric() {
     let indices = lost(bernoulli(0.1), 5, 1_000_000, 1);
     let adjacent = indices.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
-    // A loss follows at once with chance p: 100 000 p = 10 000 +- 4 * 95.
+    // A loss is followed immediately by another with probability p: 100 000 p = 10 000 +- 4 * 95.
     assert!((9_620..=10_380).contains(&adjacent), "{adjacent} adjacent");
 }
 
@@ -103,11 +103,11 @@ fn both_states_lose_their_share() {
 
 #[test]
 fn netems_short_form_of_gemodel_is_independent_loss() {
-    // Only p, and r = 1 - p: the next state does not depend on this one.
+    // Only p, and r = 1 - p: the next state is independent of the current one.
     let indices = lost(gilbert(0.1, 0.9, 1.0, 0.0), 5, 1_000_000, 1);
     let adjacent = indices.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
-    // n p = 100 000 +- 4 * 300, of which p are followed by another: 10 000 +- 4 * 95, as of the independent ones
-    // above.
+    // n p = 100 000 +- 4 * 300, of which the share p is followed by another loss: 10 000 +- 4 * 95, as for
+    // the independent losses above.
     assert!((98_800..=101_200).contains(&indices.len()), "{}", indices.len());
     assert!((9_620..=10_380).contains(&adjacent), "{adjacent} adjacent");
 }
@@ -130,7 +130,7 @@ fn a_recording_begins_again() {
 #[test]
 fn recordings_that_are_none_are_refused() {
     let said = |text: &[u8]| LossTrace::parse(text).unwrap_err().to_string();
-    let expected = "expected 0 for a segment that arrives and 1 for one that is lost";
+    let expected = "expected 0 for a received segment and 1 for a lost segment";
     assert_eq!(said(b"\n \n"), format!("the file is empty; {expected}"));
     assert_eq!(said(b"0\n0021"), format!("line 2: found \"0021\"; {expected}"));
 }
@@ -147,6 +147,6 @@ fn a_loss_prints_what_parses_back() {
         said("gemodel 1% 1% 1% 1% 1%"),
         "gemodel has 5 shares after it; expected 1 to 4: p, r, 1-h and 1-k"
     );
-    assert_eq!(said("gemodel 200%"), "\"200%\" is out of range: a share lies between 0% and 100%");
+    assert_eq!(said("gemodel 200%"), "\"200%\" is out of range: a share must be from 0% to 100%");
     assert!(said("often").starts_with("\"often\" does not start with a number"));
 }

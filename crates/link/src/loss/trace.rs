@@ -1,21 +1,21 @@
-//! Recorded losses: a text of 0 for a segment that arrived and 1 for one that was lost.
+//! Recorded losses: a text with 0 for each received segment and 1 for each lost segment.
 
 use std::fmt;
 
 use crate::{FileError, numbers::words};
 
-/// Which segments were lost. After the last one the recording begins again.
+/// A loss recording. It repeats after its end.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LossTrace {
-    /// How many segments pass before each loss.
+    /// Number of received segments before each loss.
     gaps: Vec<u32>,
-    /// How many pass after the last loss, before the end.
+    /// Number of received segments after the last loss.
     rest: u32,
 }
 
 impl LossTrace {
-    /// Reads the characters 0 and 1, one a segment, with blanks and line ends where the author likes them, at most
-    /// 100 million. Text after a `#` is ignored.
+    /// Parses the characters 0 and 1, one per segment, at most 100 million. Whitespace and text after a `#`
+    /// are ignored.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let (mut gaps, mut rest, mut segments) = (Vec::new(), 0, 0);
         for (line, word) in words(bytes) {
@@ -34,8 +34,8 @@ impl LossTrace {
         if segments == 0 { Err(FileError::Empty { expected: EXPECTED }) } else { Ok(Self { gaps, rest }) }
     }
 
-    /// How many segments pass between the loss with the index `loss`, counted through all repetitions, and the one
-    /// before; `None` if none is ever lost.
+    /// Number of received segments before the loss with index `loss`, counted through all repetitions;
+    /// `None` if there is no loss.
     pub(super) fn gap_before(&self, loss: usize) -> Option<u64> {
         let index = loss.checked_rem(self.gaps.len())?;
         let wrapped = if index == 0 && loss > 0 { self.rest } else { 0 };
@@ -50,7 +50,7 @@ impl fmt::Debug for LossTrace {
     }
 }
 
-/// At most 400 MB of memory, if all are lost.
+/// At most 400 MB of memory, if all segments are lost.
 const MOST: usize = 100_000_000;
 
-const EXPECTED: &str = "0 for a segment that arrives and 1 for one that is lost";
+const EXPECTED: &str = "0 for a received segment and 1 for a lost segment";

@@ -1,14 +1,14 @@
-//! The distributions that iproute2 brings along for `tc ... netem ... distribution NAME`.
+//! The named distributions of `tc ... netem ... distribution NAME`.
 //!
-//! netem draws from a table of 4096 deviations in 8192nds of the jitter. iproute2 makes its tables from formulas, and so
-//! do we: what a line of tc's says is what tc would have done, also where the formula is not what its name promises. Its
-//! Pareto is cut off at four deviations, and has a standard deviation of 0.82 and a mean of -0.03.
+//! netem draws from a table of 4096 deviations in units of 1/8192 jitter. iproute2 computes its tables from
+//! formulas, and this module repeats them exactly, including where a table deviates from the distribution
+//! it is named after. Its Pareto table is truncated at four deviations, and has a standard deviation of
+//! 0.82 and a mean of -0.03.
 
 use std::sync::{Arc, LazyLock};
 
 use crate::{Shape, Table};
 
-/// The shape of that name.
 pub(super) fn named(name: &str) -> Option<Shape> {
     let table = match name {
         "uniform" => return Some(Shape::Uniform),
@@ -25,7 +25,7 @@ static NORMAL: LazyLock<Arc<Table>> =
 
 static PARETO: LazyLock<Arc<Table>> = LazyLock::new(|| table(pareto_quantiles()));
 
-/// A quarter of the one and three quarters of the other, of which the fraction is left out.
+/// One quarter normal and three quarters Pareto, truncated to integers.
 static PARETO_NORMAL: LazyLock<Arc<Table>> = LazyLock::new(|| {
     let normal = normal_quantiles().map(|x| (x * SCALE).round_ties_even());
     table(normal.zip(pareto_quantiles()).map(|(normal, pareto)| ((normal + 3.0 * pareto) / 4.0).trunc()))
@@ -36,8 +36,8 @@ fn table(deviations: impl Iterator<Item = f64>) -> Arc<Table> {
     Arc::new(Table::new(deviations.map(|deviation| deviation as i16).collect()).expect("4096 deviations"))
 }
 
-/// Where the bell's distribution function, in 16384ths and rounded, is 0, 4, 8 and so on: the last step of 0.00005 at which
-/// it is. The function is summed up on the way.
+/// Quantiles of the normal distribution: the last step of 0.00005 at which the distribution function, in
+/// 16384ths and rounded, is 0, 4, 8 and so on. The function is summed incrementally.
 fn normal_quantiles() -> impl Iterator<Item = f64> {
     let (mut steps, mut below) = (0_u32, 0.0);
     (0..ENTRIES).map(move |entry| {
@@ -67,7 +67,7 @@ const ENTRIES: u32 = 4096;
 /// NETEM_DIST_SCALE in Linux' pkt_sched.h.
 const SCALE: f64 = 8192.0;
 
-/// Where the bell begins, and how finely it is walked.
+/// Start and step of the summation.
 const LEAST: f64 = -10.0;
 const STEP: f64 = 0.00005;
 
@@ -96,11 +96,12 @@ mod tests {
     #[test]
     fn the_bell_has_its_quantiles() {
         let all = deviations("normal");
-        // Below 0.5 of 16384 lies what is under -4.008 deviations: cut off. The next entry is below 4.5 of 16384: -3.4555.
+        // Values under -4.008 deviations are below 0.5 of 16384: truncated. The next entry is below 4.5 of
+        // 16384: -3.4555.
         assert_eq!(all[..2], [i16::MIN, -28_307]);
         // The middle is below 8192.5 of 16384: 0.0000765, and the step under it 0.00005: 0.4 of 8192.
         assert_eq!(all[2048], 0);
-        // 15.87 % lie below -1: entry 650 of 4096.
+        // 15.87 % are below -1: entry 650 of 4096.
         assert!((f64::from(all[650]) / SCALE + 1.0).abs() < 0.001, "{}", all[650]);
     }
 
@@ -109,9 +110,9 @@ mod tests {
         let all = deviations("pareto");
         // (1 - 3/2) 4/3 = -2/3; u = 1/8 gives (2 - 3/2) 4/3 = 2/3.
         assert_eq!((all[0], all[3584]), (-5461, 5461));
-        // Beyond 4.5 = 3/2 + 4 x 3/4 lie 4.5^-3 of all, 44.9 of 4096.
+        // 4.5^-3 of all values, 44.9 of 4096, exceed 4.5 = 3/2 + 4 x 3/4.
         assert_eq!(all.iter().filter(|&&deviation| deviation == i16::MAX).count(), 44);
-        // 5 ms of jitter add less than 20.
+        // 5 ms of jitter add less than 20 ms.
         assert!(f64::from(all[4095]) / SCALE * 5.0 < 20.0);
     }
 

@@ -1,6 +1,6 @@
-//! Errors in a netem line, for its author.
+//! Errors in a netem line.
 
-/// A netem line that does not describe a link.
+/// An invalid netem line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetemError {
     /// No option has this name.
@@ -19,7 +19,7 @@ pub enum NetemError {
         /// The expected value.
         expected: &'static str,
     },
-    /// An option has a value that it cannot have.
+    /// An option has an invalid value.
     #[error("{option} cannot be \"{value}\"; expected {expected}")]
     Value {
         /// The option.
@@ -29,7 +29,7 @@ pub enum NetemError {
         /// The expected form.
         expected: &'static str,
     },
-    /// An option stands there without another one that it needs.
+    /// An option requires another option.
     #[error("{option} needs {needs}")]
     Needs {
         /// The option.
@@ -37,13 +37,13 @@ pub enum NetemError {
         /// The missing feature.
         needs: &'static str,
     },
-    /// An option stands there twice.
-    #[error("{option} stands there twice; write it once")]
+    /// An option is given twice.
+    #[error("{option} is given twice; write it once")]
     Twice {
         /// The option.
         option: &'static str,
     },
-    /// netem can make each draw depend on the one before; a link draws independently.
+    /// netem supports correlated draws; a link draws independently.
     #[error(
         "the correlation of {option} is not supported; leave it out, or write loss gemodel for losses in bursts"
     )]
@@ -51,12 +51,12 @@ pub enum NetemError {
         /// The option.
         option: &'static str,
     },
-    /// netem can do it, a link cannot.
+    /// netem supports the option, a link does not.
     #[error("{what} is not supported; {instead}")]
     Unsupported {
         /// The given text.
         what: &'static str,
-        /// What to write instead.
+        /// The replacement.
         instead: &'static str,
     },
 }

@@ -130,8 +130,8 @@ fn mistakes_are_sentences() {
             "rate cannot be \"0bit\"; expected a rate such as 10mbit (without a unit: bits a second), at most 1000gbit",
         ),
         ("limit many", "limit cannot be \"many\"; expected a number of packets"),
-        ("delay 3ms delay 4ms", "delay stands there twice; write it once"),
-        ("latency 3ms delay 4ms", "delay stands there twice; write it once"),
+        ("delay 3ms delay 4ms", "delay is given twice; write it once"),
+        ("latency 3ms delay 4ms", "delay is given twice; write it once"),
         ("reorder 5%", "reorder needs a delay, which it skips"),
         (
             "delay 3ms distribution normal",
@@ -169,8 +169,9 @@ fn what_a_link_cannot_do_is_refused() {
 
 #[test]
 fn a_distribution_is_the_table_that_iproute2_has_under_its_name() {
-    // 32767 of 8192nds is a hair less than four times the jitter; the least of a Pareto is two thirds of it, cut off at
-    // the beginning of the law. The bell's quarter of paretonormal reaches -4.0085: -(4.0085 + 3 x 0.6667) / 4 = -1.502.
+    // 32767 of 8192nds is slightly less than four times the jitter; the minimum of a Pareto is two thirds
+    // of it, where the distribution starts. The normal quarter of paretonormal reaches -4.0085: -(4.0085 +
+    // 3 x 0.6667) / 4 = -1.502.
     for (name, least, most) in
         [("normal", -4.0, 3.5), ("pareto", -0.6667, 4.0), ("paretonormal", -1.5022, 3.88)]
     {

@@ -12,7 +12,7 @@ pub(super) fn time(text: &str) -> Option<Duration> {
     (nanos <= 3.6e12).then(|| Duration::from_nanos(nanos.round() as u64))
 }
 
-/// "10mbit", "1gbit", "1mbps" (bytes), "64000" (bits a second).
+/// "10mbit", "1gbit", "1mbps" (bytes), "64000" (bits per second).
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just above")]
 pub(super) fn rate(text: &str) -> Option<Bitrate> {
     let bits = scaled(text, "bit", RATES)?;
@@ -22,7 +22,7 @@ pub(super) fn rate(text: &str) -> Option<Bitrate> {
     Bitrate::from_bits_per_second(bits.round() as u64)
 }
 
-/// "0.1%" or "0.1", which is the same.
+/// "0.1%" or "0.1", which are equal.
 pub(super) fn percent(text: &str) -> Option<Probability> {
     Probability::new(plain(text.strip_suffix('%').unwrap_or(text))? / 100.0)
 }
@@ -62,7 +62,7 @@ const TIMES: &[(&str, f64)] = &[
     ("nsecs", 1.0),
 ];
 
-/// In bits a second. What ends in "bps" is bytes.
+/// In bits per second. Units ending in "bps" are bytes per second.
 const RATES: &[(&str, f64)] = &[
     ("bit", 1.0),
     ("kbit", 1e3),

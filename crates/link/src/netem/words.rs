@@ -1,8 +1,7 @@
-//! A netem line, word by word.
+//! The words of a netem line.
 
 use super::NetemError;
 
-/// The words that have not been read.
 pub(super) struct Words<'t> {
     words: std::iter::Peekable<std::str::SplitWhitespace<'t>>,
 }
@@ -21,7 +20,7 @@ impl<'t> Words<'t> {
         self.words.next_if(|next| *next == word).is_some()
     }
 
-    /// The value that must come next.
+    /// The required value of an option.
     pub(super) fn value<V>(
         &mut self,
         option: &'static str,
@@ -47,7 +46,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Refuses the correlation that netem would take here.
+    /// Refuses the correlation that netem accepts here.
     pub(super) fn no_correlation(&mut self, option: &'static str) -> Result<(), NetemError> {
         match self.optional(option, super::PERCENT, super::percent)? {
             Some(correlation) if correlation.get() > 0.0 => Err(NetemError::Correlation { option }),

@@ -1,37 +1,34 @@
 //! CoDel: controlled delay (RFC 8289).
 //!
-//! A queue that never empties below its target for a whole interval is not a burst but a standing queue. From then on
-//! one segment is signalled - dropped, or marked - and the next ones sooner and sooner, at intervals that shrink with
-//! the square root of their number: the rate at which a TCP sender's throughput answers to loss.
+//! A queue that stays above its target for a whole interval is a standing queue and not a burst. From then
+//! on segments are signalled - dropped, or marked - at intervals that shrink with the square root of their
+//! number, which corresponds to the response of TCP throughput to loss.
 
 use std::time::Duration;
 
 use super::{Grant, Judgement};
 use crate::time::picoseconds;
 
-/// The state of one queue's control.
 #[derive(Debug)]
 pub(crate) struct Codel {
     target_ps: u64,
     interval_ps: u64,
-    /// The largest segment seen: a queue of at most this size is not a standing queue.
+    /// The largest segment so far. A queue of at most this size is not a standing queue.
     largest: u64,
     /// When the delay will have been above the target for an interval; `None` while it is below.
     above_until_ps: Option<u64>,
     dropping: bool,
     /// When the next segment signals.
     next_ps: u64,
-    /// Signals since it began to drop, and the number with which it began.
+    /// Signals since the start of the dropping state, and their number at its start.
     count: u32,
     last_count: u32,
 }
 
-/// The segment that is about to leave.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaving {
     pub(crate) now_ps: u64,
     pub(crate) arrival_ps: u64,
-    /// Its size.
     pub(crate) bytes: u64,
     /// The backlog after it, in bytes.
     pub(crate) behind: u64,
@@ -51,7 +48,8 @@ impl Codel {
         }
     }
 
-    /// Whether a segment goes or signals congestion. A pass is valid until the control law could decide differently.
+    /// Decides whether a segment is sent or signals congestion. A pass is valid until the control law could
+    /// decide differently.
     pub(crate) fn judge(&mut self, leaving: Leaving) -> Judgement {
         let may_drop = self.may_drop(leaving);
         let now_ps = leaving.now_ps;
@@ -68,7 +66,7 @@ impl Codel {
         Judgement::Pass(Grant { until_ps: self.calm_until_ps(leaving), ..Grant::ALL })
     }
 
-    /// Notes that nothing waits.
+    /// The queue is empty.
     pub(crate) fn rest(&mut self) {
         self.above_until_ps = None;
     }
@@ -90,7 +88,7 @@ impl Codel {
         }
     }
 
-    /// Begins to drop. If it did so not long ago, it goes on near the rate that was needed then.
+    /// Enters the dropping state. If the last one ended recently, it continues near the rate needed then.
     fn begin(&mut self, now_ps: u64) {
         let needed = self.count - self.last_count;
         let recently = now_ps.saturating_sub(self.next_ps) < self.interval_ps.saturating_mul(16);
@@ -111,12 +109,12 @@ impl Codel {
         time_ps.saturating_add((self.interval_ps as f64 / f64::from(self.count).sqrt()) as u64)
     }
 
-    /// When the segments after one that passes must be judged again.
+    /// When the segments after a passed one must be judged again.
     fn calm_until_ps(&self, leaving: Leaving) -> u64 {
         match self.above_until_ps {
             Some(_) if self.dropping => self.next_ps,
             Some(until_ps) => until_ps,
-            // Nothing but the delay of those that wait can bring it above the target.
+            // Only the delay of the waiting segments can exceed the target.
             None => leaving.arrival_ps.saturating_add(self.target_ps),
         }
     }

@@ -1,11 +1,10 @@
-//! First in, first out.
+//! A first-in, first-out queue.
 
 use std::collections::VecDeque;
 
 use super::{Waiting, codel::Leaving};
 use crate::amount::Amount;
 
-/// Packets in the order of their arrival.
 #[derive(Debug)]
 pub(crate) struct Fifo<T> {
     packets: VecDeque<Waiting<T>>,
@@ -32,7 +31,7 @@ impl<T> Fifo<T> {
         self.packets.front()
     }
 
-    /// The first segment, as CoDel looks at it at `now_ps`.
+    /// The first segment, as input for CoDel at `now_ps`.
     pub(crate) fn leaving(&self, now_ps: u64) -> Option<Leaving> {
         let head = self.packets.front()?;
         let bytes = head.packet.amount(&(head.first..head.first + 1)).bytes;

@@ -1,25 +1,23 @@
-//! FQ-CoDel: a queue for each flow, served in turns, each under CoDel's control (RFC 8290).
+//! FQ-CoDel: one queue per flow, served round-robin, each controlled by CoDel (RFC 8290).
 //!
-//! Flows take turns of a quantum of bytes. One that begins is served before those that always have something waiting,
-//! so a flow that needs less than its share does not wait for the others.
+//! Each turn is a quantum of bytes. New flows are served before backlogged flows, so a flow that uses less
+//! than its share does not wait for the others.
 
 use std::{collections::VecDeque, time::Duration};
 
 use super::{Fifo, Grant, Judgement, Waiting, codel::Codel};
 use crate::amount::Amount;
 
-/// The queues and whose turn it is.
 #[derive(Debug)]
 pub(crate) struct FqCodel<T> {
     target: Duration,
     interval: Duration,
     quantum: i64,
     seed: u64,
-    /// By hash; a queue is made for its first packet.
+    /// Indexed by hash; a queue is created by its first packet.
     flows: Vec<Option<Box<Flow<T>>>>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
-    /// The flow that was chosen last.
     chosen: usize,
     amount: Amount,
 }
@@ -28,9 +26,9 @@ pub(crate) struct FqCodel<T> {
 struct Flow<T> {
     packets: Fifo<T>,
     codel: Codel,
-    /// Bytes that it may still send in this turn.
+    /// Bytes that the flow may still send in this turn.
     deficit: i64,
-    /// Whether it is among the new or the old.
+    /// Whether the flow is in the list of new or of old flows.
     listed: bool,
 }
 
@@ -89,7 +87,7 @@ impl<T> FqCodel<T> {
             let Some(leaving) = flow.packets.leaving(now_ps) else {
                 flow.codel.rest();
                 list.pop_front();
-                // A flow that was new must wait for the others once: else it could stay new for ever.
+                // A flow that was new must wait for the others once; otherwise it could remain new forever.
                 flow.listed = is_new;
                 if is_new {
                     self.old.push_back(index);
@@ -106,26 +104,25 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// Chooses the flow with the most bytes waiting, to drop from.
+    /// Chooses the flow with the most waiting bytes, to drop from.
     pub(crate) fn choose_longest(&mut self) {
         let listed = self.new.iter().chain(&self.old).copied();
         let waits = |index: usize| {
             let amount = self.flows[index].as_ref().map(|flow| flow.packets.amount()).unwrap_or_default();
             (amount.bytes, amount.segments)
         };
-        // The first of several: `max_by_key` would take the last.
+        // The first of several; `max_by_key` would return the last.
         if let Some(longest) = listed.reduce(|best, next| if waits(next) > waits(best) { next } else { best })
         {
             self.chosen = longest;
         }
     }
 
-    /// The first packet of the chosen flow.
     pub(crate) fn head(&self) -> Option<&Waiting<T>> {
         self.flows[self.chosen].as_ref()?.packets.head()
     }
 
-    /// Removes segments from that packet.
+    /// Removes segments from the chosen packet.
     pub(crate) fn take(&mut self, segments: u32) -> Amount {
         let Some(flow) = &mut self.flows[self.chosen] else { return Amount::default() };
         let taken = flow.packets.take(segments);
@@ -133,7 +130,7 @@ impl<T> FqCodel<T> {
         taken
     }
 
-    /// Removes segments from that packet and counts them against the flow's turn.
+    /// Removes segments from the chosen packet and subtracts them from the flow's deficit.
     pub(crate) fn send(&mut self, segments: u32) {
         let bytes = i64::try_from(self.take(segments).bytes).unwrap_or(i64::MAX);
         if let Some(flow) = &mut self.flows[self.chosen] {
@@ -141,20 +138,20 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// Everything that waits, flow by flow.
+    /// All waiting packets, flow by flow.
     pub(crate) fn into_packets(self) -> impl Iterator<Item = Waiting<T>> {
         self.flows.into_iter().flatten().flat_map(|flow| flow.packets.into_packets())
     }
 
-    /// The queue of a flow: the hash is mixed with the link's seed, so that two flows that collide here do not
-    /// collide on every link.
+    /// The queue of a flow. The hash is mixed with the link's seed, so that two flows that collide here do
+    /// not collide on every link.
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is an index")]
     fn index(&self, flow: u64) -> usize {
         (mixed(flow ^ self.seed) % self.flows.len() as u64) as usize
     }
 }
 
-/// How many segments may go while the deficit is above 0.
+/// Number of segments that may be sent while the deficit is above 0.
 fn segments_for(deficit: i64, segment_bytes: u64) -> u32 {
     let deficit = u64::try_from(deficit).unwrap_or(0);
     u32::try_from(deficit.div_ceil(segment_bytes.max(1))).unwrap_or(u32::MAX)

@@ -1,24 +1,23 @@
-//! A transmitter that sends when a [`Trace`] has an opportunity, by mahimahi's rules.
+//! A transmitter that sends at the opportunities of a [`Trace`], by mahimahi's rules.
 //!
-//! An opportunity that finds nothing waiting is wasted, and so is the rest of one that has sent the last of what
-//! waited. A segment may need several, and leaves at the one that sends its last byte. What arrives at the very time
-//! of an opportunity has missed it.
+//! An opportunity without waiting packets is wasted, as is the rest of an opportunity after the last
+//! waiting packet. A segment may need several opportunities, and leaves with its last byte. A packet that
+//! arrives exactly at an opportunity has missed it.
 
 use std::sync::Arc;
 
 use crate::{Trace, trace::OPPORTUNITY_BYTES};
 
-/// The position in a trace.
 #[derive(Debug)]
 pub(crate) struct Replay {
     trace: Arc<Trace>,
     began_ps: u64,
-    /// Bytes of an opportunity on the link: the link's framing is carried on top, so that a full IP packet takes exactly
-    /// one.
+    /// Bytes of an opportunity on the link. The link's framing is added, so that a full IP packet needs
+    /// exactly one.
     size: u64,
-    /// The opportunity that sends next, through all repetitions.
+    /// The next opportunity, counted through all repetitions.
     next: u64,
-    /// Bytes of it that are used up.
+    /// Used bytes of it.
     used: u64,
 }
 
@@ -33,26 +32,27 @@ impl Replay {
         self.used = self.used.min(self.size - 1);
     }
 
-    /// When the first of what waits since `since_ps` begins to leave.
+    /// When the first segment that waits since `since_ps` starts to leave.
     pub(crate) fn start_ps(&self, since_ps: u64) -> u64 {
         self.time_ps(self.opportunity(since_ps).0)
     }
 
-    /// How many bytes, from `start_ps` on, leave at one time with the first `segment` bytes.
+    /// Number of bytes from `start_ps` on that leave at the same time as the first `segment` bytes.
     pub(crate) fn together(&self, start_ps: u64, segment: u64) -> u64 {
         let (next, used) = self.at(start_ps);
         let last = next + (used + segment - 1) / self.size;
         (last + self.trace.alike(last) - next).saturating_mul(self.size).saturating_sub(used)
     }
 
-    /// How many bytes, from `start_ps` on, leave before `until_ps`.
+    /// Number of bytes from `start_ps` on that leave before `until_ps`.
     pub(crate) fn begun_by(&self, start_ps: u64, until_ps: u64) -> u64 {
         let (next, used) = self.at(start_ps);
         let end = self.first_after(until_ps.saturating_sub(1));
         (end.saturating_sub(next)).saturating_mul(self.size).saturating_sub(used)
     }
 
-    /// Sends `bytes` from `start_ps` on, a time that [`Replay::start_ps`] gave; returns when the last one leaves.
+    /// Sends `bytes` from `start_ps` on, a result of [`Replay::start_ps`]. Returns when the last byte
+    /// leaves.
     pub(crate) fn send(&mut self, start_ps: u64, bytes: u64) -> u64 {
         let (next, used) = self.at(start_ps);
         let end = used + bytes;
@@ -60,12 +60,12 @@ impl Replay {
         self.time_ps(next + end.saturating_sub(1) / self.size)
     }
 
-    /// The opportunity that is at `start_ps`, and how much of it is used up.
+    /// The opportunity at `start_ps`, and its used bytes.
     fn at(&self, start_ps: u64) -> (u64, u64) {
         self.opportunity(start_ps.saturating_sub(1))
     }
 
-    /// The first opportunity after `since_ps` that is not used up, and how much of it is.
+    /// The first opportunity after `since_ps` with unused bytes, and its used bytes.
     fn opportunity(&self, since_ps: u64) -> (u64, u64) {
         if self.time_ps(self.next) > since_ps {
             (self.next, self.used)

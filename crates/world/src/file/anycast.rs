@@ -1,4 +1,4 @@
-//! Anycast prefixes as they are written.
+//! The `[[anycast]]` tables of a world file.
 
 use std::time::Duration;
 
@@ -7,53 +7,54 @@ use toml::Spanned;
 
 use super::text::one_or_more;
 
-/// An address, or a range of them, that several hosts share. Each source reaches the nearest.
+/// An address or prefix shared by several hosts. Each source reaches the nearest host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Anycast {
-    /// By which it is reached; absent: "anycast-1", and so on.
+    /// Its name; absent: "anycast-1", and so on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Spanned<String>>,
-    /// The prefix, such as "192.0.2.0/24" or "2001:db8::/48", or one of each. Its first address has the name.
+    /// The prefix, such as "192.0.2.0/24" or "2001:db8::/48", or one of each. The name resolves to its
+    /// first address.
     #[serde(with = "one_or_more")]
     pub prefix: Vec<Spanned<String>>,
-    /// Who announces it.
+    /// The hosts that announce it.
     pub hosts: Vec<Spanned<String>>,
-    /// Policies that make a site cost more than its distance.
+    /// Routing policies that increase the cost of a site.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bias: Vec<Bias>,
-    /// The time until the last city learns of a change. Each city learns of it at a different time within this.
+    /// Time until the last city observes a change. Each city observes it at a different time within this.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Duration>,
-    /// What becomes of packets of a city that has not heard of it yet.
+    /// Treatment of packets from cities that have not observed a change yet.
     #[serde(default)]
     pub transient: Transient,
 }
 
-/// What a policy adds to the cost of a site.
+/// A routing policy that increases the cost of a site.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bias {
-    /// For packets from this city; absent: from all.
+    /// Applies to packets from this city; absent: to all packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Spanned<String>>,
     /// The site.
     pub host: Spanned<String>,
-    /// As if the round trip were so much longer.
+    /// Additional cost, as round-trip time.
     #[serde(with = "units::duration")]
     pub cost: Duration,
 }
 
-/// What becomes of packets to a site that was withdrawn, as long as their city has not heard of it.
+/// Treatment of packets to a withdrawn site until their city has observed the change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transient {
-    /// They reach the old site, which still answers.
+    /// They reach the old site, which still responds.
     #[default]
     OldSite,
-    /// They vanish at the site's router.
+    /// They are dropped at the site's router.
     Blackhole,
-    /// Routers send them to and fro until their time to live has run out.
+    /// They loop between routers until their TTL expires.
     Loop,
 }
 

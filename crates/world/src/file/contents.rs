@@ -1,18 +1,18 @@
-//! Texts of other files that a world names: traces and tables.
+//! The contents of trace and table files that a world names.
 
 use serde::{Deserialize, Serialize};
 
-/// A text from another file: the file's name until it has been read, and then the text.
+/// A file's name before it is read, and its text afterwards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a file's name")]
 pub enum Contents {
-    /// The file, relative to the one that names it.
+    /// The path, relative to the file that contains it.
     File(String),
-    /// Its content.
+    /// The content.
     Text {
-        /// The file.
+        /// The path.
         file: String,
-        /// Its text.
+        /// The text.
         text: String,
     },
 }

@@ -1,7 +1,7 @@
-//! A table with its own keys and those of an [`Impairment`].
+//! A table with specific keys and the keys of an [`Impairment`].
 //!
-//! The keys are separated here, without serde's `flatten`, which preserves neither strictness (a misspelt key would be
-//! ignored) nor spans (a mistake in a value would have no line).
+//! The keys are separated here. serde's `flatten` would ignore misspelt keys, and would lose the spans for
+//! error messages.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use serde::{
 
 use super::Impairment;
 
-/// A table of a world file that describes something that packets pass.
+/// A table of a world file with an impairment.
 #[derive(Debug, Clone, Serialize)]
 pub struct Impaired<T> {
-    /// The table's own keys.
+    /// The specific keys.
     #[serde(flatten)]
     pub own: T,
     /// The keys of the impairment.
@@ -32,7 +32,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Impaired<T> {
     }
 }
 
-/// Deserializes a struct from its own keys, and collects those of the impairment.
+/// Deserializes a struct from its specific keys, and collects the keys of the impairment.
 struct Aside<'i, D> {
     deserializer: D,
     impairment: &'i mut Impairment,
@@ -78,7 +78,6 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Table<'_, V> {
     }
 }
 
-/// The own keys of a table.
 struct Own<'i, A> {
     table: A,
     own: &'static [&'static str],
@@ -103,7 +102,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Own<'_, A> {
     }
 }
 
-/// A key of either kind; another is a mistake where it stands.
+/// A key of either kind. Any other key is a mistake at its position.
 struct Key {
     own: &'static [&'static str],
 }

@@ -1,4 +1,4 @@
-//! What links and access lines do to packets: the keys that both have, in one list.
+//! The impairment keys that links and access lines share.
 
 use link::{Discipline, Limit, Loss};
 use serde::{
@@ -13,47 +13,46 @@ use super::{
     text::{self, Written},
 };
 
-/// The keys that a link and an access line have in common. To add one: a field, its name in [`Self::KEYS`] and a line in
-/// [`Self::take`]; then its meaning in `crate::impairment`.
+/// The keys that a link and an access line share. To add one: a field, its name in [`Self::KEYS`], an arm
+/// in [`Self::take`], and its meaning in `crate::impairment`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Impairment {
-    /// How much may wait for the link, in time, bytes or packets.
+    /// The queue limit, in time, bytes or packets.
     #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
     pub queue: Option<Limit>,
-    /// Which packet is next, and which are dropped before the queue is full; absent: "droptail".
+    /// The queue discipline; absent: "droptail".
     #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
     pub aqm: Option<Discipline>,
-    /// Whether `aqm` marks packets that allow it instead of dropping them.
+    /// Whether `aqm` marks packets that support it instead of dropping them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
-    /// How the delay varies.
+    /// The delay variation.
     #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
-    /// The shape of the jitter from a file, as netem's `distribution` has them.
+    /// The jitter distribution from a file, in the format of netem's `distribution`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter_table: Option<Spanned<Contents>>,
-    /// Which segments are lost, each direction: a share, or bursts.
+    /// The loss model of each direction: a share, or bursts.
     #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
-    /// Which segments are lost, from a file of 0 and 1.
+    /// Recorded losses, from a file of 0 and 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_trace: Option<Spanned<Contents>>,
-    /// Chance that a segment arrives twice.
+    /// Probability of a duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<Probability>,
-    /// Chance that a segment arrives with a wrong bit.
+    /// Probability of a bit error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrupt: Option<Probability>,
-    /// Bytes of framing for each segment; absent: [`ETHERNET`](super::ETHERNET).
+    /// Framing bytes of each segment; absent: [`ETHERNET`](super::ETHERNET).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<u16>,
-    /// A line as Linux' `tc ... netem` takes it. Other keys go before it.
+    /// Options in the syntax of Linux `tc ... netem`. Other keys take precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub netem: Option<Spanned<String>>,
 }
 
 impl Impairment {
-    /// All of them.
     pub(super) const KEYS: [&'static str; 11] = [
         "queue",
         "aqm",
@@ -68,7 +67,7 @@ impl Impairment {
         "netem",
     ];
 
-    /// Takes the value of one of [`Self::KEYS`], which is the next in the table.
+    /// Reads the value of one of [`Self::KEYS`], the next value in the table.
     pub(super) fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, table: &mut A) -> Result<(), A::Error> {
         match key {
             "queue" => self.queue = Some(table.next_value::<Written<_>>()?.0),
@@ -87,7 +86,6 @@ impl Impairment {
         Ok(())
     }
 
-    /// The files that they name.
     pub(crate) fn contents(&mut self) -> impl Iterator<Item = &mut Spanned<Contents>> {
         self.loss_trace.iter_mut().chain(&mut self.jitter_table)
     }
@@ -103,7 +101,7 @@ mod tests {
     #[test]
     fn every_key_is_in_the_list_and_is_read_as_it_was_written() {
         let contents = |file: &str| Some(Spanned::new(0..0, Contents::File(file.to_owned())));
-        // All fields, so that a new one is missed here.
+        // All fields, so that the compiler reports a new one here.
         let all = Impairment {
             queue: "50ms".parse().ok(),
             aqm: "codel".parse().ok(),

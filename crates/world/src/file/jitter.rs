@@ -1,20 +1,20 @@
-//! Varying delay, as it is written.
+//! The text format of jitter.
 
 use std::{fmt, str::FromStr, time::Duration};
 
 use link::{Order, Shape};
 
-/// Delay that varies, written "5ms", "5ms normal" or "5ms pareto free".
+/// Jitter, written "5ms", "5ms normal" or "5ms pareto free".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jitter {
-    /// How much.
+    /// The amount.
     pub spread: Duration,
     shape: Name,
     /// Whether packets may overtake each other.
     pub order: Order,
 }
 
-/// The shapes of jitter that need no file.
+/// The jitter distributions without a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
     Uniform,
@@ -55,7 +55,6 @@ impl fmt::Display for Jitter {
 }
 
 impl Jitter {
-    /// As the engine has it.
     pub(crate) fn shape(self) -> Shape {
         match self.shape {
             Name::Uniform => Shape::Uniform,

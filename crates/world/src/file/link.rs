@@ -1,4 +1,4 @@
-//! Links between cities, and the lines that connect people, as they are written.
+//! The `[[link]]` and `[[access]]` tables of a world file.
 
 use std::time::Duration;
 
@@ -8,68 +8,66 @@ use units::Bitrate;
 
 use super::{Contents, Impaired, text::two};
 
-/// The path between two cities, the same in both directions.
+/// The path between two cities, equal in both directions.
 pub type Link = Impaired<Path>;
 
-/// A kind of line that connects people.
+/// An access line.
 pub type Access = Impaired<Line>;
 
-/// The keys of a link besides those of its impairment.
+/// The keys of a link other than its impairment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Path {
-    /// Two cities; "*" stands for every other one.
+    /// Two cities; "*" stands for all others.
     #[serde(with = "two")]
     pub between: [Spanned<String>; 2],
-    /// There and back, without queues. Absent: from the great circle.
+    /// Round-trip time without queues; absent: generated from the great circle.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
-    /// One way; instead of `rtt`.
+    /// One-way delay; alternative to `rtt`.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// Absent: no limit.
+    /// The rate; absent: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bitrate>,
-    /// A recording of the rate in mahimahi's form, instead of `rate`.
+    /// A recorded rate in mahimahi's format; alternative to `rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Spanned<Contents>>,
-    /// Cities in between: the path then is that of the links from one to the next.
+    /// Intermediate cities. The path then consists of the links between successive cities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Spanned<String>>,
 }
 
-/// The keys of a line besides those of its impairment.
+/// The keys of an access line other than its impairment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// By which hosts choose it.
+    /// The name that hosts refer to.
     pub name: Spanned<String>,
-    /// Towards the host; absent: no limit.
+    /// Rate towards the host; absent: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<Bitrate>,
-    /// From the host; absent: no limit.
+    /// Rate from the host; absent: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up: Option<Bitrate>,
-    /// There and back over the last mile; absent: [`LAST_MILE`](super::LAST_MILE).
+    /// Round-trip time of the last mile; absent: [`LAST_MILE`](super::LAST_MILE).
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
-    /// A recording of the rate in mahimahi's form, instead of `down`.
+    /// A recorded rate in mahimahi's format; alternative to `down`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down_trace: Option<Spanned<Contents>>,
-    /// The same instead of `up`.
+    /// A recorded rate; alternative to `up`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up_trace: Option<Spanned<Contents>>,
 }
 
 impl Link {
-    /// The files that it names.
     pub(crate) fn contents(&mut self) -> impl Iterator<Item = &mut Spanned<Contents>> {
         self.own.trace.iter_mut().chain(self.impairment.contents())
     }
 }
 
 impl Access {
-    /// The files that it names.
     pub(crate) fn contents(&mut self) -> impl Iterator<Item = &mut Spanned<Contents>> {
         let Self { own, impairment } = self;
         own.up_trace.iter_mut().chain(&mut own.down_trace).chain(impairment.contents())

@@ -1,4 +1,4 @@
-//! How values are written that a person writes as one text, and one value for a list of them.
+//! Serde helpers: values with a text format, and lists that may be a single value.
 
 use std::{
     fmt::{self, Display},
@@ -11,7 +11,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// A value in this form, where there is no field to annotate.
+/// Deserializes a value with a text format where there is no field to annotate.
 pub(super) struct Written<T>(pub T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Written<T> {
@@ -20,7 +20,7 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Written<T> {
     }
 }
 
-/// Explains how to write a value if it is a bare number.
+/// The error for a bare number explains the format.
 struct Text<T>(PhantomData<T>);
 
 impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {
@@ -35,7 +35,7 @@ impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {
     }
 }
 
-/// Writes it; nothing if it is absent.
+/// Writes the value, or none.
 pub(super) fn serialize<T: Display, S: Serializer>(
     value: &Option<T>,
     serializer: S,
@@ -46,7 +46,7 @@ pub(super) fn serialize<T: Display, S: Serializer>(
     }
 }
 
-/// One value, or a list of them.
+/// One value, or a list of values.
 pub(super) mod one_or_more {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use toml::Spanned;
@@ -77,7 +77,7 @@ pub(super) mod one_or_more {
     }
 }
 
-/// Exactly two of something. A list's own reader would not mind a third, and leave it out.
+/// Exactly two values. Serde's tuple reader would ignore a third.
 pub(super) mod two {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -99,7 +99,7 @@ pub(super) mod two {
         both.serialize(serializer)
     }
 
-    /// Two of something, or nothing.
+    /// Two values, or none.
     pub(in crate::file) mod option {
         use super::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! The gazetteer against itself, and against distances that others have published.
+//! Consistency of the gazetteer, and comparison with published distances.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn every_city_is_on_earth_and_unique() {
             city.name
         );
     }
-    // A code that is another city's name, or another city's code, would hide one of them.
+    // A code that equals another city's name or code would hide one of them.
     let same = cities().iter().filter(|city| city.name.eq_ignore_ascii_case(&city.iata)).count();
     assert_eq!(BY_NAME.len(), 2 * cities().len() - same);
 }
@@ -41,7 +41,7 @@ fn a_citys_size_is_that_of_its_people() {
 fn no_two_cities_share_a_place() {
     for (index, a) in cities().iter().enumerate() {
         for b in &cities()[..index] {
-            // The nearest pair, Kinshasa and Brazzaville, look at each other over a river 8 km wide.
+            // The nearest pair, Kinshasa and Brazzaville, is separated by a river 8 km wide.
             assert!(great_circle_km(a.place(), b.place()) > 5.0, "{} and {}", a.name, b.name);
         }
     }
@@ -62,7 +62,7 @@ fn every_city_has_a_country_and_every_country_a_place() {
 
 #[test]
 fn the_countries_add_up_to_the_world() {
-    // The ITU counts 5.4 billion users in 2023; the rest is countries without a figure, and rounding.
+    // The ITU counts 5.4 billion users in 2023. The difference is countries without a figure, and rounding.
     let users: u64 = countries().iter().map(|country| u64::from(country.users)).sum();
     assert!((5_250_000..=5_400_000).contains(&users), "{users} thousand");
 }
@@ -83,8 +83,9 @@ fn cities_are_found_by_name_and_airport() {
 
 #[test]
 fn distances_are_those_that_others_publish() {
-    // Great-circle distances between city centres as almanacs and flight-distance tables print them. 2 % covers their
-    // rounding, the earth's flattening (0.5 %) and where in a city one measures; a swapped sign or digit is far beyond.
+    // Great-circle distances between city centres from almanacs and flight-distance tables. The tolerance
+    // of 2 % covers rounding, the earth's flattening (0.5 %) and the reference point in a city; a swapped
+    // sign or digit exceeds it.
     for (a, b, km) in [
         ("amsterdam", "vienna", 935.0),
         ("auckland", "santiago", 9670.0),

@@ -10,7 +10,7 @@ use crate::{Layout, World};
 
 const TWO: &str = "[[host]]\nname = 'a'\ncity = 'newyork'\n[[host]]\nname = 'b'\ncity = 'london'\n";
 
-/// The layout of a world with these lines in its only link; files are two traces and a table.
+/// The layout of a world with these lines in its only link. The available files are two traces and a table.
 fn layout(lines: &str) -> Result<Layout, String> {
     let text = format!("{TWO}[[link]]\nbetween = ['newyork', 'london']\n{lines}\n");
     let open = |path: &Path| match path.to_str() {
@@ -63,7 +63,7 @@ fn a_netem_line_is_taken_as_it_is_and_other_keys_go_before_it() {
 fn traces_and_tables_come_from_files() {
     let config =
         config("trace = 'up.trace'\njitter = '1ms'\njitter_table = 'bell.dist'\nloss_trace = 'losses'");
-    // An opportunity of 1500 bytes each millisecond.
+    // An opportunity of 1500 bytes per millisecond.
     assert_eq!(config.rate.mean(), "12Mbit".parse().ok());
     assert!(matches!(config.jitter.unwrap().shape, Shape::Table(_)) && matches!(config.loss, Loss::Trace(_)));
 }
@@ -79,7 +79,7 @@ fn an_access_line_has_the_same_keys_each_way() {
 
 #[test]
 fn the_round_trip_of_an_access_line_goes_before_the_delay_of_its_netem_line() {
-    // A delay of netem's is one way, a round trip is twice as long.
+    // netem's delay is one-way; a round trip is twice as long.
     for (lines, one_way_ms) in [("netem = 'delay 40ms'", 40), ("netem = 'delay 40ms'\nrtt = '6ms'", 3)] {
         let text = format!(
             "[[host]]\nname = 'a'\ncity = 'london'\naccess = 'mine'\n[[access]]\nname = 'mine'\n{lines}\n"
@@ -101,7 +101,7 @@ fn nonsense_is_located() {
         ("jitter = '5ms wide'", "w.toml:9:10: \"wide\" is not a kind of jitter"),
         ("netem = 'delay 1ms slot 5'", "w.toml:9:9: "),
         ("trace = 'nowhere.trace'", "w.toml:9:9: "),
-        ("trace = 'broken.trace'", "w.toml:9:9: broken.trace: line 2: 3 ms comes after 5 ms"),
+        ("trace = 'broken.trace'", "w.toml:9:9: broken.trace: line 2: 3 ms is after 5 ms"),
         ("rate = '1Mbit'\ntrace = 'up.trace'", "a rate or a trace of it, not both"),
         ("loss = '1%'\nloss_trace = 'losses'", "a loss or a trace of it, not both"),
         ("aqm = 'codel'", "never queues; give it a rate, or leave out aqm and ecn"),

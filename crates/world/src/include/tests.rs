@@ -1,8 +1,8 @@
-//! Worlds in several files, without files.
+//! Worlds in several in-memory files.
 
 use super::*;
 
-/// The first of these files, which name others among them.
+/// Reads the first of these files, which may name the others.
 fn read(files: &[(&str, &str)]) -> Result<(World, Layout, Vec<String>), String> {
     let (path, text) = files[0];
     let mut document = Document::new(path, text);
@@ -31,7 +31,7 @@ fn the_tables_of_others_come_first() {
     let names: Vec<_> = layout.hosts.iter().map(|host| host.name.as_str()).collect();
     assert_eq!(names, ["origin", "visitor"]);
     assert_eq!(layout.rtt(0, 1).as_millis(), 70);
-    // The seed is the base's, inflation this file's, and the name nobody's.
+    // The seed is from the base file, the inflation from the including file, and the name is not inherited.
     assert_eq!((layout.seed, world.settings.inflation, world.settings.name.as_deref()), (7, 1.5, None));
     let sysctl: Vec<_> =
         layout.hosts[0].sysctl.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -71,7 +71,8 @@ fn a_file_that_two_others_include_is_there_once() {
 
 #[test]
 fn the_nearer_file_wins() {
-    // main includes a, which includes base: a's seed goes before the base's, and main's before both.
+    // main includes a, which includes base: a's seed takes precedence over the base's, and main's over
+    // both.
     let a = "[world]\nseed = 8\ninclude = ['base.toml']\n";
     let main = format!("[world]\ninclude = ['a.toml']\n{HOST}");
     let files = |main| read(&[("main.toml", main), ("a.toml", a), ("base.toml", BASE)]).unwrap().0.settings;
@@ -140,7 +141,7 @@ fn circles_and_depths_end() {
         refused(&[("a.toml", &include("./a.toml"))]),
         "a.toml:2:12: these files include each other: a.toml, a.toml"
     );
-    // 0.toml includes 1.toml and so on: the 17th inclusion is one too many.
+    // 0.toml includes 1.toml and so on: the 17th level exceeds the limit.
     let files: Vec<_> =
         (0..20).map(|n| (format!("{n}.toml"), format!("[world]\ninclude = ['{}.toml']\n", n + 1))).collect();
     let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();

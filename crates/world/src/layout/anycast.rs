@@ -1,39 +1,39 @@
-//! Anycast prefixes with every name resolved.
+//! Resolved anycast prefixes.
 
 use std::{fmt, net::IpAddr, str::FromStr, time::Duration};
 
 use super::{CityId, HostId};
 use crate::file::Transient;
 
-/// Addresses that several hosts share.
+/// Addresses shared by several hosts.
 #[derive(Debug, Clone)]
 pub struct Anycast {
-    /// By which its first address is reached.
+    /// The name of its first address.
     pub name: String,
-    /// One prefix, or one of each version of IP.
+    /// One prefix, or one of each IP version.
     pub prefixes: Vec<Prefix>,
-    /// Who announces it, in the file's order.
+    /// The hosts that announce it, in the file's order.
     pub hosts: Vec<HostId>,
-    /// Policies in addition to distance.
+    /// Routing policies.
     pub bias: Vec<Bias>,
-    /// The time after which the last city has heard of a change.
+    /// Time until the last city has observed a change.
     pub convergence: Duration,
-    /// What becomes meanwhile of packets to a site that was withdrawn.
+    /// Treatment of packets to a withdrawn site during that time.
     pub transient: Transient,
 }
 
-/// What a policy adds to the cost of a site.
+/// A routing policy that increases the cost of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bias {
-    /// For packets from this city; `None`: from all.
+    /// Applies to packets from this city; `None`: to all packets.
     pub from: Option<CityId>,
     /// The site.
     pub host: HostId,
-    /// As if the round trip were so much longer.
+    /// Additional cost, as round-trip time.
     pub cost: Duration,
 }
 
-/// A range of addresses that share their first bits.
+/// An IP prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
     /// The lowest address.
@@ -47,12 +47,12 @@ impl Prefix {
         self.address
     }
 
-    /// How many bits are shared.
+    /// The prefix length in bits.
     pub fn length(self) -> u8 {
         self.length
     }
 
-    /// The address that a name stands for: the first that a host can have.
+    /// The address of the prefix's name: the first host address.
     pub fn first(self) -> IpAddr {
         match self.address {
             IpAddr::V4(address) if self.length < 31 => IpAddr::V4((u32::from(address) + 1).into()),
@@ -61,7 +61,7 @@ impl Prefix {
         }
     }
 
-    /// Whether an address is one of it.
+    /// Whether the prefix contains an address.
     pub fn contains(self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
@@ -74,7 +74,7 @@ impl Prefix {
         }
     }
 
-    /// Whether two prefixes have an address in common.
+    /// Whether two prefixes overlap.
     pub fn overlaps(self, other: Self) -> bool {
         self.contains(other.address) || other.contains(self.address)
     }

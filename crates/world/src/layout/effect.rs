@@ -1,4 +1,4 @@
-//! Faults with every name resolved: the effect of each, and its location.
+//! Resolved faults with their effects.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -10,69 +10,70 @@ use crate::{
     file::{Down, DownKind, Fault, Transient},
 };
 
-/// A fault at its time.
+/// A fault with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timed {
-    /// When it begins, since the planet came up or measuring started.
+    /// Start time, relative to the start of the planet or of the measurement.
     pub at: Duration,
-    /// How long it lasts; `None`: until it is lifted.
+    /// Duration; `None`: until it is lifted.
     pub lasts: Option<Duration>,
-    /// As it is written.
+    /// The fault as written.
     pub fault: Fault,
     /// The effect.
     pub effect: Effect,
 }
 
-/// What a fault does.
+/// The effect of a fault.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Changes the link between two cities, both ways.
+    /// Changes the link between two cities, in both directions.
     Link {
-        /// The lower city first.
+        /// The lower index first.
         between: (CityId, CityId),
-        /// What changes.
+        /// The change.
         change: Change,
     },
-    /// Changes lines of a host, both ways.
+    /// Changes lines of a host, in both directions.
     Lines {
         /// The devices.
         ports: Vec<PortId>,
-        /// What changes.
+        /// The change.
         change: Change,
     },
-    /// Nothing passes between cities of different groups. The group of each city.
+    /// Drops all packets between cities of different groups. Contains the group of each city.
     Partition(Vec<usize>),
-    /// Nothing passes from, to or through the city, and its hosts announce nothing.
+    /// Drops all packets from, to and through the city; its hosts announce nothing.
     City(CityId),
     /// The host's programs are killed or stopped.
     Host {
-        /// Which.
+        /// The host.
         host: HostId,
-        /// How.
+        /// The kind.
         how: HostDown,
     },
-    /// Hosts announce a prefix no more.
+    /// Hosts withdraw a prefix.
     Withdraw {
-        /// Which prefix.
+        /// The prefix.
         anycast: AnycastId,
-        /// Which hosts.
+        /// The hosts.
         hosts: Vec<HostId>,
-        /// What becomes of packets whose city has not heard of it; `None`: as the prefix has it.
+        /// Treatment of packets from cities that have not observed the change; `None`: as configured for
+        /// the prefix.
         transient: Option<Transient>,
     },
 }
 
-/// Ways in which a host is down.
+/// Kinds of host outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostDown {
     /// Its processes are killed and its devices lose their carrier.
     Killed,
-    /// Its processes are stopped until it is over.
+    /// Its processes are stopped until the fault ends.
     Frozen,
 }
 
 impl Layout {
-    /// The effect of a fault in this world, or the error in it, as a sentence.
+    /// The effect of a fault in this world, or an error message.
     pub fn effect(&self, fault: &Fault) -> Result<Effect, String> {
         let places = [
             fault.between.is_some(),

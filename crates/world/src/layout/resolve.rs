@@ -1,4 +1,4 @@
-//! From names to numbers: cities, hosts, links, anycast prefixes and faults of a world file, checked.
+//! Resolves and checks the cities, hosts, links, anycast prefixes and faults of a world file.
 
 mod anycast;
 mod cities;
@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl World {
-    /// Reads and checks a world that needs no other file. For one that may, there is [`World::read_all`].
+    /// Reads and checks a world that names no other file. See [`World::read_all`] for other worlds.
     pub fn read(document: &Document) -> Result<(Self, Layout), Mistake> {
         let world: Self = document.parse()?;
         let layout = world.layout(document)?;
@@ -60,7 +60,7 @@ impl World {
     }
 }
 
-/// The round trips of the matrix between cities of the world.
+/// The round-trip times of the matrix between cities of the world.
 fn measured(
     world: &World,
     cities: &[City],
@@ -82,7 +82,7 @@ fn measured(
     Ok(matrix.pairs.iter().filter_map(here).collect())
 }
 
-/// The world with its visitors among the hosts.
+/// Converts visitors to hosts.
 fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, Mistake> {
     if world.visitors.is_empty() {
         return Ok(Cow::Borrowed(world));
@@ -101,7 +101,6 @@ fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, M
     Ok(Cow::Owned(settled))
 }
 
-/// Checks what concerns no name.
 fn check_settings(world: &World, document: &Document) -> Result<(), Mistake> {
     let settings = &world.settings;
     if let Some(include) = settings.include.first() {
@@ -130,7 +129,7 @@ fn check_settings(world: &World, document: &Document) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// A planet may change settings of a host's network, but none of the machine's.
+/// A planet may set network settings of a host, but none of the machine.
 fn check_sysctl(key: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
     if key.starts_with("net.") && key.chars().all(is_plain) && !key.contains("..") {
@@ -139,7 +138,6 @@ fn check_sysctl(key: &str) -> Result<(), String> {
     Err(format!("\"{key}\" is not a setting of a host's network; expected one such as net.ipv4.tcp_rmem"))
 }
 
-/// The faults of the file, ordered by time.
 fn faults(world: &World, layout: &Layout, document: &Document) -> Result<Vec<Timed>, Mistake> {
     let resolve = |spanned: &Spanned<file::Fault>| {
         let fault = spanned.get_ref().clone();
@@ -154,5 +152,5 @@ fn faults(world: &World, layout: &Layout, document: &Document) -> Result<Vec<Tim
     Ok(faults)
 }
 
-/// Three file descriptors a host, and a kernel's default limit of 20 000 of them.
+/// Three file descriptors per host, and the kernel's default limit of 20 000.
 const MOST_HOSTS: usize = 5000;

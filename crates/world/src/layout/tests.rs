@@ -1,4 +1,4 @@
-//! Worlds that resolve, and worlds that are refused with a position and a remedy.
+//! Valid worlds, and errors with position and remedy.
 
 use document::Document;
 use link::{Limit, Loss, Rate};
@@ -30,7 +30,7 @@ fn two_hosts_are_a_world() {
     let layout = layout(TWO).unwrap();
     assert_eq!(layout.ports[0].v4, Ipv4Addr::new(10, 0, 0, 1));
     assert_eq!(layout.ports[1].v6.to_string(), "fd6c:6f6e:6768::2");
-    // 5570 km at 200 000 km/s, 1.5 times as long as the great circle, both ways: 83.6 ms.
+    // 5570 km at 200 000 km/s, with an inflation of 1.5, both ways: 83.6 ms.
     let rtt = layout.rtt(0, 1);
     assert!((rtt.as_secs_f64() - 0.0836).abs() < 0.0005, "{rtt:?}");
 }
@@ -38,7 +38,7 @@ fn two_hosts_are_a_world() {
 #[test]
 fn people_have_a_last_mile_and_longer_ways() {
     let access = format!("{TWO}network = 'access'\n");
-    // 5570 km, 2.1 instead of 1.5: 117.0 ms, and 10 ms of last mile.
+    // 5570 km with an inflation of 2.1 instead of 1.5: 117.0 ms, and 10 ms of last mile.
     let rtt = layout(&access).unwrap().rtt(0, 1);
     assert!((rtt.as_secs_f64() - 0.1270).abs() < 0.0007, "{rtt:?}");
     let fixed = format!("{access}[[link]]\nbetween = ['london', 'newyork']\nrtt = '72ms'\n");
@@ -152,7 +152,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (link("rtt = '1ms'\ndelay = '1ms'"), "w.toml:9:12: a link has a delay (one way) or an rtt"),
         (
             link("").replace("['newyork', 'london']", "['london', 'london']"),
-            "w.toml:9:22: a link from \"london\" to itself",
+            "w.toml:9:22: both ends of a link are \"london\"",
         ),
         (link("").replace("['newyork', 'london']", "['newyork', 'tokyo']"), "w.toml:9:23: a link to nowhere"),
         (format!("{}{}", link(""), "[[link]]\nbetween = ['london', 'newyork']\n"), "is described twice"),
@@ -180,7 +180,7 @@ fn visitors_are_people_in_many_cities() {
     let document = Document::new("w.toml", text);
     let (world, layout) = World::read(&document).unwrap();
     assert_eq!((layout.hosts.len(), layout.hosts[4].name.as_str()), (2005, "visitor-5"));
-    // Five over two cities are three and two.
+    // Five visitors in two cities are three and two.
     let cities: Vec<_> =
         layout.hosts[..5].iter().map(|host| layout.cities[host.city].name.as_str()).collect();
     assert_eq!(cities, ["london", "london", "london", "paris", "paris"]);

@@ -1,8 +1,7 @@
-//! Names next to dots that cover neither each other nor another dot. A name without room is left out.
+//! Places labels next to dots without overlap. A label without room is omitted.
 
 use super::projection::Point;
 
-/// Room that is taken.
 pub(super) struct Labels {
     top: f64,
     right: f64,
@@ -10,15 +9,14 @@ pub(super) struct Labels {
     taken: Vec<Area>,
 }
 
-/// Where a text goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Label {
-    /// On its baseline, at its `anchor`.
+    /// On the baseline, at the `anchor`.
     pub(super) at: Point,
     pub(super) anchor: Anchor,
 }
 
-/// Which part of a text is at its point.
+/// The part of a text at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -35,17 +33,16 @@ struct Area {
 }
 
 impl Labels {
-    /// Room for labels between `top` and `bottom`, from 0 to `right`.
+    /// An empty area between `top` and `bottom`, from 0 to `right`.
     pub(super) fn new(top: f64, right: f64, bottom: f64) -> Self {
         Self { top, right, bottom, taken: Vec::new() }
     }
 
-    /// Takes the room of a dot.
     pub(super) fn reserve(&mut self, Point { x, y }: Point, radius: f64) {
         self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
     }
 
-    /// The position of a text next to a dot: right, left, above or below. `None`: there is none.
+    /// Places a label next to a dot: right, left, above or below. `None` if no position is free.
     pub(super) fn place(&mut self, text: &str, Point { x, y }: Point, radius: f64) -> Option<Label> {
         let gap = radius + 2.0;
         let middle = y + ASCENT / 2.0 - 0.5;
@@ -89,7 +86,7 @@ impl Label {
     }
 }
 
-/// About how wide a text is in a wide sans serif, such as DejaVu.
+/// Approximate width of a text in a wide sans-serif font, such as DejaVu.
 pub(super) fn text_width(text: &str) -> f64 {
     let width = |c| match c {
         'm' | 'w' | 'M' | 'W' | '%' => 0.95,
@@ -100,7 +97,7 @@ pub(super) fn text_width(text: &str) -> f64 {
     text.chars().map(|c| width(c) * FONT_SIZE).sum()
 }
 
-/// In pixels, as the style sheet has it.
+/// In pixels, as in the style sheet.
 pub(super) const FONT_SIZE: f64 = 11.0;
 const ASCENT: f64 = 9.0;
 const DESCENT: f64 = 3.0;
@@ -114,7 +111,7 @@ mod tests {
         let mut labels = Labels::new(0.0, 200.0, 100.0);
         let at = Point { x: 100.0, y: 50.0 };
         labels.reserve(at, 6.0);
-        // The same dot again and again: right, left, above, below, and no room.
+        // The same dot repeatedly: right, left, above, below, and no room.
         let [right, left, above, below] = [(); 4].map(|()| labels.place("rome", at, 6.0).unwrap());
         assert!(right.anchor == Anchor::Start && right.at.x > 106.0);
         assert!(left.anchor == Anchor::End && left.at.x < 94.0);

@@ -1,25 +1,23 @@
-//! The coastlines, read from their table.
+//! The coastlines, parsed from a table.
 
 use std::{fmt::Write as _, sync::LazyLock};
 
 use super::{path, projection::Projection};
 
-/// A polygon of land, or of water in it.
+/// A polygon of land or of a lake.
 pub(super) struct Shape {
     pub(super) name: &'static str,
-    /// Longitude and latitude.
     pub(super) coast: Vec<(f64, f64)>,
 }
 
-/// All of them, lakes last.
+/// All shapes, lakes last.
 pub(super) fn shapes() -> &'static [Shape] {
     &SHAPES
 }
 
-/// Draws sea, land and lakes.
 pub(super) fn draw(projection: &Projection, out: &mut String) {
     let outline = path(&projection.outline());
-    // Several maps may stand in one page: those that share a name share their edge.
+    // A page may contain several maps. Maps with equal identifiers have equal outlines.
     let globe = format!("globe-{:.0}-{:.0}", projection.width(), projection.bottom());
     let _ = writeln!(out, "<clipPath id=\"{globe}\"><path d=\"{outline}Z\"/></clipPath>");
     let _ = writeln!(out, "<path class=\"sea\" d=\"{outline}Z\"/>\n<g clip-path=\"url(#{globe})\">");

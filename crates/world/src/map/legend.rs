@@ -1,4 +1,4 @@
-//! What the colours and lines of the picture mean, below it.
+//! The legend of the map.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Layout;
 
-/// Samples with labels, in as many lines as the width requires.
+/// Samples with labels, wrapped to the width.
 pub(super) struct Legend {
     width: f64,
     x: f64,
@@ -18,12 +18,11 @@ pub(super) struct Legend {
 }
 
 impl Legend {
-    /// A legend below `top`.
     pub(super) fn new(width: f64, top: f64) -> Self {
         Self { width, x: MARGIN, y: top + LINE, out: "<g class=\"legend\">\n".to_owned() }
     }
 
-    /// Explains only what is on the map.
+    /// Describes only elements that are on the map.
     pub(super) fn describe(&mut self, layout: &Layout, overlay: &Overlay, strokes: &[Stroke]) {
         let has = |wanted: fn(&Kind) -> bool| strokes.iter().any(|stroke| wanted(&stroke.kind));
         let is_timed = |kind: &Kind| matches!(kind, Kind::Generated | Kind::Given);
@@ -63,7 +62,6 @@ impl Legend {
         if self.x > MARGIN { self.y + LINE } else { self.y }.round()
     }
 
-    /// The SVG of all of it.
     pub(super) fn finish(self) -> String {
         self.out + "</g>\n"
     }
@@ -90,7 +88,7 @@ impl Legend {
             writeln!(self.out, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + SAMPLE + 5.0, escape(words));
     }
 
-    /// The position of the next entry, on a new line if it does not fit.
+    /// The position of the next entry; wraps if it does not fit.
     fn advance(&mut self, words: &str) -> (f64, f64) {
         let wide = SAMPLE + 5.0 + text_width(words);
         if self.x > MARGIN && self.x + wide > self.width - MARGIN {

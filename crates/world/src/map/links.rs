@@ -1,4 +1,4 @@
-//! Links as arcs of great circles, coloured by how long they take.
+//! Draws links as great-circle arcs, coloured by round-trip time.
 
 use std::{collections::BTreeSet, fmt::Write as _, time::Duration};
 
@@ -13,7 +13,6 @@ use crate::{
     geography::{Place, arc},
 };
 
-/// A link that is drawn.
 pub(super) struct Stroke {
     pub(super) between: (CityId, CityId),
     pub(super) kind: Kind,
@@ -22,17 +21,17 @@ pub(super) struct Stroke {
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// Follows from the map, or from a link with "*".
+    /// Generated, or described by a link with "*".
     Generated,
     /// From a city to its site.
     Catchment(usize),
     /// Named in the file, or by the caller.
     Given,
-    /// Something is wrong with it, and what.
+    /// Affected by a fault, with its description.
     Faulty(String),
 }
 
-/// The links to draw, those that matter most last.
+/// The links to draw, the most important last.
 pub(super) fn strokes(layout: &Layout, overlay: &Overlay, most_meshed: usize) -> Vec<Stroke> {
     let count = layout.cities.len();
     let is_meshed = count <= most_meshed && overlay.catchment.is_none();
@@ -77,7 +76,7 @@ pub(super) fn strokes(layout: &Layout, overlay: &Overlay, most_meshed: usize) ->
     strokes
 }
 
-/// Draws them. The title of each names its cities and their distance.
+/// Draws the links. The title of each contains its cities and round-trip time.
 pub(super) fn draw(strokes: &[Stroke], layout: &Layout, projection: &Projection, out: &mut String) {
     out.push_str("<g class=\"links\">\n");
     for stroke in strokes {
@@ -99,14 +98,13 @@ pub(super) fn draw(strokes: &[Stroke], layout: &Layout, projection: &Projection,
 }
 
 impl Stroke {
-    /// The points along it.
     pub(super) fn arc(&self, layout: &Layout) -> Vec<Place> {
         let (a, b) = self.between;
         arc(layout.cities[a].place, layout.cities[b].place, DEGREES_A_STEP)
     }
 }
 
-/// An arc on the map. Where it leaves the map on one side, it comes back on the other.
+/// Projects an arc. An arc that crosses the edge of the map continues on the other side.
 fn pieces(arc: Vec<Place>, projection: &Projection) -> Vec<Vec<Point>> {
     let mut pieces = vec![Vec::new()];
     let mut before: Option<(f64, f64)> = None;
@@ -127,15 +125,15 @@ fn pieces(arc: Vec<Place>, projection: &Projection) -> Vec<Vec<Point>> {
     pieces
 }
 
-/// The class of a round trip: how many of the limits it has reached.
+/// The class of a round-trip time: the number of limits that it reaches.
 pub(super) fn class_of(rtt: Duration) -> usize {
     RTT_LIMITS_MS.iter().filter(|&&limit| rtt >= Duration::from_millis(limit)).count()
 }
 
-/// Across a metro or a country, a continent, an ocean, and half the globe.
+/// Metro or country, continent, ocean, half the globe.
 pub(super) const RTT_LIMITS_MS: [u64; 4] = [20, 50, 100, 200];
 
-/// Short enough that an arc looks round.
+/// Short enough that an arc looks smooth.
 const DEGREES_A_STEP: f64 = 3.0;
 
 #[cfg(test)]
@@ -149,7 +147,7 @@ mod tests {
         let both = pieces(arc(tokyo, seattle, 3.0), &projection);
         assert_eq!(both.len(), 2);
         let (out, back) = (both[0].last().unwrap(), both[1][0]);
-        // It leaves on the right and comes back on the left, at the same height.
+        // It leaves on the right and continues on the left, at the same height.
         assert!(out.x > 800.0 && back.x < 200.0 && (out.y - back.y).abs() < 1e-9, "{out:?} {back:?}");
         assert!(
             both.iter().flat_map(|piece| piece.windows(2)).all(|pair| (pair[0].x - pair[1].x).abs() < 50.0)

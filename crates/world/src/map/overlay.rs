@@ -1,33 +1,33 @@
-//! Data for the map that is not in the world file: faults, important links, and the catchment of each site.
+//! Additional data for the map: faults, important links, and the catchment of each site.
 
 use std::collections::BTreeSet;
 
 use crate::{CityId, Effect, Layout};
 
-/// Added to the picture of a world.
+/// Additions to the map of a world.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
-    /// Links to draw in any case, the lower city first.
+    /// Links to draw in any case, the lower index first.
     pub links: BTreeSet<(CityId, CityId)>,
-    /// The current faults of links and cities. Faults of single hosts are not on a map of cities.
+    /// The current faults of links and cities. Faults of single hosts are not shown.
     pub faults: Vec<Effect>,
-    /// Which site of an anycast prefix each city reaches.
+    /// The anycast site that each city reaches.
     pub catchment: Option<Catchment>,
 }
 
-/// Which site of an anycast prefix each city reaches.
+/// The anycast site that each city reaches.
 #[derive(Debug, Clone)]
 pub struct Catchment {
     /// The prefix's name.
     pub name: String,
     /// The cities that announce it.
     pub sites: Vec<CityId>,
-    /// By city: index of its site; `None`: it reaches none.
+    /// Index of the site by city; `None`: no site is reachable.
     pub of: Vec<Option<usize>>,
 }
 
 impl Overlay {
-    /// The fault of a link, the lower city first.
+    /// The description of a link's fault; the lower index first.
     pub(super) fn fault(&self, layout: &Layout, (a, b): (CityId, CityId)) -> Option<String> {
         self.faults.iter().find_map(|fault| match fault {
             Effect::Link { between, change } => (*between == (a, b)).then(|| change.to_string()),
@@ -41,7 +41,7 @@ impl Overlay {
         })
     }
 
-    /// The links that a fault names.
+    /// The links changed by a fault.
     pub(super) fn changed(&self) -> impl Iterator<Item = (CityId, CityId)> {
         self.faults.iter().filter_map(|fault| match fault {
             Effect::Link { between, .. } => Some(*between),
@@ -53,7 +53,6 @@ impl Overlay {
         self.faults.contains(&Effect::City(city))
     }
 
-    /// The site that a city reaches.
     pub(super) fn site_of(&self, city: CityId) -> Option<usize> {
         self.catchment.as_ref()?.of.get(city).copied().flatten()
     }

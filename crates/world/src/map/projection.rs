@@ -1,15 +1,16 @@
-//! Projects places to points: Robinson's projection, on which continents look as people expect.
+//! Robinson projection from places to points.
 
 use crate::geography::Place;
 
-/// A point of the picture in pixels, from its upper left corner.
+/// A point in pixels from the upper left corner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// A map of a given width. The middle meridian is 11 degrees east, so that its edge lies in the Bering Strait.
+/// A map of a given width. The central meridian is 11 degrees east, so that the edge is in the Bering
+/// Strait.
 pub(super) struct Projection {
     width: f64,
     top: f64,
@@ -22,17 +23,16 @@ impl Projection {
         Self { width, top, south }
     }
 
-    /// The point of a place.
     pub(super) fn point(&self, place: Place) -> Point {
         self.relative(from_middle(place.lon), place.lat)
     }
 
-    /// Where a point of a coastline is: its longitude lies between 169 W and 191 E, and 191 is the right edge.
+    /// The point of a coastline vertex. Its longitude is between 169 W and 191 E; 191 is the right edge.
     pub(super) fn coast(&self, lon: f64, lat: f64) -> Point {
         self.relative(lon - MIDDLE, lat)
     }
 
-    /// Where it is, with the longitude counted from the middle, -180 to 180.
+    /// The point at a longitude relative to the central meridian, -180 to 180.
     pub(super) fn relative(&self, lon: f64, lat: f64) -> Point {
         let (length, height) = robinson(lat);
         Point {
@@ -41,40 +41,37 @@ impl Projection {
         }
     }
 
-    /// How wide the map is.
     pub(super) fn width(&self) -> f64 {
         self.width
     }
 
-    /// The map's lower edge.
     pub(super) fn bottom(&self) -> f64 {
         self.relative(0.0, self.south).y
     }
 
-    /// How large dots are here, compared to a map of 1200 pixels: they shrink with it, but not as much.
+    /// Dot size relative to a map of 1200 pixels. Dots shrink less than the map.
     pub(super) fn dot_scale(&self) -> f64 {
         (self.width / 1200.0).sqrt()
     }
 
-    /// The edge of the map, once around.
     pub(super) fn outline(&self) -> Vec<Point> {
         let lats = || (0..=32).map(|step| self.south + (90.0 - self.south) * f64::from(step) / 32.0);
         let west = lats().map(|lat| self.relative(-180.0, lat));
         west.chain(lats().rev().map(|lat| self.relative(180.0, lat))).collect()
     }
 
-    /// Robinson's x is 0.8487 R length lon, and his y is 1.3523 R height: R follows from the width.
+    /// Robinson's x is 0.8487 R length lon, and y is 1.3523 R height: R follows from the width.
     fn y_scale(&self) -> f64 {
         1.3523 * self.width / (2.0 * 0.8487 * std::f64::consts::PI)
     }
 }
 
-/// Degrees east of the middle, -180 to 180.
+/// Degrees east of the central meridian, -180 to 180.
 pub(super) fn from_middle(lon: f64) -> f64 {
     (lon - MIDDLE + 180.0).rem_euclid(360.0) - 180.0
 }
 
-/// The length of a parallel and its distance from the equator, both relative, linear between the lines of the table.
+/// The length of a parallel and its distance from the equator, both relative, interpolated linearly.
 fn robinson(lat: f64) -> (f64, f64) {
     let at = lat.abs().min(90.0) / 5.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 18")]
@@ -86,7 +83,6 @@ fn robinson(lat: f64) -> (f64, f64) {
     (between(length, next_length), between(height, next_height).copysign(lat))
 }
 
-/// The middle meridian.
 const MIDDLE: f64 = 11.0;
 
 /// Robinson's table, for every fifth degree of latitude from the equator (Robinson, 1974).

@@ -1,4 +1,4 @@
-//! Maps are well-formed, show what they should, and their continents are under their cities.
+//! Maps are well-formed and complete, and cities are on land.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn first(cities: usize) -> String {
     gazetteer::cities()[..cities].iter().map(host).collect()
 }
 
-/// How many elements of a class a map has.
+/// Number of elements with a class.
 fn count(svg: &str, element: &str, class: &str) -> usize {
     let document = roxmltree::Document::parse(svg).unwrap();
     let has = |node: &roxmltree::Node<'_, '_>| {
@@ -37,7 +37,7 @@ const LINK: &str = "[[link]]\nbetween = ['accra', 'abuja']\nrtt = '20ms'\n";
 #[test]
 fn up_to_thirty_cities_all_links_are_drawn() {
     let meshed = draw(&(first(30) + LINK), &Overlay::default());
-    // 30 * 29 / 2 pairs, of which one is named.
+    // 30 * 29 / 2 pairs, one of them named.
     assert_eq!((count(&meshed, "path", "generated"), count(&meshed, "path", "given")), (434, 1));
     assert_eq!(count(&meshed, "circle", "city"), 30);
     let crowd = draw(&(first(31) + LINK), &Overlay::default());
@@ -74,7 +74,7 @@ fn faults_are_marked_where_they_are() {
     let down = with("between = ['accra', 'abuja']\ndown = true");
     assert_eq!((count(&down, "path", "fault"), count(&down, "path", "rtt-1")), (1, 0));
     assert!(down.contains("abuja - accra: 20.0 ms, down"), "{down}");
-    // A link that follows from the map is drawn when something is wrong with it.
+    // A generated link is drawn if it has a fault.
     assert_eq!(count(&with("between = ['abidjan', 'abuja']\nloss = '5%'"), "path", "fault"), 1);
     let dark = with("city = 'accra'\ndown = true");
     assert_eq!((count(&dark, "circle", "dark"), count(&dark, "path", "fault")), (1, 1));
@@ -90,7 +90,7 @@ fn a_catchment_colours_cities_by_their_site() {
         of: (0..40).map(|city| if city == 39 { None } else { Some(city % 2) }).collect(),
     };
     let svg = draw(&text, &Overlay { catchment: Some(catchment), ..Overlay::default() });
-    // 39 cities reach a site, two of them their own; each has a dot, and each site a ring.
+    // 39 cities reach a site, two of them locally; each has a dot, and each site a ring.
     assert_eq!(
         (count(&svg, "path", "reach"), count(&svg, "circle", "ring"), count(&svg, "circle", "lost")),
         (37, 2, 1)
@@ -195,7 +195,8 @@ fn continents_are_where_they_are() {
 
 #[test]
 fn cities_are_on_land_or_near_it() {
-    // Coasts are good to a degree or so, and most cities that are in the sea stand on islands that are too small for the map.
+    // Coasts are accurate to about a degree, and most cities that appear in the sea are on islands too
+    // small for the map.
     let is_far = |city: &&gazetteer::Entry| {
         let steps = || (-4..=4).map(|step| f64::from(step) * 0.5);
         !steps().any(|east| steps().any(|north| is_land(city.lon + east, city.lat + north)))

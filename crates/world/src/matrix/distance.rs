@@ -1,48 +1,49 @@
-//! How far the round trips that a map gives are from those that were measured.
+//! Compares generated round-trip times with measured ones.
 
 use std::{fmt, time::Duration};
 
 use serde::Serialize;
 use units::show;
 
-/// The measured round trips of a world compared with the generated ones. Shares are of the measured round trip.
+/// The measured round-trip times of a world compared with the generated ones. Shares are of the measured
+/// values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Distance {
-    /// Pairs of cities that were measured.
+    /// Pairs of cities with a measurement.
     pub measured: usize,
     /// All pairs of the world's cities.
     pub pairs: usize,
-    /// By how much half of the generated round trips are off, at most.
+    /// Median of the absolute relative error.
     pub median: f64,
-    /// By how much nine tenths of them are off, at most.
+    /// 90th percentile of the absolute relative error.
     pub p90: f64,
-    /// By how much they are too long on the mean; negative: too short.
+    /// Mean relative error; negative if the generated times are too short.
     pub bias: f64,
-    /// The pair that is off most.
+    /// The pair with the largest error.
     pub worst: Worst,
 }
 
-/// The pair whose generated round trip is off most.
+/// The pair with the largest error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Worst {
     /// Its cities.
     pub between: [String; 2],
-    /// The measured round trip.
+    /// The measured round-trip time.
     #[serde(with = "units::duration")]
     pub measured: Duration,
-    /// The round trip that follows from the map.
+    /// The generated round-trip time.
     #[serde(with = "units::duration")]
     pub generated: Duration,
 }
 
 impl Distance {
-    /// From the measured pairs of a world that has `pairs` in all. `None` without any.
+    /// From the measured pairs of a world with `pairs` pairs in total. `None` without measurements.
     pub(crate) fn new(measured: &[Worst], pairs: usize) -> Option<Self> {
         let error = |pair: &Worst| pair.generated.as_secs_f64() / pair.measured.as_secs_f64() - 1.0;
         let mut sorted: Vec<_> = measured.iter().map(|pair| (error(pair), pair)).collect();
         sorted.sort_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
         let (_, worst) = sorted.last()?;
-        // Nearest rank: the smallest value that this many tenths of all values do not exceed.
+        // Nearest rank: the smallest value that is not exceeded by this number of tenths of all values.
         let tenths = |tenths: usize| sorted[(sorted.len() * tenths).div_ceil(10) - 1].0.abs();
         #[expect(clippy::cast_precision_loss, reason = "as many pairs as the cities of a file have")]
         let bias = sorted.iter().map(|(error, _)| error).sum::<f64>() / sorted.len() as f64;

@@ -1,4 +1,4 @@
-//! The two shapes of a CSV file of round trips, cell by cell, so that a mistake has a line and a column.
+//! Parses the two CSV formats of round-trip times, with line and column of each error.
 
 use std::{ops::Range, time::Duration};
 
@@ -7,7 +7,7 @@ use document::{Document, Mistake};
 use super::Directed;
 use crate::geography::Place;
 
-/// Reads either shape; the first row tells which.
+/// Reads either format; the first row determines which.
 pub(super) fn read(document: &Document, matrix: &mut Directed<'_>) -> Result<(), Mistake> {
     let text = document.text();
     let mut rows = rows(text);
@@ -61,7 +61,7 @@ fn read_wide<'t>(
     Ok(())
 }
 
-/// Where something is wrong, and what.
+/// Position and message of an error.
 type Wrong = (Range<usize>, String);
 
 struct Cell<'t> {
@@ -70,7 +70,7 @@ struct Cell<'t> {
 }
 
 impl Cell<'_> {
-    /// A number of milliseconds; nothing if the cell is empty.
+    /// A number of milliseconds; `None` if the cell is empty.
     fn trip(&self) -> Result<Option<Duration>, Wrong> {
         if self.text.is_empty() {
             return Ok(None);

@@ -5,13 +5,13 @@ use crate::{Jitter, Order, Shape};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// A link without rate, 20 ms long, give or take 5 ms.
+/// A link without rate, with 20 +- 5 ms of delay.
 fn shaky(order: Order) -> Config {
     let jitter = Jitter { spread: MILLISECOND * 5, shape: Shape::Uniform, order };
     Config { propagation: MILLISECOND * 20, jitter: Some(jitter), ..Config::default() }
 }
 
-/// When 10 000 packets, one a millisecond, arrive.
+/// Arrival times of 10 000 packets sent one per millisecond.
 fn shaken(order: Order) -> Vec<Duration> {
     let mut link = Link::new(shaky(order), 4);
     (0..10_000).flat_map(|i| dues(&verdicts(&mut link, MILLISECOND * i, Packet::single(100)))).collect()
@@ -77,7 +77,7 @@ fn a_damaged_segment_comes_alone_with_its_bit() {
             }
         }
     }
-    // As above; and no two of so many numbers of 64 bits are the same.
+    // As above; and random 64-bit numbers do not repeat in this sample.
     assert!((880..=1120).contains(&bits.len()), "{}", bits.len());
     bits.sort_unstable();
     assert!(bits.windows(2).all(|pair| pair[0] != pair[1]));

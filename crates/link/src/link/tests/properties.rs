@@ -1,4 +1,4 @@
-//! Properties of every link, under every load and with every caller.
+//! Properties that hold for every link, load and caller.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
@@ -12,7 +12,7 @@ enum Event {
     Reconfigure(Config),
 }
 
-/// Events, each some time after the one before.
+/// Events, each with the time since its predecessor.
 type Script = Vec<(Duration, Event)>;
 
 fn rates() -> impl Strategy<Value = Rate> {
@@ -105,14 +105,14 @@ fn scripts() -> impl Strategy<Value = Script> {
     vec((pauses.prop_map(Duration::from_nanos), events()), 1..60)
 }
 
-/// Whether the caller also calls when nothing arrives.
+/// Whether the caller also advances the link between arrivals.
 #[derive(Clone, Copy, PartialEq)]
 enum Caller {
-    /// Only when something arrives.
+    /// Only on arrivals.
     Lazy,
     /// Also in the middle of each pause.
     Restless,
-    /// Also whenever the link asks for it.
+    /// Also at each [`Link::next_timeout`].
     Punctual,
 }
 

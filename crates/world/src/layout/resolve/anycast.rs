@@ -1,4 +1,4 @@
-//! The anycast prefixes of a world.
+//! Resolves the anycast prefixes of a world.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use crate::{
     layout::{Anycast, Bias, City, Host, Prefix},
 };
 
-/// The anycast prefixes.
 pub(super) fn anycast(
     world: &World,
     cities: &[City],
@@ -77,7 +76,7 @@ pub(super) fn anycast(
     Ok(all)
 }
 
-/// The prefixes of one of them, which have no address in common with those before or with the planet's own.
+/// The prefixes of one table, without overlap with earlier ones or with the planet's addresses.
 fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Result<Vec<Prefix>, Mistake> {
     let mut prefixes: Vec<Prefix> = Vec::new();
     for text in &any.prefix {
@@ -101,11 +100,12 @@ fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Res
     Ok(prefixes)
 }
 
-/// Published times for withdrawn prefixes: from 20 s to minutes. This is the short end, to keep waiting times short.
+/// Published convergence times of withdrawals are from 20 s to minutes. The default is the lower end, to
+/// keep runs short.
 const CONVERGENCE: Duration = Duration::from_secs(20);
 
-/// Prefixes that no anycast prefix may touch: those of hosts and routers, loopback, multicast, and link-local addresses, which
-/// no router forwards (RFC 4291, section 2.5.6).
+/// Prefixes that no anycast prefix may overlap: hosts and routers, loopback, multicast, and link-local
+/// addresses, which no router forwards (RFC 4291, section 2.5.6).
 const TAKEN: [&str; 7] =
     ["10.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "fd6c:6f6e:6768::/48", "::1/128", "ff00::/8", "fe80::/10"];
 

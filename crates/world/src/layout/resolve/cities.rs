@@ -1,4 +1,4 @@
-//! The cities of a world: those that it declares, and those that it names.
+//! Resolves the cities of a world: declared ones, and ones referenced by name.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,7 +12,7 @@ use crate::{
     layout::City,
 };
 
-/// The declared cities, then those that only hosts or links name.
+/// The declared cities, then cities that only hosts or links reference.
 pub(super) fn cities(world: &World, document: &Document) -> Result<Vec<City>, Mistake> {
     let mut places: Vec<(String, Place)> = Vec::new();
     for city in &world.cities {
@@ -62,9 +62,9 @@ fn known_place(name: &Spanned<String>, document: &Document) -> Result<Place, Mis
     })
 }
 
-/// Each pair of cities can have a direct link in both directions.
+/// Each pair of cities may have a link in both directions.
 const MOST_CITIES: usize = 2000;
 
-/// Routers of cities are numbered from here.
+/// The first address of city routers.
 const ROUTER_V4_BASE: Ipv4Addr = Ipv4Addr::new(10, 255, 0, 0);
 const ROUTER_V6_BASE: Ipv6Addr = Ipv6Addr::new(0xfd6c, 0x6f6e, 0x6768, 0xffff, 0, 0, 0, 0);

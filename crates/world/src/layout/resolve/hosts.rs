@@ -1,4 +1,4 @@
-//! The hosts of a world, their devices, and the lines that connect them.
+//! Resolves the hosts of a world, their devices and lines.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,7 @@ use crate::{
     layout::{City, Host, HostId, Line, Port},
 };
 
-/// The hosts and, in their order, their devices.
+/// The hosts and, in the same order, their devices.
 pub(super) fn hosts(
     world: &World,
     cities: &[City],
@@ -64,7 +64,7 @@ pub(super) fn hosts(
     Ok((hosts, ports))
 }
 
-/// A device of a host. Hosts are numbered from 1, and each number of a device has a range of its own.
+/// A device of a host. Hosts are numbered from 1, and each device number has a separate address range.
 fn port(host: HostId, number: usize, line: Option<Line>) -> Port {
     let own = u32::try_from(host + 1).expect("bounded by MOST_HOSTS");
     let device = u32::try_from(number).expect("bounded by MOST_LINES");
@@ -77,7 +77,7 @@ fn port(host: HostId, number: usize, line: Option<Line>) -> Port {
     }
 }
 
-/// What connects a host: its access lines, a plain last mile, or nothing.
+/// The lines of a host: its access lines, a plain last mile, or none.
 fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Option<Line>>, Mistake> {
     if host.access.len() > MOST_LINES {
         let message = format!("{} access lines are more than the limit of {MOST_LINES}", host.access.len());
@@ -128,20 +128,20 @@ fn access_line(access: &file::Access, world: &World, document: &Document) -> Res
 }
 
 pub(super) fn is_host_name(name: &str) -> bool {
-    // A name of digits would be mistaken for an address.
+    // A numeric name would be parsed as an address.
     let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase());
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     starts_well && name.len() <= 63 && name.chars().all(is_plain) && name != "localhost"
 }
 
-/// Devices of one host.
+/// Maximum number of devices per host.
 const MOST_LINES: usize = 4;
 
-/// Bits of an IPv4 address below the number of the device, and of an IPv6 address.
+/// Number of address bits below the device number, for IPv4 and IPv6.
 const V4_DEVICE_BITS: u32 = 20;
 const V6_DEVICE_BITS: u32 = 64;
 
-/// Hosts are numbered from here: the first one is 10.0.0.1.
+/// Base address of hosts: the first one is 10.0.0.1.
 const V4_BASE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 
 /// The first host is fd6c:6f6e:6768::1. The prefix is unique local (RFC 4193); its bytes spell "longh".

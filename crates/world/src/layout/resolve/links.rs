@@ -1,4 +1,4 @@
-//! The links of a world, their engines' configurations, and the paths that consist of several links.
+//! Resolves the links of a world and the paths over several links.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +12,8 @@ use crate::{
     layout::{City, CityId, Given},
 };
 
-/// Links by their cities in order of index. A link that names both cities wins over those with "*".
+/// Links by their cities in order of index. A link that names both cities takes precedence over links with
+/// "*".
 pub(super) fn links(
     world: &World,
     cities: &[City],
@@ -27,7 +28,7 @@ pub(super) fn links(
         let (a_id, b_id) = (end(a, cities, document)?, end(b, cities, document)?);
         if a_id == b_id {
             let message =
-                format!("a link from \"{}\" to itself; two different cities are expected", a.get_ref());
+                format!("both ends of a link are \"{}\"; two different cities are expected", a.get_ref());
             return Err(document.mistake(b.span(), message));
         }
         add(link, (a_id, b_id), &mut links, cities, document)?;
@@ -56,7 +57,6 @@ fn check_link(link: &file::Link, document: &Document) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// What the files's links are to their engines.
 pub(super) fn given(
     links: &BTreeMap<(CityId, CityId), file::Link>,
     world: &World,
@@ -88,7 +88,6 @@ fn add(
     Err(document.mistake(link.own.between[0].span(), message))
 }
 
-/// The city at one end of a link.
 pub(super) fn end(name: &Spanned<String>, cities: &[City], document: &Document) -> Result<CityId, Mistake> {
     let found = cities.iter().position(|city| city.name == canonical(name.get_ref()));
     found.ok_or_else(|| {
@@ -98,7 +97,7 @@ pub(super) fn end(name: &Spanned<String>, cities: &[City], document: &Document) 
     })
 }
 
-/// The cities between the ends of links that have some.
+/// The intermediate cities of links with `via`.
 pub(super) fn vias(
     links: &BTreeMap<(CityId, CityId), file::Link>,
     cities: &[City],
@@ -139,11 +138,11 @@ pub(super) fn vias(
     Ok(vias)
 }
 
-/// The links of a path, each with its lower city first.
+/// The links of a path, each with its lower index first.
 fn hops((a, b): (CityId, CityId), path: &[CityId]) -> Vec<(CityId, CityId)> {
     let all: Vec<_> = std::iter::once(a).chain(path.iter().copied()).chain([b]).collect();
     all.windows(2).map(|pair| (pair[0].min(pair[1]), pair[0].max(pair[1]))).collect()
 }
 
-/// The most cities on the path between two others.
+/// Maximum number of intermediate cities.
 const MOST_VIAS: usize = 16;
