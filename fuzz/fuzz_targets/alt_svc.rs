@@ -1,4 +1,4 @@
-//! Any text is an Alt-Svc field that says something of HTTP/3 or does not; what it says has a port and a lower-case host.
+//! Alt-Svc fields: parses any text; an HTTP/3 alternative has a port and a lower-case host.
 //!
 //! `cargo +nightly fuzz run alt_svc corpus/alt_svc seeds/alt_svc`
 

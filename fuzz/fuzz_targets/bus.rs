@@ -1,5 +1,5 @@
-//! Any bytes are purges in the stream of a network's bus, or they are not; what is read is the same when it is written and read again. The first
-//! line is the part of the stream.
+//! Purges on the bus of a network: parsed entries survive a round trip of encoding and decoding. The
+//! first line is the subject part.
 //!
 //! `cargo +nightly fuzz run bus corpus/bus seeds/bus`
 

@@ -1,7 +1,7 @@
-//! Any fields of a request and a response are judged: what is stored is for the request that fetched it, its parts lie within its body,
-//! also where some are missing, and the network's own fields are gone once they were cleared.
+//! Cache decisions for any request and response fields: a stored response matches its request, ranges
+//! lie within the body, and internal fields are removed.
 //!
-//! The input is lines of fields: those of the request, an empty line, those of the response.
+//! The input is the request's field lines, an empty line, and the response's field lines.
 //!
 //! `cargo +nightly fuzz run cache_headers corpus/cache_headers seeds/cache_headers`
 
@@ -73,7 +73,7 @@ fuzz_target!(|text: &[u8]| {
     assert!(!response.keys().any(|name| internal::is_internal(name.as_str().as_bytes())));
 });
 
-/// A part that came by itself is combined with its own whole, and what it does not have of a request can be asked for.
+/// Combines a fragment with its own complete response, and requests the missing part.
 fn keep(fragment: &Fragment<'_>, request: &HeaderMap, stored: &Stored) {
     let mut coverage = Coverage::of(fragment.length);
     assert!(coverage.add(fragment.part) && coverage.gaps(fragment.part).is_empty());

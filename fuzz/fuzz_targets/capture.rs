@@ -1,4 +1,4 @@
-//! Any bytes are a capture up to some block, the same one however they come in pieces.
+//! Packet captures: the parser accepts complete blocks, with the same result for any split of the input.
 //!
 //! `cargo +nightly fuzz run capture corpus/capture seeds/capture`
 

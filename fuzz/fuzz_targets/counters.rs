@@ -1,4 +1,4 @@
-//! Any text in one of the counters' files is counters, and nothing has grown since it was read.
+//! Kernel counter files: parses any text; a reading has no increments relative to itself.
 //!
 //! `cargo +nightly fuzz run counters corpus/counters seeds/counters`
 

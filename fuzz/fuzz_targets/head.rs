@@ -1,4 +1,4 @@
-//! Any bytes are what is kept of a response beside its body, or they are not; what is one is the same when it is written and read again.
+//! Stored response heads: decoded heads survive a round trip of encoding and decoding.
 //!
 //! `cargo +nightly fuzz run head corpus/head seeds/head`
 

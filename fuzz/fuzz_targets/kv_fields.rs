@@ -1,6 +1,6 @@
-//! Any headers of a message are what a store knows of a key, or damaged; a record is the same when it is written and read again.
+//! Key metadata in header fields: decoded records survive a round trip of encoding and decoding.
 //!
-//! A line a header, as `name: value`.
+//! The input is header lines, `name: value`.
 //!
 //! `cargo +nightly fuzz run kv_fields corpus/kv_fields seeds/kv_fields`
 

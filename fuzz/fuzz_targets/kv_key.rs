@@ -1,4 +1,4 @@
-//! Any segment of a path is a key that a path can name again, or none.
+//! Keys in paths: a parsed key has a valid length and can be encoded in a path again.
 //!
 //! `cargo +nightly fuzz run kv_key corpus/kv_key seeds/kv_key`
 

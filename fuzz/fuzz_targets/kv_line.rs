@@ -1,4 +1,4 @@
-//! Any text is a line of an export, or not; a line is the same when it is written and read again.
+//! Lines of a key-value export: parsed lines survive a round trip of encoding and decoding.
 //!
 //! `cargo +nightly fuzz run kv_line corpus/kv_line seeds/kv_line`
 

@@ -1,5 +1,7 @@
-//! Any fields and body of a request or a response about keys over a link say something, or they do not; what they say is the same when it is
-//! written and read again.
+//! Key-value messages between data centres: parsed messages survive a round trip of encoding and
+//! decoding.
+//!
+//! The input is header lines, an empty line, and a body.
 //!
 //! `cargo +nightly fuzz run kv_link corpus/kv_link seeds/kv_link`
 

@@ -1,4 +1,4 @@
-//! Any bytes are JSON that fits into one line of a header, or none.
+//! Metadata of keys: accepted JSON is bounded and fits into one header line.
 //!
 //! `cargo +nightly fuzz run kv_metadata corpus/kv_metadata seeds/kv_metadata`
 

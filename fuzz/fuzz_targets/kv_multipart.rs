@@ -1,4 +1,4 @@
-//! Any bytes are a form or not, and the same whether they come at once or one by one.
+//! Multipart forms: the parser has the same result for any split of the input.
 //!
 //! `cargo +nightly fuzz run kv_multipart corpus/kv_multipart seeds/kv_multipart`
 
@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use values::multipart::{Event, Multipart, NoForm, boundary};
 
-/// Names and contents of the parts, as far as they came; and whether the end did.
+/// Names and contents of the parts so far, and whether the form is complete.
 type Parts = (Vec<(String, Vec<u8>)>, bool);
 
 fn read(bytes: &[u8], piece: usize) -> Result<Parts, NoForm> {
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(text) = std::str::from_utf8(bytes) {
         assert!(boundary(text).is_none_or(|boundary| (1..=70).contains(&boundary.len())));
     }
-    // Short enough for all limits, which are looked at when more has come than they allow.
+    // Short enough for all limits: they are checked only once more input has arrived.
     let bytes = &bytes[..bytes.len().min(2000)];
     let whole = read(bytes, 2000);
     for piece in [1, 7] {

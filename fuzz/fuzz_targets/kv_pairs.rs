@@ -1,4 +1,4 @@
-//! Any bytes are pairs and keys that a store takes, or a mistake.
+//! Bulk writes and key lists: parsed pairs are within the limits.
 //!
 //! `cargo +nightly fuzz run kv_pairs corpus/kv_pairs seeds/kv_pairs`
 

@@ -1,4 +1,4 @@
-//! Any query is a page of keys or a mistake; a page is within its limits.
+//! Query parameters of key lists and writes: parsed values are within the limits.
 //!
 //! `cargo +nightly fuzz run kv_query corpus/kv_query seeds/kv_query`
 

@@ -1,4 +1,4 @@
-//! Any bytes are what a store knows of a key, or damaged; a record is the same when it is written and read again.
+//! Key records: decoded records survive a round trip of encoding and decoding.
 //!
 //! `cargo +nightly fuzz run kv_record corpus/kv_record seeds/kv_record`
 

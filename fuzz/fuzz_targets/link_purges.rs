@@ -1,4 +1,4 @@
-//! Any bytes are what another data centre tells of purges, or they are not; what is read is the same when it is written and read again.
+//! Purge messages between data centres: parsed messages survive a round trip of encoding and decoding.
 //!
 //! `cargo +nightly fuzz run link_purges corpus/link_purges seeds/link_purges`
 

@@ -1,4 +1,5 @@
-//! Any fields of a request over a link say how it came, or they do not; what they say is the same when it is written and read again.
+//! Tier fields of requests between data centres: parsed fields survive a round trip of encoding and
+//! decoding.
 //!
 //! `cargo +nightly fuzz run link_request corpus/link_request seeds/link_request`
 
@@ -16,7 +17,7 @@ fuzz_target!(|text: &str| {
         }
     }
     assert_ne!(edge::is_read_as_written(&headers), Some(false));
-    // Without its version, which is the first word of it, nothing is read.
+    // The version is part of this field; without it, nothing is parsed.
     headers.remove("lh-tier-path");
     assert_eq!(edge::is_read_as_written(&headers), None);
 });

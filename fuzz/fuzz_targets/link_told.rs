@@ -1,4 +1,5 @@
-//! Any bytes are what another data centre measured, or they are not; what is read is bounded, and the same when it is written and read again.
+//! Measurements from other data centres: parsed values are bounded and survive a round trip of encoding
+//! and decoding.
 //!
 //! `cargo +nightly fuzz run link_told corpus/link_told seeds/link_told`
 

@@ -1,4 +1,4 @@
-//! Any text is a matrix whose round trips light could make or a mistake with a place in the text.
+//! RTT matrices: parsed values are plausible, and errors have a position in the text.
 //!
 //! `cargo +nightly fuzz run matrix corpus/matrix seeds/matrix`
 

@@ -1,4 +1,4 @@
-//! Any text is a netem line that a link can follow, or a sentence that says what is wrong with it.
+//! netem lines: parsed lines configure a link, and errors have a message.
 //!
 //! `cargo +nightly fuzz run netem corpus/netem seeds/netem`
 

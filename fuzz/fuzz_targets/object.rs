@@ -1,4 +1,4 @@
-//! Any bytes are an object's record, a footer or a removal, or they are not; what is one is the same bytes again.
+//! Object records, footers and removals: decoded values encode to the same bytes.
 //!
 //! `cargo +nightly fuzz run object corpus/object seeds/object`
 

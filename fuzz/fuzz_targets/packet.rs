@@ -1,5 +1,5 @@
-//! Any bytes that a program writes into its device are a frame or are refused. A frame can be cut, treated, answered and
-//! captured in any way, and what comes out has the length that it must have.
+//! Frames written to a TUN device: accepted frames can be sliced, modified, replied to and captured,
+//! with consistent lengths.
 //!
 //! `cargo +nightly fuzz run packet corpus/packet seeds/packet`
 
@@ -24,7 +24,7 @@ use planet::{
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(frame) = Frame::parse(bytes) else { return };
-    // The kernel makes super-packets of 45 segments or so; a hostile program can claim one byte for each.
+    // The kernel creates super-packets of about 45 segments; a hostile program can claim one per byte.
     let run = 0..frame.packet.segments().min(256);
     let last = bytes[bytes.len() - 1];
     let treatment = Treatment { hops: last, mark: last % 2 == 1, corrupt: None };
@@ -82,11 +82,12 @@ fn a_capture_is_whole(bytes: &[u8], frame: &Frame, segments: Range<u32>, treatme
         left = &left[length as usize..];
     }
     assert!(left.is_empty());
-    // A block adds 36 bytes, 12 of comment and its end, and up to 3 of padding; what is there once takes less than 256.
+    // A block adds 36 bytes, 12 bytes for the comment and its end, and up to 3 bytes of padding; the
+    // blocks that occur once take less than 256 bytes.
     assert!(file.len() as u64 <= on_wire + 51 * count + 256);
 }
 
-/// A file in memory.
+/// An in-memory file.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
 

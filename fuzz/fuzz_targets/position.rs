@@ -1,4 +1,4 @@
-//! Any text is a position in the logs of a network's purges, or it is not; what is one is the same when it is written and read again.
+//! Positions in purge logs: parsed positions survive a round trip of formatting and parsing.
 //!
 //! `cargo +nightly fuzz run position corpus/position seeds/position`
 

@@ -1,4 +1,4 @@
-//! Any bytes are a header of the PROXY protocol, whose length nothing is read beyond, or an error.
+//! PROXY protocol headers: the parser reads exactly the announced length, or fails.
 //!
 //! `cargo +nightly fuzz run proxy_header corpus/proxy_header seeds/proxy_header`
 
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
         let taken = bytes.len() - left.len();
         let announced = usize::from(u16::from_be_bytes([bytes[14], bytes[15]]));
         assert_eq!(taken, 16 + announced);
-        // A health check comes from whoever made the connection.
+        // For a health check the source is the peer of the connection.
         assert!(bytes[12] != 0x20 || client == own);
     }
 });

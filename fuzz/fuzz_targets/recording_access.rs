@@ -1,4 +1,4 @@
-//! The first line is any format string, the rest any access log: both are understood or refused.
+//! Access logs with a format string: the first line is the format, the rest the log.
 //!
 //! `cargo +nightly fuzz run recording_access corpus/recording_access seeds/recording_access`
 

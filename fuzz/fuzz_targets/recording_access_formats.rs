@@ -1,6 +1,7 @@
-//! Access logs that need no format string: any bytes are a series or an error, and a series keeps its promises.
+//! Access logs without a format string: decodes to a consistent series or an error.
 //!
-//! `cargo +nightly fuzz run recording_access_formats corpus/recording_access_formats seeds/recording_access_formats`
+//! `cargo +nightly fuzz run recording_access_formats corpus/recording_access_formats
+//! seeds/recording_access_formats`
 
 #![no_main]
 

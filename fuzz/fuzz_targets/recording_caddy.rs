@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! Caddy access logs: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_caddy corpus/recording_caddy seeds/recording_caddy`
 

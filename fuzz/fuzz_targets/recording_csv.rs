@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! CSV files: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_csv corpus/recording_csv seeds/recording_csv`
 

@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! curl output: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_curl corpus/recording_curl seeds/recording_curl`
 

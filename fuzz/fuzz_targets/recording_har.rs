@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! HAR files: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_har corpus/recording_har seeds/recording_har`
 

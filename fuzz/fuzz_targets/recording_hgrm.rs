@@ -1,4 +1,5 @@
-//! Any bytes behind the header row are percentiles or an error, and a series of them keeps its promises.
+//! HdrHistogram percentile tables: decodes the bytes after the header row to a consistent series or an
+//! error.
 //!
 //! `cargo +nightly fuzz run recording_hgrm corpus/recording_hgrm seeds/recording_hgrm`
 

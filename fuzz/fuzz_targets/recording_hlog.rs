@@ -1,4 +1,4 @@
-//! Any bytes are an interval log or an error; what is read keeps its promises, and written again it has the same counts.
+//! HdrHistogram interval logs: decodes to consistent counts or an error; the total survives re-encoding.
 //!
 //! `cargo +nightly fuzz run recording_hlog corpus/recording_hlog seeds/recording_hlog`
 
@@ -17,7 +17,7 @@ struct Promises {
 
 impl Sink for Promises {
     fn event(&mut self, _: &Event<'_>) -> Result<(), Error> {
-        // Bytes that are another format.
+        // The input is in another format.
         Ok(())
     }
 

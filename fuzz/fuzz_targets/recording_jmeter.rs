@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! JMeter results: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_jmeter corpus/recording_jmeter seeds/recording_jmeter`
 

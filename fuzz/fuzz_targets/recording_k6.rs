@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! k6 output: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_k6 corpus/recording_k6 seeds/recording_k6`
 

@@ -1,4 +1,4 @@
-//! Any bytes after a header are samples or an error, and what was read is written and read back the same.
+//! Native recordings: decoded samples survive a round trip of encoding and decoding.
 //!
 //! `cargo +nightly fuzz run recording_native corpus/recording_native seeds/recording_native`
 
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     let samples: Vec<Sample> = reader.by_ref().map_while(Result::ok).collect();
     let mut writer = Writer::new(Vec::new(), reader.header()).expect("a header that was read fits a line");
     for sample in &samples {
-        // Escapes may make a line longer than the one that was read.
+        // Escapes may make a line longer than the line that was read.
         if writer.write(sample).is_err() {
             return;
         }

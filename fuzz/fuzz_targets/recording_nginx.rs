@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! nginx access logs: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_nginx corpus/recording_nginx seeds/recording_nginx`
 

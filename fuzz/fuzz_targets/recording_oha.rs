@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! oha output: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_oha corpus/recording_oha seeds/recording_oha`
 

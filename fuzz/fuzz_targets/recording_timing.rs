@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! Browser timing entries: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_timing corpus/recording_timing seeds/recording_timing`
 

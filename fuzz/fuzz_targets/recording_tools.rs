@@ -1,4 +1,5 @@
-//! Any bytes are a series or an error, and a series keeps its promises: the output of load generators, ping programs and monitoring.
+//! Output of load generators, ping programs and monitoring systems: decodes to a consistent series or an
+//! error.
 //!
 //! `cargo +nightly fuzz run recording_tools corpus/recording_tools seeds/recording_tools`
 

@@ -1,4 +1,4 @@
-//! Any bytes are a series or an error, and a series keeps its promises.
+//! Vegeta results: decodes to a consistent series or an error.
 //!
 //! `cargo +nightly fuzz run recording_vegeta corpus/recording_vegeta seeds/recording_vegeta`
 

@@ -1,4 +1,4 @@
-//! Any bytes of a client are requests of HTTP/1.1 and perhaps an error, and the same ones in any pieces.
+//! HTTP/1.1 requests: the parser has the same result for any split of the input.
 //!
 //! `cargo +nightly fuzz run request corpus/request seeds/request`
 

@@ -1,4 +1,4 @@
-//! Any field section of HTTP/3 is refused, or is a request that HTTP/1.1 would accept too.
+//! HTTP/3 field sections of requests: accepted sections are also valid HTTP/1.1 requests.
 //!
 //! `cargo +nightly fuzz run request_fields corpus/request_fields seeds/request_fields`
 

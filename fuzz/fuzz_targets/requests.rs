@@ -1,4 +1,4 @@
-//! Any bytes are requests of a table in the order of their times, or a mistake with a line.
+//! Request tables: parsed requests are in time order, and errors have a line number.
 //!
 //! `cargo +nightly fuzz run requests corpus/requests seeds/requests`
 

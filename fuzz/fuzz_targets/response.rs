@@ -1,4 +1,5 @@
-//! Any bytes of a server are a response or a failure in HTTP/1.1 and in HTTP/2; the request ends with them, in any pieces.
+//! HTTP/1.1 and HTTP/2 responses: the client ends with a response or a failure for any split of the
+//! input.
 //!
 //! `cargo +nightly fuzz run response corpus/response seeds/response`
 

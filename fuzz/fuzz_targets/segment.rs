@@ -1,5 +1,5 @@
-//! Any bytes are a segment up to some record: what is found in it lies within it, and reading takes no more memory than it has bytes.
-//! So are any payloads in records whose checksums are right, which chance would never find.
+//! Cache segments: parsed records lie within the segment and memory use is bounded by its size. A second
+//! run wraps arbitrary payloads in records with valid checksums, which random input cannot produce.
 //!
 //! `cargo +nightly fuzz run segment corpus/segment seeds/segment`
 
@@ -24,12 +24,12 @@ fn holds_together(bytes: &[u8]) {
         assert!(u64::from(entry.offset) + u64::from(entry.length) <= contents.end);
         assert!(contents.next_number > entry.id.number || entry.id.number == u64::MAX);
     }
-    // What is whole is the same without the rest.
+    // The valid part has the same result without the rest.
     let end = usize::try_from(contents.end).unwrap();
     assert_eq!(Contents::read(&bytes[..end], SEGMENT).unwrap(), Ok(contents));
 }
 
-/// Records of what the bytes say: a kind, a length, an object, a payload.
+/// Builds records from the input: a kind, a length, an object number and a payload.
 fn with_checksums(mut bytes: &[u8]) -> Vec<u8> {
     let header = FileHeader { kind: FileKind::Segment, values: [SEGMENT.into(), 1] };
     let mut segment = header.encode().to_vec();

@@ -1,4 +1,4 @@
-//! Any bytes in answer to a question about sockets are a socket or none, and what is told of it is no more than was sent.
+//! sock_diag messages: decoded sockets contain only data that was received.
 //!
 //! `cargo +nightly fuzz run sock_diag corpus/sock_diag seeds/sock_diag`
 
@@ -12,7 +12,7 @@ use tcp::{
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(info) = Info::decode(bytes) {
-        // Two digits for each byte that is beyond what we know, and nothing of it is lost.
+        // Unknown bytes are kept as two hexadecimal digits each.
         assert_eq!(info.unknown.len(), 2 * bytes.len().saturating_sub(NEWEST));
         assert_eq!(info.accecn_flags.is_some(), bytes.len() >= NEWEST);
     }
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(bytes.len() > HEADER && Multipath::decode(&bytes[..HEADER]).is_none());
     }
     let Some(socket) = Socket::decode(bytes) else { return };
-    // A shorter message tells the same of who it is, and never more.
+    // A truncated message contains the same identity and no more data.
     let header = Socket::decode(&bytes[..HEADER]).expect("the header is whole");
     assert_eq!((header.key, header.local, header.remote), (socket.key, socket.local, socket.remote));
     assert!(header.info.is_none() && header.memory.is_none() && header.model.is_none());

@@ -1,5 +1,5 @@
-//! Any bytes are a result that can be kept, which stays one when it is written and read again, or none; a row of a list, which is the same
-//! then, or none; a network, or none.
+//! Stored speed test results, list rows and networks: decoded values survive a round trip of encoding
+//! and decoding.
 //!
 //! `cargo +nightly fuzz run speed_kept corpus/speed_kept seeds/speed_kept`
 

@@ -1,4 +1,4 @@
-//! Any bytes are a browser's offer of one data channel, or none: with a sentence that says why.
+//! WebRTC offers of a data channel: parsed, or rejected with a message.
 //!
 //! `cargo +nightly fuzz run speed_offer corpus/speed_offer seeds/speed_offer`
 

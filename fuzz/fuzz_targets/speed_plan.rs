@@ -1,4 +1,4 @@
-//! Any text is a plan within the limits of one, or a mistake with its place.
+//! Speed test plans: parsed plans are within the limits, and errors have a position.
 //!
 //! `cargo +nightly fuzz run speed_plan corpus/speed_plan seeds/speed_plan`
 
@@ -25,7 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Over a line that is so long and fast that each set is too short for it; how many steps there were.
+/// Runs a plan on a very fast path, where each set of transfers is too short; returns the number of
+/// steps.
 fn walk(plan: &Plan) -> usize {
     let mut course = Course::new(plan, LARGEST);
     let mut walked = 0;
@@ -40,5 +41,5 @@ fn walk(plan: &Plan) -> usize {
     walked
 }
 
-/// Both ways, bodies that are at least twice as large each time are beyond 1 GB after 30.
+/// In each direction, body sizes that at least double exceed 1 GB after 30 steps.
 const MOST_LARGER: usize = 2 * 30;

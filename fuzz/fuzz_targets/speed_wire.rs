@@ -1,5 +1,4 @@
-//! Any bytes are a datagram of a loss test that is written as it was read, or none; any text has a token, parameters and a server's own time,
-//! or none.
+//! Datagrams, tokens and parameters of a speed test: decoded datagrams encode to the same bytes.
 //!
 //! `cargo +nightly fuzz run speed_wire corpus/speed_wire seeds/speed_wire`
 

@@ -1,4 +1,4 @@
-//! Any bytes are a trace that a link can follow, a recording of losses, a table of delays, or a mistake with a place.
+//! Link traces, loss traces and delay tables: parsed files drive a link, and errors have a line number.
 //!
 //! `cargo +nightly fuzz run trace corpus/trace seeds/trace`
 
@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What was read; a mistake is in a line that there is.
+/// Returns the value; the line number of an error must exist.
 fn read<T>(bytes: &[u8], result: Result<T, FileError>) -> Option<T> {
     let lines = bytes.split(|byte| *byte == b'\n').count();
     match result {
@@ -42,7 +42,7 @@ fn read<T>(bytes: &[u8], result: Result<T, FileError>) -> Option<T> {
     None
 }
 
-/// Every segment that such a link is given has one fate, and none arrives before it came.
+/// Each segment sent over the link must have exactly one fate, and must not arrive before it was sent.
 fn carry(config: Config) {
     let mut link = Link::new(config, 1);
     let mut segments = 0;

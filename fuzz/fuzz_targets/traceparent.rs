@@ -1,4 +1,4 @@
-//! Any bytes are a `traceparent` or none; what is one is written as it was read, but for its version and flags.
+//! `traceparent` fields: parsed contexts survive a round trip, except for version and flags.
 //!
 //! `cargo +nightly fuzz run traceparent corpus/traceparent seeds/traceparent`
 

@@ -1,4 +1,4 @@
-//! Any text is a world that can be laid out or a mistake with a place in the text.
+//! Worlds: parsed worlds have a layout, and errors have a position in the text.
 //!
 //! `cargo +nightly fuzz run world corpus/world seeds/world`
 

@@ -1,4 +1,4 @@
-//! What is the same for the targets of several decoders.
+//! Checks that several fuzz targets share.
 
 mod request;
 mod request_fields;
@@ -13,7 +13,7 @@ pub use self::{
     response::a_response_ends,
 };
 
-/// Any bytes are a series or an error, and a series keeps its promises.
+/// Any input decodes to a series or to an error, and the fields of a series are consistent.
 pub fn a_series_keeps_its_promises(bytes: &[u8]) {
     for metric in [None, Some(Metric::Ttfb), Some(Metric::Total)] {
         let wanted = Wanted { metric, by: Some("host".to_owned()), ..Wanted::default() };

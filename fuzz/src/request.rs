@@ -1,4 +1,4 @@
-//! What bytes of a client come to in HTTP/1.1. The fuzz target and a test of the crate `http` share it.
+//! Parses bytes of a client as HTTP/1.1. Shared by the fuzz target and a test of the crate `http`.
 
 use bytes::BytesMut;
 use http::{
@@ -9,10 +9,10 @@ use http::{
     limits,
 };
 
-/// Method, target, body and whether it is whole of each request, and whether they end in an error.
+/// Method, target, body and completeness of each request, and whether the input ends with an error.
 type Requests = (Vec<(String, String, Vec<u8>, bool)>, bool);
 
-/// The first byte is the length of the pieces in which the rest comes.
+/// The first byte determines the length of the pieces into which the rest is split.
 pub fn requests_are_the_same_in_any_pieces(bytes: &[u8]) {
     let Some((&piece, sent)) = bytes.split_first() else { return };
     let at_once = read([sent]);
@@ -40,7 +40,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Takes what is there.
+    /// Parses the available bytes.
     fn take(&mut self, bytes: &mut BytesMut) -> Result<(), Malformed> {
         loop {
             let Some(body) = &mut self.body else {

@@ -1,4 +1,5 @@
-//! Compares field sections of HTTP/3 with HTTP/1.1. The fuzz target and a test of the crate `http` share it.
+//! Compares HTTP/3 field sections with HTTP/1.1. Shared by the fuzz target and a test of the crate
+//! `http`.
 
 use bytes::Bytes;
 use http::{
@@ -10,7 +11,7 @@ use http::{
     request_head::{ExtendedConnect, Field, check_section, check_trailers},
 };
 
-/// Each accepted section, written in lines, is an accepted request of HTTP/1.1 with the same parts.
+/// Each accepted section, written as header lines, must be a valid HTTP/1.1 request with the same parts.
 pub fn accepted_sections_are_requests_in_lines(section: &[u8]) {
     let Ok(fields) = qpack::decode(section) else { return };
     let fields: Vec<Field<'_>> = fields.iter().collect();
@@ -35,7 +36,7 @@ pub fn accepted_sections_are_requests_in_lines(section: &[u8]) {
         lines.extend([name, &b": "[..], value, b"\r\n"].concat());
     }
     lines.extend_from_slice(b"\r\n");
-    // Other limits are on lines.
+    // HTTP/1.1 has different limits.
     if lines.len() > limits::HEADER_BYTES || others.len() >= limits::HEADERS {
         return;
     }

@@ -1,4 +1,5 @@
-//! What bytes of a server come to, over a pipe, in HTTP/1.1 or HTTP/2. The fuzz target and a test of the crate `http` share it.
+//! Parses bytes of a server over a pipe, in HTTP/1.1 or HTTP/2. Shared by the fuzz target and a test of
+//! the crate `http`.
 
 use std::time::Duration;
 
@@ -11,8 +12,9 @@ use http::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// The bits of the first byte are the version, HTTP/1.1 or HTTP/2, and the length of the pieces in which the rest comes. The request
-/// ends with its server's bytes at the latest, no body is longer than they are, and a header is no longer than may be.
+/// The first byte selects HTTP/1.1 or HTTP/2 and the length of the pieces into which the rest is split.
+/// The request must end no later than the input, no body may be longer than the input, and the header
+/// must not exceed its limit.
 pub fn a_response_ends(bytes: &[u8]) {
     let Some((&first, sent)) = bytes.split_first() else { return };
     let protocol = if first & 1 == 0 { Protocol::Http1 } else { Protocol::Http2 };
@@ -25,14 +27,14 @@ pub fn a_response_ends(bytes: &[u8]) {
         let outcome = tokio::time::timeout(PATIENCE, fetch(near, protocol, &mut trace)).await;
         let outcome = outcome.expect("the server's end is the end");
         assert!(trace.body_bytes() <= sent.len() as u64);
-        // What failed has no last byte, so nobody takes it for a latency.
+        // A failed request has no last byte, so it cannot count as a latency.
         assert_eq!(trace.last_byte().is_some(), outcome.is_ok());
         assert!(outcome.is_ok() || trace.body_bytes() == 0 || trace.final_headers.is_some());
     });
     lines_say_what_a_map_says(sent);
 }
 
-/// A head whose lines a proxy passes on is to others what it is to that: of the same status, with the same end.
+/// A plain head, as parsed for relaying, must have the same status and framing as in the general parser.
 fn lines_say_what_a_map_says(head: &[u8]) {
     if let Some(plain) = Reply::read(head) {
         let of_map = head::response(head, &Method::GET).expect("what is plain is a response");
@@ -40,7 +42,7 @@ fn lines_say_what_a_map_says(head: &[u8]) {
     }
 }
 
-/// Long enough for any machine: without a server there is nothing to wait for.
+/// Long enough for any machine, because there is no server to wait for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn fetch(near: DuplexStream, protocol: Protocol, trace: &mut Trace) -> Result<(), Failure> {
@@ -60,19 +62,19 @@ fn check_head(response: &Response<Body>) {
     assert!(length <= limits::HEADER_BYTES);
 }
 
-/// Reads the request, and then writes all of the bytes and ends. What the client has to say to that is thrown away.
+/// Reads the request, writes all bytes and closes. Further data of the client is discarded.
 async fn serve(far: DuplexStream, protocol: Protocol, bytes: Vec<u8>) {
     let (mut requests, mut responses) = tokio::io::split(far);
     if read_request(&mut requests, protocol).await.is_none() {
         return;
     }
     tokio::spawn(async move { tokio::io::copy(&mut requests, &mut tokio::io::sink()).await });
-    // The client may have had enough.
+    // The client may have closed the connection.
     let _ = responses.write_all(&bytes).await;
     let _ = responses.shutdown().await;
 }
 
-/// The head of a request without a body; `None` if the client is gone.
+/// Reads the head of a request without a body; `None` if the client has disconnected.
 async fn read_request(requests: &mut (impl AsyncReadExt + Unpin), protocol: Protocol) -> Option<()> {
     if protocol != Protocol::Http2 {
         let mut head = Vec::new();
@@ -84,7 +86,7 @@ async fn read_request(requests: &mut (impl AsyncReadExt + Unpin), protocol: Prot
     let mut preface = [0; 24];
     requests.read_exact(&mut preface).await.ok()?;
     loop {
-        // RFC 9113 section 4.1: a length of 24 bits, the type, and five bytes more.
+        // RFC 9113 section 4.1: a length of 24 bits, the type, and five more bytes.
         let mut header = [0; 9];
         requests.read_exact(&mut header).await.ok()?;
         let [a, b, c, kind, ..] = header;

@@ -1,26 +1,26 @@
-//! Alt-Svc fields (RFC 7838): where else an origin is served, as far as that is HTTP/3.
+//! Alt-Svc fields (RFC 7838): the alternative services of an origin, limited to HTTP/3.
 
 use std::time::Duration;
 
-/// What an Alt-Svc field says of HTTP/3.
+/// The HTTP/3 part of an Alt-Svc field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AltSvc {
-    /// All that was said before is void.
+    /// `clear`: all earlier alternatives are invalid.
     Clear,
-    /// HTTP/3 is spoken there.
+    /// An HTTP/3 alternative.
     Http3 {
-        /// Another host than the origin's, if it is one.
+        /// The host, if the field names one; otherwise the host of the origin.
         host: Option<String>,
-        /// Its UDP port.
+        /// The UDP port.
         port: u16,
-        /// How long this may be remembered.
+        /// How long the alternative may be cached (`ma`).
         max_age: Duration,
     },
 }
 
 impl AltSvc {
-    /// The first service of a field that is HTTP/3, or that it is void; `None` of a field that says neither, or breaks the
-    /// grammar before it does.
+    /// Returns the first HTTP/3 service of a field, or [`Self::Clear`]. `None` if the field contains neither, or if a
+    /// syntax error precedes it.
     ///
     /// ```
     /// use http::alt_svc::AltSvc;
@@ -49,7 +49,6 @@ impl AltSvc {
     }
 }
 
-/// One of the services of a field.
 struct Service<'f> {
     protocol: &'f str,
     authority: &'f str,
@@ -57,7 +56,6 @@ struct Service<'f> {
 }
 
 impl<'f> Service<'f> {
-    /// The service that a field begins with, and what comes after it.
     fn parse(field: &'f str) -> Option<(Self, &'f str)> {
         let (protocol, rest) = field.split_once('=')?;
         let (authority, mut rest) = value(rest)?;
@@ -74,7 +72,7 @@ impl<'f> Service<'f> {
     }
 }
 
-/// A token or a quoted string without escapes, which hosts and numbers do not need, and what comes after it.
+/// Splits a token or a quoted string off the text. Escapes are not decoded: hosts and numbers need none.
 fn value(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let (value, rest) = match text.strip_prefix('"') {
@@ -84,7 +82,7 @@ fn value(text: &str) -> Option<(&str, &str)> {
     Some((value.trim(), rest.trim_start()))
 }
 
-/// How long a service may be remembered that does not say it (section 3.1).
+/// The default of `ma` (section 3.1).
 const DAY: Duration = Duration::from_secs(86_400);
 
 #[cfg(test)]

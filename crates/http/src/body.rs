@@ -1,8 +1,8 @@
-//! A body that is sent or received piece by piece, at the pace of the slower end.
+//! A message body that is sent or received in pieces, with backpressure.
 //!
-//! One type for all four uses in a proxy: request and response, coming in and going out. What was received can be
-//! sent on as it is. It ends in one of two ways: with its last piece, or with a [`Failure`]. Code that passes a body on
-//! must pass its failure on too, and everything in this crate does.
+//! One type serves requests and responses, received and sent; a received body can be forwarded
+//! unchanged. A body ends with its last piece or with a [`Failure`]. Code that forwards a body must
+//! forward its failure too; everything in this crate does.
 
 mod ahead;
 pub(crate) mod begun;
@@ -19,7 +19,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-/// What a body of one's own has to do: the trait of the http-body crate.
+/// The trait that a body source implements, from the http-body crate.
 pub use hyper::body::Body as Frames;
 pub use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
@@ -29,59 +29,61 @@ pub(crate) use self::patient::Patient;
 use self::{ahead::Ahead, begun::Begun, counted::Counted};
 use crate::Failure;
 
-/// A body, whole or in pieces.
+/// A body, in memory or streamed.
 pub struct Body {
     pieces: Pieces,
-    /// Whoever brings the pieces, if it can do without copying them.
+    /// Set if the source can report lengths without copying the data.
     counted: Option<Counted>,
 }
 
 enum Pieces {
-    /// All of it, until it was taken.
+    /// All of the data, empty once it has been read.
     Whole(Bytes),
     Stream(Pin<Box<dyn Frames<Data = Bytes, Error = Failure> + Send>>),
 }
 
 impl Body {
-    /// One without a byte.
+    /// Returns an empty body.
     pub const fn empty() -> Self {
         Self { pieces: Pieces::Whole(Bytes::new()), counted: None }
     }
 
-    /// One that is in memory as a whole; its length is announced.
+    /// Returns a body that is entirely in memory; its length is announced.
     pub fn whole(bytes: impl Into<Bytes>) -> Self {
         Self { pieces: Pieces::Whole(bytes.into()), counted: None }
     }
 
-    /// One that comes from elsewhere: asked for its next frame when there is room for it, and not before.
+    /// Returns a body that polls `frames` for the next frame when there is room to send it, and not
+    /// before.
     pub fn stream(frames: impl Frames<Data = Bytes, Error = Failure> + Send + 'static) -> Self {
         Self { pieces: Pieces::Stream(Box::pin(frames)), counted: None }
     }
 
-    /// The same body, whose source can do without copying.
     pub(crate) fn countable(self, counted: Counted) -> Self {
         Self { counted: Some(counted), ..self }
     }
 
-    /// From here on only the lengths of pieces count: what is in those that come may be anything. A connection in clear text leaves the bytes
-    /// of a request's body where they are then, where the body's length was announced; others go on as before.
+    /// From now on the reader uses only the lengths of pieces; their content is unspecified. A cleartext
+    /// connection then discards the data of a request body with a known length without copying it; other
+    /// sources ignore the call.
     pub fn only_count(&self) {
         if let Some(counted) = &self.counted {
             counted.begin();
         }
     }
 
-    /// One that is written while it is read. At most `room` pieces (at least 1) wait to be read, and [`Sender::send`]
-    /// waits for room.
+    /// Returns a body that is written while it is read. At most `room` pieces (at least 1) are queued;
+    /// [`Sender::send`] waits for room.
     ///
-    /// The body is whole only if [`Sender::finish`] is called: if the sender is dropped before, by an error or a panic,
-    /// the body fails with [`Failure::Source`].
+    /// The body is complete only if [`Sender::finish`] is called: if the sender is dropped before that,
+    /// by an error or a panic, the body fails with [`Failure::Source`].
     pub fn channel(room: usize) -> (Sender, Self) {
         let (sender, receiver) = channel::open(room);
         (sender, Self::stream(receiver))
     }
 
-    /// The same body, which breaks off with [`Failure::Timeout`] if its next frame takes longer than `patience` while somebody waits for it.
+    /// Limits the time for each frame: the body fails with [`Failure::Timeout`] if a reader waits longer
+    /// than `patience`.
     #[must_use]
     pub fn within(self, patience: Duration) -> Self {
         match self.pieces {
@@ -90,15 +92,15 @@ impl Body {
         }
     }
 
-    /// The next frame: data, or trailers as the last one. `None` at the end.
+    /// Returns the next frame: data, or trailers as the last frame. `None` at the end.
     pub async fn frame(&mut self) -> Option<Result<Frame<Bytes>, Failure>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await
     }
 
-    /// The next piece of data, never an empty one; trailers are passed over. `None` at the end.
+    /// Returns the next piece of data, which is not empty; trailers are skipped. `None` at the end.
     ///
     /// # Errors
-    /// When the body breaks off.
+    /// The body fails before its end.
     pub async fn data(&mut self) -> Result<Option<Bytes>, Failure> {
         while let Some(frame) = self.frame().await {
             if let Ok(data) = frame?.into_data()
@@ -110,10 +112,10 @@ impl Body {
         Ok(None)
     }
 
-    /// Reads it to its end, into memory.
+    /// Reads the whole body into memory.
     ///
     /// # Errors
-    /// When it breaks off, or is longer than `most` bytes.
+    /// The body fails, or is longer than `most` bytes.
     pub async fn collect(mut self, most: usize) -> Result<Bytes, Failure> {
         let mut whole = BytesMut::new();
         while let Some(data) = self.data().await? {
@@ -125,11 +127,11 @@ impl Body {
         Ok(whole.freeze())
     }
 
-    /// The same body, read into memory if it announces its length and that is `most` bytes at most, so that it can be sent again. Any other
-    /// one stays the stream that it is, and so does one with trailers.
+    /// Reads the body into memory if it announces a length of at most `most` bytes, so that it can be
+    /// sent again. A longer body, a body of unknown length or one with trailers stays a stream.
     ///
     /// # Errors
-    /// When it breaks off.
+    /// The body fails.
     pub async fn in_memory(mut self, most: u64) -> Result<Self, Failure> {
         let length = match &self.pieces {
             Pieces::Whole(_) => None,
@@ -150,10 +152,11 @@ impl Body {
         Ok(Self::whole(whole))
     }
 
-    /// The same body, of which up to about `most` bytes were read ahead: what has come already, and what comes within `patience`.
+    /// Reads up to about `most` bytes ahead: the data that has already arrived and the data that arrives
+    /// within `patience`.
     ///
     /// # Errors
-    /// When it breaks off within them.
+    /// The body fails during that time.
     pub async fn look_ahead(self, most: u64, patience: Duration) -> Result<Self, Failure> {
         if matches!(self.pieces, Pieces::Whole(_)) {
             return Ok(self);
@@ -183,7 +186,7 @@ impl Body {
         Ok(Self::stream(ahead))
     }
 
-    /// The same body once more, if it is in memory: a stream can be read only once.
+    /// Returns a copy of the body if it is in memory; a stream can be read only once.
     pub fn again(&self) -> Option<Self> {
         match &self.pieces {
             Pieces::Whole(bytes) => Some(Self::whole(bytes.clone())),

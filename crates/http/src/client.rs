@@ -1,15 +1,18 @@
-//! A request on its way to a server, on a connection that is kept or made for it, and the response as it comes.
+//! An HTTP client: pooled or new connections, a time stamp for each phase, and streamed bodies.
 //!
-//! [`Client::send`] returns with the response's head; the body streams. Meanwhile, and for as long as the body is read, a
-//! [`Trace`] has the time stamps: how long the name, the connection and the handshake took, and when which bytes moved.
+//! [`Client::send`] returns once the response's head has arrived; the body streams. A [`Trace`] records
+//! the time stamps during the exchange and until the body has been read: name resolution, connect,
+//! handshake, and the times at which bytes were sent and received.
 //!
-//! HTTP/1.1's stamps are exact to the read or write that carried the byte. On an HTTP/2 connection, which
-//! requests share, sending lasts from handing the request over to the connection's first flush after its last
-//! part, and incoming data is stamped with the connection's latest read when it is found; a header comes as a
-//! whole, so its stamp is that of its last byte. HTTP/3 is stamped alike, with datagrams in the place of reads and flushes.
+//! The stamps of HTTP/1.1 are exact to the read or write that carried the byte. Requests share an HTTP/2
+//! connection, so sending ends with the connection's first flush after the last part of the request, and
+//! received data is stamped with the connection's latest read when the client finds it. A header section
+//! is received as a whole, so its stamp is that of its last byte. HTTP/3 is stamped in the same way,
+//! with datagrams instead of reads and flushes.
 //!
-//! TCP_NODELAY is on. Nothing has a time limit but waiting for a server that is closed by the kernel: a caller that has
-//! had enough drops the future or the body, which closes the stream or connection, and still has the trace.
+//! TCP_NODELAY is on. Requests have no timeout except the kernel's TCP timeouts. To cancel, the caller
+//! drops the future or the body: that closes the stream or the connection, and the trace remains
+//! readable.
 
 mod ahead;
 mod alternatives;
@@ -75,9 +78,10 @@ use self::{
 };
 use crate::{Body, Error, Failure, Origin, clock::Clock};
 
-/// Makes requests according to its configuration. Clones share connections and remembered names.
+/// Sends requests according to its configuration. Clones share connections and resolved names.
 ///
-/// Its connections live in the tokio runtime of the request that opened them, which needs I/O and time.
+/// Its connections live in the tokio runtime of the request that opened them. That runtime needs I/O and
+/// time enabled.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -86,17 +90,17 @@ pub struct Client {
 struct Inner {
     connections: Connections,
     connector: Arc<Connector>,
-    /// On whose connections this one's are streams.
+    /// The client on whose connections this client opens its streams.
     within: Option<Client>,
     pool: Pool,
     clock: Clock,
 }
 
 impl Client {
-    /// A client whose traces count time from now.
+    /// Creates a client whose traces count time from now.
     ///
     /// # Errors
-    /// When the file of trusted certificates cannot be used.
+    /// The file of trusted certificates cannot be used.
     pub fn new(config: &Config) -> Result<Self, Error> {
         let clock = Clock::start();
         let inner = Inner {
@@ -109,8 +113,8 @@ impl Client {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Another client with the same configuration and clock, which knows the same names, certificates and alternatives, and has
-    /// no connections yet: another browser of the same household.
+    /// Returns a client with the same configuration, clock, resolved names, certificates and
+    /// alternatives, but without connections: another browser in the same household.
     #[must_use]
     pub fn fresh(&self) -> Self {
         let Inner { connections, ref connector, ref within, ref pool, clock } = *self.inner;
@@ -118,9 +122,10 @@ impl Client {
         Self { inner: Arc::new(Inner { connections, connector, within, pool, clock }) }
     }
 
-    /// Another client, which makes requests in HTTP/1.1 on streams of connections that this one has open: so many to each origin at most,
-    /// each for one request after another. That takes less of both ends than requests of HTTP/2 do. Only servers of members have such streams;
-    /// without a connection to one, requests are made as this client makes them.
+    /// Returns a client that sends HTTP/1.1 requests on streams of this client's open connections: at
+    /// most `streams` per origin, each reused for consecutive requests. This costs both ends less than
+    /// HTTP/2 requests. Only servers of members offer such streams; without a connection to one,
+    /// requests are sent by this client.
     #[must_use]
     pub fn nested(&self, streams: usize) -> Self {
         let Inner { connections, ref connector, ref pool, clock, .. } = *self.inner;
@@ -128,33 +133,34 @@ impl Client {
         Self { inner: Arc::new(Inner { connections, connector, within: Some(self.clone()), pool, clock }) }
     }
 
-    /// Whether it has a connection open whose server is known to have streams for a [nested](Self::nested) client.
+    /// Whether an open connection to this origin supports streams of a [nested](Self::nested) client.
     pub fn is_nesting(&self, origin: &Origin) -> bool {
         self.inner.shared_http2(origin).is_some_and(|connection| connection.is_nesting())
     }
 
-    /// Reads the trusted certificates now, and not at the first handshake.
+    /// Loads the trusted certificates now, instead of at the first handshake.
     ///
     /// # Errors
-    /// When the system's store cannot be read.
+    /// The system's certificate store cannot be read.
     pub fn prepare(&self) -> Result<(), Error> {
         self.inner.connector.prepare()
     }
 
-    /// How many connections to an origin it has, those that are idle or being opened among them.
+    /// Returns the number of connections to an origin, including idle ones and those being opened.
     pub fn connections(&self, origin: &Origin) -> usize {
         self.inner.pool.connections(origin)
     }
 
-    /// Whether it has a connection to an origin that requests share, which is open as far as is known.
+    /// Whether there is a shared connection to an origin that is not known to be closed.
     pub fn is_open(&self, origin: &Origin) -> bool {
         self.inner.pool.has(origin).is_some_and(|pool| pool.shared().is_some())
     }
 
-    /// Opens a connection to an origin that requests will share, unless there is one. Of one that cannot be shared, nothing is kept.
+    /// Opens a shared connection to an origin, unless there is one. A connection that cannot be shared
+    /// is closed.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// The connection cannot be opened.
     pub async fn open(&self, origin: &Origin) -> Result<(), Failure> {
         let mut trace = Trace::start(self.inner.clock.now());
         let Some(pool) = self.inner.pool.of(origin, trace.started) else { return Err(Failure::Busy) };
@@ -168,30 +174,32 @@ impl Client {
         Ok(())
     }
 
-    /// Has the next request to an origin made on another connection than those that there are now. Requests that are on one stay there.
+    /// Sends later requests to an origin on a new connection. Requests in flight stay on theirs.
     pub fn leave(&self, origin: &Origin) {
         if let Some(pool) = self.inner.pool.has(origin) {
             pool.leave();
         }
     }
 
-    /// What its traces' stamps are counted on.
+    /// Returns the clock of the traces' time stamps.
     pub fn clock(&self) -> Clock {
         self.inner.clock
     }
 
-    /// Makes a request and returns the final response with its head complete and its body to be read; its connection
-    /// serves the next request once that was read to its end. `trace` is to be a new one.
+    /// Sends a request and returns the final response once its head is complete. The connection is
+    /// available for the next request once the body has been read to its end. `trace` must be new.
     ///
-    /// Of the request's URL only path and query count; a Host field is added where there is none. Fields that concern one
-    /// connection only (RFC 9110 section 7.6.1) are the caller's business, but what HTTP/2 forbids is left out there.
+    /// Only path and query of the request's URL are used; a Host field is added if it is missing. The
+    /// caller handles connection-specific fields (RFC 9110 section 7.6.1); those that HTTP/2 forbids are
+    /// omitted there.
     ///
-    /// If a connection that was kept turns out to be closed, the request is made once more on another one; but only if
-    /// none of it was written, or if it is idempotent and its body in memory, and no response had begun. [`Once`] is for one that
-    /// is idempotent by its method and not by what it does.
+    /// If a kept connection turns out to be closed, the request is retried once on another connection,
+    /// but only if none of it was written, or if it is idempotent, its body is in memory, and no
+    /// response had begun. [`Once`] marks a request whose method is idempotent but whose effect is not.
     ///
     /// # Errors
-    /// When there is no response: why, as far as is known. The trace shows how far it got.
+    /// There is no response; the failure is the cause as far as is known. The trace shows the phases
+    /// completed.
     pub async fn send(
         &self,
         origin: &Origin,
@@ -210,7 +218,7 @@ impl Client {
         Ok(response)
     }
 
-    /// [`Self::send`] in a box, for a [nested](Self::nested) client that goes on with it: a future cannot hold another one of its own type.
+    /// [`Self::send`], boxed for a [nested](Self::nested) client: a future cannot contain its own type.
     fn send_boxed<'s>(
         &'s self,
         origin: &'s Origin,
@@ -222,19 +230,17 @@ impl Client {
 }
 
 impl Inner {
-    /// Whether a connection to this origin may turn out to be one that requests share.
     fn may_share(&self, origin: &Origin) -> bool {
         self.within.is_none() && self.connector.may_share(origin)
     }
 
-    /// A stream on the connection to an origin that is open, if its server has such streams.
+    /// Opens a stream on the shared connection to an origin, if its server supports that.
     async fn nest(&self, origin: &Origin) -> Option<Box<Http1>> {
         let connection = self.shared_http2(origin).filter(Http2::is_nesting)?;
         let stream = connection.nest(origin).await.ok()?;
         Some(Http1::start(Box::new(stream), Arc::default(), connection.life().remote(), self.clock))
     }
 
-    /// The connection over HTTP/2 that requests to an origin share, if there is one.
     fn shared_http2(&self, origin: &Origin) -> Option<Http2> {
         match self.pool.has(origin)?.shared()? {
             Shared::Http2(connection) => Some(connection),
@@ -242,7 +248,6 @@ impl Inner {
         }
     }
 
-    /// On a new connection.
     async fn alone(
         &self,
         origin: &Origin,
@@ -256,8 +261,9 @@ impl Inner {
         on_fresh(fresh, origin, request, trace).await
     }
 
-    /// The same, ahead of the handshake if that is possible. Who answers that it is too early is asked once more after a handshake (RFC
-    /// 8470 section 5.2), and so is who takes it for another version of HTTP than it is in.
+    /// Sends the request as early data if possible. After a 425 response (RFC 8470 section 5.2), or if
+    /// ALPN selects another HTTP version than the early data was written for, it is sent again after a
+    /// full handshake.
     async fn ahead(
         &self,
         origin: &Origin,
@@ -282,8 +288,8 @@ impl Inner {
         on_fresh(fresh, origin, request, trace).await
     }
 
-    /// Once on a connection that was there before, and if that is lost once more on another one. The usual way is short; the others
-    /// are boxed, so that they take no room in it.
+    /// Sends the request on a pooled connection, and retries once elsewhere if that connection is lost.
+    /// The rare paths are boxed to keep this future small.
     async fn pooled(
         &self,
         pool: &Arc<OriginPool>,
@@ -324,7 +330,7 @@ impl Inner {
         Box::pin(self.elsewhere(pool, permit, origin, request, trace)).await
     }
 
-    /// Once more, as the first connection was lost; its permit is still there if nobody else has one.
+    /// Retries after a lost connection; its permit is still held if no other task took it.
     async fn elsewhere(
         &self,
         pool: &Arc<OriginPool>,
@@ -350,7 +356,7 @@ impl Inner {
         }
     }
 
-    /// Opens a connection for one request and keeps it for the next ones.
+    /// Opens a connection for the request and puts it into the pool.
     async fn on_new(
         &self,
         pool: &Arc<OriginPool>,
@@ -365,7 +371,7 @@ impl Inner {
             Some(within) => match within.inner.nest(origin).await {
                 Some(stream) => Fresh::Http1(stream),
                 None => {
-                    // What it counts is a stream of this client's.
+                    // The permit counts streams of the nested client.
                     drop(permit);
                     return within.send_boxed(origin, request, trace).await;
                 }
@@ -390,7 +396,6 @@ impl Inner {
     }
 }
 
-/// A request that failed, and the room that its connection leaves for another one.
 struct Loss {
     refusal: Refusal,
     permit: Option<OwnedSemaphorePermit>,
@@ -402,7 +407,6 @@ impl From<Loss> for Failure {
     }
 }
 
-/// On a connection that has no other request.
 async fn on_fresh(
     fresh: Fresh,
     origin: &Origin,

@@ -1,4 +1,4 @@
-//! The one place that reads a clock, for this crate and for the shells above it that measure HTTP.
+//! The only module that reads a clock, for this crate and for the crates that measure HTTP with it.
 
 use std::{
     cell::RefCell,
@@ -8,20 +8,21 @@ use std::{
 use hyper::header::HeaderValue;
 use nix::time::{ClockId, clock_gettime};
 
-/// A monotonic clock that began when the run did. Copies agree.
+/// A monotonic clock that starts with the run. Copies have the same origin.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     origin: Instant,
 }
 
 impl Clock {
-    /// A clock that begins now.
+    /// Starts a clock now.
     #[expect(clippy::disallowed_methods, reason = "a shell's clock module")]
     pub fn start() -> Self {
         Self { origin: Instant::now() }
     }
 
-    /// When it began, on the machine's monotonic clock (CLOCK_MONOTONIC), ns: what other programs of this machine can compare.
+    /// The start time on the machine's monotonic clock (CLOCK_MONOTONIC), ns: comparable between
+    /// processes on this machine.
     pub fn started_monotonic_ns(self) -> Option<u64> {
         let now = clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?;
         Some(nanos(Duration::from(now)).saturating_sub(self.now()))
@@ -33,18 +34,18 @@ impl Clock {
     }
 }
 
-/// A duration in the units of [`Clock::now`]; longer ones than 584 years count as that.
+/// A duration in the units of [`Clock::now`]; saturates at 584 years.
 pub fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Wall-clock time since 1970, ns: to compare with what the kernel stamps in it. It may be set at any time.
+/// Wall-clock time since 1970, ns, for comparison with kernel time stamps. It can jump.
 pub fn wall_ns() -> i64 {
     let now = clock_gettime(ClockId::CLOCK_REALTIME).map(Duration::from).unwrap_or_default();
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Now, as the Date field of a message has it (RFC 9110 section 5.6.7). A thread makes it once a second.
+/// The current time as a Date field value (RFC 9110 section 5.6.7), cached per thread for one second.
 pub fn http_date() -> HeaderValue {
     let now = u64::try_from(wall_ns() / 1_000_000_000).unwrap_or(0);
     DATE.with_borrow_mut(|(second, date)| {
@@ -63,7 +64,7 @@ thread_local! {
         const { RefCell::new((0, HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))) };
 }
 
-/// Wall-clock time as RFC 3339 with milliseconds, UTC. For display and for joining files only.
+/// Wall-clock time as RFC 3339 with milliseconds, UTC. Only for display and for joining files.
 #[expect(
     clippy::disallowed_methods,
     reason = "a shell's clock module; the header of a recording carries a date"
@@ -72,8 +73,9 @@ pub fn wall() -> String {
     rfc3339(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
-/// A time of day as RFC 3339 has it, with milliseconds, UTC. It becomes a date as in Howard Hinnant's "chrono-compatible low-level date algorithms": years begin in March,
-/// so that the leap day is a year's last and months follow one straight line.
+/// Formats a time since 1970 as RFC 3339 with milliseconds, UTC. The date conversion is Howard Hinnant's
+/// "chrono-compatible low-level date algorithms": years begin in March, so that the leap day is the last
+/// day of a year and month lengths follow a linear formula.
 pub fn rfc3339(since_epoch: Duration) -> String {
     let (days, second) = (since_epoch.as_secs() / 86_400, since_epoch.as_secs() % 86_400);
     let days = days + DAYS_FROM_YEAR_0_TO_1970;

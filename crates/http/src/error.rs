@@ -1,12 +1,12 @@
-//! Why a client or a server could not be set up. A request that fails is a [`Failure`](crate::Failure) instead.
+//! Errors in setting up a client or a server. A failed request is a [`Failure`](crate::Failure) instead.
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-/// Errors, grouped by who can fix them. If a remedy is known, the message ends with it.
+/// Setup errors, grouped by cause. If a remedy is known, the message ends with it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // The caller's.
+    // Configuration errors.
     /// The file of trusted certificates cannot be read or contains none.
     #[error("cannot trust {}: {why}", path.display())]
     Trust {
@@ -15,7 +15,7 @@ pub enum Error {
         /// The problem.
         why: String,
     },
-    /// A file of a server's own certificate or key cannot be used.
+    /// A certificate or key file of the server cannot be used.
     #[error("cannot use {}: {why}", path.display())]
     Identity {
         /// The file.
@@ -24,8 +24,8 @@ pub enum Error {
         why: String,
     },
 
-    // The environment's.
-    /// Another program listens there.
+    // Environment errors.
+    /// Another program listens on the address.
     #[error(
         "{address} is already in use; stop the program that listens there (`ss -ltnp`) or choose another port"
     )]
@@ -43,7 +43,7 @@ pub enum Error {
         /// The address.
         address: SocketAddr,
     },
-    /// The address is not one of this machine's, or the kernel refused it otherwise.
+    /// The address is not local, or the kernel rejected it for another reason.
     #[error("cannot listen on {address}")]
     Listen {
         /// The address.
@@ -51,17 +51,17 @@ pub enum Error {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel refused something that this crate cannot do without.
+    /// A required system call failed.
     #[error("cannot {what}")]
     System {
-        /// The operation: "tell a socket's own address", ...
+        /// The operation, for example "get the local address of a socket".
         what: &'static str,
         /// The kernel's error.
         source: io::Error,
     },
 
-    // Ours, or a name that no certificate can be for.
-    /// No certificate could be made for the names given.
+    // Internal errors, or invalid names.
+    /// No certificate could be created for the given names.
     #[error("cannot make a certificate for {}", names.join(", "))]
     Certificate {
         /// The names.

@@ -1,6 +1,6 @@
-//! Why a request failed, as a short phrase that stays the same from run to run.
+//! Why a request failed, as a short phrase that is stable across runs.
 //!
-//! Failures are counted by their phrase, so nothing that a server chooses may get into one.
+//! Failures are counted by their phrase, so a phrase must not contain data chosen by a server.
 
 mod quic;
 
@@ -14,71 +14,75 @@ use crate::{Family, http1::Malformed};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// It took longer than it may.
+    /// The timeout expired.
     Timeout,
-    /// The name does not exist, or no server of DNS said so.
+    /// The name does not exist, or no DNS server could resolve it.
     Dns(&'static str),
-    /// The name has addresses, but none of the requested family.
+    /// The name has addresses, but not in the requested family.
     NoAddress(Family),
-    /// Nobody listens at the address.
+    /// No process listens on the address.
     Refused,
-    /// There is no Unix socket of that name.
+    /// The Unix socket does not exist.
     NoSocket,
-    /// The listener at a Unix socket has as many connections waiting as it allows.
+    /// The accept queue of the Unix socket is full.
     QueueFull,
-    /// The other end, or something between, ended the connection without notice.
+    /// The peer, or a middlebox, reset the connection.
     Reset,
-    /// No way leads to the address.
+    /// The address is unreachable.
     Unreachable,
-    /// The kernel gave up on the connection by itself.
+    /// The kernel's TCP timeout expired.
     KernelTimeout,
-    /// This process may open no more files.
+    /// The process has reached its limit of open files.
     OutOfFiles,
-    /// This machine has no port left for a connection to that address.
+    /// No local port is available for a connection to that address.
     OutOfPorts,
-    /// More requests wait for a connection to this origin than may ([`client::Limits`](crate::client::Limits)).
+    /// Too many requests wait for a connection to this origin
+    /// ([`client::Limits`](crate::client::Limits)).
     Busy,
-    /// The connection ended in order, but before the response did.
+    /// The peer closed the connection in an orderly way before the end of the response.
     Closed(Stage),
     /// The handshake failed.
     Tls(&'static str),
-    /// The other end reset the stream or ended the connection with this code.
+    /// The peer reset the stream or closed the connection with this code.
     Http2(Option<h2::Reason>),
-    /// The other end reset the stream or ended the connection with this code, or its messages called for it.
+    /// The peer reset the stream or closed the connection with this code, or violated the protocol
+    /// accordingly.
     Http3(u64),
-    /// QUIC's connection could not be made, or was lost.
+    /// The QUIC connection could not be established, or was lost.
     Quic(&'static str),
     /// The received data is not HTTP.
     Garbled,
-    /// A response's header is beyond [`crate::limits`], or a body longer than was allowed.
+    /// A response header exceeds [`crate::limits`], or a body exceeds the permitted length.
     TooLarge,
-    /// The body that was being sent broke off where it comes from.
+    /// The source of the body being sent failed.
     Source,
-    /// Something else of the kernel's.
+    /// Another I/O error.
     Io(io::ErrorKind),
 }
 
-/// How far a message had come.
+/// The part of a message that was being received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Its head was not there yet.
+    /// The head.
     Head,
-    /// Its body was not there to its end.
+    /// The body.
     Body,
 }
 
 impl Failure {
-    /// Whether this machine was short of sockets, which is not the server's fault.
+    /// Whether the local machine ran out of sockets, which is not the server's fault.
     pub fn is_own_shortage(self) -> bool {
         matches!(self, Self::OutOfFiles | Self::OutOfPorts)
     }
 
-    /// Whether there was no room for the request, and nothing was done about it: it may go elsewhere, and says nothing of the way that it took.
+    /// Whether the request was not processed for lack of capacity. It may be sent elsewhere; the failure
+    /// is no evidence about the path.
     pub fn is_want_of_room(self) -> bool {
         matches!(self, Self::Busy | Self::Http2(Some(h2::Reason::REFUSED_STREAM)))
     }
 
-    /// Whether this is what a request meets when the server has closed an idle connection at the same moment.
+    /// Whether the failure is typical of a request on an idle connection that the server closes at the
+    /// same time.
     pub fn is_lost_connection(self) -> bool {
         use h2::Reason;
         matches!(
@@ -92,12 +96,11 @@ impl Failure {
         ) || self == Self::Http3(h3::error::Code::H3_REQUEST_REJECTED.value())
     }
 
-    /// What an error of TLS comes to.
     pub(crate) fn from_tls(error: &rustls::Error) -> Self {
         Self::Tls(tls_phrase(error))
     }
 
-    /// What an error of a socket or of TLS on it comes to.
+    /// Converts an error of a socket, or of TLS on it.
     pub fn from_io(error: &io::Error) -> Self {
         if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
             return Self::from_tls(tls);
@@ -121,7 +124,8 @@ impl Failure {
 
     pub(crate) fn from_h2(error: &h2::Error, stage: Stage) -> Self {
         match error.get_io() {
-            // TLS 1.3 shows a client whether its certificate was taken only after the handshake; h2 keeps no more of it than this.
+            // In TLS 1.3 a client certificate is rejected only after the client's handshake; h2
+            // preserves only the error kind.
             Some(io) if io.kind() == io::ErrorKind::InvalidData => Self::Tls("refused after the handshake"),
             Some(io) => Self::from_io(io).at(stage),
             None => Self::Http2(error.reason()),
@@ -166,7 +170,6 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// What the head of a message comes to that is none.
 impl From<Malformed> for Failure {
     fn from(malformed: Malformed) -> Self {
         if malformed == Malformed::TooLarge { Self::TooLarge } else { Self::Garbled }
@@ -195,7 +198,7 @@ fn http2_phrase(reason: Option<h2::Reason>) -> &'static str {
     }
 }
 
-/// Whether a certificate was refused because it is an authority's and stands for a server.
+/// Whether a server certificate was refused because it is a CA certificate.
 pub(crate) fn is_authority(error: &CertificateError) -> bool {
     let CertificateError::Other(other) = error else { return false };
     matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
@@ -212,7 +215,7 @@ fn tls_phrase(error: &rustls::Error) -> &'static str {
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
                 "certificate for another name"
             }
-            // Often a certificate that was made anew, where the one before it is trusted.
+            // Often a certificate that was regenerated while its predecessor is still trusted.
             Certificate::BadSignature => "certificate not signed by the key of its issuer",
             Certificate::Revoked => "certificate revoked",
             other if is_authority(other) => "certificate of an authority, not of a server",
@@ -226,7 +229,6 @@ fn tls_phrase(error: &rustls::Error) -> &'static str {
     }
 }
 
-/// What the other end refused a handshake for.
 fn alert_phrase(alert: rustls::AlertDescription) -> &'static str {
     use rustls::AlertDescription as Alert;
     match alert {

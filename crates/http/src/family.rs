@@ -1,4 +1,4 @@
-//! Which of a name's addresses are used.
+//! Address families.
 
 use std::net::IpAddr;
 
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
-    /// IPv4 and IPv6. A request tries both (RFC 8305); a user of a single address, such as a ping, takes the one that
-    /// the system's resolver prefers (RFC 6724).
+    /// IPv4 and IPv6. A request tries both (RFC 8305); a consumer of a single address, such as a ping,
+    /// uses the one that the system's resolver prefers (RFC 6724).
     #[default]
     Any,
     /// IPv4 only.
@@ -21,17 +21,17 @@ pub enum Family {
 }
 
 impl Family {
-    /// That of one address, never [`Family::Any`].
+    /// The family of an address, never [`Family::Any`].
     pub fn of(address: IpAddr) -> Self {
         if address.to_canonical().is_ipv4() { Self::V4 } else { Self::V6 }
     }
 
-    /// Whether an address is one of it.
+    /// Whether the family includes an address.
     pub fn has(self, address: IpAddr) -> bool {
         self == Self::Any || self == Self::of(address)
     }
 
-    /// The word for it in files and recordings: "ipv4", "ipv6", or for both "any".
+    /// The name in files and recordings: "ipv4", "ipv6" or "any".
     pub fn name(self) -> &'static str {
         match self {
             Self::Any => "any",

@@ -1,6 +1,6 @@
 //! Parts of the grammar of header fields (RFC 9110 section 5.6).
 
-/// Digits and nothing else: Rust's own parser takes a plus sign as well.
+/// Parses digits only: `u64::from_str` also accepts a plus sign.
 pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -11,7 +11,7 @@ pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// A letter of a token (RFC 9110 section 5.6.2).
+/// A character of a token (RFC 9110 section 5.6.2).
 pub(crate) fn is_token_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

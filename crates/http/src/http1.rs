@@ -1,15 +1,16 @@
-//! HTTP/1.1's messages as bytes (RFC 9112), without I/O: what a client and a server share.
+//! HTTP/1.1 messages as bytes (RFC 9112), without I/O, for client and server.
 //!
-//! | to see | look into |
+//! | topic | module |
 //! | --- | --- |
-//! | where a head ends, and what it says | [`head`] |
-//! | how long a body is, or why nobody can say | [`framing`] |
-//! | chunks, their trailers, both ways | [`chunked`] |
-//! | any body on its way in | [`body`] |
-//! | any message on its way out, and where it goes | `outgoing.rs`, `outlet.rs` |
+//! | the end of a head, and its contents | [`head`] |
+//! | the length of a body, or why it is ambiguous | [`framing`] |
+//! | chunked coding and trailers, reading and writing | [`chunked`] |
+//! | incoming bodies | [`body`] |
+//! | outgoing messages, and their destination | `outgoing.rs`, `outlet.rs` |
 //!
-//! It is strict where two readers could take the same bytes for different messages, as that is what request smuggling lives
-//! on: such a message is an error and its connection ends. What it keeps of a peer's bytes is bounded by [`limits`](crate::limits).
+//! Parsing is strict where two implementations could interpret the same bytes as different messages,
+//! because request smuggling depends on that: such a message is an error and its connection is closed.
+//! The memory used for a peer's bytes is bounded by [`limits`](crate::limits).
 
 pub mod body;
 pub mod chunked;
@@ -35,30 +36,32 @@ pub(crate) use self::{
     outlet::Outlet,
 };
 
-/// Why bytes are no message. A server answers each with a status of its own, and closes.
+/// Why a message is invalid. The server responds with the status listed and closes the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// Not HTTP, or not by its grammar: 400.
+    /// Not HTTP, or a syntax error: 400.
     #[error("not HTTP/1.1")]
     Syntax,
-    /// Two readers could disagree on where the message ends: 400.
-    #[error("nobody can say how long it is")]
+    /// The end of the message is ambiguous: 400.
+    #[error("ambiguous message length")]
     Framing,
-    /// The request names no host, several, or one that cannot be: 400.
-    #[error("no host, or not one")]
+    /// The request has no host, several hosts, or an invalid one: 400.
+    #[error("missing or invalid host")]
     Host,
-    /// Beyond [`HEADERS`](crate::limits::HEADERS) or [`HEADER_BYTES`](crate::limits::HEADER_BYTES): 431.
-    #[error("its header is too large")]
+    /// The header exceeds [`HEADERS`](crate::limits::HEADERS) or
+    /// [`HEADER_BYTES`](crate::limits::HEADER_BYTES): status 431.
+    #[error("header too large")]
     TooLarge,
-    /// A transfer coding besides `chunked`: 501.
-    #[error("a transfer coding that is not known here")]
+    /// A transfer coding other than `chunked`: 501.
+    #[error("unsupported transfer coding")]
     Coding,
-    /// Another version than HTTP/1.0 and HTTP/1.1, or something else in its place: 505.
-    #[error("another version of HTTP")]
+    /// A version other than HTTP/1.0 and HTTP/1.1, or an invalid one: 505.
+    #[error("unsupported HTTP version")]
     Version,
 }
 
-/// Removes the fields that trailers may not have: fields about framing, routing and content (RFC 9110 section 6.5.1).
+/// Removes the fields that are forbidden in trailers: framing, routing and content (RFC 9110 section
+/// 6.5.1).
 pub(crate) fn clear_trailers(trailers: &mut HeaderMap) {
     let unfit: Vec<HeaderName> = trailers.keys().filter(|name| !may_trail(name)).cloned().collect();
     for name in &unfit {
@@ -66,7 +69,6 @@ pub(crate) fn clear_trailers(trailers: &mut HeaderMap) {
     }
 }
 
-/// Whether trailers may have fields of this name.
 fn may_trail(name: &HeaderName) -> bool {
     ![
         header::AUTHORIZATION,

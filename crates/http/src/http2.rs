@@ -1,4 +1,4 @@
-//! What both ends of an HTTP/2 connection have in common: what comes in on a stream.
+//! Received data of an HTTP/2 stream, for client and server.
 
 use std::task::{Context, Poll, ready};
 
@@ -8,20 +8,19 @@ use hyper::body::Frame;
 
 use crate::{Failure, Stage, http1::clear_trailers};
 
-/// The next bytes of a stream. Its window opens again by what somebody takes.
+/// Returns the next bytes of a stream and releases the same amount of flow-control window.
 pub(crate) fn poll_data(
     stream: &mut RecvStream,
     cx: &mut Context<'_>,
 ) -> Poll<Option<Result<Bytes, h2::Error>>> {
     let data = ready!(stream.poll_data(cx));
     if let Some(Ok(data)) = &data {
-        // Only an overdrawn one is refused, and what is given back here was just taken from it.
+        // Releasing fails only if it exceeds the received data, which is not the case here.
         let _ = stream.flow_control().release_capacity(data.len());
     }
     Poll::Ready(data)
 }
 
-/// The next frame of a body.
 pub(crate) fn poll_frame(
     stream: &mut RecvStream,
     cx: &mut Context<'_>,

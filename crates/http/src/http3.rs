@@ -1,7 +1,7 @@
-//! What both ends of an HTTP/3 connection have in common: a message's body on its way in and on its way out.
+//! Message bodies on HTTP/3 streams, for client and server.
 //!
-//! A body that breaks off resets its stream, and so does one that is dropped half-way: quinn would end such a stream in
-//! order, and the other end would take a part for the whole.
+//! A body that fails or is dropped early resets its stream. Without that, quinn would finish the stream
+//! normally and the peer would take a partial body as complete.
 
 mod bounded;
 mod incoming;

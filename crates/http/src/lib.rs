@@ -1,36 +1,39 @@
-//! HTTP/1.1 and HTTP/2 in clear text and under TLS, and HTTP/3 over QUIC: what a probe, a load generator and a proxy have in common.
+//! HTTP/1.1 and HTTP/2 in cleartext and over TLS, and HTTP/3 over QUIC, for a probe, a load generator
+//! and a proxy.
 //!
-//! | to see | look into |
+//! | topic | module |
 //! | --- | --- |
-//! | a request on its way to a server: pool, connection, retry | [`client`] |
-//! | from a name to addresses; which of them answers first | `client/resolve.rs`, `client/race.rs` |
-//! | the TLS handshake and its time stamp; whose certificates count | `client/tls.rs`, `client/trust.rs` |
-//! | QUIC: its handshake, and a socket whose datagrams are stamped | `client/quic.rs` |
-//! | one exchange, and where its stamps are taken | `client/http1.rs`, `client/http2.rs`, `client/http3.rs`; `client/io.rs` for the bytes |
-//! | connections that are kept, and how many | `client/pool.rs` |
-//! | listening, accepting, ending in order | [`server`] |
-//! | one connection of a server | `server/http1.rs`, `server/http2.rs`, `server/http3.rs` |
-//! | interim responses ahead of the final one | `server/interim.rs` |
-//! | requests and responses that are passed on line by line | `server/relay.rs`; `client/relay.rs`, `client/reply.rs` |
-//! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
-//! | certificates of a server; of a closed circle of servers and clients | `server/certificate.rs`; `membership.rs`; `shown.rs`, `pem.rs` |
-//! | which heads of requests are well-formed, over all versions | [`request_head`] |
+//! | sending a request: pool, connection, retry | [`client`] |
+//! | name resolution, and the race between addresses | `client/resolve.rs`, `client/race.rs` |
+//! | the TLS handshake with its time stamp; trusted certificates | `client/tls.rs`, `client/trust.rs` |
+//! | the QUIC handshake, and a socket with stamped datagrams | `client/quic.rs` |
+//! | an exchange and its time stamps | `client/http1.rs`, `client/http2.rs`, `client/http3.rs`; `client/io.rs` for the bytes |
+//! | the connection pool | `client/pool.rs` |
+//! | listening, accepting, graceful shutdown | [`server`] |
+//! | a server's connection | `server/http1.rs`, `server/http2.rs`, `server/http3.rs` |
+//! | interim responses | `server/interim.rs` |
+//! | requests and responses that are forwarded line by line | `server/relay.rs`; `client/relay.rs`, `client/reply.rs` |
+//! | the interface of a request handler | `server/handler.rs`, [`Body`] |
+//! | certificates of a server; mutual TLS in a closed group | `server/certificate.rs`; `membership.rs`; `shown.rs`, `pem.rs` |
+//! | validation of request heads, for all versions | [`request_head`] |
 //! | HTTP/1.1 as bytes: heads, framing, chunks | [`http1`] |
-//! | field sections of HTTP/3 as bytes | [`qpack`] |
-//! | what goes on after a 101 | [`tunnel`] |
-//! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
-//! | why a request failed, in a phrase | [`Failure`] |
-//! | what a peer may cost | [`limits`] |
+//! | HTTP/3 field sections as bytes | [`qpack`] |
+//! | tunnels after a 101 | [`tunnel`] |
+//! | alternative services of an origin | [`alt_svc`], `client/alternatives.rs` |
+//! | the phrase for a failed request | [`Failure`] |
+//! | limits on the resources of a peer | [`limits`] |
 //! | how long a request was in the kernel before it was read | [`Waited`] |
-//! | tokens that requests bring along, and their hashes | [`token`] |
-//! | bodies that the kernel sends from where they are | [`pages`], [`Whole`] |
+//! | bearer tokens and their hashes | [`token`] |
+//! | bodies sent by the kernel without copying | [`pages`], [`Whole`] |
 //!
-//! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
-//! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
+//! Bodies stream in both directions with backpressure: no code in this crate buffers a whole body. A
+//! body whose source fails is never ended normally downstream, so a recipient cannot take a partial body
+//! as complete.
 //!
-//! HTTP/1.1 from outside is parsed here (with httparse for the lines of a head), and all else by h2, h3, quinn and
-//! rustls. Of HTTP/3, lengths of frames and field sections of requests are read here too, as h3 does not check all of them. Time is read in [`clock`] and waited for in [`timer`] and by
-//! tokio's timer, nowhere else. Nothing is printed or logged.
+//! HTTP/1.1 is parsed in this crate (with httparse for the lines of a head), everything else by h2, h3,
+//! quinn and rustls. For HTTP/3, this crate also checks frame lengths and the field sections of
+//! requests, because h3 does not check them completely. Time is read only in [`clock`]; waiting uses
+//! [`timer`] and tokio's timer. The crate prints nothing; it logs with `tracing`.
 
 pub mod alt_svc;
 pub mod body;

@@ -1,8 +1,9 @@
-//! A closed circle: each member has a certificate of the same authority, which it shows as a server and as a client, and accepts no peer without
-//! one.
+//! Mutual TLS in a closed group: each member has a certificate of the same authority, presents it as a
+//! server and as a client, and accepts no peer without one.
 //!
-//! The authority, the certificate and the revocations can be replaced while connections are open. New handshakes use the new ones. Servers
-//! verify the callers of open connections again ([`Membership::trusts`]); clients are to make new connections.
+//! The authority, the certificate and the revocations can be replaced while connections are open. New
+//! handshakes use the new ones. Servers verify the callers of open connections again
+//! ([`Membership::trusts`]); clients must open new connections.
 
 mod revoked;
 mod verifier;
@@ -29,25 +30,26 @@ use crate::{
     shown::Shown,
 };
 
-/// A certificate, its key, and the authority that signs for the circle. Clones share it.
+/// A certificate, its key, and the authority of the group. Clones share it.
 ///
-/// A server's certificate has to be for the name by which it was called; a client's names are handed to the request's handler, as [`Caller`].
+/// A server's certificate must match the name to which the client connects. The names in a client's
+/// certificate are passed to the request handler as [`Caller`].
 #[derive(Debug, Clone)]
 pub struct Membership {
     shown: Arc<Shown>,
     verifier: Arc<MemberVerifier>,
 }
 
-/// The files of one member, all PEM, and the certificates that it refuses.
+/// The PEM files of one member, and the revoked certificates.
 #[derive(Debug, Clone, Copy)]
 pub struct Credentials<'c> {
-    /// The certificates of the authority; of two while one replaces the other.
+    /// The certificates of the authority; two during a replacement.
     pub authority: &'c Path,
-    /// The member's own certificate.
+    /// The member's certificate.
     pub certificate: &'c Path,
-    /// The key of that.
+    /// The key of the certificate.
     pub key: &'c Path,
-    /// Certificates that are refused although the authority has signed them.
+    /// Certificates that are refused although the authority signed them.
     pub revoked: &'c Revoked,
 }
 
@@ -60,16 +62,16 @@ pub enum Replaced {
     Unchanged,
 }
 
-/// Who made a request over a connection to a member: it is among the request's extensions.
+/// The authenticated client of a request between members, as an extension of the request.
 #[derive(Debug, Clone)]
 pub struct Caller(Arc<CallerCertificates>);
 
 #[derive(Debug)]
 struct CallerCertificates {
     names: Vec<String>,
-    /// Its certificate, and then the intermediate certificates.
+    /// The client's certificate, followed by the intermediate certificates.
     chain: Vec<CertificateDer<'static>>,
-    /// The generation of the verifier that verified it last; 0 since the handshake.
+    /// The generation of the verifier that last accepted the chain; 0 after the handshake.
     verified: AtomicU64,
 }
 
@@ -82,17 +84,16 @@ impl PartialEq for Caller {
 impl Eq for Caller {}
 
 impl Caller {
-    /// The names that its certificate is for.
+    /// The names in the certificate.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.names.iter().map(String::as_str)
     }
 
-    /// Whether its certificate is for this name.
+    /// Whether the certificate contains this name.
     pub fn is(&self, name: &str) -> bool {
         self.names().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Of a chain of certificates that was verified.
     pub(crate) fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
         let names = names(chain.first()?);
         let chain = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
@@ -104,12 +105,12 @@ impl Membership {
     /// Reads the authority's certificate, and the certificate and key of one member; all PEM.
     ///
     /// # Errors
-    /// When a file cannot be read or does not contain what it should, or the key is another certificate's.
+    /// A file cannot be read or has the wrong contents, or the key does not match the certificate.
     pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Self, Error> {
         Self::with(&Credentials { authority, certificate, key, revoked: &Revoked::default() })
     }
 
-    /// The same, with certificates that are refused.
+    /// Like [`Self::read`], with revoked certificates.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -122,7 +123,7 @@ impl Membership {
         Ok(Self { shown: Arc::new(shown), verifier: Arc::new(verifier) })
     }
 
-    /// Uses other credentials from now on, in all its clones, unless they cannot be used.
+    /// Replaces the credentials, in all clones, if the new ones are valid.
     ///
     /// # Errors
     /// As [`Self::read`]; then nothing changes.
@@ -152,26 +153,26 @@ impl Membership {
         is_trusted
     }
 
-    /// The names that its own certificate is for.
+    /// The names in the member's certificate.
     pub fn names(&self) -> Vec<String> {
         self.shown.now().end_entity_cert().map_or_else(|_| Vec::new(), names)
     }
 
-    /// TLS 1.3 of a server that speaks nothing but HTTP/2, with members.
+    /// The TLS 1.3 configuration of a server for members; HTTP/2 only.
     pub(crate) fn server(&self) -> Arc<ServerConfig> {
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
             .with_protocol_versions(&[&TLS13])
             .expect("ring's provider has suites for TLS 1.3")
             .with_client_cert_verifier(Arc::clone(&self.verifier) as _)
             .with_cert_resolver(Arc::clone(&self.shown) as _);
-        // Each connection proves anew who it is.
+        // Each connection authenticates itself, without resumption.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         config.alpn_protocols = vec![b"h2".to_vec()];
         Arc::new(config)
     }
 
-    /// TLS 1.3 of a client that speaks nothing but HTTP/2, with members.
+    /// The TLS 1.3 configuration of a client for members; HTTP/2 only.
     pub(crate) fn client(&self) -> Arc<ClientConfig> {
         let mut config = ClientConfig::builder_with_provider(Arc::new(provider()))
             .with_protocol_versions(&[&TLS13])

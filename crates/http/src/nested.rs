@@ -1,8 +1,9 @@
-//! A stream of an HTTP/2 connection as a connection of its own, on which HTTP/1.1 is spoken: what RFC 8441 has for other protocols.
+//! HTTP/1.1 connections over streams of an HTTP/2 connection, with the extended CONNECT of RFC 8441.
 //!
-//! Between programs that ask one another for much that is small, a request of HTTP/2 costs more than what it carries: a stream is opened and
-//! closed for it, and its header compressed and taken apart again. Here the stream stays open, and requests follow one another on it as on any
-//! connection of HTTP/1.1. Yet all streams share one connection, with its handshake, and each has a window of its own.
+//! For many small exchanges between two processes, an HTTP/2 request costs more than its payload: each
+//! opens and closes a stream, and compresses and decompresses a header. Here the stream stays open and
+//! carries consecutive HTTP/1.1 requests. All streams share one connection and its handshake, and each
+//! has a separate flow-control window.
 
 use std::{
     io,
@@ -17,33 +18,30 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{http1::Outlet, http2::poll_data, tunnel::Bytestream};
 
-/// One end of such a stream. What counts it is dropped with it.
+/// One end of such a stream, with the guard that counts it.
 pub(crate) struct Nested<C> {
     sending: SendStream<Bytes>,
     receiving: Receiving,
-    /// What was received and is not read yet.
     unread: Bytes,
     _counted: C,
 }
 
 enum Receiving {
-    /// The server has not agreed yet. What is sent meanwhile follows the question at once.
+    /// The server has not responded yet. Data is sent without waiting for the response.
     Awaited(ResponseFuture),
     Agreed(RecvStream),
 }
 
 impl<C> Nested<C> {
-    /// The end of a client that has asked for it.
     pub(crate) fn asked_for(sending: SendStream<Bytes>, response: ResponseFuture, counted: C) -> Self {
         Self { sending, receiving: Receiving::Awaited(response), unread: Bytes::new(), _counted: counted }
     }
 
-    /// The end of a server that has agreed.
     pub(crate) fn agreed_to(sending: SendStream<Bytes>, receiving: RecvStream, counted: C) -> Self {
         Self { sending, receiving: Receiving::Agreed(receiving), unread: Bytes::new(), _counted: counted }
     }
 
-    /// How much of these bytes can be sent now.
+    /// Returns how many of these bytes the flow-control window allows.
     fn room(&mut self, cx: &mut Context<'_>, bytes: usize) -> Poll<io::Result<usize>> {
         self.sending.reserve_capacity(bytes);
         let room = match self.sending.capacity() {
@@ -57,7 +55,6 @@ impl<C> Nested<C> {
     }
 }
 
-/// Whether a request asks for one.
 pub(crate) fn is_asked_for(head: &request::Parts) -> bool {
     let protocol = head.extensions.get::<Protocol>();
     head.method == Method::CONNECT && protocol.is_some_and(|protocol| *protocol == PROTOCOL)
@@ -104,7 +101,7 @@ impl<C: Unpin> AsyncWrite for Nested<C> {
         self.poll_write_vectored(cx, &[io::IoSlice::new(bytes)])
     }
 
-    /// All parts in one frame.
+    /// Sends all parts in one frame.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -127,7 +124,7 @@ impl<C: Unpin> AsyncWrite for Nested<C> {
         true
     }
 
-    /// The connection's own task does that.
+    /// The connection's task flushes.
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -137,7 +134,7 @@ impl<C: Unpin> AsyncWrite for Nested<C> {
     }
 }
 
-/// What ends a stream is, for HTTP/1.1, what ends a connection.
+/// For HTTP/1.1, the end of the stream is the end of the connection.
 fn io_error(error: h2::Error) -> io::Error {
     match error.get_io() {
         Some(inner) => inner.kind().into(),
@@ -145,8 +142,9 @@ fn io_error(error: h2::Error) -> io::Error {
     }
 }
 
-/// The protocol that a client asks for, by its name in the registry of upgrade tokens (RFC 9110 section 16.7).
+/// The requested protocol, as in the registry of upgrade tokens (RFC 9110 section 16.7).
 pub(crate) const PROTOCOL: Protocol = Protocol::from_static("HTTP/1.1");
 
-/// How much is handed to the connection at once: of its window no more than is of use now, as others want some too.
+/// The most bytes passed to the connection per write, so that one stream does not reserve the shared
+/// window.
 const AT_ONCE: usize = 256 << 10;

@@ -1,4 +1,4 @@
-//! Scheme, host and port: what a connection belongs to.
+//! Scheme, host and port: the key of a connection.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -14,51 +14,51 @@ use hyper::Uri;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// Clear text or TLS.
+    /// Cleartext or TLS.
     pub scheme: Scheme,
     /// A name in lower case, or an address without brackets.
     pub host: String,
-    /// The port, whether or not the URL names it.
+    /// The port, explicit or the default.
     pub port: u16,
 }
 
-/// Whether a connection is in clear text or under TLS.
+/// Whether a connection is in cleartext or over TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Clear text.
+    /// Cleartext.
     Http,
     /// TLS.
     Https,
 }
 
-/// What a URL lacks to name an origin.
+/// Why a URL has no valid origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OriginError {
-    /// It does not parse.
+    /// The text is not a URL.
     #[error("it is not a URL")]
     NotUrl,
-    /// It does not parse, and has letters that no URL has.
+    /// The text is not a URL, and contains characters that are not allowed in URLs.
     #[error("it has other letters than ASCII; a name needs punycode for them, a path percent signs")]
     NotAscii,
-    /// Another scheme, or none.
+    /// The scheme is missing or unsupported.
     #[error("it has to begin with http:// or https://")]
     Scheme,
-    /// No host between scheme and path.
+    /// The host is missing.
     #[error("it names no host")]
     Host,
-    /// A user name, and perhaps a password, before the host.
+    /// The URL contains a user name.
     #[error("it carries a user name")]
     Credentials,
-    /// A port that is not a number up to 65535.
+    /// The port is not a number up to 65535.
     #[error("its port is not a number up to 65535")]
     Port,
-    /// A path or a query, where only an origin was expected.
+    /// The URL has a path or a query, where only an origin is allowed.
     #[error("it has a path; an origin ends after host and port")]
     Path,
 }
 
 impl OriginError {
-    /// Why a text does not parse as a URL.
+    /// Why a text is not a URL.
     pub fn of_text(text: &str) -> Self {
         match text {
             "http://" | "https://" => Self::Host,
@@ -69,10 +69,10 @@ impl OriginError {
 }
 
 impl Origin {
-    /// The origin of an absolute URL.
+    /// Returns the origin of an absolute URL.
     ///
     /// # Errors
-    /// When the URL is relative, of another scheme, carries credentials, or names no host or port that can be.
+    /// The URL is relative, has another scheme, contains credentials, or has no valid host or port.
     pub fn of(uri: &Uri) -> Result<Self, OriginError> {
         let scheme = match uri.scheme_str() {
             Some("http") => Scheme::Http,
@@ -97,13 +97,13 @@ impl Origin {
         Ok(Self { scheme, host, port })
     }
 
-    /// Host and port as they stand in a URL and in a Host field: the default port is left out.
+    /// Host and port as in a URL and in a Host field, without the default port.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// The address in the URL, if it has one instead of a host's name.
+    /// The address, if the URL contains one instead of a name.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
@@ -137,7 +137,7 @@ impl Scheme {
         }
     }
 
-    /// The port where a URL names none.
+    /// The default port.
     pub fn port(self) -> u16 {
         match self {
             Self::Http => 80,

@@ -1,12 +1,13 @@
-//! Bytes in pages that the kernel sends from where they are.
+//! Memory pages that the kernel sends without copying.
 //!
-//! To copy a body of 64 KB into a socket takes as much processor time as all else that its response takes. Pages of a file need not be
-//! copied: `sendfile` puts them into the socket. So bodies that are kept can be moved into a file that is in memory alone
-//! (`memfd_create`) and that this process maps: whoever reads such bytes finds them like any others, and a connection in clear
-//! text asks [`place_of`] where they are in the file.
+//! Copying a body of 64 KB into a socket takes as much CPU time as the rest of the response. `sendfile`
+//! passes the pages of a file to the socket without a copy. So cached bodies can be moved into an
+//! in-memory file (`memfd_create`) that this process maps: they are readable like any other bytes, and a
+//! cleartext connection finds their offset in the file with [`place_of`].
 //!
-//! A place in the file is written once, before anybody sees it. When its bytes are dropped, its pages are taken out of the file: a
-//! socket that has yet to send them holds on to them, and whoever gets the same place next gets other pages.
+//! Each range of the file is written once, before it is used. When the bytes are dropped, the pages are
+//! removed from the file (hole punching): a socket that has not sent them yet keeps its references, and
+//! the next user of the range gets new pages.
 
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -17,8 +18,8 @@ use bytes::Bytes;
 
 use crate::sys::{Mapping, memory_file, punch_hole, write_at};
 
-/// Moves a body, given in pieces, into pages. `None` if it is shorter than [`LEAST`] or longer than [`MOST`], or the system has none:
-/// then the pieces are as good.
+/// Moves a body, given in pieces, into pages. `None` if it is shorter than [`LEAST`] or longer than
+/// [`MOST`], or the system does not support it; the caller then keeps the pieces.
 pub fn moved<'p>(pieces: impl Iterator<Item = &'p Bytes> + Clone) -> Option<Bytes> {
     let length = pieces.clone().map(Bytes::len).sum();
     let pages = PAGES.get_or_init(Pages::new).as_ref().filter(|_| (LEAST..=MOST).contains(&length))?;
@@ -27,20 +28,20 @@ pub fn moved<'p>(pieces: impl Iterator<Item = &'p Bytes> + Clone) -> Option<Byte
     let extent = Extent { pages, class, place, length };
     let mut end = place;
     for piece in pieces {
-        // What was written until then is given back with the extent.
+        // On an error, dropping the extent releases the range.
         write_at(&pages.file, piece, end).ok()?;
         end += piece.len() as u64;
     }
     Some(Bytes::from_owner(extent))
 }
 
-/// The file in which bytes are, and where in it; `None` if they are elsewhere.
+/// Returns the file and the offset of these bytes; `None` if they are not in the file.
 pub(crate) fn place_of(bytes: &[u8]) -> Option<(BorrowedFd<'static>, u64)> {
     let pages = PAGES.get()?.as_ref()?;
     Some((pages.file.as_fd(), pages.mapping.offset_of(bytes)?))
 }
 
-/// The one file of this process, if it could be made.
+/// The file of this process, if it could be created.
 static PAGES: OnceLock<Option<Pages>> = OnceLock::new();
 
 struct Pages {
@@ -49,16 +50,14 @@ struct Pages {
     room: Mutex<Room>,
 }
 
-/// Places that nobody has.
 #[derive(Default)]
 struct Room {
-    /// Those that were given back, by class.
     free: [Vec<u64>; CLASSES],
-    /// From here on the file was never used.
+    /// The offset from which the file has never been used.
     end: u64,
 }
 
-/// A place in the file with bytes in it.
+/// A range of the file that contains a body.
 struct Extent {
     pages: &'static Pages,
     class: usize,
@@ -73,7 +72,6 @@ impl Pages {
         Some(Self { file, mapping, room: Mutex::default() })
     }
 
-    /// A place for bytes of a class.
     fn take(&self, class: usize) -> Option<u64> {
         let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = room.free[class].pop() {
@@ -86,7 +84,8 @@ impl Pages {
         })
     }
 
-    /// Gives a place back. One whose pages cannot be taken out is never used again, as a socket may still send them.
+    /// Releases a range. If its pages cannot be removed, the range is not reused, because a socket may
+    /// still send them.
     fn give_back(&self, class: usize, place: u64) {
         if punch_hole(&self.file, place, size(class) as u64).is_ok() {
             self.room.lock().unwrap_or_else(PoisonError::into_inner).free[class].push(place);
@@ -106,25 +105,26 @@ impl Drop for Extent {
     }
 }
 
-/// The smallest class that has room for so many bytes. There are four to each power of two, so that a fifth of a place is empty at
-/// the most; what is empty has no pages.
+/// The smallest class for this length. There are four classes per power of two, so at most a fifth of a
+/// range is unused; unused pages are not allocated.
 fn class(length: usize) -> usize {
     (0..CLASSES).find(|&class| size(class) >= length).unwrap_or(CLASSES - 1)
 }
 
-/// Bytes of a place of this class: a whole number of pages, of whichever size a kernel has.
+/// The size of a class in bytes: a multiple of any kernel's page size.
 const fn size(class: usize) -> usize {
     (LEAST + (class % 4) * LEAST / 4) << (class / 4)
 }
 
-/// Shorter bodies are copied. Pages are whole, so that at least eight ninths of those of a body so long have something in them; from which
-/// length on they also cost less time was not measured.
+/// Shorter bodies are copied. Whole pages are allocated, so at least eight ninths of the memory of a
+/// body of this length is used. The length at which sending without a copy becomes faster was not
+/// measured.
 pub const LEAST: usize = 32 << 10;
 /// Longer bodies stay in pieces.
 pub const MOST: usize = 1 << 20;
 const CLASSES: usize = 4 * (MOST / LEAST).ilog2() as usize + 1;
-/// Of addresses, not of memory: more than any machine's bodies have, with what is empty between them; and a small part of what a
-/// process can address.
+/// Address space, not memory: more than the bodies of any machine including gaps, and a small part of a
+/// process's address space.
 const SPACE: u64 = 256 << 30;
 
 const _: () = assert!(size(CLASSES - 1) == MOST && (LEAST / 4).is_multiple_of(4096));
@@ -178,7 +178,7 @@ mod tests {
         let (file, place) = place_of(&moved).unwrap();
         let sent = crate::sys::send_file(&writer, file, place, LEAST).unwrap();
         drop(moved);
-        // Of all places of its class one is the same; each is written with something else.
+        // One of the new ranges is the released one; all are written with other data.
         let others: Vec<_> = (0..64).map(|_| in_pages(&body(LEAST, 2))).collect();
         (&writer).write_all(b"end").unwrap();
         drop(writer);

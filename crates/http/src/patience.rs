@@ -1,4 +1,4 @@
-//! How long a peer may let a connection wait.
+//! A timeout for the peer of a connection.
 
 use std::{
     pin::Pin,
@@ -8,7 +8,8 @@ use std::{
 
 use tokio::time::{Instant, Sleep};
 
-/// A time limit that begins anew with each step of a peer. Beginning reads a clock; the timer is moved only when it goes off.
+/// A timeout that restarts with each step of the peer. Restarting only reads a clock; the timer is reset
+/// only when it fires.
 pub(crate) struct Patience {
     limit: Duration,
     since: Instant,
@@ -20,12 +21,10 @@ impl Patience {
         Self { limit, since: Instant::now(), timer: Box::pin(tokio::time::sleep(limit)) }
     }
 
-    /// The peer has made a step, or is asked for the first one.
     pub(crate) fn begin(&mut self) {
         self.since = Instant::now();
     }
 
-    /// The same with another limit from now on.
     pub(crate) fn begin_within(&mut self, limit: Duration) {
         self.begin();
         if limit != self.limit {
@@ -34,7 +33,6 @@ impl Patience {
         }
     }
 
-    /// Ready when the peer has made no step for too long.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             ready!(self.timer.as_mut().poll(cx));

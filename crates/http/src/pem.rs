@@ -1,4 +1,4 @@
-//! Files in PEM: certificates that are shown to others with their key, and those by which others are trusted.
+//! PEM files: certificates with their keys, and trusted certificates.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use rustls::{
 
 use crate::Error;
 
-/// The certificates of a file, one or more.
+/// Reads the certificates of a file, at least one.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
     let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
@@ -21,7 +21,6 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
     Ok(found)
 }
 
-/// A certificate and its key, from two files.
 pub(crate) fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error> {
     let refused = |path: &Path, why: String| Error::Identity { path: path.to_owned(), why };
     let certificates = certificates(chain).map_err(|why| refused(chain, why))?;
@@ -30,7 +29,7 @@ pub(crate) fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error>
     certified.map_err(|error| refused(key, error.to_string()))
 }
 
-/// Certificates of a file at `path` as those by which others are trusted.
+/// Builds a root store from the certificates of a file; `path` is for error messages.
 pub(crate) fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     for certificate in given {
@@ -40,7 +39,7 @@ pub(crate) fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<Ro
     Ok(roots)
 }
 
-/// What computes for all of TLS here.
+/// The cryptography provider of all TLS connections.
 pub(crate) fn provider() -> CryptoProvider {
     ring::default_provider()
 }

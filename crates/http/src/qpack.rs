@@ -10,7 +10,6 @@ use crate::limits;
 /// The fields of a section, in their order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// All names and values.
     text: Vec<u8>,
     /// The end of each name, and the end of its value.
     ends: Vec<(usize, usize)>,
@@ -30,8 +29,8 @@ pub enum Undecodable {
 /// Decodes an encoded field section.
 ///
 /// # Errors
-/// When it is not one, refers to a dynamic table or is larger than [`limits::HEADER_BYTES`], with 32 bytes added for each field
-/// (RFC 9114 section 4.2.2).
+/// The section is invalid, refers to a dynamic table, or is larger than [`limits::HEADER_BYTES`], with
+/// 32 bytes added for each field (RFC 9114 section 4.2.2).
 pub fn decode(section: &[u8]) -> Result<Fields, Undecodable> {
     let mut rest = section;
     // Required Insert Count, and the base with its sign (section 4.5.1).
@@ -75,7 +74,7 @@ fn line(rest: &mut &[u8], to: &mut Vec<u8>) -> Option<usize> {
             to.extend_from_slice(value);
             Some(end)
         }
-        // A literal value, with a name of the static table.
+        // A literal value with a name from the static table.
         0b0101_0000..=0b0101_1111 | 0b0111_0000..=0b0111_1111 => {
             let (name, _) = static_table::field(integer(rest, 4)?)?;
             to.extend_from_slice(name);

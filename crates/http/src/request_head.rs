@@ -1,7 +1,8 @@
 //! Validates heads of requests: one set of rules for HTTP/1.1, HTTP/2 and HTTP/3.
 //!
-//! The line syntax of HTTP/1.1 is in [`http1`](crate::http1). Its rules for Host and Content-Length are here. HTTP/2 (RFC 9113 section 8)
-//! and HTTP/3 (RFC 9114 section 4) share one format: a field section that begins with pseudo-header fields.
+//! The line syntax of HTTP/1.1 is in [`http1`](crate::http1). Its rules for Host and Content-Length are
+//! here. HTTP/2 (RFC 9113 section 8) and HTTP/3 (RFC 9114 section 4) share one format: a field section
+//! that begins with pseudo-header fields.
 //!
 //! Each accepted section is also a valid request of HTTP/1.1 with the same meaning.
 
@@ -15,22 +16,23 @@ use crate::{
     http1::Malformed,
 };
 
-/// A field of a section.
+/// The name and value of a field.
 pub type Field<'f> = (&'f [u8], &'f [u8]);
 
-/// Whether a request may have `:protocol` (extended CONNECT, RFC 8441).
+/// Whether a request may contain `:protocol` (extended CONNECT, RFC 8441).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtendedConnect {
     /// The server has enabled it.
     Allowed,
-    /// Such a request is malformed.
+    /// A request with `:protocol` is malformed.
     Refused,
 }
 
-/// Validates the header section of a request over HTTP/2 or HTTP/3, with its pseudo-header fields, in the order of arrival.
+/// Validates the header section of a request over HTTP/2 or HTTP/3, with its pseudo-header fields, in
+/// the order of arrival.
 ///
 /// # Errors
-/// When the request is malformed (RFC 9113 section 8.1.1, RFC 9114 section 4.1.2).
+/// The request is malformed (RFC 9113 section 8.1.1, RFC 9114 section 4.1.2).
 pub fn check_section<'f>(
     fields: impl IntoIterator<Item = Field<'f>>,
     extended: ExtendedConnect,
@@ -61,7 +63,7 @@ pub fn check_section<'f>(
 /// Validates the trailer section of a message over HTTP/2 or HTTP/3.
 ///
 /// # Errors
-/// When it has pseudo-header fields, connection-specific fields, or invalid names or values.
+/// The section contains pseudo-header fields, connection-specific fields, or invalid names or values.
 pub fn check_trailers<'f>(fields: impl IntoIterator<Item = Field<'f>>) -> Result<(), Malformed> {
     for (name, value) in fields {
         if !is_name(name) || !is_value(value) || is_of_connection(name) || name == b"te" {
@@ -95,7 +97,6 @@ pub(crate) fn check_http2(head: &request::Parts) -> Result<(), Malformed> {
     checked.check(ExtendedConnect::Allowed)
 }
 
-/// The fields that have rules.
 #[derive(Default)]
 struct Head<'f> {
     method: Option<&'f [u8]>,
@@ -129,7 +130,6 @@ impl<'f> Head<'f> {
         self.take_known(name, value)
     }
 
-    /// Checks fields that may appear only once.
     fn take_known(&mut self, name: &[u8], value: &'f [u8]) -> Result<(), Malformed> {
         match name {
             b"host" if self.host.replace(value).is_some() => Err(Malformed::Host),
@@ -205,7 +205,8 @@ fn is_path(path: &[u8], method: &[u8]) -> bool {
     is_whole_server || is_path
 }
 
-/// Whether this is a name or an address, and perhaps a port (RFC 3986 section 3.2.2): without a user, and not empty.
+/// Whether this is a name or an address with an optional port (RFC 3986 section 3.2.2): without user
+/// information, and not empty.
 pub(crate) fn is_host(text: &[u8]) -> bool {
     let (host, rest) = match text.first() {
         Some(b'[') => match text.iter().position(|&byte| byte == b']') {
@@ -248,10 +249,11 @@ pub(crate) fn host(version: Version, headers: &HeaderMap) -> Result<Option<&[u8]
     }
 }
 
-/// The Content-Length of a request. Two equal values are an error too, because servers disagree about them.
+/// The Content-Length of a request. Two equal values are an error too, because servers disagree about
+/// them.
 ///
 /// # Errors
-/// When there are several, or it is not a number in digits.
+/// There are several values, or the value is not a decimal number.
 pub(crate) fn content_length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
     let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
     match (values.next(), values.next()) {

@@ -1,7 +1,7 @@
-//! A server: listens, accepts connections, hands their requests to a handler, and ends in order.
+//! An HTTP server: listens, accepts connections, passes requests to a handler, and shuts down gracefully.
 //!
-//! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text; HTTP/3 on the UDP port of
-//! the same number, announced to the others by Alt-Svc.
+//! HTTP/1.1 and HTTP/2 share a port: over TLS, ALPN selects the version, in cleartext the HTTP/2 preface does.
+//! HTTP/3 uses the UDP port of the same number, which responses over TCP announce in Alt-Svc.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), http::Error> {
@@ -76,20 +76,19 @@ pub use self::{
 use self::{certificate::EarlyData, context::Context, refused::Refused};
 use crate::{Error, Membership, Stop, sys};
 
-/// Sockets that listen, and how their connections are served.
+/// Listening sockets, and the configuration of their connections.
 pub struct Server {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
-    /// There if only members are served.
+    /// Set if only members are served.
     members: Option<Refused>,
     http3: Option<Http3>,
-    /// Whether HTTP/3 is announced: it is spoken here, or by another server of this process.
+    /// Whether responses announce HTTP/3, served here or by another server of this process.
     announces_http3: bool,
     per_address: Arc<PerAddress>,
     config: Config,
 }
 
-/// What HTTP/3 takes besides.
 struct Http3 {
     endpoints: Vec<Endpoint>,
     tls: Arc<QuicServerConfig>,
@@ -106,30 +105,32 @@ impl Http3 {
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// All requests in flight were finished.
+    /// All requests in flight were completed.
     Complete,
-    /// Some were cut off: they took longer than [`Config::stop_grace`], or somebody insisted.
+    /// Some requests were aborted: they took longer than [`Config::stop_grace`], or
+    /// [`Stop`](crate::Stop) was requested twice.
     Cut,
 }
 
 impl Server {
-    /// Listens on all `addresses`, port 0 being any free one. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0
-    /// has that port as well. To be called in a tokio runtime with I/O and time.
+    /// Listens on all `addresses`; port 0 selects a free port. As usual on Linux, :: includes IPv4,
+    /// unless 0.0.0.0 is also used with that port. Must be called in a tokio runtime with I/O and time
+    /// enabled.
     ///
     /// # Errors
-    /// When an address cannot be listened on.
+    /// An address is unavailable.
     pub fn listen(addresses: &[SocketAddr]) -> Result<Self, Error> {
         Self::on(listen(addresses)?)
     }
 
-    /// Serves sockets that listen already and do not block, such as those that several servers [`share`]. To be called in a tokio
-    /// runtime with I/O and time.
+    /// Serves non-blocking sockets that are already listening, such as those of several servers that
+    /// [`share`] a port. Must be called in a tokio runtime with I/O and time enabled.
     ///
     /// # Errors
-    /// When the runtime cannot wait for them.
+    /// The runtime cannot register the sockets.
     pub fn on(listeners: Vec<net::TcpListener>) -> Result<Self, Error> {
         let listeners = listeners.into_iter().map(TcpListener::from_std).collect::<Result<_, _>>();
-        let listeners = listeners.map_err(|source| Error::System { what: "wait for connections", source })?;
+        let listeners = listeners.map_err(|source| Error::System { what: "register a listener", source })?;
         Ok(Self {
             listeners,
             tls: None,
@@ -141,74 +142,77 @@ impl Server {
         })
     }
 
-    /// Speaks nothing but HTTP/3, on sockets of [`bind_udp`], which are read from now on. To be called in a tokio runtime with I/O and
-    /// time.
+    /// Serves only HTTP/3, on sockets of [`bind_udp`], which are read from now on. Must be called in a
+    /// tokio runtime with I/O and time enabled.
     ///
     /// # Errors
-    /// When the runtime cannot wait for them.
+    /// The runtime cannot register the sockets.
     pub fn over_quic(sockets: Vec<UdpSocket>, identity: &Identity) -> Result<Self, Error> {
         let http3 = Some(Http3::on(sockets, identity)?);
         Ok(Self { http3, announces_http3: true, ..Self::on(Vec::new())? })
     }
 
-    /// Speaks TLS on all sockets. Without it, clear text.
+    /// Serves TLS on all sockets. Without this, the server uses cleartext.
     #[must_use]
     pub fn with_tls(self, identity: &Identity) -> Self {
         Self { tls: Some(TlsAcceptor::from(identity.config())), ..self }
     }
 
-    /// Speaks HTTP/3 as well, on the UDP ports of the same numbers, and TLS on all sockets.
+    /// Also serves HTTP/3, on the UDP ports with the same numbers, and TLS on all sockets.
     ///
     /// # Errors
-    /// When one of these ports is not free.
+    /// One of these ports is in use.
     pub fn with_http3(self, identity: &Identity) -> Result<Self, Error> {
         let http3 = Some(Http3::on(bind_udp(&self.addresses()?)?, identity)?);
         Ok(Self { http3, announces_http3: true, ..self.with_tls(identity) })
     }
 
-    /// Speaks TLS on all sockets, and tells of HTTP/3 on the UDP ports of the same numbers, which another server has.
+    /// Serves TLS on all sockets, and announces HTTP/3 on the UDP ports with the same numbers, which
+    /// another server uses.
     #[must_use]
     pub fn with_http3_elsewhere(self, identity: &Identity) -> Self {
         Self { announces_http3: true, ..self.with_tls(identity) }
     }
 
-    /// Speaks HTTP/2 over TLS on all sockets, and with nobody but members of a closed circle. A [`Caller`](crate::Caller) is among the
-    /// extensions of each request.
+    /// Serves only members of a closed group, with HTTP/2 over TLS on all sockets. Each request has a
+    /// [`Caller`](crate::Caller) extension.
     #[must_use]
     pub fn with_members(self, own: &Membership) -> Self {
         Self { tls: Some(TlsAcceptor::from(own.server())), members: Some(Refused::new()), ..self }
     }
 
-    /// With other limits than the default's.
+    /// Replaces the default configuration.
     #[must_use]
     pub fn with_config(self, config: Config) -> Self {
         Self { config, ..self }
     }
 
-    /// Refuses connections of addresses that have as many as this allows; all servers that it is given to count together. Without it
-    /// nobody is refused.
+    /// Limits the connections per client address, shared by all servers with the same `per_address`.
+    /// Without this, there is no limit.
     #[must_use]
     pub fn with_most_per_address(self, per_address: &Arc<PerAddress>) -> Self {
         Self { per_address: Arc::clone(per_address), ..self }
     }
 
-    /// Where it listens, in the order in which it was told to, with the ports that were free where it was told 0.
+    /// Returns the listening addresses, in the order in which they were given, with the ports that
+    /// replaced 0.
     ///
     /// # Errors
-    /// The default if the kernel does not tell.
+    /// The kernel does not report an address.
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
         let addresses = self.listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>();
-        addresses.map_err(|source| Error::System { what: "tell a socket's own address", source })
+        addresses.map_err(|source| Error::System { what: "get the local address of a socket", source })
     }
 
-    /// Serves until asked to stop. Then it accepts nothing more, tells its clients so, and finishes the requests in flight:
-    /// for [`Config::stop_grace`] at most, or until asked once more. What is left then, and everything if this future is
-    /// dropped, is cut off.
+    /// Serves until the stop signal. Then the server accepts no more connections, notifies its clients,
+    /// and completes the requests in flight, for at most [`Config::stop_grace`] or until a second stop
+    /// signal. It aborts the rest; dropping this future aborts everything.
     ///
-    /// Connections are tasks of the runtime that this is called in. Raises this process's limit of open files as far as
-    /// it may.
+    /// Connections are tasks of the current runtime. Raises the process's limit of open files as far as
+    /// permitted.
     pub async fn serve<H: Handler>(self, handler: H, stop: &Stop) -> End {
-        // Each connection is one file, or two; a few are for listeners, timers and standard streams.
+        // Each connection needs one or two files; a few more are for listeners, timers and standard
+        // streams.
         let files = if self.config.needs_socket() { 2 } else { 1 };
         let room = self.config.connections.min(sys::open_files().saturating_sub(RESERVED_FILES) / files);
         let room = room.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
@@ -222,7 +226,7 @@ impl Server {
             config: self.config,
             stop: stop.clone(),
         });
-        // Connections end when the other end is dropped.
+        // Connections end when `alive` is dropped.
         let (alive, cut) = watch::channel(());
         let mut accepting = JoinSet::new();
         for listener in self.listeners {
@@ -236,19 +240,20 @@ impl Server {
             }
         }
         stop.asked().await;
-        info!("asked to stop: requests in flight are finished");
+        info!("stopping: waiting for requests in flight");
         let end = tokio::select! {
             _ = permits.acquire_many(u32::try_from(room).unwrap_or(u32::MAX)) => End::Complete,
             () = tokio::time::sleep(self.config.stop_grace) => End::Cut,
             () = stop.insisted() => End::Cut,
         };
         drop(alive);
-        info!(?end, "the server ended");
+        info!(?end, "the server has stopped");
         end
     }
 }
 
-/// Accepts connections until asked to stop. With all permits taken, new ones wait in the kernel's queue.
+/// Accepts connections until the stop signal. Without a free permit, new connections wait in the accept
+/// queue.
 async fn accept<H: Handler>(
     listener: TcpListener,
     context: Arc<Context<H>>,
@@ -263,7 +268,7 @@ async fn accept<H: Handler>(
         };
         match accepted {
             Ok((stream, address)) => {
-                // Behind a load balancer, nobody knows yet whose it is.
+                // Behind a load balancer the client's address is not known yet.
                 let counted = (!context.config.proxy_protocol).then(|| context.admit(address));
                 if let Some(None) = counted {
                     per_address::reset(&stream);
@@ -279,10 +284,10 @@ async fn accept<H: Handler>(
                     drop((counted, permit));
                 });
             }
-            // The connection is gone already, or the machine is short of something: other connections may
-            // give it back.
+            // The connection was already closed, or a resource is exhausted; other connections may
+            // release it.
             Err(error) => {
-                warn!(%error, "a connection could not be accepted");
+                warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -292,8 +297,8 @@ async fn accept<H: Handler>(
 /// Open files that are not connections: listeners, timers, standard streams.
 const RESERVED_FILES: usize = 64;
 
-/// Short compared with a person's patience, long compared with a loop that would only find out again that there is no file
-/// descriptor.
+/// The delay after a failed `accept`: hardly noticeable, and long enough to avoid a busy loop while file
+/// descriptors are exhausted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]

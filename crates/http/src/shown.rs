@@ -1,4 +1,4 @@
-//! A certificate that others are shown: another one after a while, on the same sockets.
+//! A certificate that can be replaced while its sockets stay open.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +14,6 @@ use rustls::{
 
 use crate::{Error, pem::certified};
 
-/// A certificate and its key, and the files that they are in, if they are in any.
 #[derive(Debug)]
 pub(crate) struct Shown {
     certified: RwLock<Arc<CertifiedKey>>,
@@ -22,17 +21,15 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// One that stays.
     pub(crate) fn of(certified: CertifiedKey) -> Self {
         Self { certified: RwLock::new(Arc::new(certified)), files: None }
     }
 
-    /// What is in two files: the certificate, its own first and then those that lead to an authority, and its key.
+    /// Reads a certificate chain, the own certificate first, and its key.
     pub(crate) fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
         Ok(Self { files: Some((chain.to_owned(), key.to_owned())), ..Self::of(certified(chain, key)?) })
     }
 
-    /// Reads its files again. If what is in them cannot be used, it stays as it was.
     pub(crate) fn read_again(&self) -> Result<(), Error> {
         if let Some((chain, key)) = &self.files {
             self.replace(Arc::new(certified(chain, key)?));
@@ -40,12 +37,10 @@ impl Shown {
         Ok(())
     }
 
-    /// Another one is shown from now on.
     pub(crate) fn replace(&self, certified: Arc<CertifiedKey>) {
         *self.certified.write().unwrap_or_else(PoisonError::into_inner) = certified;
     }
 
-    /// What is shown at this moment.
     pub(crate) fn now(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.certified.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,51 +1,52 @@
-//! How a shell asks a run or a server to end: once for an orderly end, twice for an immediate one.
+//! Stop signals for a run or a server: the first for a graceful shutdown, the second for an immediate
+//! one.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A request to stop that any thread may make; clones share it.
+/// A stop signal that any thread may send; clones share it.
 ///
-/// After one request to stop, a run starts nothing more, a server accepts nothing more, and both wait for what is in flight; asked
-/// twice, they give that up too.
+/// After the first signal, a run starts no more work, a server accepts no more connections, and both
+/// wait for work in flight; after the second signal, they abort it.
 #[derive(Debug, Clone)]
 pub struct Stop {
     asked: Arc<watch::Sender<u8>>,
 }
 
 impl Stop {
-    /// One that nobody has asked for yet.
+    /// Creates a signal that has not been sent.
     pub fn new() -> Self {
         Self { asked: Arc::new(watch::Sender::new(0)) }
     }
 
-    /// Asks to stop. Safe from any thread; a Ctrl-C handler calls it at each Ctrl-C.
+    /// Sends the signal. Safe from any thread; a Ctrl-C handler calls it for each Ctrl-C.
     pub fn ask(&self) {
         self.asked.send_modify(|times| *times = times.saturating_add(1));
     }
 
-    /// Whether somebody has asked.
+    /// Whether the signal has been sent.
     pub fn is_asked(&self) -> bool {
         *self.asked.borrow() > 0
     }
 
-    /// Whether somebody has asked for an immediate end.
+    /// Whether the signal has been sent twice.
     pub fn is_insisted(&self) -> bool {
         *self.asked.borrow() > 1
     }
 
-    /// Waits until somebody asks.
+    /// Waits for the signal.
     pub async fn asked(&self) {
         self.asked_times(1).await;
     }
 
-    /// Waits until somebody asks for an immediate end.
+    /// Waits for the second signal.
     pub async fn insisted(&self) {
         self.asked_times(2).await;
     }
 
     async fn asked_times(&self, least: u8) {
-        // The sender lives in `self`, so waiting cannot fail.
+        // The sender is a field of `self`, so waiting cannot fail.
         let _ = self.asked.subscribe().wait_for(|times| *times >= least).await;
     }
 }

@@ -1,8 +1,8 @@
-//! Waiting to the microsecond inside a tokio runtime.
+//! A timer with microsecond precision for tokio.
 //!
-//! tokio's own timer counts whole milliseconds, which is as long as a request in the same data centre takes.
-//! A timerfd is a high-resolution timer of the kernel, not subject to timer slack, and wakes the runtime as a
-//! socket would: no second thread, no hand-over.
+//! tokio's timer has a resolution of 1 ms, as long as a request within a data centre takes. A timerfd is
+//! a high-resolution timer of the kernel, is not subject to timer slack, and wakes the runtime like a
+//! socket: without a second thread or a hand-over.
 
 use std::{io, time::Duration};
 
@@ -17,25 +17,25 @@ use tokio::io::unix::AsyncFd;
 
 use crate::sys;
 
-/// A timer for one sleeper at a time.
+/// A timer for one task at a time.
 pub struct Timer {
     fd: AsyncFd<sys::TimerDescriptor>,
 }
 
 impl Timer {
-    /// A timer of the runtime that this is called in.
+    /// Creates a timer in the current runtime.
     ///
     /// # Errors
-    /// When the process is out of file descriptors.
+    /// The process is out of file descriptors.
     pub fn new() -> io::Result<Self> {
         let fd = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
         Ok(Self { fd: sys::watch(fd)? })
     }
 
-    /// Returns when `duration` has passed. May be dropped half-way; the next call starts afresh.
+    /// Returns when `duration` has passed. Cancel safe: the next call starts a new wait.
     ///
     /// # Errors
-    /// When the kernel refuses the timer, which it has no reason to.
+    /// The kernel rejects the timer, which is not expected.
     pub async fn sleep(&mut self, duration: Duration) -> io::Result<()> {
         // A zero would disarm the timer instead of firing it.
         if duration.is_zero() {
@@ -47,7 +47,8 @@ impl Timer {
             let mut guard = self.fd.readable().await?;
             match self.fd.get_ref().0.wait() {
                 Ok(()) => return Ok(()),
-                // Left over from a sleep that was dropped: setting the timer took its expiration back.
+                // A readiness event of an earlier, dropped sleep: setting the timer cleared its
+                // expiration.
                 Err(Errno::EAGAIN) => guard.clear_ready(),
                 Err(errno) => return Err(errno.into()),
             }

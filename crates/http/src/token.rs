@@ -1,4 +1,4 @@
-//! Tokens that a request brings along: secrets, of which a server knows only the hash.
+//! Bearer tokens of requests; a server stores only their hashes.
 
 use std::{
     fmt::{self, Write as _},
@@ -12,7 +12,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenHash([u8; 32]);
 
-/// A text is not the SHA-256 of a token.
+/// The text is not the SHA-256 of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not the SHA-256 of a token, which has 64 hexadecimal digits: `longhaul edge token` and `longhaul speed token` make both"
@@ -20,13 +20,13 @@ pub struct TokenHash([u8; 32]);
 pub struct NoHash;
 
 impl TokenHash {
-    /// Of this token.
+    /// Hashes a token.
     pub fn of(token: &[u8]) -> Self {
         Self(digest(token))
     }
 }
 
-/// As `sha256sum` writes it.
+/// In the format of `sha256sum`.
 impl fmt::Display for TokenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hexadecimal(&self.0))
@@ -49,10 +49,10 @@ impl FromStr for TokenHash {
     }
 }
 
-/// A new token: 192 random bits in hexadecimal digits.
+/// Creates a token: 192 random bits in hexadecimal.
 ///
 /// # Errors
-/// When the system gives no random numbers.
+/// The system provides no random numbers.
 pub fn make() -> io::Result<String> {
     let mut bytes = [0; 24];
     let filled = SystemRandom::new().fill(&mut bytes);
@@ -60,13 +60,14 @@ pub fn make() -> io::Result<String> {
     Ok(hexadecimal(&bytes))
 }
 
-/// The token of an Authorization field of the scheme Bearer (RFC 6750); none if it has another one.
+/// Returns the token in an Authorization field with the scheme Bearer (RFC 6750); `None` for other
+/// schemes.
 pub fn bearer(authorization: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = authorization.split_at_checked(BEARER.len())?;
     scheme.eq_ignore_ascii_case(BEARER).then(|| token.trim_ascii())
 }
 
-/// Bytes, two digits each.
+/// Formats bytes as lower-case hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -74,7 +75,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// SHA-256. Comparing digests tells nobody how much of a token was right.
+/// Computes SHA-256. Comparing digests does not leak by its timing how much of a token was correct.
 pub fn digest(bytes: &[u8]) -> [u8; 32] {
     let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
     let mut hash = [0; 32];

@@ -1,4 +1,4 @@
-//! A connection on which HTTP has ended and something else goes on (RFC 9110 section 7.8): a WebSocket, for one.
+//! Connections after a switch to another protocol (RFC 9110 section 7.8), for example WebSocket.
 
 use std::{
     fmt, io,
@@ -16,16 +16,16 @@ use tokio::{
 };
 use tokio_rustls::{client, server};
 
-/// The bytes of a connection in both directions, in clear text or under TLS.
+/// The byte stream of a connection, in cleartext or over TLS.
 pub trait Bytestream: AsyncRead + AsyncWrite + Send + Unpin {
-    /// Has the connection be reset when this is dropped, where it can be, so that who is at its other end cannot take what came for all there
-    /// is. What was written and is not sent yet is lost.
+    /// Makes a later drop reset the connection, if possible, so that the peer cannot take truncated data
+    /// as complete. Unsent data is lost.
     fn reset(&mut self);
 }
 
 impl Bytestream for TcpStream {
     fn reset(&mut self) {
-        // One that is gone already needs none.
+        // This fails only on a closed connection, which needs no reset.
         let _ = SockRef::from(&*self).set_linger(Some(Duration::ZERO));
     }
 }
@@ -42,13 +42,13 @@ impl<S: Bytestream> Bytestream for client::TlsStream<S> {
     }
 }
 
-/// It ends within this process, and only in order.
+/// An in-process stream, which cannot be reset.
 impl Bytestream for DuplexStream {
     fn reset(&mut self) {}
 }
 
-/// The connection of a 101 response. A client finds it among the response's extensions; a handler puts one there that says what is
-/// to be done with the visitor's connection.
+/// The connection of a 101 response. A client finds the connection in the response's extensions; a
+/// handler adds the function that takes over the client's connection.
 pub struct Tunnel<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Clone for Tunnel<T> {
@@ -57,13 +57,13 @@ impl<T> Clone for Tunnel<T> {
     }
 }
 
-/// What a client gets: the connection itself.
+/// The connection that a client receives.
 pub type Upstream = Tunnel<Box<dyn Bytestream>>;
 
-/// What a handler gives: what becomes of the connection. It is dropped if the server is stopped for good.
+/// The handler's function for the connection. Its future is dropped if the server is stopped finally.
 pub type Downstream = Tunnel<Box<dyn FnOnce(Box<dyn Bytestream>) -> Going + Send>>;
 
-/// What goes on until a tunnel ends.
+/// The future that runs a tunnel until its end.
 pub type Going = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl<T> Tunnel<T> {
@@ -71,21 +71,21 @@ impl<T> Tunnel<T> {
         Self(Arc::new(Mutex::new(Some(what))))
     }
 
-    /// What is in it, once.
+    /// Takes the contents, once.
     pub fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Upstream {
-    /// What takes the place of a connection: a stream on one, for example.
+    /// Wraps another stream as the connection, for example a nested stream.
     pub fn of(stream: impl Bytestream + 'static) -> Self {
         Self::new(Box::new(stream))
     }
 }
 
 impl Downstream {
-    /// What is to be done with the connection once the response's head was sent.
+    /// Sets the function that takes over the connection after the response's head has been sent.
     pub fn then<F: Future<Output = ()> + Send + 'static>(
         go: impl FnOnce(Box<dyn Bytestream>) -> F + Send + 'static,
     ) -> Self {
@@ -99,7 +99,6 @@ impl<T> fmt::Debug for Tunnel<T> {
     }
 }
 
-/// A stream of which some bytes were read already.
 pub(crate) struct Begun<S> {
     read: Bytes,
     rest: S,

@@ -1,7 +1,7 @@
-//! How long what came on a connection was in the kernel before this program read it.
+//! Measures how long received data was in the kernel before it was read.
 //!
-//! A program that waits for a line has to be woken when something comes, and that takes as long as a short line. The kernel notes when a
-//! packet came (`SO_TIMESTAMPNS`, man 7 socket), which is looked at without taking anything.
+//! Waking a waiting program takes as long as a short network path. The kernel records the arrival time
+//! of packets (`SO_TIMESTAMPNS`, man 7 socket), which is read here without consuming data.
 
 use std::{
     io::IoSliceMut,
@@ -18,17 +18,17 @@ use nix::{
     time::{ClockId, clock_gettime},
 };
 
-/// Among the extensions of a request over TCP, if the server's configuration says so: for how long it had been in the kernel when its
-/// first byte was read.
+/// An extension of requests over TCP, if the server's configuration enables it: how long the first byte
+/// was in the kernel before it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waited(pub Duration);
 
-/// Has the kernel note when packets come, from about now on. Where it does not, nobody knows how long they waited.
+/// Enables time stamps of packets, with a short delay. If this fails, waiting times are unavailable.
 pub(crate) fn note(socket: impl AsFd) {
     let _ = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
 }
 
-/// For how long the first byte that is not read yet has been here; `None` if there is none, or nobody noted when it came.
+/// How long the first unread byte has been in the kernel; `None` without unread data or a time stamp.
 pub(crate) fn of_unread(socket: impl AsFd) -> Option<Waited> {
     let mut byte = [0];
     let mut place = [IoSliceMut::new(&mut byte)];
@@ -40,7 +40,8 @@ pub(crate) fn of_unread(socket: impl AsFd) -> Option<Waited> {
         ControlMessageOwned::ScmTimestampns(came) => Some(came),
         _ => None,
     })?;
-    // Both are times of day, and only what lies between them counts: a clock that was set back meanwhile tells nothing.
+    // Both are wall-clock times. If the clock was set back in between, the difference is negative and is
+    // discarded.
     let now = clock_gettime(ClockId::CLOCK_REALTIME).ok()?;
     Duration::from(now).checked_sub(Duration::from(came)).map(Waited)
 }
@@ -60,7 +61,7 @@ mod tests {
         let mut far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut near, _) = listener.accept().unwrap();
         note(&near);
-        // The kernel begins to note when it finds the time.
+        // The kernel enables time stamps asynchronously.
         let told = (0..10_000).find_map(|_| {
             assert_eq!(of_unread(&near), None);
             far.write_all(b"word").unwrap();

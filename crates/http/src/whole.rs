@@ -1,7 +1,7 @@
-//! A body that is whole already: in memory, or in a file from which the kernel sends it without a copy of ours.
+//! A complete body, in memory or in a file from which the kernel sends it without copying.
 //!
-//! To read 8 KB from a file and to write them to a socket costs two copies, `sendfile` none: it puts the file's pages into the socket.
-//! A connection that needs the bytes themselves, as it encrypts them, reads them.
+//! Reading 8 KB from a file and writing it to a socket takes two copies; `sendfile` takes none, because
+//! it passes the file's pages to the socket. A connection that encrypts reads the bytes instead.
 
 use std::{
     fmt, io,
@@ -13,7 +13,7 @@ use bytes::{Buf, Bytes};
 
 use crate::{pages, sys::read_at};
 
-/// A whole body.
+/// A complete body.
 #[derive(Debug, Clone)]
 pub enum Whole {
     /// In memory.
@@ -22,8 +22,8 @@ pub enum Whole {
     File(FilePart),
 }
 
-/// Bytes of a file that stay as they are until this is dropped. They should be in the kernel's memory, as whoever sends them waits for
-/// what is not.
+/// Bytes of a file that do not change until this is dropped. They should be in the page cache, because
+/// sending blocks on disk reads.
 #[derive(Clone)]
 pub struct FilePart {
     file: Arc<dyn AsFd + Send + Sync>,
@@ -32,7 +32,7 @@ pub struct FilePart {
 }
 
 impl Whole {
-    /// Bytes of it.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -40,12 +40,12 @@ impl Whole {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the body is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The file that it is in, and where in that; `None` if it is in no file, or in one that cannot be sent.
+    /// The file and the offset of the body; `None` if it is not in a file that can be sent.
     pub(crate) fn in_file(&self) -> Option<(BorrowedFd<'_>, u64)> {
         match self {
             Self::Bytes(bytes) => pages::place_of(bytes),
@@ -53,10 +53,11 @@ impl Whole {
         }
     }
 
-    /// Its bytes, which are read if they are in a file: for a connection that cannot send them from there.
+    /// The bytes of the body, read from the file if necessary, for connections that cannot send from a
+    /// file.
     ///
     /// # Errors
-    /// When the file cannot be read, or is shorter.
+    /// The file cannot be read, or is too short.
     pub(crate) fn in_memory(&mut self) -> io::Result<&[u8]> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
@@ -67,7 +68,6 @@ impl Whole {
         }
     }
 
-    /// So many of its first bytes are not needed any more.
     pub(crate) fn advance(&mut self, sent: usize) {
         match self {
             Self::Bytes(bytes) => bytes.advance(sent),
@@ -86,10 +86,11 @@ impl From<Bytes> for Whole {
 }
 
 impl FilePart {
-    /// Shorter ones are rather read: to send them from where they are costs a call to the kernel more, and copies little less.
+    /// Shorter bodies should be read instead: sending from a file takes one more system call and saves
+    /// little copying.
     pub const LEAST: usize = 4096;
 
-    /// So many bytes of a file, from this place on.
+    /// Creates a body from a range of a file.
     pub fn new(file: Arc<dyn AsFd + Send + Sync>, at: u64, length: usize) -> Self {
         Self { file, at, length }
     }

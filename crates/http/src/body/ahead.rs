@@ -1,4 +1,4 @@
-//! A body of which the first frames were read before anything else was done with it.
+//! A body whose first frames were read ahead.
 
 use std::{
     collections::VecDeque,
@@ -14,7 +14,7 @@ use crate::{Body, Failure};
 pub(crate) struct Ahead {
     frames: VecDeque<Frame<Bytes>>,
     rest: Body,
-    /// Of the frames that were read and not given out yet.
+    /// Data bytes in `frames`.
     bytes: u64,
     has_trailers: bool,
 }
@@ -24,27 +24,21 @@ impl Ahead {
         Self { frames: VecDeque::new(), rest, bytes: 0, has_trailers: false }
     }
 
-    /// How many bytes were read.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether nothing is left to be read.
     pub(crate) fn is_read(&self) -> bool {
         self.rest.is_end_stream()
     }
 
-    /// Reads the next frame, or finds the end.
-    ///
-    /// # Errors
-    /// When the body breaks off.
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         match Pin::new(&mut self.rest).poll_frame(cx) {
             Poll::Ready(Some(frame)) => {
                 let frame = frame?;
                 self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
                 self.has_trailers |= frame.is_trailers();
-                // The end of a stream may come in an empty frame.
+                // A stream may end with an empty frame.
                 if frame.data_ref().is_none_or(|data| !data.is_empty()) {
                     self.frames.push_back(frame);
                 }
@@ -83,7 +77,7 @@ impl Frames for Ahead {
     fn size_hint(&self) -> SizeHint {
         let (rest, mut both) = (self.rest.size_hint(), SizeHint::new());
         both.set_lower(self.bytes + rest.lower());
-        // Where trailers follow, a length would take their place.
+        // A body with a length cannot be sent with trailers, so no length is announced.
         if let Some(upper) = rest.upper().filter(|_| !self.has_trailers) {
             both.set_upper(self.bytes + upper);
         }

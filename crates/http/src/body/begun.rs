@@ -1,4 +1,4 @@
-//! A body of which the first frame was read already, or that was seen to break off before it.
+//! A body whose first frame, or failure, was read before.
 
 use std::{
     pin::Pin,

@@ -1,4 +1,4 @@
-//! A body that one task writes while another reads it.
+//! A body that one task writes while another task reads it.
 
 use std::{
     pin::Pin,
@@ -14,15 +14,15 @@ use tokio::sync::mpsc;
 
 use crate::Failure;
 
-/// The writing end of [`Body::channel`](crate::Body::channel).
+/// The sending half of [`Body::channel`](crate::Body::channel).
 #[derive(Debug)]
 pub struct Sender {
     pieces: mpsc::Sender<Piece>,
 }
 
-/// Nobody reads the body any more: the other end of its connection is gone, or has seen enough.
+/// The body has no reader any longer: its connection is closed, or the reader has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("nobody reads this body any more")]
+#[error("the reader of this body is gone")]
 pub struct Gone;
 
 #[derive(Debug)]
@@ -32,10 +32,10 @@ enum Piece {
 }
 
 impl Sender {
-    /// Waits for room, and adds a piece.
+    /// Waits for room and adds a piece.
     ///
     /// # Errors
-    /// When nobody reads the body any more.
+    /// The reader is gone.
     pub async fn send(&self, data: impl Into<Bytes>) -> Result<(), Gone> {
         self.add(Piece::Frame(Frame::data(data.into()))).await
     }
@@ -43,30 +43,30 @@ impl Sender {
     /// Marks the body as complete.
     ///
     /// # Errors
-    /// When nobody reads the body any more.
+    /// The reader is gone.
     pub async fn finish(self) -> Result<(), Gone> {
         self.add(Piece::End).await
     }
 
-    /// Marks the body as complete, and waits until whoever reads it has seen that.
+    /// Marks the body as complete, and waits until the reader has received that.
     ///
     /// # Errors
-    /// When nobody reads the body any more.
+    /// The reader is gone.
     pub async fn finish_and_wait(self) -> Result<(), Gone> {
         self.add(Piece::End).await?;
         self.pieces.closed().await;
         Ok(())
     }
 
-    /// Waits until nobody reads the body any more.
+    /// Waits until the reader is gone.
     pub async fn gone(&self) {
         self.pieces.closed().await;
     }
 
-    /// Marks the body as complete, and adds fields after it.
+    /// Marks the body as complete, with trailers.
     ///
     /// # Errors
-    /// When nobody reads the body any more.
+    /// The reader is gone.
     pub async fn finish_with(self, trailers: HeaderMap) -> Result<(), Gone> {
         self.add(Piece::Frame(Frame::trailers(trailers))).await?;
         self.add(Piece::End).await
@@ -82,7 +82,6 @@ pub(super) fn open(room: usize) -> (Sender, Receiver) {
     (Sender { pieces: sender }, Receiver { pieces, is_whole: false })
 }
 
-/// The reading end.
 pub(super) struct Receiver {
     pieces: mpsc::Receiver<Piece>,
     is_whole: bool,
@@ -136,7 +135,7 @@ mod tests {
         let (sender, mut body) = Body::channel(1);
         sender.send("a").await.unwrap();
         let mut second = std::pin::pin!(sender.send("b"));
-        // There is room for one, so the second is not sent, however long we wait: it is polled once.
+        // The channel has room for one piece, so the second `send` is pending: it is polled once.
         assert!(
             std::future::poll_fn(|cx| std::task::Poll::Ready(second.as_mut().poll(cx).is_pending())).await
         );

@@ -1,4 +1,4 @@
-//! A body whose next piece may take so long, and no longer.
+//! A body with a time limit for each frame.
 
 use std::{
     pin::Pin,
@@ -15,7 +15,7 @@ use crate::Failure;
 pub(crate) struct Patient<B> {
     body: B,
     patience: Duration,
-    /// While somebody waits for the next piece.
+    /// Set while a reader waits for a frame.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 

@@ -1,7 +1,8 @@
-//! A TLS connection whose first bytes may go ahead of its handshake (0-RTT, RFC 8446 section 2.3).
+//! A TLS connection that can send early data (0-RTT, RFC 8446 section 2.3).
 //!
-//! They leave in one flight with the ClientHello, encrypted by the session of an earlier connection. A server that does not take them is sent
-//! them once more when the handshake is over, by this stream: who writes need not know. [`Outcome`] tells what became of them.
+//! Early data leaves in one flight with the ClientHello, encrypted with the session of an earlier
+//! connection. If the server rejects it, this stream sends the same bytes again after the handshake,
+//! transparently to the writer. [`Outcome`] holds the result.
 
 use std::{
     io::{self, IoSlice, Read, Write},
@@ -20,38 +21,36 @@ use tokio::{
 use super::{socket::Socket, wire::Counted};
 use crate::{clock::Clock, tunnel::Bytestream};
 
-/// The stream. Dropped, it stays open until the server has sent what the next session is resumed with, but not for long.
+/// The stream. After a drop it stays open briefly until the server has sent a session ticket.
 pub(crate) struct Ahead(Option<Box<Inner>>);
 
 struct Inner {
     tcp: Counted<Socket>,
     session: ClientConnection,
-    /// What went ahead, until it is known whether it was taken.
+    /// The early data, kept until the server has accepted or rejected it.
     ahead: Vec<u8>,
-    /// The version of HTTP that it is in.
+    /// The ALPN protocol of the early data.
     speaks: Option<Vec<u8>>,
     outcome: Arc<Outcome>,
     clock: Clock,
 }
 
-/// What became of the bytes that went ahead, once the handshake is over.
+/// The result of the handshake, once it is complete.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome(OnceLock<Handshake>);
 
-/// A handshake that is over.
 #[derive(Debug)]
 pub(crate) struct Handshake {
-    /// From the ClientHello.
+    /// Nanoseconds since the ClientHello.
     pub(crate) took: u64,
     pub(crate) version: Option<&'static str>,
     pub(crate) cipher: Option<&'static str>,
     pub(crate) is_resumed: bool,
-    /// When they were sent once more; `None` if the server took them at first.
+    /// When rejected early data was sent again; `None` if the server accepted it or there was none.
     pub(crate) sent_again: Option<u64>,
 }
 
 impl Outcome {
-    /// The handshake, if it is over.
     pub(crate) fn handshake(&self) -> Option<&Handshake> {
         self.0.get()
     }
@@ -66,30 +65,28 @@ impl Bytestream for Ahead {
 }
 
 impl Ahead {
-    /// Begins a handshake; nothing is sent yet. What goes ahead is in the version of HTTP `speaks`, in ALPN's words.
+    /// Starts a handshake without sending anything yet. `speaks` is the ALPN protocol of the early data.
     pub(crate) fn new(
         tcp: Counted<Socket>,
         mut session: ClientConnection,
         speaks: Option<Vec<u8>>,
         clock: Clock,
     ) -> Self {
-        // What is written waits for room in the socket first, so that no more than one write is ever held.
+        // A write waits for room in the socket first, so at most one write is buffered.
         session.set_buffer_limit(None);
         let (ahead, outcome) = (Vec::new(), Arc::default());
         Self(Some(Box::new(Inner { tcp, session, ahead, speaks, outcome, clock })))
     }
 
-    /// Whether the session of an earlier connection allows bytes to go ahead.
     pub(crate) fn may_begin(&mut self) -> bool {
         self.inner().session.early_data().is_some()
     }
 
-    /// The handshake, with nothing ahead of it.
     pub(crate) async fn handshake(&mut self) -> io::Result<()> {
         std::future::poll_fn(|cx| self.inner().poll_handshake(cx)).await
     }
 
-    /// The version of HTTP that the server picked, in ALPN's words.
+    /// The ALPN protocol that the server selected.
     pub(crate) fn agreed(&mut self) -> Option<&[u8]> {
         self.inner().session.alpn_protocol()
     }
@@ -112,7 +109,6 @@ impl Inner {
         self.poll_send(cx)
     }
 
-    /// Hands over what is ready to be sent.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.session.wants_write() {
             match self.session.write_tls(&mut Blocking(&mut self.tcp, cx)) {
@@ -125,14 +121,13 @@ impl Inner {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes what has come in.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let read = match self.session.read_tls(&mut Blocking(&mut self.tcp, cx)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
             read => read?,
         };
         if let Err(error) = self.session.process_new_packets() {
-            // The server is told why, if that can be done at once.
+            // Sends the alert if the socket accepts it now.
             let _ = self.poll_send(cx);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)));
         }
@@ -145,7 +140,7 @@ impl Inner {
         Poll::Ready(Ok(()))
     }
 
-    /// The handshake is over: what the server did not take is written once more.
+    /// Records the result of the handshake and writes rejected early data again.
     fn settle(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         let is_refused = !self.ahead.is_empty() && !self.session.is_early_data_accepted();
@@ -167,7 +162,7 @@ impl Inner {
 
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
-            // The server waits for the end of the handshake, whoever else may want to write.
+            // The server waits for the client's Finished, even if the caller writes nothing.
             if let Poll::Ready(Err(error)) = self.poll_send(cx) {
                 return Poll::Ready(Err(error));
             }
@@ -192,7 +187,7 @@ impl Inner {
                 return Poll::Ready(Ok(taken));
             }
         }
-        // No more of it may go ahead.
+        // No more early data is possible.
         ready!(self.poll_handshake(cx))?;
         let taken = self.session.writer().write(bytes)?;
         if let Poll::Ready(Err(error)) = self.poll_send(cx) {
@@ -201,7 +196,7 @@ impl Inner {
         Poll::Ready(Ok(taken))
     }
 
-    /// Whether the server has yet to send what the next session is resumed with. Of TLS 1.3, where that follows the handshake.
+    /// Whether a session ticket is still expected. TLS 1.3 sends it after the handshake.
     fn awaits_ticket(&self) -> bool {
         let is_over = self.outcome.handshake().is_some();
         is_over
@@ -209,13 +204,13 @@ impl Inner {
             && self.session.tls13_tickets_received() == 0
     }
 
-    /// Reads until that is there.
     async fn await_ticket(mut self: Box<Self>) {
         std::future::poll_fn(|cx| {
             while self.awaits_ticket() {
                 let mut rest = [0; 4096];
                 let mut rest = ReadBuf::new(&mut rest);
-                // Nobody reads on; and a server that ends the connection sends none.
+                // Data has no reader any longer, and a server that closes the connection sends no
+                // ticket.
                 if ready!(self.poll_read(cx, &mut rest)).is_err() || rest.filled().is_empty() {
                     break;
                 }
@@ -257,7 +252,7 @@ impl AsyncWrite for Ahead {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Then it ends after it was dropped.
+        // The connection is closed after the drop, once the ticket has arrived.
         if self.inner().awaits_ticket() {
             return Poll::Ready(Ok(()));
         }
@@ -267,7 +262,7 @@ impl AsyncWrite for Ahead {
     }
 }
 
-/// A socket as rustls sees one: it reads and writes at once or not at all.
+/// A socket as rustls needs it: a read or write completes immediately or fails with `WouldBlock`.
 struct Blocking<'s, 'cx>(&'s mut Counted<Socket>, &'s mut Context<'cx>);
 
 impl Blocking<'_, '_> {
@@ -301,7 +296,6 @@ impl Write for Blocking<'_, '_> {
     }
 }
 
-/// The version as people write it.
 pub(crate) fn version_name(version: ProtocolVersion) -> Option<&'static str> {
     match version {
         ProtocolVersion::TLSv1_2 => Some("TLS 1.2"),
@@ -310,5 +304,6 @@ pub(crate) fn version_name(version: ProtocolVersion) -> Option<&'static str> {
     }
 }
 
-/// How long a connection stays open for what the next session is resumed with: a round trip around the Earth is a third of it.
+/// How long a dropped connection stays open for a session ticket: about three round trips around the
+/// Earth.
 const LINGER: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! Which origins have said that they speak HTTP/3 elsewhere, for as long as they said, and which of these did not.
+//! The HTTP/3 alternatives that origins announce (Alt-Svc), with their lifetimes, and those that failed.
 
 use std::{
     collections::HashMap,
@@ -15,13 +15,12 @@ use crate::{
     limits,
 };
 
-/// What the client remembers of its origins.
 pub(crate) struct Alternatives {
     clock: Clock,
     known: Mutex<HashMap<Origin, Known>>,
 }
 
-/// Where HTTP/3 is spoken: the origin's own host unless there is another.
+/// An HTTP/3 endpoint; `host` is `None` for the origin's host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alternative {
     pub(crate) host: Option<String>,
@@ -29,7 +28,6 @@ pub(crate) struct Alternative {
 }
 
 impl Alternative {
-    /// The place as an origin, whose name is looked up.
     pub(crate) fn of(&self, origin: &Origin) -> Origin {
         let host = self.host.clone().unwrap_or_else(|| origin.host.clone());
         Origin { host, port: self.port, ..origin.clone() }
@@ -39,7 +37,7 @@ impl Alternative {
 struct Known {
     alternative: Alternative,
     until: u64,
-    /// It did not answer, and is not asked again before this.
+    /// Not tried before this time, because it did not respond.
     broken_until: u64,
 }
 
@@ -48,7 +46,6 @@ impl Alternatives {
         Self { clock, known: Mutex::default() }
     }
 
-    /// Notes what a response's head says.
     pub(crate) fn learn(&self, origin: &Origin, headers: &HeaderMap) {
         let mut fields = headers.get_all(header::ALT_SVC).iter().filter_map(|field| field.to_str().ok());
         let Some(said) = fields.find_map(AltSvc::parse) else { return };
@@ -71,7 +68,6 @@ impl Alternatives {
         }
     }
 
-    /// Where to try HTTP/3 first.
     pub(crate) fn of(&self, origin: &Origin) -> Option<Alternative> {
         let now = self.clock.now();
         let known = self.known();
@@ -79,7 +75,6 @@ impl Alternatives {
         Some(known.alternative.clone())
     }
 
-    /// The alternative of an origin did not answer.
     pub(crate) fn failed(&self, origin: &Origin) {
         if let Some(known) = self.known().get_mut(origin) {
             known.broken_until = self.clock.now().saturating_add(nanos(BROKEN));
@@ -91,5 +86,5 @@ impl Alternatives {
     }
 }
 
-/// How long an alternative that did not answer is left alone, as Chrome leaves it for the first time.
+/// How long a broken alternative is not tried: Chrome's initial delay.
 const BROKEN: Duration = Duration::from_secs(300);

@@ -1,4 +1,4 @@
-//! How a client makes connections, and how many. The only home of its defaults.
+//! The configuration of a client, with its defaults.
 
 use std::{
     fmt,
@@ -12,32 +12,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Family, Membership, limits};
 
-/// How a client makes connections: protocol, trust, addresses, and what it keeps.
+/// How a client makes connections: protocol, trust, addresses and limits.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Which version of HTTP to speak.
+    /// The HTTP version.
     pub protocol: Protocol,
     /// Whether requests share connections.
     pub connections: Connections,
     /// How many connections are kept, and for how long.
     pub limits: Limits,
-    /// How much of an HTTP/2 or HTTP/3 response may arrive before it is read.
+    /// Flow-control windows of HTTP/2 and HTTP/3.
     pub windows: Windows,
     /// How often a name is resolved.
     pub lookups: Lookups,
-    /// Whose certificates count.
+    /// The trusted certificates.
     pub trust: Trust,
-    /// As a member of which circle it makes connections over TLS; then that says whose certificates count, and HTTP/2 is spoken.
+    /// The membership used for TLS connections. It replaces `trust` and selects HTTP/2.
     pub member: Option<Membership>,
-    /// Which of a name's addresses are used.
+    /// The address family.
     pub family: Family,
-    /// Addresses of names at a port, which are then not looked up.
+    /// Fixed addresses, by name and port; these names are not resolved.
     pub known: Vec<Known>,
-    /// Servers of DNS that are asked instead of those of the system's resolv.conf.
+    /// DNS servers, instead of those of the system's resolv.conf.
     pub dns: Vec<SocketAddr>,
-    /// Where to connect, whatever the URL's host resolves to; no name is resolved then.
+    /// The address of all connections, whatever the URL's host; no name is resolved.
     pub connect_to: Option<SocketAddr>,
-    /// A Unix socket to connect to, whatever the URL's host; no name is resolved then, and HTTP/3 is not spoken.
+    /// The Unix socket of all connections, whatever the URL's host; no name is resolved, and HTTP/3 is
+    /// unavailable.
     pub unix_socket: Option<PathBuf>,
 }
 
@@ -60,42 +61,43 @@ impl Default for Config {
     }
 }
 
-/// How many connections a client has, and for how long. They bind where connections are reused; with
-/// [`Connections::New`] their number is the caller's business.
+/// Limits on the connections of a client. They apply where connections are reused; with
+/// [`Connections::New`] the caller limits their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections to one origin at once, idle ones included; at least 1. A request beyond it waits.
+    /// Concurrent connections to one origin, including idle ones; at least 1. Further requests wait.
     pub connections: usize,
-    /// Requests to one origin that wait for a connection, or for the server to allow one more HTTP/2 stream. One more
-    /// fails with [`Failure::Busy`](crate::Failure::Busy).
+    /// Requests to one origin that wait for a connection or for an HTTP/2 stream. Further requests fail
+    /// with [`Failure::Busy`](crate::Failure::Busy).
     pub waiting: usize,
-    /// How long a connection without requests is kept; [`Duration::MAX`] is until the server closes it. Below the
-    /// server's own patience few requests meet a connection that is just being closed.
+    /// How long an idle connection is kept; [`Duration::MAX`] means until the server closes it. A value
+    /// below the server's idle timeout avoids requests on a connection that is just being closed.
     pub idle: Duration,
-    /// Origins whose connections are kept. Beyond it the one that was idle longest gives way; while all are in use, a
-    /// request to another origin gets its own connection.
+    /// Origins whose connections are kept. Beyond this number the origin that was idle longest is
+    /// removed; while all are in use, a request to another origin gets a separate connection.
     pub origins: usize,
 }
 
 impl Limits {
-    /// Nothing is limited but the number of origins: for a caller that limits its requests itself.
+    /// No limits except the number of origins, for a caller that limits its requests itself.
     pub const NONE: Self =
         Self { connections: usize::MAX, waiting: usize::MAX, idle: Duration::MAX, origins: limits::ORIGINS };
 }
 
 impl Default for Limits {
-    /// 256 connections, 1024 requests that wait, 60 seconds: nginx closes idle connections after 75.
+    /// 256 connections, 1024 waiting requests, 60 seconds (nginx closes idle connections after 75).
     fn default() -> Self {
         Self { connections: 256, waiting: 1024, idle: Duration::from_secs(60), origins: limits::ORIGINS }
     }
 }
 
-/// Bytes that a server may send on HTTP/2 or HTTP/3 before they are read, and so what a slow reader may cost in memory.
+/// Bytes that a server may send on HTTP/2 or HTTP/3 before they are read: an upper bound for the memory
+/// per slow reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
-    /// On one stream, up to 2^31 - 1.
+    /// Per stream, up to 2^31 - 1.
     pub stream: u32,
-    /// On all streams of a connection together, up to 2^31 - 1.
+    /// Per connection, up to 2^31 - 1.
     pub connection: u32,
 }
 
@@ -105,28 +107,28 @@ impl Default for Windows {
     }
 }
 
-/// Which version of HTTP to speak; in a file "auto", "http1", "http2" or "http3".
+/// The HTTP version; in a file "auto", "http1", "http2" or "http3".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Over TLS what the server picks by ALPN, HTTP/2 preferred, and HTTP/3 for connections that are opened after it has said
-    /// where it speaks that (Alt-Svc); in clear text HTTP/1.1.
+    /// Over TLS, the version that the server selects by ALPN, with HTTP/2 preferred, and HTTP/3 on
+    /// connections opened after the origin has announced it (Alt-Svc). In cleartext, HTTP/1.1.
     #[default]
     #[serde(rename = "auto")]
     Negotiated,
     /// HTTP/1.1 only.
     Http1,
-    /// HTTP/2 only; in clear text with prior knowledge (RFC 9113 section 3.3).
+    /// HTTP/2 only; in cleartext with prior knowledge (RFC 9113 section 3.3).
     Http2,
-    /// HTTP/3 only, over QUIC (RFC 9114); there is none in clear text.
+    /// HTTP/3 only, over QUIC (RFC 9114); not available in cleartext.
     Http3,
 }
 
 impl Protocol {
-    /// All, in the order in which they are offered.
+    /// All values, in the order of the command line's list.
     pub const ALL: [Self; 4] = [Self::Negotiated, Self::Http1, Self::Http2, Self::Http3];
 
-    /// The word for it in files and on the command line.
+    /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Negotiated => "auto",
@@ -140,20 +142,21 @@ impl Protocol {
 /// Whether requests share connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Connections {
-    /// A connection per request, without TLS resumption: what a first visit sees.
+    /// A connection per request, without TLS resumption, as for a first visit.
     New,
-    /// A connection per request that resumes the TLS session of one before, if the server allows it: what somebody who comes back
-    /// sees. No data is sent ahead of the handshake (0-RTT).
+    /// A connection per request that resumes an earlier TLS session if the server allows it, as for a
+    /// returning visitor. No early data (0-RTT).
     Resume,
-    /// The same; and a request with a safe method and no body goes ahead of the handshake, if the session before allows it.
+    /// Like [`Self::Resume`]; in addition a request with a safe method and no body is sent as early data
+    /// if the session allows it.
     Early,
-    /// HTTP/1.1: the idle connection used last, or a new one if all are busy. HTTP/2 and HTTP/3: one connection for all
-    /// requests; those that start before it stands wait for it, and that time is in their total but in none
-    /// of their phases.
+    /// HTTP/1.1: the most recently used idle connection, or a new one if all are busy. HTTP/2 and
+    /// HTTP/3: one connection for all requests. Requests that start during its handshake wait for it;
+    /// that time is part of their total but of no phase.
     Reuse,
 }
 
-/// An address that a name is taken to have, as in curl's `--resolve`: HOST:PORT:ADDRESS.
+/// A fixed address for a name and port, as in curl's `--resolve`: HOST:PORT:ADDRESS.
 ///
 /// ```
 /// let known: http::client::Known = "Shop.example:443:[2001:db8::1]".parse()?;
@@ -164,13 +167,13 @@ pub enum Connections {
 pub struct Known {
     /// The name, in lower case.
     pub host: String,
-    /// The port for which it has the address.
+    /// The port to which it applies.
     pub port: u16,
-    /// Its address there.
+    /// The address.
     pub address: IpAddr,
 }
 
-/// Text that is not a [`Known`] address.
+/// The text is not a [`Known`] address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected a name, a port and an address, such as \"shop.example:443:192.0.2.1\" or \"shop.example:443:[2001:db8::1]\""
@@ -202,24 +205,24 @@ impl fmt::Display for Known {
     }
 }
 
-/// How often a name is resolved. An answer that was kept costs no time: `dns` is absent then, not 0.
+/// How often a name is resolved. A cached result costs no time: `dns` is absent then, not 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookups {
-    /// Once for the life of the client.
+    /// Once per client.
     Once,
-    /// For each connection. The server that is asked may still keep results.
+    /// For each connection. The DNS server may still cache results.
     EachConnection,
 }
 
-/// Whose certificates count.
+/// The trusted certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Certificates signed by one of the system's store, or of the file and folders that `SSL_CERT_FILE` and
-    /// `SSL_CERT_DIR` name. A system without a store: by Mozilla's list, which is compiled in.
+    /// Certificates signed by the system's store, or by the file and directories in `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR`. Without a system store, the compiled-in Mozilla list is used.
     System,
-    /// Certificates in this PEM file, and those signed by one of them. No others.
+    /// Only the certificates in this PEM file and certificates signed by them.
     File(PathBuf),
-    /// Any certificate for any name. For experiments: it does not prove the identity of the server.
+    /// Any certificate for any name. For experiments: the server's identity is not verified.
     Anyone,
 }
 

@@ -1,4 +1,4 @@
-//! From an origin to a connection that speaks HTTP: dns, connect and tls, or dns and quic, each timed.
+//! Opens connections: DNS, connect and TLS, or DNS and QUIC, with a duration for each phase.
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -27,7 +27,6 @@ use super::{
 };
 use crate::{Error, Failure, HeaderMap, Origin, Scheme, clock::Clock};
 
-/// Opens connections.
 pub(crate) struct Connector {
     protocol: Protocol,
     connect_to: Option<SocketAddr>,
@@ -40,11 +39,10 @@ pub(crate) struct Connector {
     clock: Clock,
 }
 
-/// A connection that is ready for a request.
 pub(crate) enum Fresh {
     Http1(Box<Http1>),
     Shared(Shared),
-    /// One whose handshake a request may go ahead of.
+    /// A connection that can send the request as early data.
     Unconfirmed(Box<Unconfirmed>),
 }
 
@@ -63,12 +61,11 @@ impl Connector {
         })
     }
 
-    /// Reads whose certificates count, if that was not done yet.
     pub(crate) fn prepare(&self) -> Result<(), Error> {
         self.tls.prepare()
     }
 
-    /// Whether a connection to this origin may turn out to be one that requests share.
+    /// Whether a connection to this origin may become a shared one.
     pub(crate) fn may_share(&self, origin: &Origin) -> bool {
         match self.protocol {
             Protocol::Http1 => false,
@@ -77,8 +74,8 @@ impl Connector {
         }
     }
 
-    /// Opens a connection, and puts the phases that this took into `trace`. `early` is whether the request that it is for may go ahead
-    /// of a handshake.
+    /// Opens a connection and records its phases in `trace`. `early` is whether the request may be sent
+    /// as early data.
     pub(crate) async fn open(
         &self,
         origin: &Origin,
@@ -111,7 +108,6 @@ impl Connector {
         }
     }
 
-    /// Notes what a response says of where else its origin is served.
     pub(crate) fn learn(&self, origin: &Origin, headers: &HeaderMap) {
         if self.protocol == Protocol::Negotiated && origin.scheme == Scheme::Https {
             self.alternatives.learn(origin, headers);
@@ -125,8 +121,8 @@ impl Connector {
         }
     }
 
-    /// HTTP/3 at the alternative, and after a head start what the origin speaks over TCP; the first connection wins. So nobody
-    /// waits long whose network lets no UDP through.
+    /// Tries HTTP/3 at the alternative, and after a head start also TCP; the first connection wins. So
+    /// networks that block UDP cause only a short delay.
     async fn over_either(
         &self,
         origin: &Origin,
@@ -148,7 +144,7 @@ impl Connector {
         fresh
     }
 
-    /// The connection over QUIC, or else what TCP came to.
+    /// Returns the QUIC connection, or in `Err` the result over TCP.
     async fn race(
         &self,
         origin: &Origin,
@@ -205,7 +201,7 @@ impl Connector {
         self.over(Socket::Tcp(tcp), Some(remote), origin, early, trace).await
     }
 
-    /// A connection that speaks HTTP/1.1 or HTTP/2 over a socket, after TLS's handshake if the origin has one.
+    /// Wraps a socket in TLS if the scheme requires it, and starts HTTP/1.1 or HTTP/2.
     async fn over(
         &self,
         socket: Socket,
@@ -239,7 +235,7 @@ impl Connector {
         }
     }
 
-    /// Both handshakes are one here: its time is phase `quic`.
+    /// QUIC combines both handshakes: the duration is phase `quic`.
     async fn over_quic(
         &self,
         origin: &Origin,
@@ -249,7 +245,8 @@ impl Connector {
     ) -> Result<Fresh, Failure> {
         trace.opening = Step::Quic;
         let started = self.clock.now();
-        // What goes ahead of a handshake is answered by no race: it goes where the one before led.
+        // Early data is sent to the address that the earlier session reached, without a race between
+        // addresses.
         match self.tls.reached_before(&origin.host, &addresses.known) {
             Some(remote) if early == EarlyData::Allowed => addresses = Addresses::one(remote),
             _ => early = EarlyData::Forbidden,
@@ -265,7 +262,8 @@ impl Connector {
             let way = Way { remote, clock: self.clock };
             return Ok(Fresh::Unconfirmed(Box::new(Unconfirmed::begin(opened, accepted, way).await?)));
         }
-        // From its first datagram, before which a socket, buffers and keys are made; with others that were tried in vain, from their beginning.
+        // Measured from the first datagram, after socket, buffers and keys have been created. If other
+        // addresses were tried first, measured from the start of the first attempt.
         let began = opened.recorder.wire().began().filter(|_| !fallback).unwrap_or(started);
         trace.quic = Some(self.clock.now().saturating_sub(began));
         trace.resumed = opened.handshake.is_resumed().filter(|_| self.tls.resumes());
@@ -276,5 +274,5 @@ impl Connector {
     }
 }
 
-/// How long HTTP/3 may take before TCP is tried as well: Chrome's, where it knows no round trip.
+/// The head start of HTTP/3 before TCP is tried: Chrome's value when it has no RTT estimate.
 const HEAD_START: Duration = Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! The body of a response on a connection that requests share, as the caller gets it: stamped while it is read.
+//! The body of a response on a shared connection, with time stamps.
 
 use std::{
     pin::Pin,
@@ -15,25 +15,25 @@ use hyper::{
 use super::{io::Recorder, stamps::Stamps};
 use crate::{Body, Failure, body::begun::Begun, http1::framing};
 
-/// A body, and the exchange that it ends.
 struct Download<B> {
     body: B,
     end: End,
 }
 
-/// What to do when a response is complete.
 struct End {
     stamps: Arc<Stamps>,
     recorder: Arc<Recorder>,
 }
 
-/// A response whose body is stamped. If that is short and has come with the head, it is at its end already.
+/// Returns the response with a stamped body. A short body that arrived with the head is already
+/// complete.
 pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static>(
     response: Response<B>,
     stamps: Arc<Stamps>,
     recorder: Arc<Recorder>,
 ) -> Response<Body> {
-    // What is read makes room for more of a body that nobody may want: of a short one there is no more.
+    // Reading releases flow-control window for data that the caller may not want. A short body has no
+    // more data.
     let is_short =
         framing::length(response.headers()).is_ok_and(|length| length.is_some_and(|length| length <= SHORT));
     let end = End { stamps, recorder };
@@ -48,7 +48,7 @@ pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 
 }
 
 impl<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static> Download<B> {
-    /// The body, from memory if all of it is there.
+    /// Returns the body, in memory if all of it has arrived.
     fn there(mut self) -> Body {
         let first = match Pin::new(&mut self).poll_frame(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending => return Body::stream(self),
@@ -94,7 +94,7 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for Download<B> {
                 if let Some(data) = frame.data_ref() {
                     self.end.received(data);
                 }
-                // A reader that knows from the length that this was the last frame need not poll again.
+                // A reader that tracks the announced length does not poll again after the last frame.
                 if self.body.is_end_stream() {
                     self.end.reached();
                 }
@@ -114,7 +114,8 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for Download<B> {
     }
 }
 
-/// Bytes of a body that may be read before somebody wants it: as many as a server sends in one frame (RFC 9113 section 6.5.2).
+/// The most body bytes read before the caller polls: one frame of the default size (RFC 9113 section
+/// 6.5.2).
 const SHORT: u64 = 16 << 10;
 
 #[cfg(test)]
@@ -129,7 +130,7 @@ mod tests {
         clock::Clock,
     };
 
-    /// What is there of a body; what is not does not come.
+    /// A body of which only these frames have arrived; polls beyond them are pending.
     struct There {
         frames: VecDeque<Result<Frame<Bytes>, Failure>>,
         is_all: bool,
@@ -154,7 +155,7 @@ mod tests {
         }
     }
 
-    /// A body whose length is announced, when these frames have come with its head; and its stamps.
+    /// Returns a body with an announced length whose `frames` arrived with the head, and its trace.
     fn body(length: u64, is_all: bool, frames: Vec<Result<Frame<Bytes>, Failure>>) -> (Body, Trace) {
         let clock = Clock::start();
         let recorder = Arc::new(Recorder::new(Arc::<Wire>::default(), clock));

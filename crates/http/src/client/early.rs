@@ -1,25 +1,26 @@
-//! Requests that go ahead of a handshake (0-RTT): which may, and what becomes of them.
+//! Early data (0-RTT): which requests may use it, and the results.
 //!
-//! Whoever sees such a request on its way can send it once more, and the server would answer it again (RFC 8470). So only what does no harm
-//! twice goes ahead.
+//! An attacker on the path can replay early data, and the server would process it again (RFC 8470). So
+//! only requests that are safe to repeat are sent early.
 
 use hyper::{Request, body::Body as _};
 
 use crate::{Body, Failure};
 
-/// What became of a request that went ahead of its connection's handshake.
+/// The result of sending a request as early data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Early {
-    /// The server took it: no handshake was waited for.
+    /// The server accepted it; the request did not wait for a handshake.
     Accepted,
-    /// The server went on without it, and it was sent once more after the handshake.
+    /// The server rejected it; the request was sent again after the handshake.
     Rejected,
-    /// The server took it and answered 425 (Too Early), so that it was made once more after another handshake.
+    /// The server accepted it and responded 425 (Too Early); the request was sent again after another
+    /// handshake.
     TooEarly,
 }
 
 impl Early {
-    /// The word for it in recordings.
+    /// The name in recordings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -29,7 +30,6 @@ impl Early {
     }
 }
 
-/// Whether a request may go ahead of a handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EarlyData {
     Allowed,
@@ -37,7 +37,7 @@ pub(crate) enum EarlyData {
 }
 
 impl EarlyData {
-    /// A safe method (RFC 9110 section 9.2.1), and no body.
+    /// Allows safe methods (RFC 9110 section 9.2.1) without a body.
     pub(crate) fn of(request: &Request<Body>) -> Self {
         if request.method().is_safe() && request.body().is_end_stream() {
             Self::Allowed
@@ -47,5 +47,5 @@ impl EarlyData {
     }
 }
 
-/// The failure of a connection on which another version of HTTP was agreed on than what had gone ahead was in.
+/// The failure if ALPN selects another HTTP version than the early data was written for.
 pub(crate) const IN_ANOTHER_VERSION: Failure = Failure::Tls("no common HTTP version");

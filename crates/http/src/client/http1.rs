@@ -1,8 +1,8 @@
-//! One request at a time on an HTTP/1.1 connection.
+//! An HTTP/1.1 connection, which carries one request at a time.
 //!
-//! Nothing runs beside the request: whoever waits for the response's head, and then whoever reads its body, writes what is left of
-//! the request meanwhile. What the server sends on an idle connection, or that it closes it, is found when the connection is
-//! asked for.
+//! The connection has no background task: while the caller waits for the response's head or reads its
+//! body, the same polls write the rest of the request. Data or a close on an idle connection is detected
+//! when the pool checks the connection.
 
 mod download;
 mod raw;
@@ -41,16 +41,15 @@ use crate::{
     patience::Patience,
 };
 
-/// A connection that is idle or carries one request. It goes from hand to hand, in a box.
+/// An idle connection, or one with a request in flight. Boxed, because it moves between owners.
 pub(crate) struct Http1 {
     io: Io,
-    /// What has come in and is not taken yet.
     input: BytesMut,
-    /// How much is asked for at once.
+    /// The size of the next read.
     room: usize,
     outgoing: Outgoing,
     head: head::End,
-    /// How much of the head was there when it was last looked at before its end.
+    /// The length of the incomplete head when it was last checked.
     looked: usize,
     body: Incoming,
     stamps: Arc<Stamps>,
@@ -58,22 +57,22 @@ pub(crate) struct Http1 {
     recorder: Arc<Recorder>,
     remote: Option<SocketAddr>,
     is_used: bool,
-    /// With a server that owes the answer to a relayed request.
+    /// The timeout for the head of a response to a relayed request.
     patience: Option<Patience>,
-    /// The Host field of requests to the one origin that a connection is for.
+    /// The Host field for the connection's origin.
     host: Option<(Origin, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Life {
     Idle,
-    /// With a request, after which it is kept or not as far as was said.
+    /// With a request in flight, and whether the connection persists after it.
     Busy(Persistence),
     Over,
 }
 
 impl Http1 {
-    /// Speaks HTTP/1.1 over a connection to `remote`, if that has an address; nothing is sent yet.
+    /// Starts HTTP/1.1 on a connection; nothing is sent yet.
     pub(crate) fn start(
         stream: Box<dyn Connection>,
         wire: Arc<Wire>,
@@ -99,8 +98,8 @@ impl Http1 {
         })
     }
 
-    /// Whether it is known that no further request can be made. What came in since the last one is either the connection's end or
-    /// nobody's answer.
+    /// Whether the connection is known to be unusable. Data received while it is idle is a close or an
+    /// unsolicited response.
     pub(crate) fn is_closed(&mut self) -> bool {
         let cx = &mut Context::from_waker(Waker::noop());
         self.life != Life::Idle || self.poll_read(cx).is_ready()
@@ -110,7 +109,8 @@ impl Http1 {
         &self.recorder
     }
 
-    /// Makes a request and waits for the final response's head. The connection has to live until the body was read.
+    /// Sends a request and waits for the head of the final response. The connection must live until the
+    /// body has been read.
     pub(crate) async fn exchange(
         &mut self,
         origin: &Origin,
@@ -133,7 +133,8 @@ impl Http1 {
         }
     }
 
-    /// Puts down what a request finds here, and has its bytes stamped; whether it can be made.
+    /// Records the connection's properties in the trace and attaches its stamps. Returns whether a
+    /// request can be sent.
     fn introduce(&mut self, trace: &mut Trace) -> bool {
         trace.protocol = Some("http/1.1");
         trace.reused = Some(self.is_used);
@@ -162,7 +163,6 @@ impl Http1 {
         self.host = Some(host);
     }
 
-    /// Writes what there is of the request and can be written.
     fn send(&mut self, cx: &mut Context<'_>) -> Result<(), Failure> {
         if self.outgoing.is_sent() {
             return Ok(());
@@ -174,7 +174,6 @@ impl Http1 {
         Ok(())
     }
 
-    /// The final response's head.
     async fn final_head(&mut self, request: &Parts, trace: &mut Trace) -> Result<Response<()>, Failure> {
         let mut interims = Interims::to(&request.extensions);
         loop {
@@ -184,7 +183,7 @@ impl Http1 {
             };
             let is_switched = head.response.status() == StatusCode::SWITCHING_PROTOCOLS;
             if is_switched && !request.headers.contains_key(UPGRADE) {
-                // To what, nobody knows.
+                // The request did not offer a protocol.
                 return Err(Failure::Garbled);
             }
             self.begin_body(head.framing, head.persistence, trace);
@@ -192,14 +191,14 @@ impl Http1 {
         }
     }
 
-    /// Takes a head of this length; `None` if it is that of an interim response.
+    /// Takes a head of this length; `None` if it is an interim response.
     fn take_head(
         &mut self,
         length: usize,
         to: &Method,
         interims: &mut Interims,
     ) -> Result<Option<ResponseHead>, Failure> {
-        // What is copied leaves the buffer to the next response.
+        // The head is copied, so the buffer is free for the next response.
         let head = head::response(&self.input[..length], to)?;
         self.input.advance(length);
         let status = head.response.status();
@@ -211,9 +210,10 @@ impl Http1 {
         Ok(None)
     }
 
-    /// The final response's head was taken: what follows is its body.
+    /// Prepares for the body after the final head.
     fn begin_body(&mut self, framing: Framing, persistence: Persistence, trace: &mut Trace) {
-        // If the final header came in the same read as the end of an interim response, that read is its first.
+        // If the final head arrived in the same read as the end of an interim response, that read is its
+        // first.
         trace.final_headers = self.stamps.first_read().or(self.recorder.last_read());
         if persistence == Persistence::Closed {
             self.life = Life::Busy(Persistence::Closed);
@@ -221,7 +221,7 @@ impl Http1 {
         self.body = Incoming::new(framing);
     }
 
-    /// Sends on, and reads until the next response's head is whole; how long that is.
+    /// Writes the request and reads until the next head is complete; returns its length.
     fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Failure>> {
         self.send(cx)?;
         loop {
@@ -229,7 +229,8 @@ impl Http1 {
                 self.looked = 0;
                 return Poll::Ready(Ok(length));
             }
-            // What begins as no head does need not be waited for. Looked at when there is twice as much, no byte is looked at often.
+            // Rejects input that cannot start a head. The check repeats only when the input has doubled,
+            // so each byte is checked a constant number of times on average.
             if self.input.len() > 2 * self.looked {
                 self.looked = self.input.len();
                 head::may_begin_response(&self.input)?;
@@ -248,7 +249,7 @@ impl Http1 {
         }
     }
 
-    /// The next frame of the response's body; meanwhile the request is sent on.
+    /// Returns the next frame of the body, and continues to write the request.
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         self.send(cx)?;
         loop {
@@ -266,7 +267,6 @@ impl Http1 {
         }
     }
 
-    /// The rest of a body if it is there already.
     fn take_rest(&mut self) -> Option<Bytes> {
         let left = usize::try_from(self.body.left()?).ok()?;
         if left > self.input.len() {
@@ -281,31 +281,28 @@ impl Http1 {
         Some(rest)
     }
 
-    /// HTTP ends here; returns what has come in behind it.
+    /// Ends HTTP on this connection; returns the bytes received after the head.
     fn switch(&mut self) -> Bytes {
         self.life = Life::Over;
         std::mem::take(&mut self.input).freeze()
     }
 
-    /// Whether the response's body is known to be whole.
     fn is_whole(&self) -> bool {
         self.body.is_done()
     }
 
-    /// How many bytes of the body are still to come, if that is known.
     pub(crate) fn left(&self) -> Option<u64> {
         self.body.left()
     }
 
-    /// The response was read to its end. A request that is still being sent would be in the way of the next, and what came in
-    /// behind the response answers none.
+    /// Ends the exchange. The connection is reusable only if the request has been sent completely and no
+    /// unsolicited bytes follow the response.
     fn finish(&mut self) {
         let is_kept = self.life == Life::Busy(Persistence::Kept);
         let is_clear = self.outgoing.is_sent() && self.input.is_empty();
         self.life = if is_kept && is_clear { Life::Idle } else { Life::Over };
     }
 
-    /// How many bytes have come in; none at the connection's end.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<usize>> {
         if self.input.capacity() - self.input.len() < self.room / 4 {
             self.input.reserve(self.room);
@@ -320,7 +317,7 @@ impl Http1 {
 }
 
 impl Drop for Http1 {
-    /// Says goodbye, as TLS has it, on a connection on which nothing else is under way. It goes out now or not at all.
+    /// Sends a TLS close_notify on an idle connection, if the socket accepts it now.
     fn drop(&mut self) {
         if !matches!(self.life, Life::Busy(_)) {
             let _ = Pin::new(&mut self.io).poll_shutdown(&mut Context::from_waker(Waker::noop()));
@@ -328,7 +325,8 @@ impl Drop for Http1 {
     }
 }
 
-/// How a request's body is sent: with its length, if it or the caller knows it, and else in chunks.
+/// Selects the framing of a request body: the length if the body or its header has one, otherwise
+/// chunked.
 fn framing_of(body: &Body, headers: &HeaderMap) -> Framing {
     if body.is_end_stream() {
         return Framing::None;
@@ -343,11 +341,12 @@ fn framing_of(body: &Body, headers: &HeaderMap) -> Framing {
     }
 }
 
-/// How much is asked for at once as long as it is not all there: more than most responses have, and few connections at once
-/// make much of it.
+/// The initial read size: larger than most responses, and small enough that concurrent connections need
+/// little memory.
 const LEAST_ROOM: usize = 8 * 1024;
 
-/// A body up to this length, if it came with its head, is copied out of the buffer, so that the next response comes into the same one.
+/// A body up to this length that arrived with its head is copied, so the buffer can be reused for the
+/// next response.
 const COPIED: usize = 4096;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Requests side by side on one HTTP/2 connection.
+//! Concurrent requests on one HTTP/2 connection.
 //!
-//! Where the stamps are taken: a request is "first byte sent" when it is handed to the connection, and "last
-//! byte sent" at the first flush of the connection after its last part was handed over. If the server's limit
-//! of concurrent streams holds the request back, that time counts as waiting for the response and the trace is marked
-//! `queued`. Incoming data is stamped with the connection's latest read at the moment the frame is found, which is at or
-//! after the frame's own and never later than now. HEADERS come as a whole block: the stamp of a header is that of its
-//! last byte.
+//! Time stamps: "first byte sent" is when the request is passed to the connection, "last byte sent" is
+//! the first flush of the connection after the last part of the request was passed to it. If the
+//! server's limit of concurrent streams delays the request, that time counts as waiting for the response
+//! and the trace is marked `queued`. Received data is stamped with the connection's latest read when the
+//! client finds the frame: at or after the frame's own read, never later than now. A header block is
+//! received as a whole, so the stamp of a header is that of its last byte.
 
 mod download;
 mod upload;
@@ -36,7 +36,7 @@ use crate::{
     nested::{self, Nested},
 };
 
-/// A connection that carries any number of requests. Clones share it.
+/// A connection for concurrent requests. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Http2 {
     sender: client::SendRequest<Bytes>,
@@ -44,7 +44,7 @@ pub(crate) struct Http2 {
 }
 
 impl Http2 {
-    /// Speaks HTTP/2 over a connection to `remote`, if that has an address: sends the preface and settings, and waits for no answer to them.
+    /// Starts HTTP/2 on a connection: sends the preface and settings, without waiting for the server's.
     pub(crate) async fn start(
         stream: Box<dyn Connection>,
         wire: Arc<Wire>,
@@ -63,7 +63,7 @@ impl Http2 {
             .map_err(|error| Failure::from_h2(&error, Stage::Head))?;
         let life = Life::new(recorder, remote, clock);
         let ending = Arc::clone(&life);
-        // What ends a connection is told to each request that is on it.
+        // The end of the connection is reported to each request on it.
         tokio::spawn(async move {
             connection.await.ok();
             ending.end();
@@ -75,12 +75,11 @@ impl Http2 {
         &self.life
     }
 
-    /// How many requests wait here because the server allows no more streams; `None` if one more would not have to.
+    /// The number of requests that wait for a stream; `None` if a new request would not have to wait.
     pub(crate) fn queue(&self) -> Option<usize> {
         self.life.requests().checked_sub(self.sender.current_max_send_streams())
     }
 
-    /// Makes a request and waits for the final response's head.
     pub(crate) async fn exchange(
         &self,
         origin: &Origin,
@@ -112,12 +111,12 @@ impl Http2 {
         Ok(response.map(|stream| Download::new(stream, upload, counted)))
     }
 
-    /// Whether its server is known to speak HTTP/1.1 on streams.
+    /// Whether the server is known to accept HTTP/1.1 on streams.
     pub(crate) fn is_nesting(&self) -> bool {
         self.sender.is_extended_connect_protocol_enabled()
     }
 
-    /// A stream to speak HTTP/1.1 on. Nothing is waited for but room for it.
+    /// Opens a stream for HTTP/1.1. Waits only for a free stream, not for the response.
     pub(crate) async fn nest(&self, origin: &Origin) -> Result<Nested<Count>, Failure> {
         let failed = |error| Failure::from_h2(&error, Stage::Head);
         let mut sender = self.sender.clone().ready().await.map_err(failed)?;
@@ -132,7 +131,7 @@ impl Http2 {
         Ok(Nested::asked_for(stream, response, counted))
     }
 
-    /// Waits for the final response's header, and stamps the first interim response on the way.
+    /// Waits for the final head, and stamps the first interim response.
     async fn head(
         &self,
         mut response: client::ResponseFuture,
@@ -141,7 +140,7 @@ impl Http2 {
         stamps: &Stamps,
     ) -> Result<Response<RecvStream>, Failure> {
         let head = poll_fn(|cx| {
-            // The response future throws interim responses away, so they are asked for first.
+            // The response future discards interim responses, so they are polled first.
             while let Poll::Ready(Some(Ok(interim))) = response.poll_informational(cx) {
                 if let Err(failure) = interims.take(interim.status(), interim.headers()) {
                     return Poll::Ready(Err(failure));
@@ -151,7 +150,7 @@ impl Http2 {
                 }
             }
             Future::poll(Pin::new(&mut response), cx).map_err(|error| {
-                // A stream whose body broke off was reset by ourselves.
+                // If the request body failed, this client reset the stream.
                 if stamps.is_broken_off() { Failure::Source } else { Failure::from_h2(&error, Stage::Head) }
             })
         });

@@ -1,8 +1,9 @@
-//! Requests side by side on one HTTP/3 connection.
+//! Concurrent requests on one HTTP/3 connection.
 //!
-//! The stamps are those of HTTP/2, with datagrams in the place of reads and flushes: a request is "first byte sent" when it is
-//! handed to the connection, and "last byte sent" when the connection's next datagram after its last part has gone out. Data
-//! that comes in is stamped with the connection's latest datagram at the moment the frame is found.
+//! The time stamps are those of HTTP/2, with datagrams instead of reads and flushes: "first byte sent"
+//! is when the request is passed to the connection, "last byte sent" is the connection's next datagram
+//! after the last part of the request. Received data is stamped with the connection's latest datagram
+//! when the client finds the frame.
 
 use std::{
     future::poll_fn,
@@ -43,27 +44,27 @@ type Sender = client::SendRequest<OpenStreams, Bytes>;
 type Upstream = client::RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
 type Downstream = client::RequestStream<RecvStream, Bytes>;
 
-/// A connection that carries any number of requests. Clones share it, and the last one to go closes it.
+/// A connection for concurrent requests. Clones share it; dropping the last clone closes it.
 #[derive(Clone)]
 pub(crate) struct Http3 {
     sender: Sender,
     life: Arc<Life>,
-    /// Requests that wait because the server allows no more streams.
+    /// Requests that wait for a stream.
     waiting: Arc<AtomicUsize>,
 }
 
-/// A response's body, and what else is of this exchange: when it is dropped, the exchange is over.
+/// The body of a response. Dropping it ends the exchange.
 pub(crate) type Download = Incoming<Downstream, Exchange>;
 
-/// What lives as long as an exchange.
 pub(crate) struct Exchange {
-    /// The upload that is still in progress. A server that has finished its answer does not need the rest.
+    /// The upload, if it is in progress. Once the response is complete, the server does not need the
+    /// rest.
     _upload: Option<Upload>,
     _counted: Count,
     _connection: Http3,
 }
 
-/// A body that is being sent; dropped, it is sent no further.
+/// An upload task; a drop aborts it.
 struct Upload(AbortHandle);
 
 impl Drop for Upload {
@@ -72,14 +73,13 @@ impl Drop for Upload {
     }
 }
 
-/// Listens to what the server says of a connection as a whole.
 pub(crate) struct Driver {
     driver: client::Connection<Connection, Bytes>,
     life: Arc<Life>,
 }
 
 impl Driver {
-    /// What ends a connection is told to each request that is on it.
+    /// Runs the driver in a task. The end of the connection is reported to each request on it.
     pub(crate) fn start(self) {
         let Self { mut driver, life } = self;
         tokio::spawn(async move {
@@ -90,8 +90,8 @@ impl Driver {
 }
 
 impl Http3 {
-    /// Speaks HTTP/3 over a connection to `remote`: sends its settings with the first request, and waits for no answer to them. Its
-    /// handshake is over.
+    /// Starts HTTP/3 on a connection whose handshake is complete: settings are sent with the first
+    /// request, without waiting for the server's.
     pub(crate) async fn start(
         connection: quinn::Connection,
         recorder: Arc<Recorder>,
@@ -103,8 +103,8 @@ impl Http3 {
         Ok(http3)
     }
 
-    /// The same, of a connection whose handshake may come to another end: what the server says of the connection as a whole is not
-    /// listened to until the driver is started.
+    /// Like [`Self::start`], for a connection whose handshake is not complete: control streams are not
+    /// processed until the driver is started.
     pub(crate) async fn begin(
         connection: quinn::Connection,
         recorder: Arc<Recorder>,
@@ -126,12 +126,11 @@ impl Http3 {
         &self.life
     }
 
-    /// How many requests wait here because the server allows no more streams; `None` if one more would not have to.
+    /// The number of requests that wait for a stream; `None` if a new request would not have to wait.
     pub(crate) fn queue(&self) -> Option<usize> {
         Some(self.waiting.load(Relaxed)).filter(|&waiting| waiting > 0)
     }
 
-    /// Makes a request and waits for the final response's head.
     pub(crate) async fn exchange(
         &self,
         origin: &Origin,
@@ -150,7 +149,8 @@ impl Http3 {
         let method = request.method().clone();
         let interims = Interims::to(request.extensions());
         let (head, body) = prepared(origin, request, Version::HTTP_3)?;
-        // A server that is about to stop takes no more requests, which is found out before any of this one is written.
+        // After a GOAWAY the server accepts no new requests; this is detected before any part of the
+        // request is written.
         let spare = head.clone();
         let (up, mut down) = match self.open(head, trace).await {
             Ok(halves) => halves,
@@ -166,7 +166,7 @@ impl Http3 {
         Ok(response.map(|()| Incoming::new(down, length, exchange)))
     }
 
-    /// Opens a stream with a request's head; waits for the server to allow one more if need be.
+    /// Opens a stream with a request's head; waits if the server's limit of streams is reached.
     async fn open(
         &self,
         head: Request<()>,
@@ -194,7 +194,8 @@ impl Http3 {
         Ok(stream.split())
     }
 
-    /// Sends the body at the same time as the response comes in; returns once it is sent if there is none.
+    /// Sends the body while the response is received. Returns `None` if the body has been sent
+    /// completely.
     async fn upload(&self, up: Upstream, body: Body, stamps: &Arc<Stamps>) -> Option<Upload> {
         let mut outgoing = Outgoing::new(up, Code::H3_REQUEST_CANCELLED, Duration::MAX);
         let recorder = self.life.recorder();
@@ -206,14 +207,14 @@ impl Http3 {
             }
         };
         let mut send = Box::pin(send);
-        // A request without a body, or with a small one, is sent at once.
+        // A request without a body, or with a small one, is sent by the first poll.
         match poll_fn(|cx| Poll::Ready(send.as_mut().poll(cx))).await {
             Poll::Ready(()) => None,
             Poll::Pending => Some(Upload(tokio::spawn(send).abort_handle())),
         }
     }
 
-    /// Waits for the final response's header, and stamps the first interim response on the way.
+    /// Waits for the final head, and stamps the first interim response.
     async fn head(
         &self,
         down: &mut Downstream,
@@ -223,7 +224,7 @@ impl Http3 {
     ) -> Result<Response<()>, Failure> {
         loop {
             let response = down.recv_response().await.map_err(|error| {
-                // A stream whose body broke off was reset by ourselves.
+                // If the request body failed, this client reset the stream.
                 if stamps.is_broken_off() { Failure::Source } else { Failure::from_h3(&error, Stage::Head) }
             })?;
             let at = self.life.last_read();
@@ -239,7 +240,7 @@ impl Http3 {
     }
 }
 
-/// Whether a response has the body whose length it announces (RFC 9110 section 8.6).
+/// Whether a response has a body of the announced length (RFC 9110 section 8.6).
 fn has_body(method: &Method, status: StatusCode) -> bool {
     method != Method::HEAD && status != StatusCode::NOT_MODIFIED && status != StatusCode::NO_CONTENT
 }

@@ -1,22 +1,22 @@
-//! Who is told of interim responses.
+//! A callback for interim responses.
 
 use std::{fmt, sync::Arc};
 
 use hyper::{HeaderMap, StatusCode};
 
-/// Is told of each interim response (1xx) to a request among whose extensions it is. It must not block.
+/// A callback for each interim response (1xx); attach it to a request as an extension. It must not
+/// block.
 #[derive(Clone)]
 pub struct Informed(Arc<Tell>);
 
 type Tell = dyn Fn(StatusCode, &HeaderMap) + Send + Sync;
 
 impl Informed {
-    /// Has this called.
+    /// Wraps a callback.
     pub fn new(tell: impl Fn(StatusCode, &HeaderMap) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
 
-    /// Tells of one.
     pub(super) fn tell(&self, status: StatusCode, headers: &HeaderMap) {
         (self.0)(status, headers);
     }

@@ -1,30 +1,26 @@
-//! Interim responses (1xx) to one request: who is told of them, and how much of them it takes before its final response has to come.
+//! Interim responses (1xx) to one request: the callback for them and a limit on their total size.
 
 use hyper::{HeaderMap, StatusCode, http::Extensions};
 
 use super::informed::Informed;
 use crate::{Failure, http1::head, limits};
 
-/// Those of one request so far.
 #[derive(Debug, Default)]
 pub(super) struct Interims {
-    /// A server that sends nothing else has its request given up, whatever time is left.
+    /// The bytes received so far. The limit fails a request whose server sends only interim responses.
     bytes: usize,
     whom: Option<Informed>,
 }
 
 impl Interims {
-    /// Those to a request with these extensions.
     pub(super) fn to(extensions: &Extensions) -> Self {
         Self { bytes: 0, whom: extensions.get().cloned() }
     }
 
-    /// Those that somebody is told of, if anybody is.
     pub(super) fn told(whom: Option<Informed>) -> Self {
         Self { bytes: 0, whom }
     }
 
-    /// Takes one.
     pub(super) fn take(&mut self, status: StatusCode, headers: &HeaderMap) -> Result<(), Failure> {
         self.bytes += head::interim_length(headers);
         if self.bytes > limits::HEADER_BYTES {

@@ -1,8 +1,8 @@
-//! The stream between an HTTP library and its connection, which stamps when bytes went out and came in.
+//! The stream between an HTTP implementation and its connection, which stamps reads and writes.
 //!
-//! It lies above TLS, so bytes are those of HTTP. A stamp of writing is of the moment before the call in which the kernel took the
-//! bytes, as a packet may arrive before the call returns; one of reading is of when they are handed over. Neither
-//! depends on when the runtime gets round to the task that asked.
+//! It is above TLS, so the bytes are those of HTTP. A write is stamped with the time before the call
+//! that passed the bytes to the kernel, because a packet may arrive before the call returns. A read is
+//! stamped when the bytes are returned. Scheduling delays of the runtime do not affect the stamps.
 
 use std::{
     io,
@@ -22,47 +22,45 @@ use super::{
 };
 use crate::{clock::Clock, http1::Outlet, tunnel::Bytestream};
 
-/// A connection, in clear text or under TLS.
 pub(crate) trait Connection: Bytestream {}
 
 impl<T: Bytestream> Connection for T {}
 
-/// Stamps the bytes of one connection for the requests on it.
+/// Stamps the bytes of one connection for its requests.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
     wire: Arc<Wire>,
     last_read: AtomicU64,
-    /// The request that has the connection to itself.
+    /// The request that uses the connection exclusively.
     alone: Mutex<Option<Arc<Stamps>>>,
-    /// Requests of a shared connection that wait for their last byte to be written.
+    /// Requests on a shared connection whose last byte has not been flushed.
     unflushed: Mutex<Vec<Arc<Stamps>>>,
 }
 
 impl Recorder {
-    /// Of a connection whose bytes are counted in `wire`.
     pub(crate) fn new(wire: Arc<Wire>, clock: Clock) -> Self {
         let last_read = AtomicU64::new(0);
         Self { clock, wire, last_read, alone: Mutex::default(), unflushed: Mutex::default() }
     }
 
-    /// What counts the connection's bytes.
     pub(crate) fn wire(&self) -> &Wire {
         &self.wire
     }
 
-    /// A request begins on a connection that has no other: from here on the bytes are its own.
+    /// Starts a request that uses the connection exclusively: all bytes from now on are attributed to
+    /// it.
     pub(crate) fn begin(&self, stamps: Arc<Stamps>) {
         stamps.mark(self.wire.begin(true));
         *lock(&self.alone) = Some(stamps);
     }
 
-    /// The next flush carries the last byte of this request.
+    /// Stamps the request's last byte at the next flush.
     pub(crate) fn when_flushed(&self, stamps: Arc<Stamps>) {
         lock(&self.unflushed).push(stamps);
     }
 
-    /// When bytes last came in on this connection, for whichever request.
+    /// When the connection last received bytes, for any request.
     pub(crate) fn last_read(&self) -> Option<u64> {
         happened(&self.last_read)
     }
@@ -77,7 +75,8 @@ impl Recorder {
         }
     }
 
-    /// What was handed over until now has gone out, in a call that began at `from` or in one before.
+    /// Everything passed to the connection until now has been written, by a call that began at `from` or
+    /// earlier.
     pub(crate) fn flushed(&self, from: u64) {
         let at = self.handed(from);
         if let Some(stamps) = &*lock(&self.alone) {
@@ -88,12 +87,11 @@ impl Recorder {
         }
     }
 
-    /// When the kernel was given the last bytes; `from` where nobody counts them.
+    /// When the last bytes were passed to the kernel; `from` if the connection does not count them.
     fn handed(&self, from: u64) -> u64 {
         self.wire.handed().unwrap_or(from)
     }
 
-    /// Bytes came in.
     pub(crate) fn read(&self) {
         let now = self.clock.now();
         if let Some(stamps) = &*lock(&self.alone) {
@@ -107,11 +105,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A connection whose reads and writes are stamped.
 pub(crate) struct Io {
     stream: Box<dyn Connection>,
     recorder: Arc<Recorder>,
-    /// Whether something was written since the last flush.
     is_unflushed: bool,
 }
 
@@ -134,7 +130,7 @@ impl Bytestream for Io {
     }
 }
 
-/// What is written is stamped, so all of it goes the same way.
+/// Writes are stamped, so all of them use the same path.
 impl Outlet for Io {}
 
 impl AsyncRead for Io {

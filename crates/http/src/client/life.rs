@@ -1,5 +1,5 @@
-//! What connections have in common that carry many requests at once, whichever protocol they speak: who is on them, since
-//! when nobody is, and whether they have ended.
+//! The common state of connections with concurrent requests: request count, idle time, and whether the
+//! connection has ended.
 
 use std::{
     net::SocketAddr,
@@ -14,7 +14,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{io::Recorder, trace::Trace};
 use crate::clock::Clock;
 
-/// The life of a connection that requests share.
 pub(crate) struct Life {
     recorder: Arc<Recorder>,
     remote: Option<SocketAddr>,
@@ -22,9 +21,8 @@ pub(crate) struct Life {
     is_used: AtomicBool,
     is_closed: AtomicBool,
     requests: AtomicUsize,
-    /// When the last request ended.
     idle_since: AtomicU64,
-    /// Its permit among the connections to its origin, which it returns when it ends.
+    /// The pool permit, released when the connection ends.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -42,7 +40,6 @@ impl Life {
         })
     }
 
-    /// Where it leads, if that has an address.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         self.remote
     }
@@ -55,12 +52,10 @@ impl Life {
         Arc::clone(&self.recorder)
     }
 
-    /// When bytes last came in, for whichever request.
     pub(crate) fn last_read(&self) -> Option<u64> {
         self.recorder.last_read()
     }
 
-    /// Keeps `permit` until the connection has ended.
     pub(crate) fn hold(&self, permit: OwnedSemaphorePermit) {
         let mut held = self.permit();
         if !self.is_closed() {
@@ -68,34 +63,31 @@ impl Life {
         }
     }
 
-    /// The connection has ended.
     pub(crate) fn end(&self) {
         self.is_closed.store(true, Relaxed);
         self.permit().take();
     }
 
-    /// Whether it is known that no further request can be made.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Relaxed)
     }
 
-    /// How many requests are on it, those that wait for the server to allow one more stream included.
+    /// The number of requests on the connection, including those that wait for a stream.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Relaxed)
     }
 
-    /// Since when it carries no request; `None` while it does.
+    /// When the connection became idle; `None` while it carries a request.
     pub(crate) fn idle_since(&self) -> Option<u64> {
         (self.requests() == 0).then(|| self.idle_since.load(Relaxed))
     }
 
-    /// Puts down where a request goes.
     pub(crate) fn introduce(&self, trace: &mut Trace) {
         trace.reused = Some(self.is_used.swap(true, Relaxed));
         trace.remote = self.remote;
     }
 
-    /// Counts one more request, and returns how many there were before.
+    /// Counts one more request; returns its guard and the number of other requests.
     pub(crate) fn count(self: &Arc<Self>) -> (Count, usize) {
         let others = self.requests.fetch_add(1, Relaxed);
         (Count(Arc::clone(self)), others)
@@ -106,7 +98,7 @@ impl Life {
     }
 }
 
-/// Counts a request on its connection for as long as this lives, be it finished or given up.
+/// Counts a request on its connection until it is dropped.
 pub(crate) struct Count(Arc<Life>);
 
 impl Drop for Count {

@@ -1,7 +1,7 @@
-//! Asks DNS for the addresses of a name: the servers that the system's resolv.conf names, or given ones.
+//! DNS queries, to the servers of the system's resolv.conf or to configured ones.
 //!
-//! The system's file of hosts goes before DNS, also after it has changed, and "localhost" is this machine (RFC 6761). Nothing is remembered here: each question
-//! is one of the network's, so that its time is what it costs.
+//! The hosts file takes precedence over DNS, and changes of it are detected; "localhost" is the loopback
+//! address (RFC 6761). This module caches nothing, so each query is measured at its full cost.
 
 mod hosts;
 
@@ -20,30 +20,26 @@ use hickory_resolver::{
 use self::hosts::HostsFile;
 use crate::Failure;
 
-/// Which of a name's addresses are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A records: IPv4.
     A,
-    /// AAAA records: IPv6.
     Aaaa,
 }
 
-/// Asks DNS.
 pub(crate) struct Names {
     servers: Vec<SocketAddr>,
-    /// Made when it is needed: most requests of a run need no name.
+    /// Created on first use: most requests resolve no name.
     resolver: OnceLock<Option<TokioResolver>>,
     hosts: Mutex<HostsFile>,
 }
 
 impl Names {
-    /// Asks these servers; without any, those of the system.
+    /// Uses these servers, or those of the system if the list is empty.
     pub(crate) fn of(servers: &[SocketAddr]) -> Self {
         Self { servers: servers.to_vec(), resolver: OnceLock::new(), hosts: Mutex::new(HostsFile::at(HOSTS)) }
     }
 
-    /// The addresses of one kind; none if the name has none of it.
+    /// Returns the addresses of one record type; empty if the name has no such records.
     pub(crate) async fn ask(&self, host: &str, kind: Kind) -> Result<Vec<IpAddr>, Failure> {
         let resolver = self.resolver.get_or_init(|| resolver(&self.servers));
         let resolver = resolver.as_ref().ok_or(Failure::Dns("the system's resolv.conf cannot be used"))?;
@@ -60,7 +56,7 @@ impl Names {
     }
 }
 
-/// What an answer without addresses comes to; `None` if the name exists and has none of this kind.
+/// Maps an error to a failure; `None` if the name exists without records of this type.
 fn refusal(error: &NetError) -> Option<Failure> {
     let what = match error {
         NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
@@ -80,11 +76,11 @@ fn refusal(error: &NetError) -> Option<Failure> {
     Some(Failure::Dns(what))
 }
 
-/// `None` if the system's configuration is there and cannot be used.
+/// `None` if the system's configuration is present but unusable.
 fn resolver(servers: &[SocketAddr]) -> Option<TokioResolver> {
     let runtime = TokioRuntimeProvider::default();
     let mut builder = if servers.is_empty() {
-        // A machine without servers still has its file of hosts.
+        // Without DNS servers, the hosts file still works.
         TokioResolver::builder_tokio()
             .unwrap_or_else(|_| TokioResolver::builder_with_config(no_servers(), runtime))
     } else {
@@ -99,7 +95,7 @@ fn resolver(servers: &[SocketAddr]) -> Option<TokioResolver> {
         TokioResolver::builder_with_config(config, runtime).with_options(ResolverOpts::default())
     };
     builder.options_mut().cache_size = 0;
-    // hickory reads the file only once.
+    // hickory reads the hosts file only once, so [`HostsFile`] reads it instead.
     builder.options_mut().use_hosts_file = ResolveHosts::Never;
     builder.build().ok()
 }

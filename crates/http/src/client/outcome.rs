@@ -1,4 +1,4 @@
-//! An exchange on one connection as a test sees it: the trace as lengths of time, and how it ended.
+//! The outcome of an exchange in a test: phase durations, and the result.
 
 use hyper::{Request, Response};
 
@@ -22,7 +22,6 @@ pub(crate) struct Outcome {
     pub(crate) trace: Trace,
 }
 
-/// The request that a test makes: to http://origin/.
 pub(crate) fn request(method: &str, body: impl Into<crate::Bytes>) -> Request<Body> {
     Request::builder().method(method).uri("/").body(Body::whole(body)).unwrap()
 }

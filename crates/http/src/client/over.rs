@@ -1,4 +1,4 @@
-//! One request over a stream that is there already: for the fuzz target, which has bytes in the place of a server.
+//! Sends one request over an existing stream, for the fuzz target whose server is a byte string.
 
 use hyper::{Request, Response};
 
@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{Body, Failure, Origin, clock::Clock, tunnel::Bytestream};
 
-/// Makes a request over `stream`, as [`Client::send`](super::Client::send) does over a connection of its own: by HTTP/2 if that is
-/// the protocol, and else by HTTP/1.1. The stamps are of `clock`.
+/// Sends a request over `stream` as [`Client::send`](super::Client::send) does over a new connection:
+/// HTTP/2 if that is the protocol, otherwise HTTP/1.1. Time stamps are taken from `clock`.
 ///
 /// # Errors
-/// When there is no response.
+/// There is no response.
 pub async fn over(
     stream: impl Bytestream + 'static,
     protocol: Protocol,

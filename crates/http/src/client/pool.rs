@@ -1,8 +1,9 @@
-//! Connections kept for the next request, and the room for new ones.
+//! The pool of connections.
 //!
-//! One permit is one connection: in the hand of an HTTP/1 request, or held by an HTTP/2 or HTTP/3 connection for its life. An idle
-//! HTTP/1 connection holds none, but nobody opens a connection while one is idle; so there are never more connections
-//! than permits, and a request that waits for a permit wakes when a connection becomes idle as well as when one ends.
+//! Each permit is one connection in use: leased to an HTTP/1 request, or held by an HTTP/2 or HTTP/3
+//! connection for its lifetime. An idle HTTP/1 connection holds no permit, but no connection is opened
+//! while another is idle. So the number of connections never exceeds the number of permits, and a
+//! request that waits for a permit wakes both when a connection becomes idle and when one ends.
 
 use std::{
     collections::HashMap,
@@ -21,14 +22,13 @@ use crate::{
     clock::{Clock, nanos},
 };
 
-/// The connections of each origin.
 pub(crate) struct Pool {
     limits: Limits,
     clock: Clock,
     origins: Mutex<HashMap<Origin, Arc<OriginPool>>>,
 }
 
-/// The connections of one origin: either kind, as the server has agreed to.
+/// The connections of one origin: leased or shared, depending on the negotiated protocol.
 pub(crate) struct OriginPool {
     limits: Limits,
     clock: Clock,
@@ -37,41 +37,39 @@ pub(crate) struct OriginPool {
     opening: tokio::sync::Mutex<Speaks>,
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
-    /// When somebody last asked for a connection.
     asked: AtomicU64,
 }
 
 #[derive(Default)]
 struct Idle {
-    /// Since when each is idle. The last one used is the last: it is the likeliest to be alive still.
+    /// Connections with the time at which they became idle. The most recently used is last: it is the
+    /// most likely to be still open.
     connections: Vec<(u64, Box<Http1>)>,
-    /// Whether a task looks after connections that are idle for too long.
     is_swept: bool,
 }
 
-/// The protocol of a server that could choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Speaks {
-    /// Nothing, HTTP/2 or HTTP/3: a request that needs a connection had better wait for the one being opened.
+    /// Unknown, HTTP/2 or HTTP/3: other requests wait for the connection being opened.
     #[default]
     PerhapsShared,
-    /// HTTP/1.1: each opens its own.
+    /// HTTP/1.1: each request opens a connection.
     Http1,
 }
 
-/// What a request is to be made on.
+/// The connection for a request.
 pub(crate) enum Place<'p> {
-    /// A connection that others use too.
+    /// A connection shared with other requests.
     Shared(Shared),
-    /// One that was idle.
+    /// An idle connection, for this request only.
     Idle(Box<Http1>, OwnedSemaphorePermit),
-    /// Room for a new one; others that might share it wait for as long as `opening` is held.
+    /// A permit for a new connection. Requests that may share it wait while `opening` is held.
     New { permit: OwnedSemaphorePermit, opening: Option<tokio::sync::MutexGuard<'p, Speaks>> },
 }
 
-/// An HTTP/1 connection in the hand of a request. Given back, it is kept; dropped, it is closed.
+/// An HTTP/1 connection leased to a request. `give_back` returns it to the pool; a drop closes it.
 pub(crate) struct Lease {
-    // Dropped in this order: the connection is closed before there is room for the next.
+    // Drop order: the connection closes before the permit is released.
     connection: Box<Http1>,
     home: Option<Home>,
 }
@@ -86,27 +84,23 @@ impl Pool {
         Self { limits, clock, origins: Mutex::default() }
     }
 
-    /// Another one with the same limits, and no connections yet.
     pub(crate) fn fresh(&self) -> Self {
         Self::new(self.limits, self.clock)
     }
 
-    /// Another one for so many connections to each origin, none of which is there yet.
     pub(crate) fn with_connections(&self, connections: usize) -> Self {
         Self::new(Limits { connections, ..self.limits }, self.clock)
     }
 
-    /// How many connections to an origin are open, or being opened.
     pub(crate) fn connections(&self, origin: &Origin) -> usize {
         lock(&self.origins).get(origin).map_or(0, |pool| pool.connections())
     }
 
-    /// The connections of `origin`, if it was asked for any.
     pub(crate) fn has(&self, origin: &Origin) -> Option<Arc<OriginPool>> {
         lock(&self.origins).get(origin).cloned()
     }
 
-    /// The connections of `origin`, which is asked for them now; `None` if more origins are in use than are kept.
+    /// The pool of an origin, created if necessary; `None` if too many origins are in use.
     pub(crate) fn of(&self, origin: &Origin, now: u64) -> Option<Arc<OriginPool>> {
         let mut origins = lock(&self.origins);
         if let Some(pool) = origins.get(origin) {
@@ -144,15 +138,15 @@ impl OriginPool {
         in_use + lock(&self.idle).connections.len()
     }
 
-    /// Whether no request is on its way here. One that begins now would have to ask the pool of all origins, which is
-    /// locked while this is asked.
+    /// Whether no request uses the pool. New requests need the lock on the origins, which the caller
+    /// holds.
     fn is_unused(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1
             && self.shared().is_none_or(|shared| shared.life().idle_since().is_some())
     }
 
-    /// The connection for the next request; waits until there is one. `may_share` is whether a new connection may
-    /// turn out to be one that requests share.
+    /// Returns the connection for the next request; waits until one is available. `may_share` is whether
+    /// a new connection may become a shared one.
     pub(crate) async fn place(&self, may_share: bool, trace: &mut Trace) -> Result<Place<'_>, Failure> {
         if let Some(connection) = self.shared() {
             if connection.queue().is_some_and(|others| others >= self.limits.waiting) {
@@ -161,7 +155,7 @@ impl OriginPool {
             return Ok(Place::Shared(connection));
         }
         let opening = if may_share { self.opening(trace).await? } else { None };
-        // Another request may have opened it while this one waited.
+        // Another request may have opened it in the meantime.
         if opening.is_some()
             && let Some(connection) = self.shared()
         {
@@ -174,7 +168,8 @@ impl OriginPool {
         })
     }
 
-    /// Waits until no other request opens a connection; `None` if none would be shared anyway.
+    /// Waits until no other request opens a connection; `None` if connections to this server are not
+    /// shared.
     async fn opening(
         &self,
         trace: &mut Trace,
@@ -186,7 +181,6 @@ impl OriginPool {
         Ok((*speaks == Speaks::PerhapsShared).then_some(speaks))
     }
 
-    /// Waits until there may be one more connection in use.
     async fn permit(&self, trace: &mut Trace) -> Result<OwnedSemaphorePermit, Failure> {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
             return Ok(permit);
@@ -196,7 +190,7 @@ impl OriginPool {
         permit.map_err(|_| Failure::Busy)
     }
 
-    /// Waits for `event`, if that many may.
+    /// Waits for `event`, unless too many requests are waiting.
     async fn waited<T>(&self, trace: &mut Trace, event: impl Future<Output = T>) -> Result<T, Failure> {
         struct Waiting<'p>(&'p AtomicUsize);
         impl Drop for Waiting<'_> {
@@ -215,7 +209,7 @@ impl OriginPool {
         Ok(happened)
     }
 
-    /// An idle connection that is alive as far as is known.
+    /// Takes an idle connection that is not known to be closed.
     fn take_idle(&self, now: u64) -> Option<Box<Http1>> {
         let mut idle = lock(&self.idle);
         let oldest = self.oldest(now);
@@ -227,7 +221,6 @@ impl OriginPool {
         None
     }
 
-    /// Keeps a connection whose request is done.
     fn keep_idle(self: &Arc<Self>, mut connection: Box<Http1>) {
         if connection.is_closed() {
             return;
@@ -238,7 +231,7 @@ impl OriginPool {
         self.sweep(&mut idle);
     }
 
-    /// The shared connection, if it lives as far as is known.
+    /// The shared connection, unless it is known to be closed.
     pub(crate) fn shared(&self) -> Option<Shared> {
         let oldest = self.oldest(self.clock.now());
         let mut shared = lock(&self.shared);
@@ -248,29 +241,27 @@ impl OriginPool {
         shared.clone()
     }
 
-    /// Shares a connection, which keeps `permit` for its life.
+    /// Shares a connection, which holds `permit` for its lifetime.
     pub(crate) fn share(self: &Arc<Self>, connection: &Shared, permit: OwnedSemaphorePermit) {
         connection.life().hold(permit);
         *lock(&self.shared) = Some(connection.clone());
         self.sweep(&mut lock(&self.idle));
     }
 
-    /// A request was refused on this connection: no other is to use it.
     pub(crate) fn unshare(&self, refused: &Shared) {
         let mut shared = lock(&self.shared);
-        // Another request may have replaced it already.
+        // Another request may have replaced it.
         if shared.as_ref().is_some_and(|shared| shared.is_same(refused)) {
             *shared = None;
         }
     }
 
-    /// No other request is to use the shared connection, or one that is idle.
     pub(crate) fn leave(&self) {
         *lock(&self.shared) = None;
         lock(&self.idle).connections.clear();
     }
 
-    /// Has connections closed that are idle for longer than they may.
+    /// Starts a task that closes connections after the idle timeout.
     fn sweep(self: &Arc<Self>, idle: &mut Idle) {
         let patience = self.limits.idle;
         if idle.is_swept || patience == Duration::MAX {
@@ -281,7 +272,7 @@ impl OriginPool {
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(patience.max(SWEEP)).await;
-                // A client that is gone has taken its connections with it.
+                // If the client has been dropped, its connections are closed.
                 let Some(pool) = pool.upgrade() else { return };
                 if !pool.close_old() {
                     return;
@@ -290,7 +281,6 @@ impl OriginPool {
         });
     }
 
-    /// Closes connections that were idle for too long; returns whether any are left to watch.
     fn close_old(&self) -> bool {
         let oldest = self.oldest(self.clock.now());
         let mut idle = lock(&self.idle);
@@ -299,14 +289,14 @@ impl OriginPool {
         idle.is_swept
     }
 
-    /// Connections that became idle before this were idle for too long.
+    /// Connections that became idle before this time are past the idle timeout.
     fn oldest(&self, now: u64) -> u64 {
         now.saturating_sub(nanos(self.limits.idle))
     }
 }
 
 impl Lease {
-    /// A connection of the pool's that is idle now, if there is one and it may be used at once.
+    /// Leases an idle connection, if there is one and a permit is available immediately.
     pub(crate) fn of_idle(pool: Arc<OriginPool>, now: u64) -> Option<Self> {
         if lock(&pool.shared).is_some() {
             return None;
@@ -315,7 +305,6 @@ impl Lease {
         Some(Self::of_pool(pool.take_idle(now)?, pool, permit))
     }
 
-    /// A connection of the pool's.
     pub(crate) fn of_pool(
         connection: Box<Http1>,
         pool: Arc<OriginPool>,
@@ -324,7 +313,7 @@ impl Lease {
         Self { connection, home: Some(Home { pool, permit }) }
     }
 
-    /// A connection for one request.
+    /// A connection that serves one request, outside the pool.
     pub(crate) fn once(connection: Box<Http1>) -> Self {
         Self { connection, home: None }
     }
@@ -333,31 +322,30 @@ impl Lease {
         &mut self.connection
     }
 
-    /// How many bytes of its response's body are still to come, if that is known.
     pub(crate) fn left(&self) -> Option<u64> {
         self.connection.left()
     }
 
-    /// Closes the connection, and keeps the room for another one.
+    /// Closes the connection and keeps the permit for another one.
     pub(crate) fn into_permit(self) -> Option<OwnedSemaphorePermit> {
         self.home.map(|home| home.permit)
     }
 
-    /// The request is done and the response was read to its end: the next may use the connection.
+    /// Returns the connection to the pool after the response has been read to its end.
     pub(crate) fn give_back(self) {
         if let Some(home) = self.home {
-            // First the connection, then the permit: the request that gets the permit finds the connection.
+            // The connection is returned before the permit is released, so the request that obtains the
+            // permit finds it.
             home.pool.keep_idle(self.connection);
         }
     }
 }
 
-/// Connections that one origin may have: at least one.
+/// The limit of connections per origin, at least 1.
 fn most(limits: Limits) -> usize {
     limits.connections.clamp(1, Semaphore::MAX_PERMITS)
 }
 
-/// Whether a connection carries no request, and has not since before `oldest`.
 fn is_older(connection: &Shared, oldest: u64) -> bool {
     connection.life().idle_since().is_some_and(|since| since < oldest)
 }
@@ -366,5 +354,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often idle connections are looked after at most. One that is asked for is never too old.
+/// The minimum interval between sweeps. The age of a connection is checked again before use.
 const SWEEP: Duration = Duration::from_millis(10);

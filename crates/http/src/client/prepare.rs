@@ -1,4 +1,4 @@
-//! A request as HTTP/2 and HTTP/3 have it: its URL whole, and no fields of a connection.
+//! Converts a request for HTTP/2 and HTTP/3: a complete URL, and no connection-specific fields.
 
 use hyper::{
     Request, Uri, Version,
@@ -9,14 +9,13 @@ use hyper::{
 
 use crate::{Body, Failure, Origin, Scheme};
 
-/// The head of a request to `origin`, and its body apart from it.
 pub(crate) fn prepared(
     origin: &Origin,
     request: Request<Body>,
     version: Version,
 ) -> Result<(Request<()>, Body), Failure> {
     let (mut head, body) = request.into_parts();
-    // A Host header that somebody asked for is `:authority` here (RFC 9113 section 8.3.1, RFC 9114 section 4.3.1).
+    // A Host field becomes `:authority` (RFC 9113 section 8.3.1, RFC 9114 section 4.3.1).
     let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let authority = match (host, head.uri.authority()) {
         (Some(host), Some(authority)) if authority.as_str() == host => Ok(authority.clone()),
@@ -29,7 +28,7 @@ pub(crate) fn prepared(
         Scheme::Http => uri::Scheme::HTTP,
         Scheme::Https => uri::Scheme::HTTPS,
     });
-    // It was already parsed as a URL.
+    // It was parsed as a URL before.
     url.authority = Some(authority.map_err(|_| Failure::Garbled)?);
     let path = head.uri.path_and_query().cloned();
     url.path_and_query = Some(path.unwrap_or_else(|| PathAndQuery::from_static("/")));
@@ -44,7 +43,7 @@ pub(crate) fn prepared(
     Ok((Request::from_parts(head, ()), body))
 }
 
-/// Fields of HTTP/1.1 connections, which HTTP/2 forbids (RFC 9113 section 8.2.2) and HTTP/3 too (RFC 9114 section 4.2), and
-/// Host, which is `:authority` here.
+/// Connection-specific fields of HTTP/1.1, forbidden in HTTP/2 (RFC 9113 section 8.2.2) and HTTP/3 (RFC
+/// 9114 section 4.2), and Host, which becomes `:authority`.
 const CONNECTION_FIELDS: [HeaderName; 5] =
     [header::CONNECTION, header::HOST, header::TE, header::TRANSFER_ENCODING, header::UPGRADE];

@@ -1,4 +1,4 @@
-//! QUIC connections of the client: each has a UDP socket of its own, whose datagrams are stamped.
+//! QUIC connections of the client: one UDP socket per connection, with stamped datagrams.
 
 mod socket;
 
@@ -13,29 +13,27 @@ use self::socket::Socket;
 use super::{config::Windows, early::EarlyData, io::Recorder, tls::Tls, trust::Handshake};
 use crate::{Failure, clock::Clock};
 
-/// Makes QUIC connections.
 pub(crate) struct Quic {
     transport: Arc<TransportConfig>,
     clock: Clock,
 }
 
-/// A connection on which requests can be made.
 pub(crate) struct Opened {
     pub(crate) connection: quinn::Connection,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) handshake: Handshake,
-    /// What comes once the handshake is complete: whether the server took what went ahead of it. `None` if it is complete.
+    /// Resolves once the handshake is complete, to whether the server accepted early data. `None` if the
+    /// handshake is complete.
     pub(crate) accepted: Option<ZeroRttAccepted>,
     socket: Arc<Socket>,
 }
 
 impl Opened {
-    /// This machine's end.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         self.socket.local()
     }
 
-    /// Returns once the kernel has said that nobody can be reached there.
+    /// Returns once an ICMP error reports that the address is unreachable.
     pub(crate) async fn refused(&self) -> Failure {
         self.socket.refused().await
     }
@@ -47,15 +45,15 @@ impl Quic {
         transport
             .stream_receive_window(VarInt::from_u32(windows.stream))
             .receive_window(VarInt::from_u32(windows.connection))
-            // Servers push nothing, and have three streams of HTTP/3 and QPACK to open.
+            // Servers do not push; they open three unidirectional streams for HTTP/3 and QPACK.
             .max_concurrent_bidi_streams(VarInt::from_u32(0))
             .max_concurrent_uni_streams(VarInt::from_u32(SERVER_STREAMS))
             .keep_alive_interval(Some(KEEP_ALIVE));
         Self { transport: Arc::new(transport), clock }
     }
 
-    /// Connects to a server known as `host`. In the tokio runtime that this is called in. If the session of an earlier connection allows
-    /// that something goes ahead of the handshake, and the caller does, nothing is waited for.
+    /// Connects to the server `host` in the current tokio runtime. If both the session and the caller
+    /// allow early data, returns without waiting for the handshake.
     pub(crate) async fn open(
         &self,
         tls: &Tls,
@@ -100,8 +98,10 @@ impl Quic {
     }
 }
 
-/// One for control and two for QPACK (RFC 9114 section 6.2, RFC 9204 section 4.2), and some for what a server may try out.
+/// One control stream, two QPACK streams (RFC 9114 section 6.2, RFC 9204 section 4.2), and some for
+/// extensions.
 const SERVER_STREAMS: u32 = 16;
 
-/// A connection whose server works on an answer for long is silent, and many servers end such a connection after 30 seconds.
+/// A connection is silent while its server prepares a long response, and many servers close idle
+/// connections after 30 seconds.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);

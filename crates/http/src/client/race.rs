@@ -1,4 +1,5 @@
-//! Happy Eyeballs (RFC 8305): of several addresses the one that answers first, whatever is spoken there.
+//! Happy Eyeballs (RFC 8305): connects to the first of several addresses that responds, for any
+//! protocol.
 
 use std::{collections::VecDeque, net::SocketAddr, pin::pin, time::Duration};
 
@@ -7,16 +8,15 @@ use tokio::{task::JoinSet, time::Instant};
 use super::resolve::{Addresses, Later};
 use crate::{Failure, Family};
 
-/// The connection that was there first, and where it leads.
 pub(crate) struct Winner<T> {
     pub(crate) connection: T,
     pub(crate) remote: SocketAddr,
-    /// Whether the address that was tried first is another one.
+    /// Whether it is not the address that was tried first.
     pub(crate) fallback: bool,
 }
 
-/// The next address is tried when the one before has failed or has been silent for a while; the first connection wins. If all
-/// fail, the first failure is the answer, as its address was the preferred one.
+/// Tries the next address when the previous one has failed or has been silent for a while; the first
+/// connection wins. If all fail, returns the first failure, because its address was preferred.
 pub(crate) async fn first_to_answer<T, A>(
     addresses: Addresses,
     reach: impl Fn(SocketAddr) -> A,
@@ -65,7 +65,6 @@ where
     }
 }
 
-/// The addresses that were still awaited, with those that were known.
 async fn arrival(later: &mut Option<Later>) -> Vec<SocketAddr> {
     match later {
         Some(later) => later.arrive().await,

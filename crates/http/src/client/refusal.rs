@@ -1,4 +1,4 @@
-//! A request that got no response, and the request itself if it can still be made elsewhere.
+//! A request without a response, and the request itself if it can be retried.
 
 use hyper::{
     Method, Request,
@@ -7,19 +7,19 @@ use hyper::{
 
 use crate::{Body, Failure};
 
-/// A request with this among its extensions is not made again once some of it was sent, whatever its method.
+/// A request extension that forbids a retry once part of the request has been sent, whatever its method.
 #[derive(Debug, Clone, Copy)]
 pub struct Once;
 
-/// Whether to make a request twice does no harm (RFC 9110 section 9.2.2).
+/// Whether repeating the request is harmless (RFC 9110 section 9.2.2).
 fn may_be_repeated(method: &Method, extensions: &Extensions) -> bool {
     method.is_idempotent() && extensions.get::<Once>().is_none()
 }
 
-/// Why a connection gave no response.
 pub(crate) struct Refusal {
     pub(crate) failure: Failure,
-    /// The request, if it can be made on another connection: none of it was written, or to make it twice does no harm.
+    /// The request, if it can be retried on another connection: it is idempotent, or none of it was
+    /// written.
     pub(crate) again: Option<Request<Body>>,
 }
 
@@ -28,7 +28,8 @@ impl Refusal {
         Self { failure, again: Some(request) }
     }
 
-    /// Of a request whose head this was: with its body if none of it was written, and else with another one like it.
+    /// From the head of a request; the retry uses the original body if none of it was written, otherwise
+    /// the copy.
     pub(crate) fn new(failure: Failure, head: Parts, unsent: Option<Body>, spare: Option<Body>) -> Self {
         let spare = spare.filter(|_| may_be_repeated(&head.method, &head.extensions));
         Self { failure, again: unsent.or(spare).map(|body| Request::from_parts(head, body)) }
@@ -41,7 +42,7 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// The same request once more, if making it twice does no harm and its body can be sent twice.
+/// A copy of the request, if it is idempotent and its body can be sent twice.
 pub(crate) fn again(request: &Request<Body>) -> Option<Request<Body>> {
     if !may_be_repeated(request.method(), request.extensions()) {
         return None;

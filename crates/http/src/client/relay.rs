@@ -1,6 +1,7 @@
-//! A GET whose head is there as lines, on a connection that is idle: for a proxy that passes on what it need not understand.
+//! GET requests with a raw head on an idle connection, for a proxy that forwards fields without parsing
+//! them.
 //!
-//! Everything that is not plain takes the way of [`Client::send`]: no connection is opened here, and none is tried twice.
+//! All other cases use [`Client::send`]: this path neither opens connections nor retries.
 
 use std::time::Duration;
 
@@ -12,24 +13,25 @@ use super::{
 };
 use crate::{Body, Origin, client::Reply};
 
-/// What a relayed request got.
+/// The response to a relayed request.
 pub enum Relayed<T> {
-    /// A plain response: what was made of its lines, and its body.
+    /// A plain response: the result of `read`, and the body.
     Lines(T, Body),
-    /// Another one.
+    /// Any other response.
     Response(Response<Body>),
 }
 
 impl Client {
-    /// Makes a GET without a body, on an idle HTTP/1.1 connection to `origin`: `head` is all of its head. A plain response is given to
-    /// `read`, and is what that makes of it; one of which that makes nothing is returned as [`Client::send`] would. `None` if there is no such
-    /// connection, or the one that there was turned out to be closed, which `trace` then says: the request can be made as any other.
+    /// Sends a GET without a body on an idle HTTP/1.1 connection to `origin`; `head` is the complete
+    /// head. A plain response is passed to `read`, whose result is returned. If `read` returns `None`,
+    /// the response is returned as by [`Client::send`]. Returns `None` if there is no idle connection,
+    /// or if it turned out to be closed, which `trace` records; the request can then be sent normally.
     ///
-    /// The final response's head has to come within `limit`. `informed` is told of interim responses, if there is one. `trace` is to
-    /// be a new one.
+    /// `limit` is the timeout for the final head. `informed` is called for interim responses. `trace`
+    /// must be new.
     ///
     /// # Errors
-    /// When the request was made and there is no response.
+    /// The request was sent and there is no response.
     pub async fn relay<T>(
         &self,
         origin: &Origin,

@@ -1,4 +1,4 @@
-//! A response whose lines can be passed on without a map being made of them.
+//! A response whose header lines can be forwarded without building a map.
 
 use std::str;
 
@@ -13,13 +13,13 @@ use crate::{
     },
 };
 
-/// The head of a final response to a GET: of HTTP/1.1, with a body whose end is beyond doubt, and nothing in Connection but whether that is
-/// kept.
+/// The head of a plain final response to a GET: HTTP/1.1, with unambiguous body framing, and only
+/// `keep-alive` or `close` in Connection.
 #[derive(Debug)]
 pub struct Reply<'h> {
-    /// Its status, which is not one of those without a body.
+    /// The status; not one without a body.
     pub status: StatusCode,
-    /// Where its body ends: a length, chunks, or there is none as its length is 0.
+    /// The framing of the body; none for length 0.
     pub framing: Framing,
     pub(crate) persistence: Persistence,
     fields: &'h [Header<'h>],
@@ -27,7 +27,7 @@ pub struct Reply<'h> {
 }
 
 impl<'h> Reply<'h> {
-    /// `None` if the response may be anything else.
+    /// `None` if the response is not plain.
     pub(crate) fn of(lines: &ResponseLines<'h>) -> Option<Self> {
         let status = StatusCode::from_u16(lines.code).ok()?;
         let is_bodiless = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
@@ -63,7 +63,8 @@ impl<'h> Reply<'h> {
         Some(Self { status, framing: announced?, persistence, fields: lines.fields, head: lines.head })
     }
 
-    /// What the lines of a whole head say, if they are plain: for the fuzz target, which compares that with what a map of them says.
+    /// Parses a complete plain head, for the fuzz target that compares the result with that of the
+    /// general parser.
     #[doc(hidden)]
     pub fn read(head: &[u8]) -> Option<(StatusCode, Framing, Persistence)> {
         let read = |lines: &ResponseLines<'_>| {
@@ -72,12 +73,12 @@ impl<'h> Reply<'h> {
         with_response_lines(head, read).ok().flatten()
     }
 
-    /// All of its head, of which its lines are.
+    /// The complete head as received.
     pub fn head(&self) -> &'h [u8] {
         self.head
     }
 
-    /// The header's fields in their order: names as they were written, values without the white space around them.
+    /// The header fields in order: names as received, values without surrounding white space.
     pub fn fields(&self) -> impl Iterator<Item = (&'h str, &'h [u8])> + use<'h> {
         self.fields.iter().map(|field| (field.name, field.value))
     }

@@ -1,8 +1,8 @@
-//! From a host's name to its addresses, in the order in which they are tried.
+//! Resolves host names to addresses in the order of connection attempts.
 //!
-//! A and AAAA records are asked for at once (RFC 8305 section 3). IPv6 addresses are used as soon as they are there; IPv4 addresses
-//! that come first wait [`RESOLUTION_DELAY`] for them. What comes later joins the race. If a refresh fails, the resolver uses
-//! stale addresses for a while.
+//! A and AAAA queries are sent concurrently (RFC 8305 section 3). IPv6 addresses are used immediately;
+//! IPv4 addresses that arrive first wait [`RESOLUTION_DELAY`] for them. Later addresses join the race.
+//! If a refresh fails, the resolver uses stale addresses for a while.
 
 mod stale;
 
@@ -24,7 +24,6 @@ use super::{
 };
 use crate::{Failure, Family, Origin, clock::Clock, limits};
 
-/// Resolves names, perhaps with a memory.
 pub(crate) struct Resolver {
     given: Vec<Known>,
     lookups: Lookups,
@@ -35,22 +34,20 @@ pub(crate) struct Resolver {
     remembered: Mutex<HashMap<String, watch::Receiver<Answers>>>,
 }
 
-/// Addresses to be tried in this order, and those that may still come.
+/// Addresses in the order of attempts, and a pending second response.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub(crate) known: Vec<SocketAddr>,
-    /// The addresses of an answer that is still awaited.
     pub(crate) later: Option<Later>,
 }
 
-/// The second of two answers.
 #[derive(Debug)]
 pub(crate) struct Later {
     answers: watch::Receiver<Answers>,
     port: u16,
 }
 
-/// What DNS has said so far of a name. What was not asked for is an answer without addresses.
+/// The DNS responses for a name so far. A record type that is not queried counts as an empty response.
 #[derive(Debug, Clone, Default)]
 struct Answers {
     v6: Option<Result<Vec<IpAddr>, Failure>>,
@@ -72,8 +69,8 @@ impl Resolver {
         }
     }
 
-    /// The addresses of an origin, of the family that is used; of both, alternating between IPv6 and IPv4. Phase `dns`
-    /// stays absent if nothing was looked up.
+    /// Returns the addresses of an origin in the configured family; with both families, alternating
+    /// between IPv6 and IPv4. Phase `dns` is absent if no query was needed.
     pub(crate) async fn resolve(&self, origin: &Origin, trace: &mut Trace) -> Result<Addresses, Failure> {
         let port = origin.port;
         if let Ok(literal) = origin.host.parse::<IpAddr>() {
@@ -95,7 +92,7 @@ impl Resolver {
             trace.is_name_cached = true;
         } else {
             trace.opening = Step::Dns;
-            // Requests for a name that is being looked up wait for that lookup, and count the wait.
+            // Requests for a name that is being resolved wait for that query, and count the wait.
             match self.stale.instead(&origin.host, started) {
                 Some(_) => drop(tokio::time::timeout(CLIENT_RESPONSE, until_usable(&mut answers)).await),
                 None => until_usable(&mut answers).await,
@@ -114,7 +111,7 @@ impl Resolver {
         Ok(Addresses { known, later })
     }
 
-    /// What DNS says of a name: what it has said, is about to say, or is asked for now.
+    /// Returns the cached or pending responses for a name, or starts a query.
     fn answers(&self, host: &str) -> watch::Receiver<Answers> {
         if self.lookups == Lookups::EachConnection {
             return self.ask(host);
@@ -130,7 +127,8 @@ impl Resolver {
         answers
     }
 
-    /// Asks for the records of the family that is used. The task ends with its second answer, whoever still waits for it.
+    /// Queries the configured record types. The task runs until both responses have arrived, even
+    /// without waiting requests.
     fn ask(&self, host: &str) -> watch::Receiver<Answers> {
         let (say, answers) = watch::channel(Answers::none_but(self.family));
         let (names, host) = (Arc::clone(&self.names), host.to_owned());
@@ -156,7 +154,7 @@ impl Resolver {
 }
 
 impl Answers {
-    /// Nothing, but that the other family has not been asked for.
+    /// No responses yet; the family that is not queried counts as complete.
     fn none_but(family: Family) -> Self {
         let not_asked = |is_asked: bool| (!is_asked).then(|| Ok(Vec::new()));
         Self { v6: not_asked(family != Family::V4), v4: not_asked(family != Family::V6) }
@@ -170,12 +168,11 @@ impl Answers {
         matches!(&self.v6, Some(Ok(found)) if !found.is_empty())
     }
 
-    /// Whether there are no addresses, and never will be.
     fn has_failed(&self) -> bool {
         self.is_complete() && self.found().is_empty()
     }
 
-    /// All addresses that are known by now, in the order in which they are tried.
+    /// All addresses so far, in the order of attempts.
     fn found(&self) -> Vec<IpAddr> {
         let of = |answer: &Option<Result<Vec<IpAddr>, Failure>>| match answer {
             Some(Ok(addresses)) => addresses.clone(),
@@ -184,7 +181,7 @@ impl Answers {
         interleaved(&[of(&self.v6), of(&self.v4)].concat())
     }
 
-    /// The same; if there are none, why.
+    /// All addresses so far, or the failure if there are no addresses.
     fn addresses(&self, family: Family) -> Result<Vec<IpAddr>, Failure> {
         let found = self.found();
         let failure = [&self.v6, &self.v4].into_iter().find_map(|answer| answer.as_ref()?.as_ref().err());
@@ -196,9 +193,9 @@ impl Answers {
     }
 }
 
-/// Waits until there are addresses to begin with, or all has been said.
+/// Waits until there is an address, or the query is complete.
 async fn until_usable(answers: &mut watch::Receiver<Answers>) {
-    // The task that asks says both answers before it ends, so none of these waits fails.
+    // The query task publishes both responses before it ends, so these waits do not fail.
     let begin = |answers: &Answers| answers.is_complete() || !answers.found().is_empty();
     let is_enough = |answers: &Answers| answers.is_complete() || answers.has_v6();
     let _ = answers.wait_for(begin).await;
@@ -206,12 +203,10 @@ async fn until_usable(answers: &mut watch::Receiver<Answers>) {
 }
 
 impl Addresses {
-    /// One that is known.
     pub(crate) fn one(address: SocketAddr) -> Self {
         Self { known: vec![address], later: None }
     }
 
-    /// The same at another port.
     pub(crate) fn at(mut self, port: u16) -> Self {
         self.known.iter_mut().for_each(|address| address.set_port(port));
         self.later = self.later.map(|later| Later { port, ..later });
@@ -220,15 +215,14 @@ impl Addresses {
 }
 
 impl Later {
-    /// The addresses of both answers, once both are there.
     pub(crate) async fn arrive(&mut self) -> Vec<SocketAddr> {
         let _ = self.answers.wait_for(Answers::is_complete).await;
         self.answers.borrow().found().into_iter().map(|address| SocketAddr::new(address, self.port)).collect()
     }
 }
 
-/// Alternates between the families, IPv6 first, and keeps the resolver's order within each (RFC 8305 section
-/// 4).
+/// Alternates between the families, IPv6 first, and keeps the resolver's order within each (RFC 8305
+/// section 4).
 fn interleaved(addresses: &[IpAddr]) -> Vec<IpAddr> {
     let mut v6 = addresses.iter().filter(|address| address.is_ipv6());
     let mut v4 = addresses.iter().filter(|address| address.is_ipv4());
@@ -240,7 +234,6 @@ fn interleaved(addresses: &[IpAddr]) -> Vec<IpAddr> {
     ordered
 }
 
-/// Given addresses of the family that is used.
 fn of_family(addresses: &[IpAddr], family: Family, port: u16) -> Result<Addresses, Failure> {
     let wanted = interleaved(addresses).into_iter().filter(|&address| family.has(address));
     let known: Vec<_> = wanted.map(|address| SocketAddr::new(address, port)).collect();

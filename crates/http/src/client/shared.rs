@@ -1,10 +1,10 @@
-//! A connection that carries any number of requests at once, whichever protocol it speaks.
+//! A connection with concurrent requests, over HTTP/2 or HTTP/3.
 
 use std::sync::Arc;
 
 use super::{http2::Http2, http3::Http3, life::Life};
 
-/// A connection that carries any number of requests. Clones share it.
+/// A connection for concurrent requests. Clones share it.
 #[derive(Clone)]
 pub(crate) enum Shared {
     Http2(Http2),
@@ -19,12 +19,11 @@ impl Shared {
         }
     }
 
-    /// Whether both are the same connection.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(self.life(), other.life())
     }
 
-    /// How many requests wait here because the server allows no more streams; `None` if one more would not have to.
+    /// The number of requests that wait for a stream; `None` if a new request would not have to wait.
     pub(crate) fn queue(&self) -> Option<usize> {
         match self {
             Self::Http2(connection) => connection.queue(),

@@ -1,4 +1,4 @@
-//! What carries a connection that is no datagrams': TCP, or a Unix socket.
+//! The stream socket of a connection: TCP or Unix.
 
 use std::{
     io::{self, IoSlice},
@@ -14,7 +14,6 @@ use tokio::{
 
 use crate::{Failure, tunnel::Bytestream};
 
-/// A socket that is connected.
 #[derive(Debug)]
 pub(crate) enum Socket {
     Tcp(TcpStream),
@@ -22,11 +21,10 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Connects to the Unix socket with this name.
     pub(crate) async fn unix(path: &Path) -> Result<Self, Failure> {
         UnixStream::connect(path).await.map(Self::Unix).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Failure::NoSocket,
-            // The kernel does not wait for room in the queue of a listener, as it does with TCP.
+            // Unlike TCP, a non-blocking connect fails if the listener's queue is full.
             io::ErrorKind::WouldBlock => Failure::QueueFull,
             _ => Failure::from_io(&error),
         })
@@ -37,7 +35,7 @@ impl Bytestream for Socket {
     fn reset(&mut self) {
         match self {
             Self::Tcp(stream) => stream.reset(),
-            // It cannot be reset.
+            // Unix sockets have no reset.
             Self::Unix(_) => {}
         }
     }

@@ -1,7 +1,7 @@
-//! When the bytes of one request and of its response moved.
+//! The time stamps of one request and its response.
 //!
-//! Shared by the caller, who reads them, the connection and the bodies: so a caller that gives up still has what was
-//! measured until then.
+//! They are shared by the caller, the connection and the bodies, so they remain readable after the
+//! caller cancels the request.
 
 use std::sync::{
     OnceLock,
@@ -10,7 +10,7 @@ use std::sync::{
 
 use super::wire::{Mark, Wire, WireBytes};
 
-/// Stamps of one exchange in nanoseconds of the client's clock; 0 is "not yet".
+/// Stamps of one exchange in nanoseconds of the client's clock; 0 means "not yet".
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
     first_write: AtomicU64,
@@ -22,40 +22,38 @@ pub(crate) struct Stamps {
     body_bytes: AtomicU64,
     is_sent: AtomicBool,
     is_broken_off: AtomicBool,
-    /// Where the connection's counters stood.
+    /// The connection's byte counters at the start.
     mark: OnceLock<Mark>,
     wire: OnceLock<WireBytes>,
 }
 
 impl Stamps {
-    /// Bytes of the request were handed over at `from`, and the last of them to the kernel at `last`.
+    /// Bytes of the request were written: `from` is when the write began, `last` when the kernel
+    /// accepted the last byte.
     pub(crate) fn wrote(&self, from: u64, last: u64) {
         self.began(from);
         self.last_write.store(last.max(from), Relaxed);
     }
 
-    /// The request was handed over.
     pub(crate) fn began(&self, at: u64) {
         set_once(&self.first_write, at);
     }
 
-    /// What had been written was handed to the kernel.
     pub(crate) fn flushed(&self, at: u64) {
         self.last_write.store(at, Relaxed);
     }
 
-    /// All of the request was handed to the kernel again, from `at`: what was sent before that counts for nothing.
+    /// The whole request was passed to the kernel again at `at`; the earlier attempt does not count.
     pub(crate) fn sent_again(&self, at: u64) {
         self.first_write.store(at, Relaxed);
         self.last_write.store(at, Relaxed);
     }
 
-    /// Bytes came in.
     pub(crate) fn read(&self, at: u64) {
         set_once(&self.first_read, at);
     }
 
-    /// An interim response was found: the next byte may be the first one of the final response.
+    /// An interim response was received: the next byte may be the first of the final response.
     pub(crate) fn interim(&self) {
         if let Some(first) = self.first_read() {
             set_once(&self.first_interim, first);
@@ -63,25 +61,22 @@ impl Stamps {
         self.first_read.store(0, Relaxed);
     }
 
-    /// An interim response was found that came in at `at`.
     pub(crate) fn interim_at(&self, at: u64) {
         set_once(&self.first_interim, at);
     }
 
-    /// A piece of the response's body was found that came in at `at`.
     pub(crate) fn received(&self, bytes: u64, at: u64) {
         set_once(&self.first_body_byte, at);
         self.body_bytes.fetch_add(bytes, Relaxed);
     }
 
-    /// The request begins on a connection that had carried this much; `None` if there are others on it.
+    /// Sets the counters at the start of the request; `None` if other requests share the connection.
     pub(crate) fn mark(&self, mark: Option<Mark>) {
         if let Some(mark) = mark {
             let _ = self.mark.set(mark);
         }
     }
 
-    /// The response is whole; its last byte came in at `at`.
     pub(crate) fn ended(&self, at: u64, wire: &Wire) {
         set_once(&self.last_byte, at);
         if let Some(bytes) = self.mark.get().and_then(|mark| wire.since(*mark)) {
@@ -89,12 +84,10 @@ impl Stamps {
         }
     }
 
-    /// The request's body was handed over to its end.
     pub(crate) fn set_sent(&self) {
         self.is_sent.store(true, Relaxed);
     }
 
-    /// The request's body failed where it comes from.
     pub(crate) fn set_broken_off(&self) {
         self.is_broken_off.store(true, Relaxed);
     }
@@ -115,7 +108,7 @@ impl Stamps {
         happened(&self.last_write)
     }
 
-    /// When the first bytes came in, or the first after the last interim response. HTTP/1 only.
+    /// When the first bytes arrived, or the first after the last interim response. HTTP/1 only.
     pub(crate) fn first_read(&self) -> Option<u64> {
         happened(&self.first_read)
     }
@@ -141,7 +134,6 @@ impl Stamps {
     }
 }
 
-/// The value of a stamp that has happened.
 pub(crate) fn happened(stamp: &AtomicU64) -> Option<u64> {
     Some(stamp.load(Relaxed)).filter(|&at| at > 0)
 }

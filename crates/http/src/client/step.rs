@@ -1,31 +1,31 @@
-//! How far a request has come: where it was when it was given up.
+//! The current step of a request, for timeouts and cancelled requests.
 
 use std::fmt;
 
 /// What a request is waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Step {
-    /// A connection that others use or open.
+    /// A pooled connection, or one that another request opens.
     #[default]
     Connection,
-    /// Addresses of the name.
+    /// The addresses of the host name.
     Dns,
-    /// TCP's handshake.
+    /// The TCP handshake.
     Connect,
-    /// TLS's handshake.
+    /// The TLS handshake.
     Tls,
-    /// QUIC's handshake, TLS included.
+    /// The QUIC handshake, including TLS.
     Quic,
-    /// The other end or the kernel to take more of the request.
+    /// The peer or the kernel, to accept more of the request.
     Send,
-    /// The final response's head.
+    /// The head of the final response.
     Wait,
     /// More of the response's body.
     Load,
 }
 
 impl fmt::Display for Step {
-    /// The word for it: that of the phase, where there is one.
+    /// The name of the phase, where there is one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connection => "connection",

@@ -1,4 +1,4 @@
-//! TLS of the client: which version of HTTP is agreed on, and the handshake with its time stamp.
+//! TLS of the client: ALPN, session resumption, and the timed handshake.
 
 use std::{
     collections::HashMap,
@@ -26,42 +26,39 @@ use super::{
 };
 use crate::{Error, Failure, clock::Clock, limits};
 
-/// Makes TLS connections.
 pub(crate) struct Tls {
     protocol: Protocol,
     trust: Trust,
-    /// Handshakes of a member of a closed circle, which has a certificate too.
+    /// The connector of a member, with a client certificate.
     member: Option<TlsConnector>,
-    /// Whether sessions are resumed. Otherwise each handshake is a whole one.
+    /// Whether sessions are resumed. Otherwise each handshake is a full one.
     resumes: bool,
     clock: Clock,
-    /// What is resumed over QUIC, by the server's name: a session is resumed only by who would verify its certificate alike, which
-    /// each of these does by itself.
+    /// QUIC sessions by server name. rustls resumes a session only with the verifier that created it, so
+    /// each entry keeps its verifier.
     sessions: Mutex<HashMap<String, Session>>,
-    /// The version of HTTP that a server picked when last asked, in ALPN's words, where sessions are resumed. What goes ahead of a handshake is
-    /// in that one.
+    /// The last ALPN protocol of each server, kept if sessions are resumed. Early data uses it.
     picked: Mutex<HashMap<String, Option<Vec<u8>>>>,
-    /// Made when it is needed: to read the system's store takes longer than to start a program.
+    /// Created on first use: loading the system's certificate store takes longer than starting the
+    /// program.
     ready: OnceLock<Ready>,
 }
 
-/// What all handshakes share.
 struct Ready {
     provider: Arc<CryptoProvider>,
     verifier: Arc<dyn ServerCertVerifier>,
     connector: TlsConnector,
 }
 
-/// What connections over QUIC to one server share.
 struct Session {
     config: ClientConfig,
     witness: Arc<Witness>,
-    /// Where a handshake was finished last.
+    /// The address of the last completed handshake.
     reached: Option<SocketAddr>,
 }
 
 impl Tls {
-    /// A file named by the user is read at once.
+    /// A certificate file named by the user is loaded immediately.
     pub(crate) fn new(config: &Config, clock: Clock) -> Result<Self, Error> {
         let (protocol, trust) = (config.protocol, config.trust.clone());
         let resumes = matches!(config.connections, Connections::Resume | Connections::Early);
@@ -74,7 +71,6 @@ impl Tls {
         Ok(tls)
     }
 
-    /// Reads the trusted certificates, if that was not done yet.
     pub(crate) fn prepare(&self) -> Result<(), Error> {
         self.ready().map(drop)
     }
@@ -99,7 +95,7 @@ impl Tls {
         Ok(self.ready.get_or_init(|| Ready { provider, verifier, connector }))
     }
 
-    /// The handshake with a server known as `host`: a name or an address. Its time is phase `tls`.
+    /// Performs the handshake with the server `host`, a name or an address. The duration is phase `tls`.
     pub(crate) async fn handshake(
         &self,
         host: &str,
@@ -114,7 +110,7 @@ impl Tls {
         let stream =
             connector.connect(name_of(host)?, stream).await.map_err(|error| Failure::from_io(&error))?;
         let (tcp, session) = stream.get_ref();
-        // What was done for the ClientHello is no part of the handshake: keys are made, and memory is sought.
+        // Measured from the ClientHello; key generation and allocation before it are excluded.
         trace.tls = tcp.began().map(|began| self.clock.now().saturating_sub(began));
         trace.tls_version = session.protocol_version().and_then(version_name);
         trace.resumed = self.resumes.then(|| session.handshake_kind() == Some(HandshakeKind::Resumed));
@@ -125,8 +121,8 @@ impl Tls {
         Ok(stream)
     }
 
-    /// The same; but if the session of an earlier connection allows it, the handshake is only begun, and what is written goes ahead of
-    /// it. With the version of HTTP to speak, in ALPN's words.
+    /// Like [`Self::handshake`], but if a session allows early data, returns before the handshake, and
+    /// data written to the stream is sent early. Returns the stream and the ALPN protocol to use.
     pub(crate) async fn ahead(
         &self,
         host: &str,
@@ -157,7 +153,6 @@ impl Tls {
         Ok((stream, agreed))
     }
 
-    /// Notes which version of HTTP a server picked.
     fn remember(&self, host: &str, agreed: Option<&[u8]>) {
         let mut picked = lock(&self.picked);
         let has_room = picked.len() < limits::ORIGINS;
@@ -169,12 +164,12 @@ impl Tls {
         }
     }
 
-    /// Whether sessions are resumed.
     pub(crate) fn resumes(&self) -> bool {
         self.resumes
     }
 
-    /// What a handshake of QUIC with `host` needs, and who tells what became of the server's certificate.
+    /// Returns the configuration of a QUIC handshake with `host`, and the verifier that reports its
+    /// certificate checks.
     pub(crate) fn for_quic(&self, host: &str) -> Result<(ClientConfig, Arc<Witness>), Failure> {
         if !self.resumes {
             return self.new_for_quic();
@@ -192,14 +187,13 @@ impl Tls {
         Ok((config, witness))
     }
 
-    /// Notes that a handshake of QUIC with `host` was finished at this address.
     pub(crate) fn reached(&self, host: &str, remote: SocketAddr) {
         if let Some(session) = lock(&self.sessions).get_mut(host) {
             session.reached = Some(remote);
         }
     }
 
-    /// The address of `host` where a handshake of QUIC was finished last, if it is among these.
+    /// The address of the last completed QUIC handshake with `host`, if it is in `known`.
     pub(crate) fn reached_before(&self, host: &str, known: &[SocketAddr]) -> Option<SocketAddr> {
         lock(&self.sessions).get(host)?.reached.filter(|reached| known.contains(reached))
     }

@@ -1,4 +1,4 @@
-//! Whose certificates count: the system's store, those in a file, or anybody's.
+//! Verifiers for server certificates: the system's store, a file, or no verification.
 
 mod witness;
 
@@ -24,7 +24,6 @@ use crate::{
     pem::{certificates, roots},
 };
 
-/// How a client sees whose certificate it is shown.
 pub(crate) fn verifier(
     trust: &Trust,
     provider: &Arc<CryptoProvider>,
@@ -44,13 +43,13 @@ pub(crate) fn verifier(
     })
 }
 
-/// The paths that the environment names instead of the system's own, as in OpenSSL.
+/// The paths in the environment that replace the system's store, as in OpenSSL.
 fn named_by_environment() -> Vec<(&'static str, PathBuf)> {
     let named = |name| env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value.into()));
     ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().filter_map(named).collect()
 }
 
-/// The system's store, or what the environment names instead. A system that has none: Mozilla's list.
+/// Loads the system's store, or the paths in the environment. Without a system store: Mozilla's list.
 fn system(named: &[(&'static str, PathBuf)]) -> Result<RootCertStore, Error> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -61,15 +60,16 @@ fn system(named: &[(&'static str, PathBuf)]) -> Result<RootCertStore, Error> {
     let Some((name, path)) = named.first() else {
         return Ok(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect());
     };
-    let why = found.errors.first().map_or_else(|| "no certificate is there".to_owned(), ToString::to_string);
-    Err(Error::Trust { path: path.clone(), why: format!("{name} names it; {why}") })
+    let why = found.errors.first().map_or_else(|| "no certificates found".to_owned(), ToString::to_string);
+    Err(Error::Trust { path: path.clone(), why: format!("set by {name}; {why}") })
 }
 
-/// Takes the certificates that were given and those signed by them.
+/// Accepts the given certificates and those signed by them.
 ///
-/// A certificate that was given is trusted for itself, whatever its declared role: one that signs itself says as a
-/// rule that it is an authority (`CA:TRUE`, the default of `openssl req -x509`), and webpki takes no authority for a
-/// server. It must still be valid now and for the server's name, and the server must hold its key.
+/// A given certificate is trusted directly, whatever its basic constraints: self-signed certificates
+/// usually declare a CA (`CA:TRUE`, the default of `openssl req -x509`), which webpki rejects as a
+/// server certificate. The validity period, the server name and the possession of the key are still
+/// checked.
 #[derive(Debug)]
 struct Given {
     chain: Arc<WebPkiServerVerifier>,
@@ -86,7 +86,7 @@ impl ServerCertVerifier for Given {
         now: UnixTime,
     ) -> Result<ServerCertVerified, TlsError> {
         match self.chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // webpki looks at the role and for an issuer after it has seen that the certificate is valid now.
+            // webpki checks the validity period before basic constraints and issuer.
             Err(TlsError::InvalidCertificate(error))
                 if self.given.contains(end_entity)
                     && (error == CertificateError::UnknownIssuer || is_authority(&error)) =>
@@ -121,8 +121,7 @@ impl ServerCertVerifier for Given {
     }
 }
 
-/// Accepts every certificate, but still checks that the server has its key, so that the handshake does the same
-/// work.
+/// Accepts every certificate, but verifies the signature, so the handshake does the same work.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

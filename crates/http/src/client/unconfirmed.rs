@@ -1,4 +1,5 @@
-//! A QUIC connection whose handshake is not over, and the one request that goes ahead of it (0-RTT, RFC 9001 section 4.6).
+//! A QUIC connection with a pending handshake, and the request sent as early data (0-RTT, RFC 9001
+//! section 4.6).
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -16,7 +17,6 @@ use super::{
 };
 use crate::{Body, Failure, Stage, clock::Clock};
 
-/// The connection.
 pub(crate) struct Unconfirmed {
     http3: Http3,
     driver: Driver,
@@ -25,7 +25,6 @@ pub(crate) struct Unconfirmed {
     way: Way,
 }
 
-/// Where it leads, and what its time is counted on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
     pub(crate) remote: SocketAddr,
@@ -33,14 +32,14 @@ pub(crate) struct Way {
 }
 
 impl Unconfirmed {
-    /// Speaks HTTP/3 at once, as far as the server allowed in the session before.
+    /// Starts HTTP/3 before the handshake, with the transport parameters of the earlier session.
     pub(crate) async fn begin(opened: Opened, accepted: ZeroRttAccepted, way: Way) -> Result<Self, Failure> {
         let (connection, recorder) = (opened.connection.clone(), Arc::clone(&opened.recorder));
         let (http3, driver) = Http3::begin(connection, recorder, way.remote, way.clock).await?;
         Ok(Self { http3, driver, opened, accepted, way })
     }
 
-    /// Makes the request, and once more after the handshake if the server does not take it ahead of that.
+    /// Sends the request as early data, and again after the handshake if the server rejects it.
     pub(crate) async fn exchange(
         self,
         origin: &crate::Origin,
@@ -73,8 +72,8 @@ impl Unconfirmed {
         let now = way.clock.now();
         trace.quic = recorder.wire().began().map(|began| now.saturating_sub(began));
         trace.resumed = handshake.is_resumed();
-        // The streams of before are void, that of settings among them, but not the connection. The driver goes first: it would end the
-        // connection with its last stream.
+        // After a rejection all streams are invalid, including the control stream, but the connection is
+        // not. The driver is dropped first: it would close the connection with its last stream.
         drop(driver);
         recorder.wire().start_over();
         let anew = Http3::start(connection, recorder, way.remote, way.clock).await?;
@@ -83,8 +82,8 @@ impl Unconfirmed {
     }
 }
 
-/// Keeps the connection until the server has sent what the next session is resumed with, which follows the end of the handshake a round
-/// trip behind the answer.
+/// Keeps the connection until the session ticket has arrived, which follows the handshake one round trip
+/// after the response.
 fn linger(connection: quinn::Connection, http3: Http3) {
     tokio::spawn(async move {
         tokio::time::sleep((ROUND_TRIPS * connection.rtt()).clamp(LEAST, MOST)).await;
@@ -92,7 +91,7 @@ fn linger(connection: quinn::Connection, http3: Http3) {
     });
 }
 
-/// One to the server and back, and as much again for the server's delay.
+/// One round trip, and another one as a margin for the server's delay.
 const ROUND_TRIPS: u32 = 2;
 const LEAST: Duration = Duration::from_millis(20);
 const MOST: Duration = Duration::from_secs(1);

@@ -1,5 +1,5 @@
-//! Counts the bytes that a connection carries: what TCP or UDP transports, TLS and its handshakes included, their own headers and
-//! what they send again not. And notes when the last of them were handed to the kernel.
+//! Counts the bytes of a connection: the payload of TCP or UDP, including TLS and its handshake, without
+//! TCP/UDP headers and retransmissions. Also records when the last of them were passed to the kernel.
 
 use std::{
     io,
@@ -15,28 +15,26 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{clock::Clock, tunnel::Bytestream};
 
-/// Bytes both ways: of a connection so far, or of one exchange.
+/// Bytes in both directions, of a connection or of one exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WireBytes {
-    /// From this machine.
+    /// Sent by this machine.
     pub sent: u64,
-    /// To this machine.
+    /// Received by this machine.
     pub received: u64,
 }
 
-/// The counters of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     sent: AtomicU64,
     received: AtomicU64,
-    /// When the first bytes were handed to the kernel, and the last.
+    /// When the first and the last bytes were passed to the kernel.
     began: AtomicU64,
     handed: AtomicU64,
-    /// Requests that were made on it.
     requests: AtomicU64,
 }
 
-/// What a connection had carried when a request began that had it to itself.
+/// The counters at the start of a request that uses the connection exclusively.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     request: u64,
@@ -44,7 +42,8 @@ pub(crate) struct Mark {
 }
 
 impl Wire {
-    /// The kernel took these bytes from a call that began at `at`: a packet may be under way before the call returns.
+    /// The kernel accepted these bytes in a call that began at `at`: a packet may be sent before the
+    /// call returns.
     pub(crate) fn sent(&self, bytes: usize, at: u64) {
         if bytes > 0 {
             self.sent.fetch_add(bytes as u64, Relaxed);
@@ -53,12 +52,10 @@ impl Wire {
         }
     }
 
-    /// When the first bytes were handed to the kernel; `None` before that.
     pub(crate) fn began(&self) -> Option<u64> {
         Some(self.began.load(Relaxed)).filter(|&at| at > 0)
     }
 
-    /// When the last bytes were handed to the kernel; `None` before the first.
     pub(crate) fn handed(&self) -> Option<u64> {
         Some(self.handed.load(Relaxed)).filter(|&at| at > 0)
     }
@@ -67,19 +64,20 @@ impl Wire {
         self.received.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// A request begins. If there are no others, the first one counts from the connection's beginning, and each later one from here.
+    /// Starts a request. If it is alone, the first request counts from the start of the connection,
+    /// later ones from now.
     pub(crate) fn begin(&self, is_alone: bool) -> Option<Mark> {
         let earlier = self.requests.fetch_add(1, Relaxed);
         let before = if earlier == 0 { WireBytes::default() } else { self.so_far() };
         is_alone.then_some(Mark { request: earlier + 1, before })
     }
 
-    /// What was made on it came to nothing: the next request is the first again, and has all bytes so far in its account.
+    /// Discards the requests so far: the next one counts from the start of the connection again.
     pub(crate) fn start_over(&self) {
         self.requests.store(0, Relaxed);
     }
 
-    /// What it has carried for a request that is over, if no other one has begun since.
+    /// The bytes of a completed request, if no other request has started since.
     pub(crate) fn since(&self, mark: Mark) -> Option<WireBytes> {
         let (now, before) = (self.so_far(), mark.before);
         let of_it = WireBytes { sent: now.sent - before.sent, received: now.received - before.received };
@@ -91,7 +89,6 @@ impl Wire {
     }
 }
 
-/// A stream whose bytes are counted.
 pub(crate) struct Counted<S> {
     stream: S,
     wire: Arc<Wire>,
@@ -103,7 +100,6 @@ impl<S> Counted<S> {
         Self { stream, wire, clock }
     }
 
-    /// When the first bytes were handed to the kernel: a handshake's, where there is one.
     pub(crate) fn began(&self) -> Option<u64> {
         self.wire.began()
     }
@@ -170,7 +166,7 @@ mod tests {
         assert_eq!((wire.began(), wire.handed()), (None, None));
         wire.sent(300, 5);
         wire.received(900);
-        // The first request has the handshake in its account.
+        // The first request includes the handshake.
         let first = wire.begin(true).unwrap();
         wire.received(100);
         assert_eq!(wire.since(first), Some(WireBytes { sent: 300, received: 1000 }));

@@ -1,4 +1,4 @@
-//! Why a request over HTTP/3 failed: what h3 and quinn report, as phrases.
+//! Failures of HTTP/3 requests: the errors of h3 and quinn as phrases.
 
 use h3::{
     error::{Code, ConnectionError, LocalError, StreamError},
@@ -9,9 +9,9 @@ use rustls::AlertDescription;
 use super::{Failure, Stage, alert_phrase};
 use crate::http3::Refused;
 
-/// Nothing came for as long as either end had said that it would wait.
+/// No packet arrived within the negotiated idle timeout.
 pub(super) const SILENT: &str = "idle timeout";
-/// The other end does not know the connection (any more).
+/// The peer has no state for the connection.
 pub(super) const RESET: &str = "stateless reset";
 
 impl Failure {
@@ -67,7 +67,7 @@ impl Failure {
         }
     }
 
-    /// By the codes of RFC 9000 section 20.1; those from 0x100 are alerts of TLS.
+    /// Converts the codes of RFC 9000 section 20.1; those from 0x100 are TLS alerts.
     fn from_transport(code: u64) -> Self {
         match code {
             0x0 => Self::Closed(Stage::Head),

@@ -1,24 +1,24 @@
-//! A message's body on its way in, whichever framing it has: pieces out of the bytes that have come.
+//! Incoming message bodies of any framing: pieces from the received bytes.
 
 use bytes::BytesMut;
 
 use super::{Framing, Malformed, Piece, chunked, piece::take};
 
-/// Where a body stands that comes in.
+/// The progress of an incoming body.
 #[derive(Debug)]
 pub enum Incoming {
-    /// It is whole, or there is none.
+    /// The body is complete, or the message has none.
     Done,
-    /// So many bytes are still to come; more than none.
+    /// This many bytes remain; more than 0.
     Length(u64),
-    /// Chunks are.
+    /// A chunked body.
     Chunked(chunked::Decoder),
-    /// Whatever comes until the connection ends.
+    /// All bytes until the connection is closed.
     UntilClose,
 }
 
 impl Incoming {
-    /// A body that has not begun.
+    /// Starts a body.
     pub fn new(framing: Framing) -> Self {
         match framing {
             Framing::None | Framing::Tunnel => Self::Done,
@@ -28,10 +28,10 @@ impl Incoming {
         }
     }
 
-    /// Takes the next piece from the front of `bytes`: data as what is there of it, without a copy.
+    /// Takes the next piece from the front of `bytes`; data is returned as available, without a copy.
     ///
     /// # Errors
-    /// When the bytes are no chunks. What follows is nobody's message.
+    /// The chunked coding is invalid. The rest of the connection is unusable.
     pub fn next(&mut self, bytes: &mut BytesMut) -> Result<Piece, Malformed> {
         match self {
             Self::Done => Ok(Piece::End),
@@ -54,7 +54,7 @@ impl Incoming {
         }
     }
 
-    /// So many bytes of a body whose length is known, and not more than it has, came and were not looked at.
+    /// Skips bytes of a body with a known length; `bytes` is at most the rest of the body.
     pub fn pass_over(&mut self, bytes: u64) {
         if let Self::Length(left) = self {
             *left = left.saturating_sub(bytes);
@@ -64,7 +64,7 @@ impl Incoming {
         }
     }
 
-    /// The connection has ended: whether the body is whole.
+    /// The connection has ended; returns whether the body is complete.
     pub fn close(&mut self) -> bool {
         let is_whole = matches!(self, Self::Done | Self::UntilClose);
         if is_whole {
@@ -73,12 +73,12 @@ impl Incoming {
         is_whole
     }
 
-    /// Whether it is known to be whole.
+    /// Whether the body is known to be complete.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done)
     }
 
-    /// How many bytes of data are still to come, if the length says.
+    /// The number of remaining bytes, if known.
     pub fn left(&self) -> Option<u64> {
         match self {
             Self::Done => Some(0),

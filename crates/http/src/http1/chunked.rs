@@ -1,7 +1,7 @@
-//! The chunked transfer coding (RFC 9112 section 7.1), both ways.
+//! The chunked transfer coding (RFC 9112 section 7.1), reading and writing.
 //!
-//! Sizes are hexadecimal digits, which may have spaces behind them, as some old servers pad them; lines end with CR LF and nothing
-//! else. Chunk extensions are checked, counted and thrown away.
+//! Sizes are hexadecimal digits, optionally padded with spaces, as some old servers do; lines end only
+//! with CR LF. Chunk extensions are checked, counted and discarded.
 
 use bytes::BytesMut;
 use hyper::{
@@ -12,36 +12,32 @@ use hyper::{
 use super::{Malformed, Piece, clear_trailers, head, may_trail, piece::take};
 use crate::limits;
 
-/// Reads chunks.
+/// A decoder of the chunked coding.
 #[derive(Debug)]
 pub struct Decoder {
     state: State,
-    /// Bytes of extensions so far.
     extensions: usize,
     trailers: head::End,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum State {
-    /// At a chunk's first line.
     Size,
-    /// In a chunk's data, of which so much is still to come; more than none.
+    /// In a chunk's data with this many bytes remaining; more than 0.
     Data(u64),
-    /// At the line end behind it.
     DataEnd,
-    /// Behind the last chunk.
     Trailers,
     End,
 }
 
 impl Decoder {
-    /// At the beginning of a body.
+    /// Starts at the beginning of a body.
     #[expect(clippy::new_without_default, reason = "it is where a body begins, and no value of its own")]
     pub fn new() -> Self {
         Self { state: State::Size, extensions: 0, trailers: head::End::default() }
     }
 
-    /// Whether these bytes, as far as they go, can be the beginning of a body.
+    /// Whether these bytes can be the beginning of a chunked body.
     pub fn can_begin(bytes: &[u8]) -> bool {
         let (mut decoder, mut bytes) = (Self::new(), BytesMut::from(bytes));
         loop {
@@ -56,7 +52,7 @@ impl Decoder {
     /// Takes the next piece from the front of `bytes`.
     ///
     /// # Errors
-    /// When they are no chunks, or a line, all extensions or the trailers are longer than they may be.
+    /// The coding is invalid, or a line, the extensions or the trailers exceed their limits.
     pub fn next(&mut self, bytes: &mut BytesMut) -> Result<Piece, Malformed> {
         loop {
             match &mut self.state {
@@ -97,7 +93,7 @@ impl Decoder {
         }
     }
 
-    /// The fields behind the last chunk; `None` if more bytes are needed.
+    /// The fields after the last chunk; `None` if more bytes are needed.
     fn trailers(&mut self, bytes: &mut BytesMut) -> Result<Option<HeaderMap>, Malformed> {
         match &bytes[..] {
             [b'\r', b'\n', ..] => {
@@ -114,7 +110,7 @@ impl Decoder {
     }
 }
 
-/// Takes a line without its end; `None` if it is not whole.
+/// Takes a line without its end; `None` if it is incomplete.
 fn line(bytes: &mut BytesMut) -> Result<Option<BytesMut>, Malformed> {
     let most = bytes.len().min(LINE_BYTES);
     let Some(end) = memchr::memchr(b'\n', &bytes[..most]) else {
@@ -129,7 +125,7 @@ fn line(bytes: &mut BytesMut) -> Result<Option<BytesMut>, Malformed> {
     Ok(Some(line))
 }
 
-/// A chunk's size, and how many bytes of extensions stand behind it.
+/// Parses a chunk's size, and returns the length of its extensions.
 fn size(line: &[u8]) -> Result<(u64, usize), Malformed> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     // Sixteen digits are 64 bits.
@@ -147,7 +143,6 @@ fn size(line: &[u8]) -> Result<(u64, usize), Malformed> {
     Ok((size, extension.len()))
 }
 
-/// What a hexadecimal digit stands for.
 fn value(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',
@@ -155,7 +150,7 @@ fn value(digit: u8) -> u8 {
     }
 }
 
-/// Writes the line before a chunk of so many bytes, more than none. [`LINE_END`] stands behind its data.
+/// Writes the size line of a chunk, whose size must not be 0. [`LINE_END`] must follow its data.
 pub fn write_size(to: &mut Vec<u8>, size: usize) {
     let digits = (size.max(1).ilog2() / 4 + 1) as usize;
     to.reserve(digits + LINE_END.len());
@@ -165,7 +160,7 @@ pub fn write_size(to: &mut Vec<u8>, size: usize) {
     to.extend_from_slice(LINE_END);
 }
 
-/// Writes the end of a body: the last chunk, and the trailers that may stand there.
+/// Writes the end of a body: the last chunk, and those trailers that are allowed.
 pub fn write_end(to: &mut Vec<u8>, trailers: &HeaderMap) {
     to.extend_from_slice(b"0\r\n");
     let fit = |(name, _): &(&HeaderName, &HeaderValue)| may_trail(name);
@@ -173,13 +168,15 @@ pub fn write_end(to: &mut Vec<u8>, trailers: &HeaderMap) {
     to.extend_from_slice(LINE_END);
 }
 
-/// What stands behind each chunk's data.
+/// The bytes after each chunk's data.
 pub const LINE_END: &[u8] = b"\r\n";
 
-/// Bytes of a chunk's first line. Its digits are sixteen at most; the rest is extensions, which nobody is known to use.
+/// The limit for a chunk's size line: up to sixteen digits, and extensions, which are practically
+/// unused.
 const LINE_BYTES: usize = 256;
 
-/// Bytes of extensions in one body. Without a bound, each byte of data could have a line of its own in its company.
+/// The limit for all extensions of one body. Without it, each byte of data could be accompanied by a
+/// full line of extensions.
 const EXTENSION_BYTES: usize = limits::HEADER_BYTES / 4;
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! How long a message's body is (RFC 9112 section 6), and whether its connection serves another message (section 9.3).
+//! The length of a message's body (RFC 9112 section 6), and whether its connection persists (section
+//! 9.3).
 //!
-//! Whatever is ambiguous in a request is an error, also where the RFC lets a reader choose: a proxy and the server behind it would
-//! choose differently.
+//! Ambiguities in a request are errors, even where the RFC allows a choice: a proxy and the server
+//! behind it might choose differently.
 
 use hyper::{
     HeaderMap, Method, StatusCode, Version,
@@ -14,34 +15,34 @@ use crate::{
     request_head,
 };
 
-/// Where a message's body ends.
+/// How the end of a body is determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// There is none.
+    /// The message has no body.
     None,
-    /// After so many bytes; more than none.
+    /// By its length in bytes; more than 0.
     Length(u64),
-    /// With its last chunk.
+    /// By the last chunk.
     Chunked,
-    /// With the connection. Only a response's does.
+    /// By the end of the connection; only for responses.
     UntilClose,
-    /// It never begins: what follows is no HTTP (101, or an answer to CONNECT).
+    /// No body: the bytes that follow are not HTTP (after a 101, or a 2xx response to CONNECT).
     Tunnel,
 }
 
-/// Whether a connection serves another message after this one.
+/// Whether a connection persists after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence {
-    /// As far as this message says.
+    /// It persists as far as this message is concerned.
     Kept,
-    /// It is the last one.
+    /// The message is the last one.
     Closed,
 }
 
-/// The framing of a request with these fields.
+/// Returns the framing of a request with these fields.
 ///
 /// # Errors
-/// When its end is not beyond doubt, or it is in a transfer coding that is not known here.
+/// The end is ambiguous, or the transfer coding is unsupported.
 pub fn of_request(version: Version, headers: &HeaderMap) -> Result<Framing, Malformed> {
     request_head::content_length(headers)?;
     match announced(version, headers)? {
@@ -50,17 +51,17 @@ pub fn of_request(version: Version, headers: &HeaderMap) -> Result<Framing, Malf
     }
 }
 
-/// The framing of the response to a request of this method.
+/// Returns the framing of the response to a request with this method.
 ///
 /// # Errors
-/// When its end is not beyond doubt, or it is in a transfer coding that is not known here; also where it has no body.
+/// The end is ambiguous, or the transfer coding is unsupported, even if the response has no body.
 pub fn of_response(
     method: &Method,
     status: StatusCode,
     version: Version,
     headers: &HeaderMap,
 ) -> Result<Framing, Malformed> {
-    // An interim response has no content, whatever its fields say (RFC 9112 section 6.3).
+    // An interim response has no content, whatever its fields (RFC 9112 section 6.3).
     if status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS {
         return Ok(Framing::None);
     }
@@ -73,14 +74,14 @@ pub fn of_response(
     Ok(if is_bodiless { Framing::None } else { announced.unwrap_or(Framing::UntilClose) })
 }
 
-/// Whether a message's connection is kept after it.
+/// Returns whether the connection persists after a message.
 pub fn persistence(version: Version, headers: &HeaderMap) -> Persistence {
     let says = |option| has_token(headers, &header::CONNECTION, option);
     let is_kept = !says("close") && (version == Version::HTTP_11 || says("keep-alive"));
     if is_kept { Persistence::Kept } else { Persistence::Closed }
 }
 
-/// Whether a field that is a list of tokens has this one, in whichever case.
+/// Whether a field with a list of tokens contains this token, ignoring case.
 pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
     headers.get_all(name).iter().any(|value| {
         value.as_bytes().split(|&byte| byte == b',').any(|one| {
@@ -90,7 +91,6 @@ pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
     })
 }
 
-/// What the fields say of the body's end; `None` if nothing.
 fn announced(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malformed> {
     match (coding(version, headers)?, length(headers)?) {
         (Some(_), Some(_)) => Err(Malformed::Framing),
@@ -100,12 +100,14 @@ fn announced(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, M
     }
 }
 
-/// What the transfer codings say: `chunked` and no other, or none that would tell an end (RFC 9112 section 6.3). `None` if there is none.
+/// The framing of the transfer codings: `chunked` alone, or codings without a determinable end (RFC 9112
+/// section 6.3). `None` without the field.
 fn coding(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malformed> {
     if !headers.contains_key(header::TRANSFER_ENCODING) {
         return Ok(None);
     }
-    // A reader that knows no transfer codings has a body of another length (RFC 9112 section 6.1).
+    // An HTTP/1.0 implementation ignores transfer codings and would determine another length (RFC 9112
+    // section 6.1).
     if version != Version::HTTP_11 {
         return Err(Malformed::Framing);
     }
@@ -113,7 +115,7 @@ fn coding(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malf
     let mut codings = fields.iter().flat_map(|field| field.as_bytes().split(|&byte| byte == b','));
     let (mut chunked, mut others, mut is_last) = (0_u32, 0_u32, false);
     for coding in &mut codings {
-        // No other white space is one here (RFC 9110 section 5.6.3).
+        // Only space and tab are optional white space (RFC 9110 section 5.6.3).
         let coding = trim(coding);
         if coding.is_empty() || !coding.iter().all(|&byte| is_token_letter(byte)) {
             return Err(Malformed::Framing);
@@ -129,10 +131,10 @@ fn coding(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malf
     }
 }
 
-/// The length that all Content-Length fields agree on; `None` without such a field.
+/// Returns the length in all Content-Length fields; `None` without such a field.
 ///
 /// # Errors
-/// Fields that differ, or that have no length.
+/// The fields differ, or contain no valid length.
 pub fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
     let mut agreed = None;
     for field in headers.get_all(header::CONTENT_LENGTH) {
@@ -146,7 +148,6 @@ pub fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
     Ok(agreed)
 }
 
-/// Without spaces and tabs around it.
 fn trim(text: &[u8]) -> &[u8] {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let begin = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
@@ -211,12 +212,12 @@ mod tests {
             (&[(CODING, "gzip, chunked")], Err(Malformed::Coding)),
             (&[(CODING, "gzip"), (CODING, "chunked")], Err(Malformed::Coding)),
         ] {
-            // Of two lengths alike another reader may take the first, or refuse both.
+            // With two equal lengths, another implementation may use the first or reject both.
             let is_twice = matches!(lines, [(LENGTH, "5"), (LENGTH, "5")] | [(LENGTH, "5, 5")]);
             let of_request = of_request(Version::HTTP_11, &fields(lines));
             assert_eq!(of_request, if is_twice { Err(Malformed::Framing) } else { expected }, "{lines:?}");
             let of_response = of_response(&Method::GET, StatusCode::OK, Version::HTTP_11, &fields(lines));
-            // Without a length, and without chunks, the connection's end is the body's.
+            // Without a length or chunks, the body ends with the connection.
             let is_open = matches!(lines, [] | [(CODING, "identity" | "xchunked" | "chunk")]);
             assert_eq!(of_response, if is_open { Ok(Framing::UntilClose) } else { expected }, "{lines:?}");
         }

@@ -1,6 +1,6 @@
-//! Heads of messages: where one ends in the bytes that have come, what it says, and how one is written.
+//! Message heads: finding the end, parsing and writing.
 //!
-//! Fields keep their bytes where they came in: a head is cut out of the buffer, and its values are slices of it.
+//! Field values are slices of the received buffer; they are not copied individually.
 
 use std::{io::Write as _, mem::MaybeUninit};
 
@@ -23,49 +23,50 @@ mod version;
 /// A request without its body.
 #[derive(Debug)]
 pub struct RequestHead {
-    /// What it asks for, and its fields.
+    /// The request line and the fields.
     pub request: Request<()>,
-    /// Where its body ends.
+    /// The framing of the body.
     pub framing: Framing,
-    /// Whether its client wants to make another one on the connection.
+    /// Whether the client keeps the connection for further requests.
     pub persistence: Persistence,
 }
 
-/// A response without its body, interim ones (1xx) included.
+/// A response without its body, including interim responses (1xx).
 #[derive(Debug)]
 pub struct ResponseHead {
-    /// What it says, and its fields.
+    /// The status line and the fields.
     pub response: Response<()>,
-    /// Where its body ends.
+    /// The framing of the body.
     pub framing: Framing,
-    /// Whether its server takes another request on the connection.
+    /// Whether the server accepts another request on the connection.
     pub persistence: Persistence,
 }
 
-/// How lines of a head end.
+/// The accepted line ends of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
-    /// With CR LF. Another reader of a request might not take LF alone for the end of a line.
+    /// Only CR LF. Another implementation might not accept LF alone as the end of a request's line.
     Strict,
-    /// With LF, as some old servers have it and every client reads it (RFC 9112 section 2.2).
+    /// Also LF, which some old servers send and clients accept (RFC 9112 section 2.2).
     Lenient,
 }
 
-/// Looks for the end of a head, each byte once however it comes in.
+/// Searches for the end of a head; each byte is examined once, however the input is split.
 #[derive(Debug, Default)]
 pub struct End {
-    /// Up to where was looked.
     seen: usize,
-    /// Whether there was a line that is not empty: empty ones before it are nothing (RFC 9112 section 2.2).
+    /// Whether there was a non-empty line; empty lines before the start line are ignored (RFC 9112
+    /// section 2.2).
     has_begun: bool,
 }
 
 impl End {
-    /// The length of the head that begins with these bytes; `None` if it is not whole. To be called again with the same bytes and
-    /// more behind them, and after a head was found with those of the next.
+    /// Returns the length of the head at the start of `bytes`; `None` if it is incomplete. The next call
+    /// must pass the same bytes with more appended, or after a complete head the bytes of the next
+    /// message.
     ///
     /// # Errors
-    /// When it is longer than [`limits::HEADER_BYTES`], or a line ends as none may.
+    /// The head is longer than [`limits::HEADER_BYTES`], or a line end is invalid.
     pub fn find(&mut self, bytes: &[u8], lines: Lines) -> Result<Option<usize>, Malformed> {
         while let Some(length) = memchr::memchr(b'\n', &bytes[self.seen..]) {
             let end = self.seen + length;
@@ -87,10 +88,10 @@ impl End {
     }
 }
 
-/// What the whole head of a request says.
+/// Parses the complete head of a request.
 ///
 /// # Errors
-/// When it is not one, or one that two readers could read differently.
+/// The head is invalid or ambiguous.
 pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
     with_lines(head, |lines| {
         let is_same = std::ptr::eq(lines.head, &head[..]);
@@ -99,7 +100,7 @@ pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
     })?
 }
 
-/// A head whose bytes are kept for as long as a value of it is, and where they were when its lines were found.
+/// The bytes of a head, kept while slices of them exist, and the buffer in which its lines were found.
 struct Kept<'h> {
     bytes: Bytes,
     found_in: &'h [u8],
@@ -110,7 +111,7 @@ impl<'h> Kept<'h> {
         Self { bytes: head.clone(), found_in: head }
     }
 
-    /// A copy, which leaves the buffer that the head came in to what comes next.
+    /// Copies the head, which frees the input buffer for the next message.
     fn copy(head: &'h [u8]) -> Self {
         Self { bytes: Bytes::copy_from_slice(head), found_in: head }
     }
@@ -121,18 +122,16 @@ impl<'h> Kept<'h> {
     }
 }
 
-/// A request's head as the lines that it consists of; what they say was not looked at.
+/// The lines of a request's head, not yet interpreted.
 pub(crate) struct RequestLines<'h> {
     pub(crate) method: &'h str,
     pub(crate) target: &'h str,
-    /// Of HTTP/1.
     pub(crate) minor: u8,
     pub(crate) fields: &'h [Header<'h>],
-    /// The bytes that the lines borrow from.
+    /// The bytes from which the lines borrow.
     pub(crate) head: &'h [u8],
 }
 
-/// Takes a request's whole head apart.
 pub(crate) fn with_lines<T>(head: &[u8], read: impl FnOnce(&RequestLines<'_>) -> T) -> Result<T, Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Request::new(&mut []);
@@ -149,7 +148,7 @@ pub(crate) fn with_lines<T>(head: &[u8], read: impl FnOnce(&RequestLines<'_>) ->
     Ok(read(&RequestLines { method, target, minor, fields: parsed.headers, head }))
 }
 
-/// What these lines of a head say.
+/// Parses these lines, with a copy of the bytes.
 pub(crate) fn copied(lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
     whole(&Kept::copy(lines.head), lines)
 }
@@ -173,24 +172,22 @@ fn whole(head: &Kept<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malfo
     Ok(RequestHead { request, framing, persistence })
 }
 
-/// What the whole head of a response to a request of this method says.
+/// Parses the complete head of a response to a request with this method.
 ///
 /// # Errors
-/// When it is not one, or its body has no certain end.
+/// The head is invalid, or the end of its body is ambiguous.
 pub fn response(head: &[u8], to: &Method) -> Result<ResponseHead, Malformed> {
     with_response_lines(head, |lines| response_of(&Kept::copy(lines.head), lines, to))?
 }
 
-/// A response's head as the lines that it consists of; what they say was not looked at.
+/// The lines of a response's head, not yet interpreted.
 pub(crate) struct ResponseLines<'h> {
     pub(crate) code: u16,
-    /// Of HTTP/1.
     pub(crate) minor: u8,
     pub(crate) fields: &'h [Header<'h>],
     pub(crate) head: &'h [u8],
 }
 
-/// Takes a response's whole head apart.
 pub(crate) fn with_response_lines<T>(
     head: &[u8],
     read: impl FnOnce(&ResponseLines<'_>) -> T,
@@ -221,10 +218,10 @@ fn response_of(head: &Kept<'_>, lines: &ResponseLines<'_>, to: &Method) -> Resul
     Ok(ResponseHead { response, framing, persistence })
 }
 
-/// Whether these bytes can be the beginning of a response's head.
+/// Checks whether these bytes can be the beginning of a response's head.
 ///
 /// # Errors
-/// When they cannot.
+/// They cannot.
 pub fn may_begin_response(bytes: &[u8]) -> Result<(), Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Response::new(&mut []);
@@ -234,7 +231,7 @@ pub fn may_begin_response(bytes: &[u8]) -> Result<(), Malformed> {
     }
 }
 
-/// Fields without a line before them: trailers.
+/// Parses fields without a start line: trailers.
 pub(super) fn fields(lines: &Bytes) -> Result<HeaderMap, Malformed> {
     let mut fields = [httparse::EMPTY_HEADER; limits::HEADERS];
     match httparse::parse_headers(lines, &mut fields).map_err(malformed)? {
@@ -243,8 +240,8 @@ pub(super) fn fields(lines: &Bytes) -> Result<HeaderMap, Malformed> {
     }
 }
 
-/// Writes a request's head. `host` is its Host field where `headers` have none; what they say of the body's length gives way to
-/// `framing`, which is none, a length or chunks.
+/// Writes a request's head. `host` is used if `headers` contain no Host field. `framing` (none, a length
+/// or chunked) replaces the length fields in `headers`.
 pub fn write_request(
     to: &mut Vec<u8>,
     method: &Method,
@@ -263,7 +260,7 @@ pub fn write_request(
     match framing {
         Framing::Length(length) => write_length(to, length),
         Framing::Chunked => write_field(to, &header::TRANSFER_ENCODING, b"chunked"),
-        // A method that is about a body says that there is none (RFC 9110 section 8.6).
+        // These methods define a body, so an empty one is announced (RFC 9110 section 8.6).
         _ if matches!(*method, Method::POST | Method::PUT | Method::PATCH) => {
             write_field(to, &header::CONTENT_LENGTH, b"0");
         }
@@ -272,8 +269,10 @@ pub fn write_request(
     to.extend_from_slice(b"\r\n");
 }
 
-/// Writes a response's head, with this reason or the usual one. What `headers` say of the connection and of the body's length gives way to `framing` and `persistence`;
-/// without a body (`Framing::None`) their Content-Length stays, as it is of what a GET would get.
+/// Writes a response's head, with the given reason phrase or the standard one. `framing` and
+/// `persistence` replace the fields in `headers` for the connection and the length; without a body
+/// (`Framing::None`) the Content-Length in `headers` remains, because it describes the response to a
+/// GET.
 pub fn write_response(
     to: &mut Vec<u8>,
     (version, status, reason): (Version, StatusCode, Option<&[u8]>),
@@ -297,15 +296,14 @@ pub fn write_response(
         (Persistence::Closed, _) if framing != Framing::Tunnel => {
             write_field(to, &header::CONNECTION, b"close");
         }
-        // Without it, HTTP/1.0 takes the connection for the response's alone.
+        // HTTP/1.0 closes the connection by default.
         (Persistence::Kept, Version::HTTP_10) => write_field(to, &header::CONNECTION, b"keep-alive"),
         _ => {}
     }
     to.extend_from_slice(b"\r\n");
 }
 
-/// Writes the end of a final response's head over HTTP/1.1 whose other fields are there already: how long the body is, whether the connection
-/// is kept, where else the origin is served.
+/// Writes the end of a final HTTP/1.1 head after its other fields: length, persistence and Alt-Svc.
 pub(crate) fn write_end(
     to: &mut Vec<u8>,
     framing: Framing,
@@ -333,14 +331,13 @@ pub fn write_interim(to: &mut Vec<u8>, status: StatusCode, headers: &HeaderMap) 
     to.extend_from_slice(b"\r\n");
 }
 
-/// How long an interim response's head is, or would be in HTTP/1.1: the same is counted where it is written shorter, as it takes the same
-/// room once it is read.
+/// The length of an interim response's head in HTTP/1.1. HTTP/2 and HTTP/3 use the same figure, because
+/// a decoded header needs the same memory.
 pub(crate) fn interim_length(headers: &HeaderMap) -> usize {
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     "HTTP/1.1 103 Early Hints\r\n\r\n".len() + fields.sum::<usize>()
 }
 
-/// Writes a status line.
 fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode, reason: Option<&[u8]>) {
     let version: &[u8] = if version == Version::HTTP_10 { b"HTTP/1.0 " } else { b"HTTP/1.1 " };
     let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().as_bytes());
@@ -349,7 +346,6 @@ fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode, reason: 
     }
 }
 
-/// Writes fields, a line each.
 pub(super) fn write_fields<'f>(
     to: &mut Vec<u8>,
     fields: impl Iterator<Item = (&'f HeaderName, &'f HeaderValue)>,
@@ -370,7 +366,7 @@ fn write_field(to: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     }
 }
 
-/// Fields that are for this connection alone, besides those that [`is_framing`] has.
+/// Connection-specific fields other than those of [`is_framing`].
 fn is_of_connection(name: &HeaderName) -> bool {
     name == header::CONNECTION || name.as_str() == "keep-alive"
 }
@@ -379,7 +375,6 @@ fn is_framing(name: &HeaderName) -> bool {
     name == header::CONTENT_LENGTH || name == header::TRANSFER_ENCODING
 }
 
-/// The fields, whose values are parts of `head`.
 fn map(head: &Kept<'_>, fields: &[Header<'_>]) -> Result<HeaderMap, Malformed> {
     let mut headers = HeaderMap::with_capacity(fields.len());
     for field in fields {

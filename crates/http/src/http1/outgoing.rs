@@ -1,4 +1,4 @@
-//! A message on its way out: its head and the pieces of its body, as fast as the connection takes them.
+//! An outgoing message: its head and the pieces of its body, written as the connection accepts them.
 
 use std::{
     cell::Cell,
@@ -14,48 +14,43 @@ use hyper::{HeaderMap, body::Body as _};
 use super::{Framing, chunked, outlet::Outlet};
 use crate::{Body, Failure, Whole};
 
-/// What is still to be written of a message.
 pub(crate) struct Outgoing {
-    /// The head, or a chunk's first line; then the piece, and what ends its chunk.
+    /// The head or a chunk's size line, followed by `piece` and `tail`.
     lines: Vec<u8>,
-    /// How much of the lines was written.
+    /// The number of bytes of `lines` that were written.
     at: usize,
     piece: Whole,
     tail: &'static [u8],
-    /// What is left of the body; `None` once its end was taken.
+    /// The rest of the body; `None` after its end.
     body: Option<Body>,
-    /// Bytes taken from it so far.
     body_bytes: u64,
     framing: Framing,
     trailers: Trailers,
     progress: Progress,
-    /// Bytes that the connection took so far.
     written: u64,
-    /// Why the connection takes no more.
+    /// Why the connection accepts no more data.
     broken: Option<Failure>,
 }
 
-/// What becomes of the fields after a body in chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trailers {
     Sent,
-    /// Whoever reads it does not want them.
+    /// The recipient does not accept trailers.
     LeftOut,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// Nothing was written, and nothing taken from the body.
+    /// Nothing has been written or taken from the body.
     Untouched,
-    /// Nothing was written, but some of the body was taken.
+    /// Nothing has been written, but part of the body was taken.
     Taken,
     Underway,
-    /// All of it was handed to the kernel.
+    /// All bytes were passed to the kernel.
     Sent,
 }
 
 impl Outgoing {
-    /// Of a connection on which nothing was sent.
     pub(crate) fn new() -> Self {
         Self {
             lines: Vec::new(),
@@ -72,7 +67,7 @@ impl Outgoing {
         }
     }
 
-    /// Where heads are written to: what is there is to be sent, ahead of any body.
+    /// The buffer for heads, which are sent before any body.
     pub(crate) fn lines(&mut self) -> &mut Vec<u8> {
         if self.progress == Progress::Sent {
             self.progress = Progress::Untouched;
@@ -83,7 +78,7 @@ impl Outgoing {
         &mut self.lines
     }
 
-    /// Has a body sent after the lines. The one before it was sent.
+    /// Sends a body after the lines. The previous message must be complete.
     pub(crate) fn begin(&mut self, body: Body, framing: Framing, trailers: Trailers) {
         self.framing = framing;
         self.trailers = trailers;
@@ -91,7 +86,7 @@ impl Outgoing {
         self.body_bytes = 0;
     }
 
-    /// Has a body sent after lines that announce its length. The one before it was sent.
+    /// Sends a body after lines that announce its length. The previous message must be complete.
     pub(crate) fn begin_with(&mut self, body: Whole) {
         self.body_bytes = body.len() as u64;
         match body {
@@ -100,7 +95,7 @@ impl Outgoing {
         }
     }
 
-    /// Has bytes sent after the lines that no framing of their own belongs to. A few are cheaper to copy than to point at.
+    /// Appends bytes without framing. Short ones are copied, which is cheaper than a vectored write.
     fn append(&mut self, bytes: Bytes) {
         if bytes.len() <= COPIED {
             self.lines.extend_from_slice(&bytes);
@@ -109,27 +104,25 @@ impl Outgoing {
         }
     }
 
-    /// Whether bytes wait for the connection to take them.
     pub(crate) fn is_held_up(&self) -> bool {
         !self.is_written() && self.broken.is_none()
     }
 
-    /// How the reader of the last body knows its end.
     pub(crate) fn framing(&self) -> Framing {
         self.framing
     }
 
-    /// Bytes that the connection took so far, of all messages.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Drops the rest of a failed body. The head and the pieces before the failure are still sent, without an end.
+    /// Drops the rest of a failed body. The head and the pieces before the failure are still sent,
+    /// without an end.
     pub(crate) fn break_off(&mut self) {
         self.body = None;
     }
 
-    /// Bytes taken from the last body, as far as it came.
+    /// Bytes taken from the last body, including an incomplete one.
     pub(crate) fn body_bytes(&self) -> u64 {
         self.body_bytes
     }
@@ -146,7 +139,7 @@ impl Outgoing {
         self.broken
     }
 
-    /// The body, if no byte of the request was written; `spare` is another one like it.
+    /// Returns the body, if no byte of the request was written; `spare` is a copy of it.
     pub(crate) fn unsent(&mut self, spare: &Option<Body>) -> Option<Body> {
         match self.progress {
             Progress::Untouched => Some(self.body.take().unwrap_or_default()),
@@ -155,10 +148,11 @@ impl Outgoing {
         }
     }
 
-    /// Writes what there is and can be. A connection that takes no more is left at that: there may be a response all the same.
+    /// Writes the data that is available and that the connection accepts. A write error is only
+    /// recorded, because there may still be a response.
     ///
     /// # Errors
-    /// When the body breaks off.
+    /// The body fails.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, io: &mut impl Outlet) -> Result<(), Failure> {
         while !self.is_sent() && self.broken.is_none() {
             let taken = self.take_piece(cx)?;
@@ -167,7 +161,7 @@ impl Outgoing {
             match moved {
                 Poll::Pending => break,
                 Poll::Ready(Err(error)) => self.broken = Some(Failure::from_io(&error)),
-                // The body is waited for.
+                // Waits for the body.
                 Poll::Ready(Ok(())) if is_written && taken.is_pending() => break,
                 Poll::Ready(Ok(())) if is_written && self.body.is_none() => {
                     self.progress = Progress::Sent;
@@ -181,7 +175,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Takes the body's next pieces if there is room for them; pending if there is none yet.
+    /// Takes the next pieces of the body if there is room; pending if the body has no data yet.
     fn take_piece(&mut self, cx: &mut Context<'_>) -> Result<Poll<()>, Failure> {
         while self.piece.is_empty() && self.tail.is_empty() && self.lines.len() < GATHERED {
             let Some(body) = &mut self.body else { break };
@@ -221,7 +215,6 @@ impl Outgoing {
         Ok(())
     }
 
-    /// The body is over.
     fn end(&mut self, trailers: &HeaderMap) -> Result<(), Failure> {
         self.body = None;
         match self.framing {
@@ -229,7 +222,7 @@ impl Outgoing {
                 chunked::write_end(&mut self.lines, trailers);
             }
             Framing::Chunked => chunked::write_end(&mut self.lines, &HeaderMap::new()),
-            // Shorter than was announced.
+            // The body is shorter than announced.
             Framing::Length(1..) => return Err(Failure::Source),
             _ => {}
         }
@@ -267,12 +260,12 @@ impl Outgoing {
     }
 }
 
-/// Bytes that are rather copied than written from where they are: a second place to write from costs the kernel about as much.
+/// Pieces up to this length are copied: a second buffer in a write costs the kernel about as much.
 const COPIED: usize = 4096;
-/// Bytes of small pieces that are gathered for one write.
+/// The most bytes of small pieces gathered for one write.
 const GATHERED: usize = 16 * 1024;
 
 thread_local! {
-    /// A buffer for the lines of whichever message is next: connections that are idle have none.
+    /// A line buffer for the next message, so that idle connections need none.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }

@@ -1,4 +1,4 @@
-//! Where a message goes out: a connection, which may take bytes from a file without copying them.
+//! The destination of a message: a connection, which may send bytes from a file without copying.
 
 use std::{
     io,
@@ -13,10 +13,9 @@ use tokio::{
 
 use crate::sys::{send_file, send_first};
 
-/// A connection that messages are written to.
 pub(crate) trait Outlet: AsyncWrite + Unpin {
-    /// Sends `first`, and after it so many bytes from a place in a file; how many of both it took. `None` if it can only be written to, or
-    /// the file cannot be sent from.
+    /// Sends `first`, followed by `length` bytes at an offset in a file; returns the number of bytes
+    /// accepted. `None` if the connection or the file does not support this.
     fn poll_send_file(
         &mut self,
         _cx: &mut Context<'_>,
@@ -42,7 +41,7 @@ impl Outlet for TcpStream {
                 return Ok(of_first);
             }
             match send_file(&*self, file, place, length) {
-                // What was sent was sent.
+                // The first part has been sent, so the error is not reported yet.
                 Err(_) if of_first > 0 => Ok(of_first),
                 sent => Ok(of_first + sent?),
             }
@@ -56,7 +55,7 @@ impl Outlet for TcpStream {
             }
         };
         match sending() {
-            // Not every file system has a way to do this.
+            // Not every file system supports `sendfile`.
             Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => None,
             sent => Some(sent),
         }

@@ -1,4 +1,4 @@
-//! What comes out of the bytes of a body, one at a time.
+//! The pieces of a decoded body.
 
 use bytes::{Bytes, BytesMut};
 use hyper::HeaderMap;
@@ -6,17 +6,17 @@ use hyper::HeaderMap;
 /// A piece of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Some of its data, never none.
+    /// Data; not empty.
     Data(Bytes),
-    /// The fields behind it. Only the end follows.
+    /// The trailers. Only the end follows.
     Trailers(HeaderMap),
     /// More bytes are needed.
     Wanting,
-    /// It is whole.
+    /// The body is complete.
     End,
 }
 
-/// As many of `bytes` as there are and as are wanted.
+/// Takes up to `wanted` bytes and subtracts their number from it.
 pub(super) fn take(bytes: &mut BytesMut, wanted: &mut u64) -> Bytes {
     let most = usize::try_from(*wanted).unwrap_or(usize::MAX).min(bytes.len());
     *wanted -= most as u64;

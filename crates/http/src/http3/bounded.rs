@@ -1,11 +1,12 @@
-//! A QUIC connection as h3 sees it, with a bound on what h3 collects, and without requests that are malformed.
+//! A QUIC connection for h3 with bounded buffers, which rejects malformed requests.
 //!
-//! h3 keeps a frame until it is whole, however long it says that it is, and looks at the limit of headers only then; DATA alone comes
-//! in pieces. So a frame of another kind that is longer than a header may be ends its stream here, when it begins.
+//! h3 buffers a frame until it is complete, whatever its announced length, and checks the header limit
+//! only then; only DATA frames are streamed. So this layer ends a stream at the start of any other frame
+//! that exceeds the header limit.
 //!
-//! h3 turns a field section into a map: it keeps the last of two equal pseudo-header fields, and it accepts connection-specific fields.
-//! This layer validates the field sections of requests before h3 receives their last byte. It resets the stream of a malformed request
-//! (RFC 9114 section 4.1.2).
+//! h3 turns a field section into a map: it keeps the last of two equal pseudo-header fields, and it
+//! accepts connection-specific fields. This layer validates the field sections of requests before h3
+//! receives their last byte. It resets the stream of a malformed request (RFC 9114 section 4.1.2).
 
 mod frames;
 mod sections;
@@ -24,17 +25,14 @@ pub(crate) use self::sections::Refused;
 type Send = h3_quinn::SendStream<Bytes>;
 type Polled<T> = Poll<Result<T, StreamErrorIncoming>>;
 
-/// A connection whose streams are bounded.
 pub(crate) struct Connection {
     http3: h3_quinn::Connection,
     quic: quinn::Connection,
 }
 
-/// What opens streams of such a connection.
 #[derive(Clone)]
 pub(crate) struct OpenStreams(h3_quinn::OpenStreams);
 
-/// A stream in both directions.
 pub(crate) struct BidiStream {
     both: h3_quinn::BidiStream<Bytes>,
     frames: Frames,
@@ -42,7 +40,6 @@ pub(crate) struct BidiStream {
     quic: Option<quinn::Connection>,
 }
 
-/// The receiving half of a stream.
 pub(crate) struct RecvStream {
     stream: h3_quinn::RecvStream,
     frames: Frames,
@@ -82,7 +79,7 @@ impl quic::Connection<Bytes> for Connection {
     }
 }
 
-/// A connection opens streams as that does which it gives out for it.
+/// [`Connection`] and [`OpenStreams`] open streams in the same way.
 macro_rules! open_streams {
     ($opener:ty, $inner:tt) => {
         impl quic::OpenStreams<Bytes> for $opener {
@@ -165,7 +162,7 @@ fn close(quic: Option<&quinn::Connection>, refused: Refused) {
     }
 }
 
-/// Both have a stream that receives, and the frames in it.
+/// [`BidiStream`] and [`RecvStream`] receive data in the same way.
 macro_rules! recv_stream {
     ($stream:ty, $inner:ident) => {
         impl quic::RecvStream for $stream {

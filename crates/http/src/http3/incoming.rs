@@ -1,4 +1,4 @@
-//! A body on its way in on an HTTP/3 stream.
+//! An incoming body on an HTTP/3 stream.
 
 use std::{
     pin::Pin,
@@ -15,13 +15,12 @@ use hyper::{
 use super::MALFORMED;
 use crate::{Failure, Stage, http1::clear_trailers};
 
-/// The receiving half of a request's stream, at either end.
 pub(crate) trait Receive {
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, StreamError>>;
     fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<HeaderMap>, StreamError>>;
 }
 
-/// Both ends' streams have the same methods and no trait for them.
+/// h3's client and server streams have the same methods but no common trait.
 macro_rules! receive {
     ($stream:ty) => {
         impl<S: RecvStream> Receive for $stream {
@@ -43,10 +42,10 @@ macro_rules! receive {
 receive!(client::RequestStream<S, Bytes>);
 receive!(server::RequestStream<S, Bytes>);
 
-/// The body, and `kept`, which lives as long as it is read.
+/// The body, and `kept`, which lives as long as the body.
 pub(crate) struct Incoming<R, K> {
     stream: R,
-    /// Bytes that are still to come, if the message has announced its length.
+    /// Bytes that remain, if the message announced its length.
     left: Option<u64>,
     stage: BodyStage,
     _kept: K,
@@ -60,12 +59,11 @@ enum BodyStage {
 }
 
 impl<R, K> Incoming<R, K> {
-    /// A body that is `announced` to be so long.
     pub(crate) fn new(stream: R, announced: Option<u64>, kept: K) -> Self {
         Self { stream, left: announced, stage: BodyStage::Data, _kept: kept }
     }
 
-    /// The library does not compare a body with its announced length; RFC 9114 section 4.1.2 calls for it.
+    /// h3 does not compare a body with its announced length, as RFC 9114 section 4.1.2 requires.
     fn count(&mut self, bytes: u64) -> Result<(), Failure> {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(bytes).ok_or(MALFORMED)?;

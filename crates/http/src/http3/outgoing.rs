@@ -1,4 +1,4 @@
-//! A body on its way out on an HTTP/3 stream.
+//! An outgoing body on an HTTP/3 stream.
 
 use std::time::Duration;
 
@@ -13,7 +13,6 @@ use hyper::{HeaderMap, body::Body as _};
 
 use crate::{Body, Failure};
 
-/// The sending half of a request's stream, at either end.
 pub(crate) trait Transmit {
     fn data(&mut self, data: Bytes) -> impl Future<Output = Result<(), StreamError>> + Send;
     fn trailers(&mut self, trailers: HeaderMap) -> impl Future<Output = Result<(), StreamError>> + Send;
@@ -21,7 +20,7 @@ pub(crate) trait Transmit {
     fn reset(&mut self, code: Code);
 }
 
-/// Both ends' streams have the same methods and no trait for them.
+/// h3's client and server streams have the same methods but no common trait.
 macro_rules! transmit {
     ($stream:ty) => {
         impl<S: SendStream<Bytes> + Send> Transmit for $stream {
@@ -50,12 +49,12 @@ macro_rules! transmit {
 transmit!(client::RequestStream<S, Bytes>);
 transmit!(server::RequestStream<S, Bytes>);
 
-/// A stream that is to be ended by a whole body; dropped before that, it is reset with `code`.
+/// A stream that a complete body finishes; a drop before that resets it with `code`.
 pub(crate) struct Outgoing<T: Transmit> {
     stream: T,
     is_whole: bool,
     code: Code,
-    /// How long the other end may take to take a piece.
+    /// The time limit for the peer to accept a piece.
     patience: Duration,
 }
 
@@ -73,8 +72,9 @@ impl<T: Transmit> Outgoing<T> {
         self.code = code;
     }
 
-    /// Sends a body to its end, as fast as the other end takes it. Fails with [`Failure::Source`] if it breaks off where it
-    /// comes from; that the other end wants no more of it, or takes nothing for too long, is the other end's business.
+    /// Sends a body to its end as the peer accepts it. Fails with [`Failure::Source`] if the source
+    /// fails; if the peer stops reading or accepts nothing for too long, the rest is dropped without an
+    /// error.
     pub(crate) async fn send(&mut self, mut body: Body) -> Result<(), Failure> {
         while let Some(frame) = body.frame().await {
             let sent = match frame.map_err(|_| Failure::Source)?.into_data() {

@@ -1,16 +1,16 @@
-//! Certificates that are refused although an authority has signed them: by their serial numbers, or by the names that they are for.
+//! Revoked certificates, by serial number or by name.
 
 use std::{fmt, str::FromStr};
 
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use webpki::EndEntityCert;
 
-/// Which certificates are refused.
+/// The revoked certificates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Revoked {
-    /// Those with one of these serial numbers.
+    /// The revoked serial numbers.
     pub serials: Vec<Serial>,
-    /// Those for one of these names.
+    /// The revoked names.
     pub names: Vec<String>,
 }
 
@@ -18,7 +18,7 @@ pub struct Revoked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Serial(Vec<u8>);
 
-/// A text is not a serial number.
+/// The text is not a serial number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoSerial;
 
@@ -53,21 +53,21 @@ impl fmt::Display for Serial {
 }
 
 impl Serial {
-    /// That of a certificate; `None` if it cannot be read.
+    /// The serial number of a certificate; `None` if it cannot be parsed.
     pub fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
         let certificate = EndEntityCert::try_from(certificate).ok()?;
         let start = certificate.serial().iter().position(|byte| *byte != 0)?;
         Some(Self(certificate.serial()[start..].to_vec()))
     }
 
-    /// That of the first certificate in a text in PEM; `None` if there is none.
+    /// The serial number of the first certificate in a PEM text; `None` if there is no certificate.
     pub fn of_pem(pem: &[u8]) -> Option<Self> {
         Self::of(&CertificateDer::from_pem_slice(pem).ok()?)
     }
 }
 
 impl Revoked {
-    /// Whether a certificate is among them. One that cannot be read is.
+    /// Whether a certificate is revoked. An unparsable certificate counts as revoked.
     pub(super) fn has(&self, certificate: &CertificateDer<'_>) -> bool {
         if self.serials.is_empty() && self.names.is_empty() {
             return false;

@@ -22,7 +22,6 @@ use rustls::{
 use super::Revoked;
 use crate::pem::provider;
 
-/// The verifier of both sides of a handshake.
 #[derive(Debug)]
 pub(super) struct MemberVerifier {
     trust: RwLock<Arc<Trust>>,
@@ -52,13 +51,11 @@ impl MemberVerifier {
         Self { trust: RwLock::new(Arc::new(trust)), generation: AtomicU64::new(1) }
     }
 
-    /// Whether another verifier accepts the same certificates.
     pub(super) fn has_trust_of(&self, other: &Self) -> bool {
         let (own, other) = (self.now(), other.now());
         own.revoked == other.revoked && own.roots.roots == other.roots.roots
     }
 
-    /// Accepts the certificates that another verifier accepts, and no others.
     pub(super) fn take_trust_of(&self, other: &Self) {
         *self.trust.write().unwrap_or_else(PoisonError::into_inner) = other.now();
         self.generation.fetch_add(1, SeqCst);
@@ -86,7 +83,7 @@ impl Trust {
 }
 
 impl ClientCertVerifier for MemberVerifier {
-    /// None: a member has one certificate to show.
+    /// Empty: a member has only one certificate to present.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! The Huffman code of field names and values (RFC 7541 appendix B), decoded.
+//! Decoder of the Huffman code for field names and values (RFC 7541 appendix B).
 //!
 //! The code is canonical: the code lengths of all symbols define it.
 
@@ -18,7 +18,6 @@ pub(super) fn decode(bytes: &[u8], to: &mut Vec<u8>) -> Option<()> {
     (length < 8 && code == (1 << length) - 1).then_some(())
 }
 
-/// The codes of one length.
 #[derive(Clone, Copy)]
 struct OfLength {
     first: u32,
@@ -68,7 +67,7 @@ const fn symbols() -> [u16; 257] {
 /// The length of the longest code in bits.
 const LONGEST: usize = 30;
 
-/// The code length of each symbol in bits; the last symbol is the end of a string.
+/// The code length of each symbol in bits; the last symbol is end-of-string.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
@@ -118,7 +117,7 @@ mod tests {
         assert_eq!(decoded(&[0b0000_0110]), None);
         assert_eq!(decoded(&[0b0000_0111, 0xff]), None);
         assert_eq!(decoded(&[0xff]), None);
-        // The code of the end.
+        // The end-of-string code.
         assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xff]), None);
     }
 }

@@ -1,6 +1,5 @@
 //! The static table of QPACK (RFC 9204 appendix A).
 
-/// The field at this place.
 pub(super) fn field(place: u64) -> Option<(&'static [u8], &'static [u8])> {
     let place = usize::try_from(place).ok()?;
     FIELDS.get(place).copied()

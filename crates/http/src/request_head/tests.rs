@@ -1,4 +1,4 @@
-//! Sections of requests that are accepted and refused.
+//! Accepted and rejected field sections of requests.
 
 use super::*;
 

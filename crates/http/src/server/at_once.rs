@@ -1,4 +1,4 @@
-//! Requests that a handler can answer from memory, before anything is made of their lines.
+//! Plain requests that a handler can serve from memory, before a header map is built.
 
 use std::str;
 
@@ -11,22 +11,21 @@ use hyper::{
 use super::{interim::Interim, peer::Peer, relay::Original};
 use crate::{Caller, http1::head::RequestLines};
 
-/// A GET or HEAD without a body, on a connection that is kept: its fields as they came. That nothing in them says otherwise was looked
-/// at; over HTTP/1.1, whether target and host are what they have to be was not.
+/// A GET or HEAD without a body on a persistent connection, with its fields as received. No field
+/// contradicts that; over HTTP/1.1, the target and the host are not validated yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Glance<'h> {
-    /// Whether only the head is wanted.
+    /// Whether the method is HEAD.
     pub is_head: bool,
-    /// Its target; it begins with a slash.
+    /// The target, which begins with a slash.
     pub target: &'h str,
-    /// Its only Host field, or its authority.
+    /// The only Host field, or the authority.
     pub host: &'h [u8],
-    /// Who asks.
+    /// The client.
     pub peer: Peer,
-    /// Whose certificate that one has shown, where only members are served.
+    /// The client's certificate, if only members are served.
     pub caller: Option<&'h Caller>,
     fields: Fields<'h>,
-    /// All of an HTTP/1.1 request's head.
     head: &'h [u8],
 }
 
@@ -37,7 +36,7 @@ enum Fields<'h> {
 }
 
 impl<'h> Glance<'h> {
-    /// `None` if the request may be anything else.
+    /// `None` if the request is not plain.
     pub(super) fn of(lines: &RequestLines<'h>, (peer, caller): (Peer, Option<&'h Caller>)) -> Option<Self> {
         let is_head = match lines.method {
             "GET" => false,
@@ -64,7 +63,7 @@ impl<'h> Glance<'h> {
         Some(Self { is_head, target: lines.target, host: host?, peer, caller, fields, head: lines.head })
     }
 
-    /// The same of a request over HTTP/2 or HTTP/3, of which is known that no body follows.
+    /// For a request over HTTP/2 or HTTP/3 without a body.
     pub(super) fn of_fields(
         method: &Method,
         uri: &'h Uri,
@@ -86,17 +85,18 @@ impl<'h> Glance<'h> {
         Some(Self { is_head, target, host, peer, caller, fields: Fields::Map(fields), head: &[] })
     }
 
-    /// All of an HTTP/1.1 request's head, of which its lines are; of another one, nothing.
+    /// The complete head of an HTTP/1.1 request; empty for other versions.
     pub fn head(&self) -> &'h [u8] {
         self.head
     }
 
-    /// A copy of an HTTP/1.1 request, whose interim responses go there.
+    /// A copy of an HTTP/1.1 request; its interim responses are sent through `interim`.
     pub fn original(&self, interim: Interim) -> Original {
         Original::new(self.head, self.peer, interim)
     }
 
-    /// The header's fields, those of HTTP/1.1 in their order: names as they were written, values without the white space around them.
+    /// The header fields, in order for HTTP/1.1: names as received, values without surrounding white
+    /// space.
     pub fn fields(&self) -> impl Iterator<Item = (&'h str, &'h [u8])> {
         let (lines, map) = match self.fields {
             Fields::Lines(lines) => (lines, None),

@@ -1,4 +1,4 @@
-//! An authority of one's own, and the certificates that it signs.
+//! A private certificate authority.
 
 use std::time::SystemTime;
 
@@ -12,26 +12,26 @@ use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert, ring::ECDSA_P256
 
 use crate::Error;
 
-/// A key that signs certificates, and the certificate by which it is known.
+/// A signing key and its certificate.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate_pem: String,
     key_pem: String,
 }
 
-/// A certificate that was signed, and its key; both PEM.
+/// A signed certificate and its key; both PEM.
 pub struct Issued {
-    /// The certificate; nothing stands between it and the authority's.
+    /// The certificate, signed directly by the authority.
     pub certificate_pem: String,
-    /// Its key.
+    /// The key.
     pub key_pem: String,
 }
 
 impl Authority {
-    /// A new one, for ten years.
+    /// Creates an authority, valid for ten years.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// The system provides no random numbers.
     pub fn make() -> Result<Self, Error> {
         let failed = |error: rcgen::Error| unsigned("an authority", error);
         let key = KeyPair::generate().map_err(failed)?;
@@ -43,35 +43,35 @@ impl Authority {
         Self::read(&certificate_pem, &key_pem)
     }
 
-    /// One that was made before.
+    /// Loads an existing authority.
     ///
     /// # Errors
-    /// When these are not the certificate and the key of such an authority.
+    /// The texts are not the certificate and key of an authority.
     pub fn read(certificate_pem: &str, key_pem: &str) -> Result<Self, Error> {
         let key = KeyPair::from_pem(key_pem).map_err(|error| unsigned("the authority's key", error))?;
         let issuer = Issuer::new(params(), key);
         let authority =
             Self { issuer, certificate_pem: certificate_pem.to_owned(), key_pem: key_pem.to_owned() };
-        // What it signs shows whether these belong together.
+        // Signing a certificate verifies that certificate and key match.
         authority.issue("a", &["a.example".to_owned()], Some(1))?;
         Ok(authority)
     }
 
-    /// What others have to trust; PEM.
+    /// The certificate that clients must trust; PEM.
     pub fn certificate_pem(&self) -> &str {
         &self.certificate_pem
     }
 
-    /// What nobody else may know; PEM.
+    /// The secret key; PEM.
     pub fn key_pem(&self) -> &str {
         &self.key_pem
     }
 
-    /// Signs a certificate for names and addresses, with which one can be a server and a client. It is good for so many days; without a
-    /// number, always.
+    /// Signs a server and client certificate for names and addresses, valid for `days`, or without a
+    /// limit.
     ///
     /// # Errors
-    /// When no certificate can be for one of the names.
+    /// A name is invalid in certificates.
     pub fn issue(&self, common_name: &str, names: &[String], days: Option<u32>) -> Result<Issued, Error> {
         let failed = |error: rcgen::Error| Error::Certificate { names: names.to_vec(), source: error.into() };
         let mut leaf = CertificateParams::new(names).map_err(failed)?;
@@ -89,7 +89,6 @@ impl Authority {
         Ok(Issued { certificate_pem: leaf.pem(), key_pem: key.serialize_pem() })
     }
 
-    /// Whether who trusts this authority trusts a certificate.
     fn check(&self, leaf: &CertificateDer<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let own = CertificateDer::from_pem_slice(self.certificate_pem.as_bytes())?;
         let anchor = anchor_from_trusted_cert(&own)?;
@@ -101,7 +100,8 @@ impl Authority {
     }
 }
 
-/// Of an authority's certificate. All of them have this name, and are told apart by their keys.
+/// The parameters of an authority's certificate. All authorities have the same name and differ in their
+/// keys.
 fn params() -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
@@ -111,7 +111,8 @@ fn params() -> CertificateParams {
     params
 }
 
-/// From two days ago: a machine whose clock is behind by hours, or by a time zone and a day, takes a new certificate for one that is good.
+/// Starts two days ago, so that a new certificate is valid on a machine whose clock is behind by hours,
+/// or by a time zone and a day.
 #[expect(clippy::disallowed_methods, reason = "certificates are good by the wall clock")]
 fn from_now(days: u32) -> (OffsetDateTime, OffsetDateTime) {
     let now = OffsetDateTime::from(SystemTime::now());

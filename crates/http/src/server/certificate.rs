@@ -1,4 +1,4 @@
-//! The identity of a server: a certificate and its key, from files or made on the spot.
+//! The identity of a server: a certificate and its key, from files or generated.
 
 use std::{path::Path, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     shown::Shown,
 };
 
-/// What a server needs for TLS: its certificate, those that lead from it to an authority, and its key.
+/// A server's certificate chain and key for TLS.
 ///
 /// It offers HTTP/2 and HTTP/1.1 by ALPN, and HTTP/3 on QUIC. Clones share it.
 #[derive(Clone)]
@@ -28,31 +28,32 @@ pub struct Identity {
     pub(super) shown: Arc<Shown>,
 }
 
-/// Whether requests over QUIC may come ahead of the handshake (0-RTT). Whoever saw one can send it again.
+/// Whether early data (0-RTT) is accepted over QUIC. An attacker on the path can replay it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EarlyData {
     Accepted,
     Refused,
 }
 
-/// An identity made on the spot, and what a client must trust to talk to it.
+/// A generated identity, and the authority that a client must trust.
 pub struct SelfSigned {
-    /// Keys live in memory only.
+    /// The identity; its keys exist only in memory.
     pub identity: Identity,
-    /// The certificate of the authority that signed it, which nobody trusts yet; PEM.
+    /// The certificate of the authority; PEM.
     pub ca_pem: String,
 }
 
 impl Identity {
-    /// Reads a certificate, its own first and then those that lead to an authority, and its key; both PEM.
+    /// Reads a certificate chain, the server's certificate first, and its key; both PEM.
     ///
     /// # Errors
-    /// When a file cannot be read or does not contain what it should, or the key is another certificate's.
+    /// A file cannot be read or has the wrong contents, or the key does not match the certificate.
     pub fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
         Shown::read(chain, key).map(Self::showing)
     }
 
-    /// Reads its files again: connections that come from now on see what is there now. If that cannot be used, they see what they saw before.
+    /// Reads the files again, for connections from now on. If they are unusable, the old certificate
+    /// remains.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -69,10 +70,10 @@ impl Identity {
         Ok(())
     }
 
-    /// Makes an authority, and a certificate for `names` (names and addresses) that it signs.
+    /// Creates an authority, and a certificate for `names` (names and addresses) signed by it.
     ///
     /// # Errors
-    /// When no certificate can be for one of the names.
+    /// A name is invalid in certificates.
     pub fn make(names: &[String]) -> Result<SelfSigned, Error> {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Certificate {
             names: names.to_vec(),
@@ -90,14 +91,15 @@ impl Identity {
         Ok(SelfSigned { identity, ca_pem: authority.certificate_pem().to_owned() })
     }
 
-    /// Accepts what clients send ahead of QUIC's handshake, when they resume a session of this process (0-RTT). Each session is resumed once, so
-    /// that what somebody sends again is not taken again (RFC 8446 section 8.1). Over TCP there is none.
+    /// Accepts early data (0-RTT) over QUIC from clients that resume a session of this process. Each
+    /// session is resumed only once, which prevents replays (RFC 8446 section 8.1). Over TCP early data
+    /// is not supported.
     ///
-    /// Handlers get requests with a safe method at once, and others when the handshake is over.
+    /// Handlers receive requests with a safe method immediately, others after the handshake.
     #[must_use]
     pub fn with_early_data(self) -> Self {
         let mut config = ServerConfig::clone(&self.config);
-        // QUIC has this size or none (RFC 9001 section 4.6.1).
+        // QUIC allows only this value or 0 (RFC 9001 section 4.6.1).
         config.max_early_data_size = u32::MAX;
         Self { quic: over_quic(config), early: EarlyData::Accepted, ..self }
     }
@@ -109,7 +111,7 @@ impl Identity {
             .expect("ring's provider has suites for TLS 1.2 and 1.3")
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&shown) as _);
-        // Early data is not accepted unless somebody asks for it: it can be replayed.
+        // Early data can be replayed, so it is off by default.
         config.max_early_data_size = 0;
         let quic = over_quic(config.clone());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -129,17 +131,17 @@ impl Identity {
     }
 }
 
-/// The same over QUIC, which has TLS 1.3 only; the library picks it.
+/// The configuration for QUIC, which supports only TLS 1.3; rustls selects it.
 fn over_quic(mut config: ServerConfig) -> Arc<QuicServerConfig> {
     config.alpn_protocols = vec![b"h3".to_vec()];
-    // What was kept of sessions over TCP resumes none over QUIC.
+    // Sessions over TCP cannot be resumed over QUIC.
     config.session_storage = ServerSessionMemoryCache::new(SESSIONS);
     Arc::new(
         QuicServerConfig::try_from(config).expect("ring's provider has the suite of QUIC's first packets"),
     )
 }
 
-/// Sessions that are kept, as many as the library keeps by default; the oldest gives way.
+/// The number of stored sessions: rustls's default; the oldest is evicted.
 const SESSIONS: usize = 256;
 
 #[cfg(test)]

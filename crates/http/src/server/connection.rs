@@ -1,4 +1,4 @@
-//! One connection of a server: which protocol it speaks, and its life until it ends or the server does.
+//! One connection of a server: protocol detection, TLS, and serving it to its end.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{Caller, Scheme, waited};
 
-/// Version of HTTP on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     Http1,
@@ -20,7 +19,6 @@ enum Version {
 }
 
 impl<H: Handler> Context<H> {
-    /// Serves a connection to its end. How it ended is the client's business.
     pub(super) async fn serve(self: &Arc<Self>, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
         if self.config.tells_waits {
@@ -57,7 +55,7 @@ impl<H: Handler> Context<H> {
                     let is_http2 = session.alpn_protocol() == Some(b"h2");
                     let shown = self.members.as_ref().and(session.peer_certificates());
                     let caller = shown.and_then(Caller::of);
-                    // Whoever serves members does not serve one who has not said which.
+                    // A server of members requires a client certificate and HTTP/2.
                     if self.members.is_some() && (caller.is_none() || !is_http2) {
                         return;
                     }
@@ -69,7 +67,7 @@ impl<H: Handler> Context<H> {
         }
     }
 
-    /// What `opening` comes to, if it does in time and before the server is stopped.
+    /// Returns the result of `opening`, unless it fails, times out or the server stops.
     pub(super) async fn opened<T>(
         &self,
         opening: impl Future<Output = io::Result<T>>,
@@ -83,17 +81,17 @@ impl<H: Handler> Context<H> {
         match opened {
             Ok(Ok(opened)) => Some(opened),
             Ok(Err(error)) => {
-                debug!(%client, %error, "a connection was not opened");
+                debug!(%client, %error, "a connection failed before its first request");
                 None
             }
             Err(_) => {
-                debug!(%client, "a connection was not opened in time");
+                debug!(%client, "a connection timed out before its first request");
                 None
             }
         }
     }
 
-    /// Serves requests until the connection ends; `alternative` tells of another protocol.
+    /// Serves requests until the connection ends; `alternative` is the Alt-Svc field.
     async fn speak(
         self: &Arc<Self>,
         version: Version,
@@ -104,21 +102,21 @@ impl<H: Handler> Context<H> {
         if version == Version::Http1 {
             return Http1::new(stream, (peer, caller), alternative, self).serve(self).await;
         }
-        // In a box, as it takes more room than a connection of HTTP/1.1.
+        // Boxed to keep the future of HTTP/1.1 connections small.
         Box::pin(self.serve_http2(stream, (peer, caller), alternative)).await;
     }
 }
 
-/// What tells that HTTP/3 is spoken on a UDP port of this server (RFC 7838).
+/// The Alt-Svc field for HTTP/3 on a UDP port of this server (RFC 7838).
 fn alternative(port: u16) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("h3=\":{port}\"; ma={ALTERNATIVE_S}")).ok()
 }
 
-/// How long a client may remember that: a day, as is common.
+/// The lifetime of the alternative: a day, as is common.
 const ALTERNATIVE_S: u32 = 86_400;
 
-/// Tells HTTP/2 with prior knowledge by its preface, "PRI * HTTP/2.0" (RFC 9113 section 3.4): no method
-/// begins like it.
+/// Detects HTTP/2 with prior knowledge by its preface, "PRI * HTTP/2.0" (RFC 9113 section 3.4), which is
+/// not an HTTP/1.1 method.
 async fn first_words(stream: &TcpStream) -> io::Result<Version> {
     let mut words = [0; PREFACE.len()];
     loop {
@@ -132,8 +130,8 @@ async fn first_words(stream: &TcpStream) -> io::Result<Version> {
         if seen == PREFACE.len() {
             return Ok(Version::Http2);
         }
-        // The rest is on its way. A socket with something to read is always ready, so there is no event to
-        // wait for.
+        // The rest has not arrived. A socket with unread data is always readable, so no event signals
+        // more data.
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

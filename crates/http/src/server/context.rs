@@ -1,4 +1,4 @@
-//! What all connections of a server share.
+//! The shared state of a server's connections.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -12,13 +12,12 @@ use super::{
 };
 use crate::Stop;
 
-/// What all connections share.
 pub(super) struct Context<H> {
     pub(super) handler: Arc<H>,
     pub(super) tls: Option<TlsAcceptor>,
-    /// There if only members are served, whose certificates tell who they are.
+    /// Set if only members are served, by their certificates.
     pub(super) members: Option<Refused>,
-    /// Whether HTTP/3 is spoken on the UDP port of the same number, by this server or another.
+    /// Whether HTTP/3 is served on the same port number, by this server or another one.
     pub(super) has_http3: bool,
     pub(super) per_address: Arc<PerAddress>,
     pub(super) config: Config,
@@ -26,16 +25,16 @@ pub(super) struct Context<H> {
 }
 
 impl<H> Context<H> {
-    /// Counts a connection of this client until the result is dropped; `None` if it has too many.
+    /// Counts a connection of this client until the result is dropped; `None` if the limit is reached.
     pub(super) fn admit(&self, client: SocketAddr) -> Option<Counted> {
         let counted = self.per_address.admit(client);
         if counted.is_none() {
-            debug!(%client, "a connection was refused, as its address has too many");
+            debug!(%client, "a connection was refused: too many from its address");
         }
         counted
     }
 
-    /// Waits until the server is asked to stop, and those have had their time who may be sending a request.
+    /// Waits for the stop signal and the grace period of idle connections.
     pub(super) async fn idle_ended(&self) {
         self.stop.asked().await;
         tokio::time::sleep(self.config.idle_grace).await;

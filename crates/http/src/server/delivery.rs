@@ -1,13 +1,13 @@
-//! What became of a response: told to the handler that noted something of its request.
+//! The result of sending a response, as reported to the handler.
 
-/// What became of a response.
+/// The result of sending a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery {
-    /// Whether all of it was handed to the connection.
+    /// Whether it was passed to the connection completely.
     pub is_whole: bool,
-    /// Bytes of its body, as far as it came.
+    /// The bytes of its body that were sent.
     pub body_bytes: u64,
-    /// Bytes that the connection took for it, before TLS: header and framing included. `None` over HTTP/2 and HTTP/3, whose frames of
-    /// several responses are one stream of bytes.
+    /// The bytes written to the connection for it, before TLS, including header and framing. `None` over
+    /// HTTP/2 and HTTP/3, where responses share one byte stream.
     pub bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! The interface of a handler, which answers requests.
+//! The interface of a request handler.
 
 use bytes::Bytes;
 use hyper::{Request, Response, body::Body as _};
@@ -6,37 +6,40 @@ use hyper::{Request, Response, body::Body as _};
 use super::{at_once::Glance, delivery::Delivery, interim::Interim, methods, peer::Peer, relay::Relaying};
 use crate::{Body, Failure, Whole};
 
-/// Answers requests; all connections of a server share it.
+/// Handles requests; all connections of a server share it.
 ///
-/// The request's body comes as it is read, and the response's is read as the client takes it: neither is held by the
-/// server. A [`Peer`](super::Peer) is among the request's extensions.
+/// The request's body is received as the handler reads it, and the response's body is read as the client
+/// accepts it: the server buffers neither. Each request has a [`Peer`](super::Peer) extension.
 ///
 /// TRACE and OPTIONS for the server as a whole (`*`) do not reach the handler.
 ///
-/// What becomes of an `Err`: the client gets no response, and an HTTP/1 connection is closed, an HTTP/2 stream reset. The
-/// same happens to a response whose body fails, after what there was of it: it is never ended as if it were whole.
+/// After an `Err` the client gets no response: an HTTP/1 connection is closed, an HTTP/2 stream reset.
+/// The same happens after the received part of a response whose body fails: a truncated response is
+/// never ended normally.
 pub trait Handler: Send + Sync + 'static {
-    /// What a handler notes of a request while its response is on the way: [`Handler::sent`] gets it back. It is among the extensions of a
-    /// response that [`Handler::handle`] made; without one there nobody is told.
+    /// The handler's record of a request, returned to it by [`Handler::sent`]. [`Handler::handle`] adds
+    /// it to a response's extensions; without it, `sent` is not called.
     type Note: Clone + Send + Sync + 'static;
 
-    /// Whether [`Handler::at_once`] or [`Handler::fields_at_once`] answers anything, or [`Handler::relay`] passes anything on.
+    /// Whether [`Handler::at_once`], [`Handler::fields_at_once`] or [`Handler::relay`] is implemented.
     const ANSWERS_AT_ONCE: bool = false;
 
-    /// Answers a plain HTTP/1.1 request from memory: writes the response's status line and fields, Content-Length among them, to the
-    /// end of `head`, without the empty line behind them, and returns the body that follows, with what is noted of it. `None` if it takes
-    /// more than a look; then [`Handler::handle`] is asked.
+    /// Serves a plain HTTP/1.1 request from memory: appends the response's status line and fields,
+    /// including Content-Length, to `head`, without the final empty line, and returns the body and the
+    /// note. `None` if this is not possible; then [`Handler::handle`] is called.
     fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<(Whole, Option<Self::Note>)> {
         None
     }
 
-    /// The same over HTTP/2 and HTTP/3, where a response's fields are no text, and none is about a connection.
+    /// Like [`Self::at_once`], over HTTP/2 and HTTP/3, where the response's fields are not text and none
+    /// is connection-specific.
     fn fields_at_once(&self, _request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Self::Note>)> {
         None
     }
 
-    /// Passes on a plain HTTP/1.1 request without a map being made of its lines, if that is an HTTP/1.1 GET that has no answer at once; its
-    /// interim responses go to `interim`. `None` if it takes more than a look; then [`Handler::handle`] is asked.
+    /// Forwards a plain HTTP/1.1 GET that [`Self::at_once`] did not serve, without building a header
+    /// map; interim responses are sent through `interim`. `None` if this is not possible; then
+    /// [`Handler::handle`] is called.
     fn relay<'h>(
         &'h self,
         _request: &Glance<'_>,
@@ -45,10 +48,11 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// Answers one request. Dropped if the client has gone or the server has been stopped for good.
+    /// Handles one request. The future is dropped if the client has disconnected or the server has been
+    /// stopped finally.
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send;
 
-    /// Told when a response was handed to its connection, or broke off.
+    /// Called when a response was passed to its connection, or ended early.
     fn sent(&self, _note: Self::Note, _delivery: Delivery) {}
 }
 
@@ -64,7 +68,7 @@ where
     }
 }
 
-/// Has a request over HTTP/3 answered, at once if the handler can.
+/// Handles a request over HTTP/3, from memory if the handler can.
 pub(super) async fn answered<H: Handler>(
     handler: &H,
     request: Request<Body>,
@@ -85,7 +89,7 @@ pub(super) async fn answered<H: Handler>(
     handled(handler, request).await
 }
 
-/// Passes a request to the handler, unless the server handles it without one.
+/// Passes a request to the handler, unless the server handles it itself.
 pub(super) async fn handled<H: Handler>(
     handler: &H,
     request: Request<Body>,

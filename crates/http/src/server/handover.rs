@@ -1,4 +1,4 @@
-//! A request's body on its way from the connection to the handler: a piece at a time, when the handler wants one.
+//! Passes a request's body from the connection to the handler, one piece at a time, on demand.
 
 use std::{
     pin::Pin,
@@ -11,52 +11,50 @@ use hyper::body::{Body as Frames, Frame, SizeHint};
 
 use crate::Failure;
 
-/// The connection's end.
+/// The connection's half.
 #[derive(Debug)]
 pub(super) struct Giver(Arc<Mutex<Table>>);
 
-/// The handler's end: the body.
+/// The handler's half: the body.
 #[derive(Debug)]
 pub(super) struct Taker {
     table: Arc<Mutex<Table>>,
-    /// How many bytes are still to come, if the length says.
+    /// The number of remaining bytes, if the length is known.
     left: Option<u64>,
 }
 
-/// What lies between them.
 #[derive(Debug, Default)]
 struct Table {
     piece: Option<Result<Frame<Bytes>, Failure>>,
     is_over: bool,
-    /// Somebody waits for a piece.
+    /// The handler waits for a piece.
     is_wanted: bool,
-    /// Nobody will.
+    /// The handler has dropped the body.
     is_unwanted: bool,
     taker: Option<Waker>,
     giver: Option<Waker>,
 }
 
-/// What the connection is to do about a body.
+/// What the connection should do with a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// Bring the next piece: somebody waits for it.
+    /// Deliver the next piece: the handler waits for it.
     Wanted,
-    /// The next piece may be brought; nobody asked for it yet.
+    /// The next piece may be delivered; the handler has not polled for it.
     Room,
-    /// The last piece was not taken yet.
+    /// The last piece has not been taken.
     Full,
-    /// Nobody takes any more.
     Unwanted,
 }
 
-/// A body of `length` bytes, if that is known, and who brings it.
+/// Creates both halves of a body; `length` is its length, if known.
 pub(super) fn open(length: Option<u64>) -> (Giver, Taker) {
     let table = Arc::<Mutex<Table>>::default();
     (Giver(Arc::clone(&table)), Taker { table, left: length })
 }
 
 impl Giver {
-    /// What is to be done. The task of `cx` is woken when that changes.
+    /// Returns the state, and registers the task of `cx` for changes.
     pub(super) fn wish(&self, cx: &Context<'_>) -> Wish {
         let mut table = lock(&self.0);
         table.giver = Some(cx.waker().clone());
@@ -68,14 +66,12 @@ impl Giver {
         }
     }
 
-    /// Brings a piece, for which there is room.
     pub(super) fn give(&self, piece: Result<Frame<Bytes>, Failure>) {
         let mut table = lock(&self.0);
         table.piece = Some(piece);
         table.wake_taker();
     }
 
-    /// The body is whole.
     pub(super) fn end(&self) {
         let mut table = lock(&self.0);
         table.is_over = true;
@@ -84,7 +80,7 @@ impl Giver {
 }
 
 impl Drop for Giver {
-    /// A connection that goes before the body is whole leaves a failure.
+    /// If the connection ends before the body is complete, the handler receives a failure.
     fn drop(&mut self) {
         let mut table = lock(&self.0);
         if !table.is_over {
@@ -117,7 +113,8 @@ impl Frames for Taker {
             if table.is_over {
                 return Poll::Ready(None);
             }
-            // The connection's task is this one, as a rule: told again what it knows, it would never rest.
+            // The connection and the handler usually share one task: waking it on each poll would be a
+            // busy loop.
             let is_news = !std::mem::replace(&mut table.is_wanted, true);
             table.taker = Some(cx.waker().clone());
             let giver = if is_news { table.giver.take() } else { None };
@@ -184,7 +181,7 @@ mod tests {
         let waker = Waker::from(Arc::clone(&count));
         let mut cx = Context::from_waker(&waker);
         let mut wishes = Vec::new();
-        // As the task does each time it is woken: it sees to the connection, then to the handler.
+        // Each time it is woken, the task polls the connection, then the handler.
         for _ in 0..3 {
             wishes.push(giver.wish(&cx));
             assert!(Pin::new(&mut taker).poll_frame(&mut cx).is_pending());

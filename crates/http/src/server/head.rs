@@ -1,4 +1,5 @@
-//! A response's head as HTTP/2 and HTTP/3 have it: without what belongs to a connection of HTTP/1.1, and with what that adds to it too.
+//! Prepares a response's head for HTTP/2 and HTTP/3: removes connection-specific fields, and adds
+//! Content-Length and Date.
 
 use std::time::Duration;
 
@@ -10,19 +11,18 @@ use hyper::{
 
 use crate::clock::http_date;
 
-/// Whether a response has a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     Sent,
-    /// There is none, or none of it is to be sent (RFC 9110 section 6.4.1).
+    /// There is no body, or it must not be sent (RFC 9110 section 6.4.1).
     LeftOut,
 }
 
-/// Makes a head ready that answers a request of this method, with a body of this length if that is known; without fields of a connection.
+/// Prepares the head of a response to a request of this method, with the body's length if known.
 pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Option<u64>) -> Content {
     let has_none = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let content = if has_none || *method == Method::HEAD { Content::LeftOut } else { Content::Sent };
-    // The length of what a GET would have had is told if there is one: nobody knows that it would have none.
+    // A length of 0 is omitted for HEAD: the handler may have left out the body that a GET would have.
     let is_told = |length: u64| content == Content::Sent || (!has_none && length > 0);
     if let Some(length) = length.filter(|&length| is_told(length)) {
         head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
@@ -31,8 +31,8 @@ pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Optio
     content
 }
 
-/// Takes out the fields of HTTP/1.1 connections, which both forbid (RFC 9113 section 8.2.2, RFC 9114 section 4.2), and those that
-/// Connection names.
+/// Removes connection-specific fields, which are forbidden (RFC 9113 section 8.2.2, RFC 9114 section
+/// 4.2), and those listed in Connection.
 pub(super) fn clear(headers: &mut HeaderMap) {
     if let Entry::Occupied(lines) = headers.entry(header::CONNECTION) {
         let lines: Vec<_> = lines.remove_entry_mult().1.collect();
@@ -53,7 +53,8 @@ static CONNECTION_FIELDS: [HeaderName; 5] = [
     header::UPGRADE,
 ];
 
-/// Waits until the connection has sent a head. h2 and quinn drop unsent frames when a stream is reset, and the client would receive no head.
+/// Waits until the connection has sent a head. h2 and quinn drop unsent frames when a stream is reset,
+/// and the client would receive no head.
 pub(super) async fn has_left() {
     tokio::time::sleep(UNTIL_IT_LEFT).await;
 }

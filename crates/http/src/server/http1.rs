@@ -1,7 +1,8 @@
-//! One HTTP/1.1 connection of a server: request after request, in one task that does all of its reading and writing.
+//! An HTTP/1.1 connection of a server, served in one task.
 //!
-//! It reads a head, polls the handler, gives it the pieces of the request's body that it wants, and writes the response. What cannot be
-//! a request gets an answer that says why, and the connection ends, as nobody can say where the next request would begin.
+//! The task reads a head, polls the handler, passes on the pieces of the request's body that it
+//! requests, and writes the response. A malformed request gets an error response and the connection is
+//! closed, because the start of the next request is unknown.
 
 mod answer;
 mod arrival;
@@ -32,45 +33,41 @@ use crate::{
     waited::{self, Waited},
 };
 
-/// A connection of a server.
 pub(super) struct Http1<S> {
     stream: S,
     peer: Peer,
-    /// Who the client is, where only members are served.
+    /// The client's identity, if only members are served.
     caller: Option<Caller>,
-    /// Tells of another protocol, in each response.
+    /// The Alt-Svc field of each response.
     alternative: Option<HeaderValue>,
-    /// What has come in and is not taken yet.
     input: BytesMut,
-    /// How long the request's first byte had been in the kernel, if that is to be told.
+    /// How long the request's first byte was in the kernel, if that is measured.
     waited: Option<Waited>,
     tells_waits: bool,
-    /// How much is read at once.
+    /// The size of the next read.
     room: usize,
-    /// The client sends no more, or nothing that could be read.
+    /// The client sends no more data, or the rest is unreadable.
     is_over: bool,
     head: head::End,
-    /// The request's body, until all of it has come.
+    /// The request's body, until it has been received completely.
     arrival: Option<Arrival>,
     outgoing: Outgoing,
     interim: Arc<Waiting>,
     patience: Patience,
 }
 
-/// How a connection goes on.
 enum Next {
     Request,
-    /// It ends, in order.
+    /// A normal close.
     End,
-    /// It ends too, but the client is still sending: an end with bytes unread would take the last response back.
+    /// A close after discarding input: closing with unread data would reset the connection and could
+    /// destroy the last response.
     Linger,
-    /// It ends, as there is nobody at the other end, or a response broke off.
+    /// An abrupt close, because the client has disconnected or a response was truncated.
     Cut,
-    /// Something else than HTTP begins.
     Tunnel(Downstream),
 }
 
-/// Why there is no further request.
 enum NoHead {
     Gone,
     Slow,
@@ -102,7 +99,7 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Serves requests until the connection ends, or the server is stopped and this one is idle.
+    /// Serves requests until the connection ends, or is idle after the stop signal.
     pub(super) async fn serve<H: Handler>(mut self, context: &Shared<H>) {
         let mut ended = pin!(context.idle_ended());
         loop {
@@ -111,7 +108,7 @@ impl<S: Wire> Http1<S> {
                 Ok(length) => self.exchange(context, length).await,
                 Err(NoHead::Gone) => Next::End,
                 Err(NoHead::Slow) => {
-                    self.refuse(StatusCode::REQUEST_TIMEOUT, "The request did not come in time.").await
+                    self.refuse(StatusCode::REQUEST_TIMEOUT, "The request did not arrive in time.").await
                 }
                 Err(NoHead::Malformed(why)) => self.refuse(status_for(why), &sentence(why)).await,
             };
@@ -122,7 +119,7 @@ impl<S: Wire> Http1<S> {
                     return;
                 }
                 Next::Linger => return self.linger().await,
-                // A client that waits for the end of the connection would take what was sent for all there is.
+                // With `UntilClose`, a normal close would present the truncated response as complete.
                 Next::Cut if self.outgoing.framing() == Framing::UntilClose => return self.stream.reset(),
                 Next::Cut => return,
                 Next::Tunnel(tunnel) => {
@@ -135,7 +132,7 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Reads until the next head is whole, and says how long it is.
+    /// Reads until the next head is complete; returns its length.
     fn poll_head(
         &mut self,
         cx: &mut Context<'_>,
@@ -167,7 +164,7 @@ impl<S: Wire> Http1<S> {
         Poll::Ready(Err(if is_idle { NoHead::Gone } else { NoHead::Slow }))
     }
 
-    /// Sends what is to be sent. `None` if it breaks off, or nobody reads it.
+    /// Sends all pending output. `None` if the body fails or the client does not read.
     async fn sent(&mut self) -> Option<()> {
         let (mut written, mut is_whole) = (u64::MAX, true);
         std::future::poll_fn(|cx| {
@@ -185,7 +182,7 @@ impl<S: Wire> Http1<S> {
             if !self.poll_arrival(cx) {
                 return Poll::Ready(None);
             }
-            // What a member passes on may rest for as long as its connection has a pulse.
+            // Traffic forwarded by a member may pause as long as its connection responds to pings.
             if !self.outgoing.is_held_up() || self.caller.is_some() {
                 return Poll::Pending;
             }
@@ -197,7 +194,6 @@ impl<S: Wire> Http1<S> {
         .await
     }
 
-    /// Answers what is not a request, and why.
     async fn refuse(&mut self, status: StatusCode, why: &str) -> Next {
         let mut response = Response::new(Body::whole(format!("{why}\n")));
         *response.status_mut() = status;
@@ -209,7 +205,7 @@ impl<S: Wire> Http1<S> {
         self.sent().await.map_or(Next::Cut, |()| Next::Linger)
     }
 
-    /// Tells the client that the connection ends, and throws away what it was still sending.
+    /// Shuts down the sending side and discards input for a while.
     async fn linger(mut self) {
         let ending = async {
             let mut taken = 0;
@@ -224,7 +220,6 @@ impl<S: Wire> Http1<S> {
         let _ = tokio::time::timeout(LINGERING, ending).await;
     }
 
-    /// Reads what has come; `false` if nothing more will.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         if self.input.capacity() == 0 {
             self.input = SPARE.take();
@@ -243,7 +238,7 @@ impl<S: Wire> Http1<S> {
             }
             return Poll::Pending;
         };
-        // What comes faster than it is read, as a large body does, is read in larger pieces.
+        // Data that arrives faster than it is read, such as a large body, is read in larger pieces.
         if matches!(read, Ok(bytes) if bytes == room) {
             self.room = (2 * self.room).min(MOST_ROOM);
         }
@@ -252,7 +247,6 @@ impl<S: Wire> Http1<S> {
     }
 }
 
-/// What answers bytes that are not a request.
 fn status_for(why: Malformed) -> StatusCode {
     match why {
         Malformed::Syntax | Malformed::Framing | Malformed::Host => StatusCode::BAD_REQUEST,
@@ -263,18 +257,18 @@ fn status_for(why: Malformed) -> StatusCode {
 }
 
 fn sentence(why: Malformed) -> String {
-    format!("The request cannot be answered: {why}.")
+    format!("The request is invalid: {why}.")
 }
 
 thread_local! {
-    /// A buffer for whichever connection reads next: those that are idle have none.
+    /// A read buffer for the next active connection, so that idle connections need none.
     static SPARE: Cell<BytesMut> = Cell::new(BytesMut::new());
 }
 
-/// How much is read at once at first, and at most.
+/// The initial and the maximum size of a read.
 const ROOM: usize = 16 * 1024;
 const MOST_ROOM: usize = 64 * 1024;
 
-/// How much is read, and for how long, from a client that goes on sending after its last response.
+/// How much input is discarded after the last response, and for how long.
 const LINGERING_BYTES: usize = 1 << 20;
 const LINGERING: Duration = Duration::from_secs(2);

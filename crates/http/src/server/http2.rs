@@ -1,7 +1,8 @@
-//! One HTTP/2 connection of a server. h2 reads and writes its frames; what is asked there is answered here.
+//! An HTTP/2 connection of a server. h2 reads and writes its frames; this module serves its requests.
 //!
-//! A request that the handler can answer with a look at its fields, or without waiting, is answered where it is found, and any other is a task
-//! of its own. The connection's task is the only one that reads and writes its stream.
+//! A request that the handler can serve from its fields, or without waiting, is served in the
+//! connection's task; any other gets a separate task. Only the connection's task reads and writes the
+//! socket.
 
 mod backlog;
 mod conduct;
@@ -64,7 +65,7 @@ use crate::{
 };
 
 impl<H: Handler> Context<H> {
-    /// Serves requests until the connection ends; `alternative` tells of another protocol.
+    /// Serves requests until the connection ends; `alternative` is the Alt-Svc field.
     pub(super) async fn serve_http2(
         self: &Arc<Self>,
         stream: impl Wire,
@@ -78,7 +79,8 @@ impl<H: Handler> Context<H> {
         let (stream, sender) = gathered(stream, backlog);
         let to_its_end = async {
             let mut builder = Builder::new();
-            // A member's requests are of many visitors, of which one that is not read may not hold up the others: all streams have room.
+            // A member multiplexes requests of many clients, so one unread stream must not block the
+            // others: the connection window covers all streams.
             let streams = if caller.is_some() { self.config.streams } else { 1 };
             let all = self.config.upload_window.saturating_mul(streams).min(LARGEST_WINDOW);
             builder
@@ -111,28 +113,27 @@ impl<H: Handler> Context<H> {
     }
 }
 
-/// A connection of a server.
 struct Http2<'c, H, S: Wire> {
     connection: Connection<Gathered<S>, Bytes>,
     context: &'c Arc<Context<H>>,
     peer: Peer,
-    /// Who the client is, where only members are served.
+    /// The client's identity, if only members are served.
     caller: Option<Caller>,
-    /// Tells of another protocol, in each response.
+    /// The Alt-Svc field of each response.
     alternative: Option<HeaderValue>,
-    /// If requests are told how long they waited.
+    /// Set if the waiting time of requests is measured.
     socket: Option<Arc<OwnedFd>>,
-    /// Those that are read now.
+    /// The waiting time of the requests being read.
     waited: Option<Waited>,
     conduct: Arc<Conduct>,
-    /// Dropped with this connection, which ends them.
+    /// The tasks of requests, aborted when the connection is dropped.
     answering: JoinSet<()>,
     quiet: Arc<Quiet>,
 }
 
 impl<H: Handler, S: Wire> Http2<'_, H, S> {
-    /// Serves requests until the client ends the connection, or has it ended by its conduct, or the server is stopped and those in flight
-    /// are finished.
+    /// Serves requests until the client closes the connection, a limit is violated, or the requests in
+    /// flight are complete after the stop signal.
     async fn serve(mut self) {
         let (conduct, patience) = (Arc::clone(&self.conduct), self.context.config.read_timeout);
         let stop = &self.context.stop;
@@ -147,7 +148,8 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         let misconduct = async {
             loop {
                 match conduct.ending(patience).await {
-                    // A member passes on what strangers do, and others' requests are on its connection.
+                    // A member forwards the behaviour of its clients, and its connection carries
+                    // requests of other clients too.
                     Ending::Stalled | Ending::Abuse if is_member => {}
                     ending => return ending,
                 }
@@ -166,16 +168,16 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         match ending {
             Ending::Idle => {
                 self.connection.graceful_shutdown();
-                // What was answered may still wait for a client that takes nothing.
+                // Responses may still wait for a client that does not read.
                 let _ = tokio::time::timeout(patience, poll_fn(|cx| self.poll_requests(cx))).await;
             }
             Ending::Stalled | Ending::Abuse | Ending::Lost => {
-                debug!(client = %self.peer.address, ?ending, "a connection is cut");
+                debug!(client = %self.peer.address, ?ending, "closing a connection abruptly");
             }
         }
     }
 
-    /// Reads and writes, and begins to answer what has come. Ready when the connection has ended.
+    /// Reads, writes and starts serving new requests. Ready when the connection has ended.
     fn poll_requests(&mut self, cx: &mut Task<'_>) -> Poll<()> {
         while let Poll::Ready(Some(_)) = self.answering.poll_join_next(cx) {}
         self.waited = self.socket.as_ref().and_then(waited::of_unread);
@@ -200,7 +202,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         }
     }
 
-    /// Answers a request, at once if the handler can.
+    /// Starts serving a request, from memory if the handler can.
     fn begin(&mut self, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
         let (head, upload) = request.into_parts();
         if self.caller.is_some() && nested::is_asked_for(&head) {
@@ -221,7 +223,8 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         self.handle(head, upload, respond);
     }
 
-    /// Resets the stream of a malformed request. If only its host is invalid or ambiguous, the response is 400.
+    /// Resets the stream of a malformed request. If only its host is invalid or ambiguous, the response
+    /// is 400.
     fn refuse(&mut self, why: Malformed, mut respond: SendResponse<Bytes>) {
         if why != Malformed::Host {
             // The abuse limit counts it like a canceled request.
@@ -233,7 +236,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         self.answer(&Method::GET, response, None, respond);
     }
 
-    /// Speaks HTTP/1.1 on a stream.
     fn nest(&mut self, upload: RecvStream, mut respond: SendResponse<Bytes>) {
         let Ok(stream) = respond.send_response(Response::new(()), false) else { return };
         let mut exchange = self.conduct.begin();
@@ -243,7 +245,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         self.answering.spawn(async move { Http1::new(stream, whose, None, &context).serve(&context).await });
     }
 
-    /// Sends a response that is in memory, as far as there is room for it.
+    /// Sends a response from memory, as far as the window allows.
     fn answer(
         &mut self,
         method: &Method,
@@ -273,14 +275,13 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         }
     }
 
-    /// Sends a body of which there was no room for all.
+    /// Sends the rest of a body in a separate task.
     fn finish(&mut self, stream: SendStream<Bytes>, body: Bytes, note: Option<H::Note>) {
         let mut exchange = self.exchange(note);
         exchange.conduct.answered();
         self.answering.spawn(exchange.finish(stream, Body::whole(body)));
     }
 
-    /// Has a request handled.
     fn handle(&mut self, head: request::Parts, upload: RecvStream, respond: SendResponse<Bytes>) {
         let (interim, interims) = Interim::of_stream();
         let body = if upload.is_end_stream() {
@@ -289,7 +290,8 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             let length = framing::length(&head.headers).ok().flatten();
             let upload = told_to_go_on(Upload::new(upload, length), &head.headers, &interim);
             match self.caller {
-                // What a member passes on may rest for as long as its connection has a pulse, as a tunnel does.
+                // Traffic forwarded by a member may pause as long as its connection responds to pings,
+                // like a tunnel.
                 Some(_) => Body::stream(upload),
                 None => patient(upload, self.context.config.read_timeout),
             }
@@ -304,7 +306,8 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             request.extensions_mut().insert(waited);
         }
         let mut answering = Box::pin(self.exchange(None).run(request, respond, interims));
-        // What is answered without waiting, as a hit for another data centre is, needs no task.
+        // A request that is handled without waiting, such as a hit for another data centre, needs no
+        // task.
         if answering.as_mut().poll(&mut Task::from_waker(Waker::noop())).is_pending() {
             self.answering.spawn(answering);
         }
@@ -321,5 +324,5 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     }
 }
 
-/// Of all windows (RFC 9113 section 6.9.1).
+/// The largest flow-control window (RFC 9113 section 6.9.1).
 const LARGEST_WINDOW: u32 = (1 << 31) - 1;

@@ -1,4 +1,4 @@
-//! One HTTP/3 connection of a server, and one request on it.
+//! An HTTP/3 connection of a server, and a request on it.
 
 mod checked;
 
@@ -42,7 +42,7 @@ type Downstream = RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
 type Upstream = RequestStream<RecvStream, Bytes>;
 
 impl<H: Handler> Context<H> {
-    /// Serves an HTTP/3 connection to its end. How it ended is the client's business. `handshake` is one that is not over yet.
+    /// Serves an HTTP/3 connection to its end. `handshake` is set while the handshake is pending.
     pub(super) async fn serve_http3(
         self: &Arc<Self>,
         quic: quinn::Connection,
@@ -54,7 +54,8 @@ impl<H: Handler> Context<H> {
         }
     }
 
-    /// Accepts requests until the client has gone, or the server is stopped and those in flight are finished.
+    /// Accepts requests until the client closes the connection, or the requests in flight are complete
+    /// after the stop signal.
     async fn requests(
         self: &Arc<Self>,
         quic: quinn::Connection,
@@ -68,14 +69,14 @@ impl<H: Handler> Context<H> {
             .send_grease(false)
             .build::<_, Bytes>(Connection::new(quic.clone()))
             .await?;
-        // Dropped with this connection, which cuts the requests off.
+        // Dropped with this connection, which aborts the requests.
         let mut answering = JoinSet::new();
         let most = usize::try_from(self.config.streams).unwrap_or(usize::MAX);
         let mut is_stopping = false;
-        // Once the client was told which requests are the last, those that come after them are not begun.
+        // After the GOAWAY no new requests are accepted.
         while !is_stopping || !answering.is_empty() {
             tokio::select! {
-                // A client that opens and resets streams faster than they are answered waits here.
+                // Backpressure for clients that open and reset streams faster than they are served.
                 accepted = connection.accept(), if answering.len() < most => match accepted? {
                     Some(resolver) => {
                         let (context, is_over) = (Arc::clone(self), is_over.clone());
@@ -89,7 +90,7 @@ impl<H: Handler> Context<H> {
                     is_stopping = true;
                     connection.shutdown(0).await?;
                 }
-                // Its transport may be kept alive by the client for as long as that likes.
+                // The client can keep the QUIC connection alive without requests.
                 () = tokio::time::sleep(self.config.read_timeout), if answering.is_empty() => {
                     connection.shutdown(0).await?;
                     break;
@@ -101,7 +102,6 @@ impl<H: Handler> Context<H> {
         Ok(())
     }
 
-    /// One request and its response.
     async fn exchange(&self, resolver: Resolver, peer: Peer, handshake: watch::Receiver<bool>) {
         let head = tokio::time::timeout(self.config.read_timeout, resolver.resolve_request());
         let Ok(Ok((head, stream))) = head.await else { return };
@@ -126,7 +126,8 @@ impl<H: Handler> Context<H> {
         (peer, mut handshake): (Peer, watch::Receiver<bool>),
         is_malformed: &watch::Receiver<bool>,
     ) {
-        // Who saw the first datagrams of another client can send them again, but not finish the handshake (RFC 8470 section 3).
+        // The first datagrams of another client can be replayed, but not the end of a handshake (RFC
+        // 8470 section 3).
         if !head.method().is_safe() && handshake.wait_for(|is_over| *is_over).await.is_err() {
             return;
         }
@@ -149,7 +150,7 @@ impl<H: Handler> Context<H> {
                 response = handling.as_mut() => break response,
             }
         };
-        // Those that it sent just before it answered.
+        // Interim responses sent just before the final one.
         while let Some(interim) = interims.next() {
             if outgoing.stream().send_response(interim).await.is_err() {
                 return;
@@ -159,17 +160,18 @@ impl<H: Handler> Context<H> {
         if *is_malformed.borrow() {
             return;
         }
-        // A final one that says that another follows is none.
+        // A final response must not have an interim status.
         if let Ok(response) = response
             && !response.status().is_informational()
         {
-            // What the client does not take any more is its own business.
+            // A client that stops reading is not an error.
             let _ = answer(outgoing, watched(response, &self.handler), &method).await;
         }
     }
 
-    /// The request's body. HTTP/3 does not tell with the head whether there is one, so that its beginning or its end is waited
-    /// for where the method has none as a rule; a proxy must not add a body to a GET.
+    /// Returns the request's body. The head of an HTTP/3 request does not indicate whether a body
+    /// follows. For methods that usually have no body, this waits for its first frame or its end,
+    /// because a proxy must not add a body to a GET.
     async fn upload(
         &self,
         head: &request::Parts,
@@ -196,7 +198,6 @@ impl<H: Handler> Context<H> {
     }
 }
 
-/// Waits until the request body proves malformed.
 async fn until_found(mut is_malformed: watch::Receiver<bool>) {
     if is_malformed.wait_for(|is_malformed| *is_malformed).await.is_err() {
         // The body was dropped: nothing can set the flag.
@@ -214,14 +215,14 @@ async fn answer(
     let content = head::prepare(&mut head, method, body.size_hint().exact());
     outgoing.stream().send_response(Response::from_parts(head, ())).await?;
     let body = if content == Content::Sent { body } else { Body::empty() };
-    // A body that breaks off resets the stream.
+    // A failed body resets the stream.
     if outgoing.send(body).await.is_err() {
         head::has_left().await;
     }
     Ok(())
 }
 
-/// Waits until a handshake is over. One that failed is the connection's end, and never over.
+/// Waits for the end of the handshake; never returns if it fails, because then the connection ends.
 async fn until_over(quic: &quinn::Connection, handshake: Option<ZeroRttAccepted>) {
     if let Some(handshake) = handshake {
         handshake.await;
@@ -231,8 +232,8 @@ async fn until_over(quic: &quinn::Connection, handshake: Option<ZeroRttAccepted>
     }
 }
 
-/// Waits until what was sent has arrived, as far as one can see from here: nothing more is sent for some round trips.
-/// quinn throws away what is not acknowledged when a connection is closed.
+/// Waits until the sent data has probably arrived: until no datagram is sent for some round trips. quinn
+/// discards unacknowledged data when a connection is closed.
 async fn flushed(quic: &quinn::Connection) {
     let mut sent = u64::MAX;
     while quic.close_reason().is_none() {
@@ -249,6 +250,6 @@ async fn flushed(quic: &quinn::Connection) {
     }
 }
 
-/// Longer than a lost packet takes to be sent again.
+/// Longer than the retransmission of a lost packet takes.
 const ROUND_TRIPS: u32 = 3;
 const LEAST_PAUSE: std::time::Duration = std::time::Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! Interim responses (1xx) ahead of the final one, such as 103 Early Hints (RFC 8297).
+//! Interim responses (1xx) before the final one, such as 103 Early Hints (RFC 8297).
 
 use std::{
     collections::VecDeque,
@@ -13,23 +13,23 @@ use hyper::{HeaderMap, Response, StatusCode};
 use super::head as framed;
 use crate::http1::head;
 
-/// Sends interim responses to one request. It is among the extensions of requests that can have them: of all but HTTP/1.0.
+/// Sends interim responses to one request. It is an extension of all requests except those over
+/// HTTP/1.0.
 #[derive(Debug, Clone)]
 pub struct Interim(Way);
 
 #[derive(Debug, Clone)]
 enum Way {
-    /// The whole connection is its.
     Http1 { connection: Arc<Waiting>, request: u64 },
-    /// A stream of HTTP/2 or HTTP/3.
     Stream(Arc<Mutex<Ahead>>),
 }
 
 impl Interim {
-    /// Has an interim response sent, unless the final one is on its way. It goes out when the handler waits for something next.
+    /// Queues an interim response, unless the final one has started. It is sent when the handler next
+    /// waits.
     ///
-    /// A status that is not 1xx, or 101, which ends HTTP on a connection, is not sent. Nor is what comes when those of this request are as
-    /// long as one header may be.
+    /// Ignores a status that is not 1xx, and 101, which would end HTTP on a connection. Also ignores
+    /// responses after the total size for this request has reached the limit of one header.
     pub fn send(&self, status: StatusCode, headers: HeaderMap) {
         if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
             return;
@@ -40,19 +40,19 @@ impl Interim {
         }
     }
 
-    /// For a request on a stream of its own, and where its interim responses come out.
+    /// For a request on a separate stream; returns also the receiving half.
     pub(super) fn of_stream() -> (Self, Interims) {
         let ahead = Arc::default();
         (Self(Way::Stream(Arc::clone(&ahead))), Interims(ahead))
     }
 }
 
-/// Where the interim responses of a stream come out. Without it, nothing more goes in.
+/// The receiving half for a stream. After it is dropped, interim responses are ignored.
 #[derive(Debug)]
 pub(super) struct Interims(Arc<Mutex<Ahead>>);
 
 impl Interims {
-    /// The next one. There may always be another.
+    /// The next interim response; never ends.
     pub(super) fn poll(&self, cx: &Context<'_>) -> Poll<Response<()>> {
         let mut ahead = lock(&self.0);
         match ahead.heads.pop_front() {
@@ -64,12 +64,10 @@ impl Interims {
         }
     }
 
-    /// Waits for the next one.
     pub(super) async fn coming(&self) -> Response<()> {
         poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// The next one, if it is there.
     pub(super) fn next(&self) -> Option<Response<()>> {
         lock(&self.0).heads.pop_front()
     }
@@ -83,11 +81,10 @@ impl Drop for Interims {
     }
 }
 
-/// Interim responses of a stream that are not sent yet.
 #[derive(Debug, Default)]
 struct Ahead {
     heads: VecDeque<Response<()>>,
-    /// How much has come for the stream so far, in bytes as HTTP/1.1 would have them.
+    /// The total size so far, in bytes of HTTP/1.1.
     bytes: usize,
     is_over: bool,
     stream: Option<Waker>,
@@ -107,30 +104,28 @@ impl Ahead {
     }
 }
 
-/// Interim responses of an HTTP/1.1 connection that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Mutex<Queue>);
 
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Vec<u8>,
-    /// Which of the connection's requests may have them.
+    /// The number of the request that may send interim responses.
     request: u64,
     connection: Option<Waker>,
 }
 
 impl Waiting {
-    /// For the connection's next request.
     pub(super) fn begin(self: &Arc<Self>) -> Interim {
         Interim(Way::Http1 { connection: Arc::clone(self), request: self.next() })
     }
 
-    /// The final response follows: what comes now is too late.
+    /// The final response follows; later interim responses are ignored.
     pub(super) fn end(&self) {
         self.next();
     }
 
-    /// Takes what is there, and has the task of `cx` woken when there is more.
+    /// Takes the queued bytes, and registers the task of `cx` for more.
     pub(super) fn take(&self, cx: &Context<'_>) -> Vec<u8> {
         let mut queue = lock(&self.0);
         queue.connection = Some(cx.waker().clone());
@@ -156,8 +151,8 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes that wait for a client of HTTP/1.1 that does not read, or that a stream has at all, as nobody waits for its client. What comes
-/// then is not sent.
+/// The limit of queued bytes for HTTP/1.1, and of the total per stream for HTTP/2 and HTTP/3, which have
+/// no backpressure here. Further responses are ignored.
 const MOST: usize = crate::limits::HEADER_BYTES;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Listening sockets, and what to do when there is none to be had.
+//! Listening sockets, and errors in creating them.
 
 use std::{
     io,
@@ -9,11 +9,11 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::Error;
 
-/// Listens on all `addresses`. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0 has that port as well. A port that the kernel
-/// chooses is free for UDP too, so that QUIC may have it.
+/// Listens on all `addresses`. As usual on Linux, :: includes IPv4, unless 0.0.0.0 is also used with
+/// that port. A port chosen by the kernel is also free for UDP, so that QUIC can use it.
 ///
 /// # Errors
-/// When an address cannot be listened on.
+/// An address is unavailable.
 pub fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
     let open = |&address: &SocketAddr| {
         let only_v6 = is_taken_by_v4(addresses, address.port());
@@ -22,15 +22,17 @@ pub fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
     addresses.iter().map(open).collect()
 }
 
-/// Listens on each of the `addresses` with so many sockets, among which the kernel shares the connections out (SO_REUSEPORT).
+/// Listens on each of the `addresses` with several sockets, among which the kernel distributes
+/// connections (SO_REUSEPORT).
 ///
 /// # Errors
-/// When an address cannot be listened on, or somebody else does.
+/// An address is unavailable or in use.
 pub fn share(addresses: &[SocketAddr], sockets: usize) -> Result<Vec<Vec<TcpListener>>, Error> {
     let open = |&address: &SocketAddr| {
         let only_v6 = is_taken_by_v4(addresses, address.port());
         let shared = || {
-            // One that shares an address when it takes it would share it with a stranger.
+            // SO_REUSEPORT is set after the bind: otherwise the address could be shared with another
+            // program.
             let first = reserve(address, only_v6)?;
             let address = own_address(&first)?;
             first.set_reuse_port(true)?;
@@ -42,12 +44,13 @@ pub fn share(addresses: &[SocketAddr], sockets: usize) -> Result<Vec<Vec<TcpList
     addresses.iter().map(open).collect()
 }
 
-/// A socket that has an address to itself and does not listen yet. If the kernel is to find a port, it is one that nobody uses for UDP either.
+/// Binds a socket to an exclusive address, without listening. A port chosen by the kernel is also unused
+/// for UDP.
 fn reserve(address: SocketAddr, only_v6: bool) -> io::Result<Socket> {
     if address.port() != 0 {
         return bind(address, only_v6, false);
     }
-    // Each is kept until one fits, so that the kernel does not offer it twice.
+    // Rejected sockets are kept until one fits, so that the kernel does not choose their ports again.
     let mut taken = Vec::new();
     loop {
         let socket = bind(address, only_v6, false)?;
@@ -62,12 +65,11 @@ fn own_address(socket: &Socket) -> io::Result<SocketAddr> {
     socket.local_addr()?.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
-/// Whether an IPv4 address has this port, so that :: must leave it alone.
+/// Whether an IPv4 address uses this port, so that :: must not include IPv4.
 pub(super) fn is_taken_by_v4(addresses: &[SocketAddr], port: u16) -> bool {
     addresses.iter().any(|other| other.is_ipv4() && other.port() == port && port != 0)
 }
 
-/// Why there is no socket at an address.
 pub(super) fn refused(address: SocketAddr, source: io::Error) -> Error {
     match source.kind() {
         io::ErrorKind::AddrInUse => Error::AddressInUse { address },
@@ -78,7 +80,7 @@ pub(super) fn refused(address: SocketAddr, source: io::Error) -> Error {
 
 fn bind(address: SocketAddr, only_v6: bool, is_shared: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // Connections of a run before, in TIME_WAIT, do not block the port.
+    // Old connections in TIME_WAIT do not block the port.
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(is_shared)?;
     if address.is_ipv6() {
@@ -94,10 +96,10 @@ fn listening(socket: Socket) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Ports that are refused before one is taken as it is.
+/// The number of rejected ports before one is used although UDP is taken.
 const CHOICES: usize = 16;
 
-/// Connections that the kernel may hold for us: as many as it allows by default (net.core.somaxconn).
+/// The accept queue: the default limit of the kernel (net.core.somaxconn).
 const BACKLOG: i32 = 4096;
 
 #[cfg(test)]

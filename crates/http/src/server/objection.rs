@@ -1,4 +1,4 @@
-//! What clients say against a certificate with which its server can begin all the same: it has expired, or is for other names.
+//! Reasons for clients to reject a usable certificate: it has expired, or is for other names.
 
 use rustls::pki_types::{ServerName, UnixTime};
 use webpki::{EndEntityCert, KeyUsage};
@@ -6,28 +6,28 @@ use webpki::{EndEntityCert, KeyUsage};
 use super::certificate::Identity;
 use crate::pem::provider;
 
-/// Why clients refuse a certificate, whoever signed it.
+/// Why clients reject a certificate, whatever its issuer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Objection {
-    /// Its time is over.
+    /// The certificate has expired.
     #[error("it has expired")]
     Expired,
-    /// Its time has not begun.
+    /// The certificate is not valid yet.
     #[error("it is not valid yet")]
     NotValidYet,
-    /// It has other names.
+    /// The certificate is for other names.
     #[error("it is not for {0}")]
     NotFor(String),
 }
 
 impl Identity {
-    /// What clients who ask for these names, or addresses, have to say against the certificate that they are shown now. Who signed it is
-    /// theirs to know.
+    /// Why clients that connect to these names, or addresses, would reject the current certificate. The
+    /// issuer is not checked.
     pub fn objections<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Objection> {
         let shown = self.shown.now();
         let Some(Ok(leaf)) = shown.cert.first().map(EndEntityCert::try_from) else { return Vec::new() };
         let algorithms = provider().signature_verification_algorithms.all;
-        // Time is looked at first; that nobody is trusted here comes after it.
+        // webpki checks the validity period before the issuer, which is unknown here.
         let usage = KeyUsage::server_auth();
         let of_time = match leaf.verify_for_usage(algorithms, &[], &[], UnixTime::now(), usage, None, None) {
             Err(webpki::Error::CertExpired { .. }) => Some(Objection::Expired),
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// An identity with a certificate for a name, its addresses and a time.
+    /// An identity with a certificate for names, an address and a validity period.
     fn identity(from: i32, to: i32) -> Identity {
         let names = ["a.example", "*.b.example", "192.0.2.1"].map(str::to_owned);
         let mut params = CertificateParams::new(names).unwrap();

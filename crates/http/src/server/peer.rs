@@ -1,14 +1,14 @@
-//! What a handler gets to know about the client.
+//! Information about the client for handlers.
 
 use std::net::SocketAddr;
 
 use crate::Scheme;
 
-/// The other end of a request's connection.
+/// The client of a request's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// Its address.
+    /// The client's address.
     pub address: SocketAddr,
-    /// Whether it came over TLS, which is nowhere in an HTTP/1 request.
+    /// Whether the connection uses TLS, which an HTTP/1 request does not contain.
     pub scheme: Scheme,
 }

@@ -1,7 +1,8 @@
-//! How many connections each address has, so that one stranger cannot have them all.
+//! Limits the connections per client address, so that one client cannot use all of them.
 //!
-//! Servers that share it, such as those of many threads, count together. It is asked when a connection is accepted and when it ends, never
-//! for a request. An address that has none takes no memory, so that there are never more addresses than connections.
+//! Servers that share the limit, such as those of several threads, count together. The counter is
+//! updated when a connection is accepted and when it ends, not per request. An address without
+//! connections uses no memory, so there are never more entries than connections.
 
 use std::{
     collections::{HashMap, hash_map::RandomState},
@@ -17,12 +18,12 @@ use std::{
 use socket2::SockRef;
 use tokio::net::TcpStream;
 
-/// Counts connections by the addresses of their clients, and refuses those of an address that has too many.
+/// Counts connections per client address, and refuses those beyond the limit.
 ///
-/// An IPv6 address counts as its /64: that is one subscriber's, who may use all addresses of it.
+/// An IPv6 address counts as its /64: one subscriber can use all addresses of it.
 #[derive(Debug)]
 pub struct PerAddress {
-    /// By the hash of the client, so that threads seldom wait for one another.
+    /// Sharded by the hash of the client, which reduces lock contention.
     shards: [Mutex<HashMap<Client, usize>>; SHARDS],
     hasher: RandomState,
     most: AtomicUsize,
@@ -30,14 +31,13 @@ pub struct PerAddress {
     refused: AtomicU64,
 }
 
-/// A connection that counts until this is dropped.
 #[derive(Debug)]
 pub(super) struct Counted {
     all: Arc<PerAddress>,
     client: Client,
 }
 
-/// Who has connections: an IPv4 address, or the first half of an IPv6 address.
+/// The key of a client: an IPv4 address, or the first half of an IPv6 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Client {
     V4(u32),
@@ -45,7 +45,7 @@ enum Client {
 }
 
 impl PerAddress {
-    /// Counts from 0, and lets each address have so many at once; 0 counts as 1.
+    /// Creates a counter with a limit per address; 0 counts as 1.
     pub fn at_most(most: usize) -> Arc<Self> {
         Arc::new(Self {
             shards: std::array::from_fn(|_| Mutex::default()),
@@ -56,27 +56,26 @@ impl PerAddress {
         })
     }
 
-    /// How many each address may have.
+    /// Returns the limit per address.
     pub fn most(&self) -> usize {
         self.most.load(Relaxed)
     }
 
-    /// Lets each address have so many from now on; 0 counts as 1. Connections that are there stay.
+    /// Changes the limit per address; 0 counts as 1. Open connections are not closed.
     pub fn allow(&self, most: usize) {
         self.most.store(most.max(1), Relaxed);
     }
 
-    /// Connections of all addresses at this moment.
+    /// Returns the number of open connections of all addresses.
     pub fn open(&self) -> u64 {
         self.open.load(Relaxed)
     }
 
-    /// Connections that were refused since the start.
+    /// Returns the number of connections refused since the start.
     pub fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
 
-    /// Counts a connection, unless its address has too many.
     pub(super) fn admit(self: &Arc<Self>, address: SocketAddr) -> Option<Counted> {
         let client = Client::of(address.ip());
         let mut shard = self.shard(client);
@@ -91,7 +90,8 @@ impl PerAddress {
         Some(Counted { all: Arc::clone(self), client })
     }
 
-    /// Whether an address has half of what it may have. Whoever can make up addresses should not take the rest.
+    /// Whether an address has reached half of its limit. Beyond that, spoofed addresses must not be
+    /// counted.
     pub(super) fn is_half_full(&self, address: SocketAddr) -> bool {
         let client = Client::of(address.ip());
         let count = self.shard(client).get(&client).copied().unwrap_or(0);
@@ -107,7 +107,7 @@ impl PerAddress {
 
 impl Client {
     fn of(address: IpAddr) -> Self {
-        // IPv4 on a socket for both is the same client as on one of its own.
+        // An IPv4 address on a dual-stack socket is the same client as on an IPv4 socket.
         match address.to_canonical() {
             IpAddr::V4(address) => Self::V4(address.to_bits()),
             IpAddr::V6(address) => Self::V6((address.to_bits() >> 64) as u64),
@@ -128,12 +128,12 @@ impl Drop for Counted {
     }
 }
 
-/// Has a connection that is refused end at once when it is dropped: nothing of it is left for the kernel to wait for.
+/// Makes the kernel reset a refused connection when it is dropped, so that no state remains.
 pub(super) fn reset(stream: &TcpStream) {
     let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }
 
-/// Several times as many as a machine has cores, most of the time.
+/// Several times the number of cores of most machines.
 const SHARDS: usize = 64;
 
 #[cfg(test)]
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!((all.open(), all.refused()), (4, 2));
         drop((first, v6));
         assert!(from("192.0.2.7", 3).is_some());
-        // Nobody is remembered.
+        // No entries remain.
         assert_eq!(all.open(), 0);
         assert!(all.shards.iter().all(|shard| shard.lock().unwrap().is_empty()));
     }

@@ -1,6 +1,6 @@
-//! The PROXY protocol, version 2: a load balancer in front says first whose connection it passes on.
+//! The PROXY protocol, version 2: a load balancer sends the client's address first.
 //!
-//! Its header is short and comes alone in most cases; what follows it on the connection stays unread.
+//! The header is short and usually arrives in a separate segment; the data after it stays unread.
 
 use std::{
     io,
@@ -9,11 +9,12 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Reads the header from the front of a connection. Returns the client's address, or `address`, whose connection it is, if the
-/// header is about that one itself (a health check) or about one that has no Internet address.
+/// Reads the header from a connection. Returns the client's address, or `address`, the peer of the
+/// connection, if the header is for the connection itself (a health check) or contains no Internet
+/// address.
 ///
 /// # Errors
-/// When there is no such header, or it is cut short.
+/// The header is missing or truncated.
 pub async fn read_proxy_header(
     stream: &mut (impl AsyncRead + Unpin),
     address: SocketAddr,
@@ -24,19 +25,18 @@ pub async fn read_proxy_header(
         return Err(io::Error::new(io::ErrorKind::InvalidData, "no PROXY protocol header, version 2"));
     };
     if length > LONGEST {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "a PROXY protocol header that is too long"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the PROXY protocol header is too long"));
     }
     let mut rest = vec![0; length];
     stream.read_exact(&mut rest).await?;
     match command {
         LOCAL => Ok(address),
         _ => source(family, &rest).map(|source| source.unwrap_or(address)).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, "a PROXY protocol header that is cut short")
+            io::Error::new(io::ErrorKind::InvalidData, "the PROXY protocol header is truncated")
         }),
     }
 }
 
-/// Command, family and the length of the rest.
 fn begin(fixed: &[u8; FIXED]) -> Option<(u8, u8, usize)> {
     let (signature, rest) = fixed.split_at(SIGNATURE.len());
     let (version, command) = (rest[0] >> 4, rest[0] & 0x0f);
@@ -44,7 +44,8 @@ fn begin(fixed: &[u8; FIXED]) -> Option<(u8, u8, usize)> {
     is_known.then(|| (command, rest[1], usize::from(u16::from_be_bytes([rest[2], rest[3]]))))
 }
 
-/// Where the connection comes from; `Some(None)` if that has no Internet address, `None` if the addresses are cut short.
+/// The source address; `Some(None)` if it is not an Internet address, `None` if the addresses are
+/// truncated.
 fn source(family: u8, rest: &[u8]) -> Option<Option<SocketAddr>> {
     let port = |at: usize| Some(u16::from_be_bytes(rest.get(at..at + 2)?.try_into().ok()?));
     match family >> 4 {
@@ -63,7 +64,7 @@ fn source(family: u8, rest: &[u8]) -> Option<Option<SocketAddr>> {
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
 /// Signature, version and command, family, and the length of the rest.
 const FIXED: usize = 16;
-/// Addresses take 216 bytes at most; the rest are fields for which there is no use here.
+/// Addresses need at most 216 bytes; the rest are fields that are ignored here.
 const LONGEST: usize = 4096;
 const LOCAL: u8 = 0;
 const PROXY: u8 = 1;

@@ -1,4 +1,4 @@
-//! UDP sockets of a server, and the QUIC connections that come in there.
+//! The UDP sockets of a server, and incoming QUIC connections.
 
 use std::{
     io,
@@ -17,10 +17,10 @@ use tracing::debug;
 use super::{certificate::EarlyData, config::Config, context::Context, handler::Handler, listen};
 use crate::Error;
 
-/// Sockets for QUIC on all `addresses`, such as those of sockets that listen for TCP. Nobody reads from them yet.
+/// Binds UDP sockets for QUIC to all `addresses`, such as those of TCP listeners. They are not read yet.
 ///
 /// # Errors
-/// When somebody else has one of these ports.
+/// A port is in use.
 pub fn bind_udp(addresses: &[SocketAddr]) -> Result<Vec<UdpSocket>, Error> {
     let open = |&address: &SocketAddr| {
         let only_v6 = listen::is_taken_by_v4(addresses, address.port());
@@ -39,19 +39,18 @@ fn open(address: SocketAddr, only_v6: bool) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Ends of connections on these sockets, which are read from now on by the tokio runtime that this is called in.
+/// Creates endpoints on these sockets, which the current tokio runtime reads from now on.
 pub(super) fn endpoints(sockets: Vec<UdpSocket>) -> Result<Vec<Endpoint>, Error> {
     let endpoint = |socket| Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime));
     let endpoints = sockets.into_iter().map(endpoint).collect::<Result<_, _>>();
-    endpoints.map_err(|source| Error::System { what: "wait for QUIC connections", source })
+    endpoints.map_err(|source| Error::System { what: "register a QUIC socket", source })
 }
 
-/// How connections are served.
 pub(super) fn config(tls: &Arc<QuicServerConfig>, config: &Config) -> ServerConfig {
     let mut transport = TransportConfig::default();
     transport
         .max_concurrent_bidi_streams(VarInt::from_u32(config.streams))
-        // One for control and two for QPACK, and some for what a client may try out.
+        // One control stream, two QPACK streams, and some for extensions.
         .max_concurrent_uni_streams(VarInt::from_u32(16))
         .max_idle_timeout(IdleTimeout::try_from(config.read_timeout).ok());
     let mut server = ServerConfig::with_crypto(Arc::clone(tls) as _);
@@ -59,15 +58,15 @@ pub(super) fn config(tls: &Arc<QuicServerConfig>, config: &Config) -> ServerConf
     server
 }
 
-/// Permits for connections, whether they use TCP or QUIC.
 pub(super) struct Permits {
     pub(super) all: Arc<Semaphore>,
-    /// How many there are.
+    /// The total number of permits.
     pub(super) room: usize,
 }
 
-/// Accepts connections until asked to stop, and refuses them from then on. With all permits taken, no new ones are answered; when half of them are, or
-/// half of what its address may have, a client has to show that it receives what is sent to its address.
+/// Accepts connections until the stop signal, and refuses them afterwards. Without a free permit, new
+/// connections get no response. When half of the permits, or half of the limit of its address, are in
+/// use, a client must validate its address (Retry).
 pub(super) async fn accept<H: Handler>(
     endpoint: Endpoint,
     early: EarlyData,
@@ -89,12 +88,12 @@ pub(super) async fn accept<H: Handler>(
             let _ = incoming.retry();
             continue;
         }
-        // Whoever moves to another address goes on with the place that it has.
+        // A client that migrates to another address keeps its original count.
         let Some(counted) = context.admit(client) else {
             incoming.refuse();
             continue;
         };
-        debug!(%client, "a QUIC connection began");
+        debug!(%client, "a QUIC connection was accepted");
         let (context, mut cut) = (Arc::clone(&context), cut.clone());
         tokio::spawn(async move {
             tokio::select! {
@@ -104,7 +103,7 @@ pub(super) async fn accept<H: Handler>(
             drop((counted, permit));
         });
     }
-    // Connections that are there live on. Who hears that a new one is refused tries TCP at once.
+    // Open connections continue. A client whose connection is refused can try TCP immediately.
     while let Some(incoming) = endpoint.accept().await {
         incoming.refuse();
     }
@@ -119,10 +118,11 @@ async fn serve<H: Handler>(context: &Arc<Context<H>>, incoming: Incoming, early:
         }
         return;
     }
-    // A server can always send before the handshake is over; whether there is anything to answer is the client's choice.
+    // A server can always send before the handshake is complete; the client decides whether to send
+    // early data.
     match incoming.accept().map(Connecting::into_0rtt) {
         Ok(Ok((connection, handshake))) => context.serve_http3(connection, Some(handshake)).await,
         Ok(Err(_)) => {}
-        Err(error) => debug!(%client, %error, "a connection was not opened"),
+        Err(error) => debug!(%client, %error, "a connection failed before its first request"),
     }
 }

@@ -1,11 +1,13 @@
-//! A response's reason in its handler's own words, for clients that show it: over HTTP/1.1 it stands behind the status.
+//! A custom reason phrase for responses over HTTP/1.1.
 
-/// What stands behind the status in place of the usual phrase. To be put among a response's extensions; HTTP/2 and HTTP/3 have none.
+/// The reason phrase of a response, instead of the standard one. Add it to the response's extensions;
+/// HTTP/2 and HTTP/3 have no reason phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason(String);
 
 impl Reason {
-    /// Up to 512 characters of this text. What a first line cannot have becomes a question mark.
+    /// Takes up to 512 characters of this text. Characters that are not allowed in a status line are
+    /// replaced with a question mark.
     pub fn new(text: &str) -> Self {
         let allowed = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
         Self(text.chars().map(allowed).take(LONGEST).collect())
@@ -16,7 +18,7 @@ impl Reason {
     }
 }
 
-/// Far from what a client's first line may have.
+/// Far below the limits of clients.
 const LONGEST: usize = 512;
 
 #[cfg(test)]

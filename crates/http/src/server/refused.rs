@@ -1,4 +1,5 @@
-//! Who is refused by a server that takes only members: said in a sentence, and not more than once a second, as anybody can knock.
+//! Logs refused connections of a server for members, at most once per second, because anyone can
+//! connect.
 
 use std::{
     io,
@@ -11,11 +12,10 @@ use tracing::{debug, warn};
 
 use crate::clock::Clock;
 
-/// Tells the log of those who were refused.
 #[derive(Debug)]
 pub(super) struct Refused {
     clock: Clock,
-    /// Before this time nothing more is said.
+    /// Nothing is logged before this time.
     silent_until: AtomicU64,
     unsaid: AtomicU64,
 }
@@ -25,9 +25,8 @@ impl Refused {
         Self { clock: Clock::start(), silent_until: AtomicU64::new(0), unsaid: AtomicU64::new(0) }
     }
 
-    /// A handshake failed.
     pub(super) fn tell(&self, client: SocketAddr, error: &io::Error) {
-        let Some(why) = reason(error) else { return debug!(%client, %error, "a connection was not opened") };
+        let Some(why) = reason(error) else { return debug!(%client, %error, "a TLS handshake failed") };
         let now = self.clock.now();
         let silent_until = self.silent_until.load(Relaxed);
         let may_say = now >= silent_until
@@ -44,7 +43,7 @@ impl Refused {
     }
 }
 
-/// What somebody did who is no member; `None` if the connection merely ended.
+/// Why a peer is not a member; `None` if the connection merely ended.
 fn reason(error: &io::Error) -> Option<&'static str> {
     let tls = error.get_ref()?.downcast_ref::<Tls>()?;
     Some(match tls {
@@ -67,7 +66,6 @@ fn reason(error: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// A second.
 const PAUSE: u64 = 1_000_000_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Requests that a handler passes on as the lines that they are, and the lines that it passes back.
+//! Requests and responses that a handler forwards as raw header lines.
 
 use std::pin::Pin;
 
@@ -11,31 +11,31 @@ use crate::{
     http1::{Framing, head},
 };
 
-/// A request that is being passed on.
+/// A request that is being relayed.
 pub type Relaying<'h, N> = Pin<Box<dyn Future<Output = Result<Relayed<N>, Failure>> + Send + 'h>>;
 
-/// What a request that was passed on is answered with.
+/// The response to a relayed request.
 pub enum Relayed<N> {
-    /// A head that is written already.
+    /// A response whose head is already encoded.
     Lines(Lines<N>),
-    /// A response like any other.
+    /// Any other response.
     Response(Response<Body>),
 }
 
-/// A response to a GET whose head is written already.
+/// A response to a GET whose head is already encoded.
 pub struct Lines<N> {
-    /// The status line and all fields but those that say where the body ends and whether the connection is kept; without the empty line
-    /// behind them.
+    /// The status line and all fields except those for framing and persistence, without the final empty
+    /// line.
     pub head: Vec<u8>,
-    /// Where the body ends for its reader: a length, chunks, or there is none, as its length is 0.
+    /// The framing of the body: a length, chunked, or none for length 0.
     pub framing: Framing,
     /// The body.
     pub body: Body,
-    /// What the handler notes of it.
+    /// The handler's note.
     pub note: Option<N>,
 }
 
-/// A request that was passed on, as it came: to be made a whole one if there is more to do about it.
+/// A copy of a relayed request, which can be parsed if it needs further processing.
 #[derive(Debug)]
 pub struct Original {
     head: Bytes,
@@ -48,12 +48,12 @@ impl Original {
         Self { head: Bytes::copy_from_slice(head), peer, interim }
     }
 
-    /// Where its interim responses go.
+    /// The sender of its interim responses.
     pub fn interim(&self) -> &Interim {
         &self.interim
     }
 
-    /// The request; `None` if its lines are not one, as they were only looked at.
+    /// Parses the request; `None` if it is malformed, because its lines were not fully validated.
     pub fn request(&self) -> Option<Request<Body>> {
         let mut request = head::request(&self.head).ok()?.request.map(|()| Body::empty());
         request.extensions_mut().insert(self.peer);

@@ -1,4 +1,4 @@
-//! Listening, and error messages if it is impossible.
+//! Listening, and its error messages.
 
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener as StdListener};
 
@@ -19,7 +19,7 @@ fn an_address_in_use_says_so_and_what_to_do() {
 
 #[test]
 fn an_address_of_another_machine_is_refused() {
-    // TEST-NET-1, which no machine has (RFC 5737).
+    // TEST-NET-1, which is not assigned to any machine (RFC 5737).
     let error = refuse("192.0.2.1:0".parse().unwrap());
     assert!(matches!(error, Error::Listen { .. }), "{error}");
 }

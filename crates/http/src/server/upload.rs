@@ -1,4 +1,4 @@
-//! A request's body as a handler gets it: as the client sends it, if the client does.
+//! A request's body for a handler, with timeout and `100-continue`.
 
 use std::{
     pin::Pin,
@@ -16,7 +16,6 @@ use hyper::{
 use super::interim::Interim;
 use crate::{Body, Failure, body::Patient, http1::framing};
 
-/// The body of a request whose next piece may take `patience` to come.
 pub(super) fn patient(
     body: impl Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static,
     patience: Duration,
@@ -24,17 +23,16 @@ pub(super) fn patient(
     if body.is_end_stream() { Body::empty() } else { Body::stream(Patient::new(body, patience)) }
 }
 
-/// The body on a stream of HTTP/2 or HTTP/3. A client that waits to be told that somebody wants it (RFC 9110 section 10.1.1) is told so
-/// when somebody does.
+/// A body on a stream of HTTP/2 or HTTP/3. If the client expects it (RFC 9110 section 10.1.1), a 100
+/// response is sent when the handler first waits for the body.
 pub(super) fn told_to_go_on<B>(body: B, headers: &HeaderMap, interim: &Interim) -> HeldBack<B> {
     let waits = framing::has_token(headers, &EXPECT, "100-continue");
     HeldBack { body, interim: waits.then(|| interim.clone()) }
 }
 
-/// A body of which nothing may come before its client is told to go on.
+/// A body whose client waits for a 100 response.
 pub(super) struct HeldBack<B> {
     body: B,
-    /// Tells it.
     interim: Option<Interim>,
 }
 
@@ -47,7 +45,7 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for HeldBack<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        // A client that did not wait need not be told.
+        // A client that has already sent data needs no 100 response.
         if let Some(interim) = self.interim.take()
             && frame.is_pending()
         {

@@ -1,4 +1,4 @@
-//! Responses over HTTP/3, whose delivery the connection does not tell: their bodies tell it.
+//! Reports the delivery of responses over HTTP/3, from within their bodies.
 
 use std::{
     pin::Pin,
@@ -15,7 +15,6 @@ use crate::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// Has the handler told when the response's body was taken by a connection that does not tell itself.
 pub(super) fn watched<H: Handler>(mut response: Response<Body>, handler: &Arc<H>) -> Response<Body> {
     let Some(note) = response.extensions_mut().remove::<H::Note>() else { return response };
     let handler = Arc::clone(handler);
@@ -25,10 +24,10 @@ pub(super) fn watched<H: Handler>(mut response: Response<Body>, handler: &Arc<H>
     })
 }
 
-/// A body whose end, or whose being dropped before it, is told.
+/// A body that reports when it ends or is dropped.
 struct Watched<H: Handler> {
     body: Body,
-    /// What is there of it and was not taken yet.
+    /// The unread part of the last piece.
     rest: Bytes,
     taken: u64,
     is_whole: bool,
@@ -53,7 +52,7 @@ impl<H: Handler> Frames for Watched<H> {
                 }
             }
         }
-        // A piece counts as taken when it is given, so none is large.
+        // A piece counts as sent once it is returned, so pieces are small.
         let piece = this.rest.split_to(this.rest.len().min(MOST));
         this.taken += piece.len() as u64;
         Poll::Ready(Some(Ok(Frame::data(piece))))
@@ -74,12 +73,11 @@ impl<H: Handler> Unpin for Watched<H> {}
 impl<H: Handler> Drop for Watched<H> {
     fn drop(&mut self) {
         if let Some(note) = self.note.take() {
-            // A body that says that nothing more comes is not asked again.
+            // A body with `is_end_stream` is not polled again.
             let is_whole = self.is_whole || self.is_end_stream();
             self.handler.sent(note, Delivery { is_whole, body_bytes: self.taken, bytes: None });
         }
     }
 }
 
-/// Bytes of a piece.
 const MOST: usize = 64 << 10;

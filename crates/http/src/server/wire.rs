@@ -1,4 +1,4 @@
-//! The stream under HTTP/1.1 and HTTP/2: TCP, or TLS over it; under HTTP/1.1, a stream of HTTP/2 too.
+//! The stream below HTTP/1.1 and HTTP/2: TCP or TLS; for HTTP/1.1 also a stream of HTTP/2.
 
 use std::{
     io,
@@ -11,12 +11,13 @@ use tokio_rustls::server::TlsStream;
 
 use crate::{http1::Outlet, nested::Nested, sys, tunnel::Bytestream};
 
-/// The stream of a connection, in clear text or under TLS.
+/// The stream of a connection, in cleartext or over TLS.
 pub(super) trait Wire: Bytestream + Outlet + 'static {
-    /// The socket under it, if it has one to itself.
+    /// The socket, if the stream uses it exclusively.
     fn socket(&self) -> Option<BorrowedFd<'_>>;
 
-    /// Throws away what has come, `most` bytes at most, and says how many these were, 0 at the end. `None` if it has to be read.
+    /// Discards up to `most` received bytes and returns their number, 0 at the end. `None` if the stream
+    /// does not support this.
     fn poll_discard(&mut self, _cx: &mut Context<'_>, _most: usize) -> Option<Poll<io::Result<usize>>> {
         None
     }
@@ -40,7 +41,7 @@ impl Wire for TcpStream {
     }
 }
 
-/// What is encrypted is another copy.
+/// Encrypted data is a copy, so `sendfile` has no advantage.
 impl Outlet for TlsStream<TcpStream> {}
 
 impl Wire for TlsStream<TcpStream> {

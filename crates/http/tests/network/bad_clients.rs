@@ -1,5 +1,5 @@
-//! Clients of HTTP/2 that cost more than they pay for, frame by frame (RFC 9113): each is held back or cut off, what it can have is bounded,
-//! and others are served.
+//! Abusive HTTP/2 clients, frame by frame (RFC 9113): each is throttled or disconnected, its resources
+//! are bounded, and other clients are served.
 
 use std::{
     sync::{
@@ -48,13 +48,13 @@ fn get(stream: u32) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &GET)
 }
 
-/// A connection without a client's manners.
+/// A raw connection of an abusive client.
 struct Rude {
     from: OwnedReadHalf,
     to: OwnedWriteHalf,
 }
 
-/// A frame that a server sent.
+/// A frame sent by the server.
 #[derive(Debug)]
 struct Seen {
     kind: u8,
@@ -62,7 +62,7 @@ struct Seen {
 }
 
 impl Rude {
-    /// Begins with a preface and these settings.
+    /// Sends the preface and these settings.
     async fn connect(server: &Serving, settings: &[u8]) -> Self {
         let (from, to) = TcpStream::connect(server.address).await.unwrap().into_split();
         let mut rude = Self { from, to };
@@ -74,7 +74,7 @@ impl Rude {
         self.to.write_all(bytes).await
     }
 
-    /// The next frame: its kind, flags and stream, and its payload.
+    /// Reads the next frame: type, flags, stream and payload.
     async fn frame(&mut self) -> Option<([u8; 2], u32, Vec<u8>)> {
         let mut head = [0; 9];
         self.from.read_exact(&mut head).await.ok()?;
@@ -85,7 +85,7 @@ impl Rude {
         Some(([head[3], head[4]], stream, payload))
     }
 
-    /// The next frame, if there is one; pings are answered on the way.
+    /// Reads the next frame other than a ping, and acknowledges pings.
     async fn next(&mut self) -> Option<Seen> {
         loop {
             match self.frame().await? {
@@ -95,7 +95,7 @@ impl Rude {
         }
     }
 
-    /// What the next ping says, if there is one.
+    /// Returns the payload of the next ping.
     async fn pinged(&mut self) -> Option<Vec<u8>> {
         loop {
             if let ([PING, 0], _, payload) = self.frame().await? {
@@ -104,8 +104,8 @@ impl Rude {
         }
     }
 
-    /// Sends a piece over and over: a gigabyte, or until the server has had enough, or takes no more of it. How many bytes it got
-    /// rid of; what comes back is read only if it `reads`.
+    /// Sends a piece repeatedly: 1 GB, or until the server closes the connection or stops reading.
+    /// Returns the number of bytes sent; responses are read only if `reads`.
     async fn flood(mut self, piece: &[u8], reads: bool) -> u64 {
         let mut sent = 0;
         let (mut from, mut sink) = (self.from, tokio::io::sink());
@@ -144,7 +144,7 @@ fn serving(config: server::Config, handler: impl Handler) -> Serving {
     serve(Security::Clear, config, handler)
 }
 
-/// Somebody with manners is served.
+/// A well-behaved client is served.
 async fn is_well(server: &Serving) {
     for protocol in [Protocol::Http1, Protocol::Http2] {
         assert!(
@@ -153,8 +153,8 @@ async fn is_well(server: &Serving) {
     }
 }
 
-/// What the kernel's two buffers hold in one direction at most: tcp_wmem's and tcp_rmem's maximum, 4 and 6 MiB by default, 32 MiB each where
-/// somebody raised them.
+/// The most data in the kernel's two buffers in one direction: the maximum of tcp_wmem and tcp_rmem, 4
+/// and 6 MiB by default; 32 MiB each as a margin for tuned systems.
 const BUFFERS: u64 = 64 << 20;
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn who_has_much_answered_and_reads_no_answers_is_not_read_either() {
     ] {
         let rude = Rude::connect(&server, &[]).await;
         let sent = rude.flood(&piece.repeat(1000), false).await;
-        // Twice, as what is answered fills the buffers of the other direction meanwhile.
+        // Twice, because responses fill the buffers of the other direction as well.
         assert!(sent < 2 * BUFFERS, "{name}: {sent} bytes");
         is_well(&server).await;
     }
@@ -194,18 +194,19 @@ async fn a_header_that_is_small_on_the_wire_alone_reaches_no_handler() {
         counted.fetch_add(1, Relaxed);
         plain(request)
     });
-    // A field of 3900 bytes that goes into the table, and then ten thousand times the first line of the table: 39 MB in 14 KB.
+    // A field of 3900 bytes that enters the dynamic table, followed by ten thousand references to it: 39
+    // MB in 14 KB.
     let field = [&[0x40, 1, b'x', 0x7f, 0xbd, 0x1d][..], &[b'y'; 3900]].concat();
     let bomb = [&GET[..], &field, &[0x80 | 62; 10_000]].concat();
     let mut rude = Rude::connect(&server, &[]).await;
     rude.say(&frame(HEADERS, END_STREAM | END_HEADERS, 1, &bomb)).await.unwrap();
-    // Its end, or an answer that says that it was too much.
+    // The connection ends, or the response is an error.
     while rude.next().await.is_some_and(|seen| seen.stream != 1) {}
     assert_eq!(seen.load(Relaxed), 0);
     is_well(&server).await;
 }
 
-/// Counts those whose answer is waited for, and tells of each that begins.
+/// Reports each request that begins, and counts those without a response.
 struct Endless {
     begun: mpsc::UnboundedSender<()>,
     waiting: Arc<AtomicUsize>,
@@ -223,7 +224,7 @@ impl Handler for Endless {
     type Note = ();
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
-        // Those who are well are answered.
+        // Well-behaved clients get a response.
         if request.uri().host() != Some("a") {
             return plain(request).await;
         }
@@ -240,19 +241,19 @@ async fn who_takes_back_what_it_asks_for_is_cut_off() {
     let (begun, mut begins) = mpsc::unbounded_channel();
     let server = serving(server::Config::default(), Endless { begun, waiting: Arc::clone(&waiting) });
     let reset = |stream| frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes());
-    // As fast as it can.
+    // As fast as possible.
     let rude = Rude::connect(&server, &[]).await;
     let many: Vec<_> = (0..100_000).flat_map(|number| [get(2 * number + 1), reset(2 * number + 1)]).collect();
     let sent = rude.flood(&many.concat(), true).await;
     let began = std::iter::from_fn(|| begins.try_recv().ok()).count();
     assert!(sent < BUFFERS && began < 1000, "{sent} bytes, {began} requests");
-    // One after the other, each when its handler has begun.
+    // One request at a time, each cancelled once its handler has started.
     let mut rude = Rude::connect(&server, &[]).await;
     let mut asked = 0;
     while asked < 10_000 && rude.say(&get(2 * asked + 1)).await.is_ok() {
         tokio::select! {
             _ = begins.recv() => {}
-            // The connection's end.
+            // The end of the connection.
             () = async { while rude.next().await.is_some() {} } => break,
         }
         if rude.to.write_all(&reset(2 * asked + 1)).await.is_err() {
@@ -277,7 +278,7 @@ async fn who_answers_pings_and_does_nothing_else_loses_the_connection() {
     let server = serving(brief(), endless);
     let mut idle = Rude::connect(&server, &[]).await;
     while idle.next().await.is_some() {}
-    // SETTINGS_INITIAL_WINDOW_SIZE of nothing, and of 20 000 bytes, for which there is a body without end.
+    // SETTINGS_INITIAL_WINDOW_SIZE of 0, and of 20 000 bytes, with an endless response body.
     for (window, pieces) in [(0_u32, 0), (20_000, 2)] {
         let mut reader = Rude::connect(&server, &[&[0, 4][..], &window.to_be_bytes()].concat()).await;
         reader.say(&get(1)).await.unwrap();
@@ -289,7 +290,7 @@ async fn who_answers_pings_and_does_nothing_else_loses_the_connection() {
         assert_eq!(heads, 1);
         assert!(came >= pieces, "{came}");
     }
-    // Nor does one that stops in the middle of its own body.
+    // The same for a client that stops in the middle of its request body.
     let upload = serving(brief(), async |request: Request<Body>| {
         request.into_body().collect(1 << 20).await.map(|_| Response::new(Body::empty()))
     });
@@ -312,13 +313,13 @@ async fn who_waits_for_us_is_pinged_and_gone_when_it_does_not_answer() {
     let mut rude = Rude::connect(&server, &[]).await;
     rude.say(&get(1)).await.unwrap();
     begins.recv().await.unwrap();
-    // Twice as many as its patience with a connection on which nothing is asked for would allow.
+    // Twice as many as the timeout of an idle connection would allow.
     for _ in 0..4 {
         let payload = rude.pinged().await.unwrap();
         assert_eq!(waiting.load(Relaxed), 1);
         rude.say(&frame(PING, ACK, 0, &payload)).await.unwrap();
     }
-    // The fifth, which is not answered.
+    // The fifth ping is not acknowledged.
     rude.pinged().await.unwrap();
     assert!(rude.pinged().await.is_none());
     while waiting.load(Relaxed) > 0 {
@@ -330,7 +331,7 @@ async fn who_waits_for_us_is_pinged_and_gone_when_it_does_not_answer() {
 async fn thousands_who_say_nothing_are_in_nobodys_way_and_not_for_long() {
     let server =
         serving(server::Config { read_timeout: Duration::from_secs(1), ..Default::default() }, plain);
-    // Nothing, half of a request, and a whole one.
+    // No request, half of a request, and a complete request.
     let words = ["", "GET / HTTP/1.1\r\nHo", "GET / HTTP/1.1\r\nHost: b\r\n\r\n"];
     let mut idle = Vec::new();
     for words in words.into_iter().cycle().take(3000) {

@@ -1,4 +1,4 @@
-//! Clients of HTTP/3 that cost more than they pay for, frame by frame (RFC 9114, RFC 9204).
+//! Abusive HTTP/3 clients, frame by frame (RFC 9114, RFC 9204).
 
 use std::{
     sync::{
@@ -22,17 +22,17 @@ use crate::{
 
 /// An empty SETTINGS frame on a control stream.
 const CONTROL: [u8; 3] = [0, 4, 0];
-/// ":method: GET", ":scheme: https", ":path: /" and ":authority: a" (RFC 9204 appendix A), behind a prefix that says that no table is
-/// needed.
+/// ":method: GET", ":scheme: https", ":path: /" and ":authority: a" (RFC 9204 appendix A), after a
+/// prefix without a dynamic table.
 const GET: [u8; 8] = [0, 0, 0xc0 | 17, 0xc0 | 23, 0xc0 | 1, 0x50, 1, b'a'];
 
-/// A frame, with its length in four bytes.
+/// A frame with a four-byte length.
 pub fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = 0x8000_0000 | u32::try_from(payload.len()).unwrap();
     [&[kind][..], &length.to_be_bytes(), payload].concat()
 }
 
-/// Keeps its connection alive whatever happens on it, and has room for 10 000 bytes of each stream.
+/// Connects with keep-alive and a window of 10 000 bytes per stream.
 pub async fn connect(server: &Serving) -> (Endpoint, Connection) {
     let mut transport = TransportConfig::default();
     transport.keep_alive_interval(Some(Duration::from_millis(20)));
@@ -45,7 +45,7 @@ pub async fn connect(server: &Serving) -> (Endpoint, Connection) {
     let connection = endpoint.connect_with(config, server.address, "localhost").unwrap().await.unwrap();
     let mut control = connection.open_uni().await.unwrap();
     control.write_all(&CONTROL).await.unwrap();
-    // It stays open as long as the connection does.
+    // Keeps the control stream open for the lifetime of the connection.
     std::mem::forget(control);
     (endpoint, connection)
 }
@@ -59,7 +59,7 @@ async fn is_well(server: &Serving) {
     assert!(trace.last_byte().is_some());
 }
 
-/// Counts its requests.
+/// A server that counts its requests.
 fn counting(config: server::Config) -> (Serving, Arc<AtomicUsize>) {
     let seen = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&seen);
@@ -74,7 +74,8 @@ fn counting(config: server::Config) -> (Serving, Arc<AtomicUsize>) {
 async fn a_header_that_is_small_on_the_wire_alone_reaches_no_handler() {
     let (server, seen) = counting(server::Config::default());
     let (_endpoint, connection) = connect(&server).await;
-    // Number 85 of the static table, a Content-Security-Policy of 108 bytes in two: 3 MB in 60 KB.
+    // Number 85 of the static table, a Content-Security-Policy of 108 bytes, encoded in two bytes: 3 MB
+    // in 60 KB.
     let bomb = [&GET[..], &[0xff, 85 - 63].repeat(30_000)].concat();
     let (mut to, mut from) = connection.open_bi().await.unwrap();
     to.write_all(&frame(1, &bomb)).await.unwrap();
@@ -90,11 +91,11 @@ async fn a_header_that_is_small_on_the_wire_alone_reaches_no_handler() {
 async fn no_table_of_fields_grows() {
     let (server, seen) = counting(server::Config::default());
     let (_endpoint, connection) = connect(&server).await;
-    // An encoder stream that wants a table of 4096 bytes, and puts "x: yyy…" into it over and over.
+    // An encoder stream that sets a table capacity of 4096 bytes and inserts "x: yyy…" repeatedly.
     let mut encoder = connection.open_uni().await.unwrap();
     let insert = [&[0x40 | 1, b'x', 0x7f, 0x81, 0x06][..], &[b'y'; 896]].concat();
     encoder.write_all(&[&[2, 0x3f, 0xe1, 0x1f][..], &insert.repeat(4)].concat()).await.unwrap();
-    // The first line of the table, which the server never said it has: no request comes of it.
+    // The first entry of the dynamic table, which the server did not enable: the request is rejected.
     let (mut to, mut from) = connection.open_bi().await.unwrap();
     let sent = to.write_all(&frame(1, &[&[2, 0][..], &GET[2..], &[0x80]].concat())).await;
     let _ = sent.is_ok().then(|| to.finish());

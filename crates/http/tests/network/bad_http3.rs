@@ -1,4 +1,4 @@
-//! Servers that speak HTTP/3 wrongly or without end, frame by frame (RFC 9114 section 7).
+//! Servers that violate HTTP/3 or send endlessly, frame by frame (RFC 9114 section 7).
 
 use http::{
     Failure, Origin,
@@ -16,8 +16,8 @@ const EARLY_HINTS: [u8; 5] = [1, 3, 0, 0, 0xc0 | 24];
 /// The same with ":status: 200".
 const OK: [u8; 5] = [1, 3, 0, 0, 0xc0 | 25];
 
-/// A server that answers a request with these bytes, and then with a piece over and over: a gigabyte, or until its client has had
-/// enough. How many bytes it got rid of.
+/// A server that responds with these bytes, followed by a piece repeatedly: 1 GB, or until the client
+/// closes the connection. Returns the number of bytes sent.
 fn server(first: Vec<u8>, piece: Vec<u8>) -> (Origin, oneshot::Receiver<u64>) {
     let (endpoint, origin) = quic();
     let (count, counted) = oneshot::channel();
@@ -33,14 +33,14 @@ fn server(first: Vec<u8>, piece: Vec<u8>) -> (Origin, oneshot::Receiver<u64>) {
             sent += piece.len() as u64;
         }
         let _ = response.finish();
-        // Nobody may be there to be told.
+        // The receiver may have been dropped.
         let _ = count.send(sent);
         connection.closed().await;
     });
     (origin, counted)
 }
 
-/// How a request ends, if it does.
+/// The failure of a request.
 async fn outcome(origin: &Origin) -> Failure {
     let client = client(Protocol::Http3, Limits::default());
     let (trace, response) = get(&client, origin).await;
@@ -61,7 +61,7 @@ async fn each_breach_of_the_protocol_has_its_name() {
         ("no status", vec![1, 2, 0, 0], "http/3: H3_MESSAGE_ERROR"),
         ("half a frame", vec![1, 9, 0, 0], "http/3: H3_FRAME_ERROR"),
         ("half a body", [&OK[..], &[0, 9, b'x']].concat(), "http/3: H3_FRAME_ERROR"),
-        // By RFC 9114 section 4.1.2 a malformed message; the library has this name for it.
+        // RFC 9114 section 4.1.2 calls this a malformed message; h3 reports this code.
         ("nothing", vec![], "http/3: H3_FRAME_UNEXPECTED"),
         ("hints alone", EARLY_HINTS.to_vec(), "http/3: H3_FRAME_UNEXPECTED"),
     ] {
@@ -72,12 +72,12 @@ async fn each_breach_of_the_protocol_has_its_name() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_header_without_end_is_given_up_early() {
-    // A frame of HEADERS, and one that nobody knows, of a gigabyte: its length takes 8 bytes.
+    // A HEADERS frame, and a frame of an unknown type, of 1 GB: the length takes 8 bytes.
     let length = (0xc0 << 56 | 1_u64 << 30).to_be_bytes();
     for kind in [1, 0x21] {
         let (origin, sent) = server([&[kind][..], &length, &[0, 0]].concat(), vec![0; 65_536]);
         assert_eq!(outcome(&origin).await, Failure::TooLarge);
-        // No more left the server than the client's window lets through before it reads.
+        // The server sends no more than the client's window without reads.
         assert!(sent.await.unwrap() <= http::limits::STREAM_WINDOW.into());
     }
 }

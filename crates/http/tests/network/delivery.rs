@@ -1,4 +1,4 @@
-//! A handler that noted something of a request is told what became of its response.
+//! The result of a response is reported to a handler that attached a note.
 
 use http::{
     Body, Bytes, Client, Failure, Method, Request, Response,
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::support::{VERSIONS, client, fetch, get, serve_as};
 
-/// Answers a GET with a whole body and a POST with one that breaks off.
+/// Responds to a GET with a complete body and to a POST with a truncated one.
 struct Noting(mpsc::UnboundedSender<(String, Delivery)>);
 
 impl Handler for Noting {
@@ -42,7 +42,7 @@ async fn a_handler_is_told_what_became_of_a_response() {
         let (tell, mut told) = mpsc::unbounded_channel();
         let server = serve_as(protocol, Noting(tell));
         let client = client(protocol, Limits::default());
-        // Not noted, and so not told.
+        // Without a note there is no report.
         fetch(&client, &server.origin, "DELETE").await;
         fetch(&client, &server.origin, "GET").await;
         let (note, delivery) = told.recv().await.unwrap();
@@ -56,7 +56,7 @@ async fn a_handler_is_told_what_became_of_a_response() {
         assert!(delivery.is_whole);
         let mut trace = Trace::start(client.clock().now());
         let broken = client.send(&server.origin, crate::support::request("POST", Body::empty()), &mut trace);
-        // The failure may be there before the header is.
+        // The failure may arrive before the header.
         if let Ok(response) = broken.await {
             response.into_body().collect(10).await.unwrap_err();
         }
@@ -65,7 +65,7 @@ async fn a_handler_is_told_what_became_of_a_response() {
     }
 }
 
-/// Answers with a look, with as many bytes as the path says.
+/// Responds immediately, with the length given by the path.
 struct Quick(mpsc::UnboundedSender<(u64, Delivery)>);
 
 impl Handler for Quick {
@@ -97,7 +97,7 @@ async fn what_is_answered_with_a_look_arrives_whole_and_is_told_too() {
     for protocol in [Protocol::Http2, Protocol::Http3] {
         let (tell, mut told) = mpsc::unbounded_channel();
         let server = serve_as(protocol, Quick(tell));
-        // A window that some of the bodies are larger than.
+        // Some of the bodies exceed this window.
         let windows = Windows { stream: 100_000, connection: 150_000 };
         let config = Config { protocol, windows, trust: Trust::Anyone, ..Config::default() };
         let client = Client::new(&config).unwrap();
@@ -108,7 +108,7 @@ async fn what_is_answered_with_a_look_arrives_whole_and_is_told_too() {
             client.send(&server.origin, request, &mut trace).await.unwrap().into_body()
         };
         for length in [0, 10, 99_999, 100_001, 1_000_000] {
-            // Two at once, that share the connection's window.
+            // Two concurrent requests, which share the connection's window.
             let both = tokio::join!(ask(Method::GET, length), ask(Method::GET, length));
             for body in [both.0, both.1] {
                 assert!(body.collect(1 << 20).await.unwrap() == letters(length), "{protocol:?} {length}");
@@ -119,7 +119,7 @@ async fn what_is_answered_with_a_look_arrives_whole_and_is_told_too() {
             assert_eq!(ask(Method::HEAD, length).await.collect(0).await.unwrap(), "");
             assert!(told.recv().await.unwrap().1.is_whole);
         }
-        // Who goes away in the middle.
+        // A client that disconnects during the response.
         drop(ask(Method::GET, 100 << 20).await);
         assert!(!told.recv().await.unwrap().1.is_whole, "{protocol:?}");
     }

@@ -1,4 +1,4 @@
-//! Requests ahead of a handshake: which of them go there, and what a server makes of them.
+//! Early data: which requests use it, and how servers react.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -37,7 +37,7 @@ fn identity() -> Identity {
     Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity
 }
 
-/// A server of this identity, which knows the sessions of its own connections and no others.
+/// A server with this identity, which stores the sessions of its own connections only.
 fn serve(at: SocketAddr, identity: &Identity, handler: impl Handler) -> (SocketAddr, Stop, JoinHandle<()>) {
     let server = Server::listen(&[at]).unwrap();
     let address = server.addresses().unwrap()[0];
@@ -58,7 +58,8 @@ fn origin(address: SocketAddr) -> Origin {
     format!("https://{address}").parse().unwrap()
 }
 
-/// Of a request that went through: what became of it ahead of the handshake, and whether it waited for one.
+/// For a successful request: the result of early data, whether the session was resumed, and whether the
+/// request waited for a handshake.
 fn fate(trace: &Trace) -> (Option<Early>, Option<bool>, bool) {
     (trace.early, trace.resumed, trace.quic.or(trace.tls).is_some())
 }
@@ -66,7 +67,7 @@ fn fate(trace: &Trace) -> (Option<Early>, Option<bool>, bool) {
 const WHOLE: (Option<Early>, Option<bool>, bool) = (None, Some(false), true);
 const RESUMED: (Option<Early>, Option<bool>, bool) = (None, Some(true), true);
 const ACCEPTED: (Option<Early>, Option<bool>, bool) = (Some(Early::Accepted), Some(true), false);
-/// The server knows no such session.
+/// The server does not have the session.
 const REJECTED: (Option<Early>, Option<bool>, bool) = (Some(Early::Rejected), Some(false), true);
 
 #[tokio::test(flavor = "current_thread")]
@@ -95,7 +96,7 @@ async fn no_server_takes_any_unless_it_was_told_to() {
             assert_eq!(fate(&fetch(&client, &origin(address), "GET").await), RESUMED, "{protocol:?}");
         }
     }
-    // Nor over TCP where it takes some over QUIC.
+    // Early data is not used over TCP even if the server accepts it over QUIC.
     let (address, ..) = serve(anywhere(), &identity().with_early_data(), method);
     let client = coming_back(Protocol::Http2);
     assert_eq!(fate(&fetch(&client, &origin(address), "GET").await), WHOLE);
@@ -128,7 +129,7 @@ async fn what_a_server_does_not_take_is_sent_again_on_the_same_connection() {
     assert_eq!(fate(&fetch(&client, &origin(address), "GET").await), ACCEPTED);
 }
 
-/// Waits until a server that ended has let go of its port.
+/// Waits until a stopped server has released its port.
 async fn until_free(address: SocketAddr) {
     while UdpSocket::bind(address).await.is_err() {
         tokio::task::yield_now().await;
@@ -140,7 +141,7 @@ async fn a_server_to_which_it_is_too_early_is_asked_again() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let (address, ..) = serve(anywhere(), &identity().with_early_data(), move |request: Request<Body>| {
-        // The second request is the one that comes early.
+        // The second request is sent as early data.
         let is_early = counted.fetch_add(1, Relaxed) == 1;
         async move {
             let mut response = method(request).await?;
@@ -196,7 +197,7 @@ async fn what_may_do_harm_twice_waits_for_the_handshake_and_nothing_is_answered_
     let Ok((second, _)) = connect(relay.address).into_0rtt() else { panic!("no session is resumed") };
     let _control = settings(&second).await;
     let _answers = [ask(&second, POST).await, ask(&second, GET).await];
-    // The handshake is never over. The POST came first, and waits for that.
+    // The handshake never completes. The POST arrived first and waits for it.
     assert_eq!(handled.recv().await.unwrap(), "GET");
 
     let somebody = UdpSocket::bind(anywhere()).await.unwrap();
@@ -205,7 +206,8 @@ async fn what_may_do_harm_twice_waits_for_the_handshake_and_nothing_is_answered_
     for datagram in flight {
         somebody.send_to(&datagram, address).await.unwrap();
     }
-    // The server takes datagrams in their order: it has seen to those when it answers this.
+    // The server processes datagrams in order, so it has processed those before it responds to this
+    // request.
     let third = connect(address).await.unwrap();
     let _control = settings(&third).await;
     ask(&third, POST).await.read_to_end(1000).await.unwrap();
@@ -213,11 +215,11 @@ async fn what_may_do_harm_twice_waits_for_the_handshake_and_nothing_is_answered_
     assert!(handled.try_recv().is_err());
 }
 
-/// Passes datagrams on between clients and a server.
+/// Forwards datagrams between clients and a server.
 struct Relay {
     address: SocketAddr,
-    /// Whether clients get no further than their first flight: what they send after an answer came is kept back, unless it is ahead of
-    /// the handshake.
+    /// Whether only the first flight of clients is forwarded: their packets after a response are
+    /// dropped, except early data.
     is_cut: Arc<AtomicBool>,
     /// The first flights since then.
     flight: Arc<Mutex<Vec<Vec<u8>>>>,
@@ -258,7 +260,7 @@ impl Relay {
     }
 }
 
-/// The way back to a client.
+/// Forwards datagrams to a client.
 async fn back(way: Arc<UdpSocket>, socket: Arc<UdpSocket>, client: SocketAddr, is_answered: Arc<AtomicBool>) {
     let mut datagram = [0; 2048];
     while let Ok(length) = way.recv(&mut datagram).await {
@@ -267,18 +269,18 @@ async fn back(way: Arc<UdpSocket>, socket: Arc<UdpSocket>, client: SocketAddr, i
     }
 }
 
-/// Numbers of ":method" in QPACK's static table (RFC 9204 appendix A).
+/// Indices of ":method" in QPACK's static table (RFC 9204 appendix A).
 const GET: u8 = 17;
 const POST: u8 = 20;
 
-/// Opens the control stream, with an empty SETTINGS frame. It has to live as long as the connection.
+/// Opens the control stream, with an empty SETTINGS frame. It must live as long as the connection.
 async fn settings(connection: &quinn::Connection) -> quinn::SendStream {
     let mut control = connection.open_uni().await.unwrap();
     control.write_all(&[0, 4, 0]).await.unwrap();
     control
 }
 
-/// Makes a request, frame by frame, and returns where it is answered.
+/// Sends a request, frame by frame, and returns the stream of its response.
 async fn ask(connection: &quinn::Connection, method: u8) -> quinn::RecvStream {
     let (mut request, answer) = connection.open_bi().await.unwrap();
     // HEADERS: the method, "https", "/" and the authority "a".
@@ -287,7 +289,7 @@ async fn ask(connection: &quinn::Connection, method: u8) -> quinn::RecvStream {
     answer
 }
 
-/// A client of QUIC that trusts this authority, and sends ahead of the handshake.
+/// A QUIC client that trusts this authority and sends early data.
 fn trusting(ca_pem: &str) -> quinn::ClientConfig {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap()).unwrap();

@@ -1,4 +1,5 @@
-//! Requests before the handshake has ended (0-RTT, RFC 8446 section 2.3) can be sent again by whoever saw them: a server takes none unless it is told to.
+//! Early data (0-RTT, RFC 8446 section 2.3) can be replayed: a server accepts it only if configured to
+//! do so.
 
 use std::{
     io::{Read, Write},
@@ -16,7 +17,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-/// Trusts everybody.
+/// Accepts any certificate.
 #[derive(Debug)]
 struct Anyone;
 
@@ -55,7 +56,7 @@ impl ServerCertVerifier for Anyone {
     }
 }
 
-/// A client that would send early data wherever it may.
+/// A client that sends early data if permitted.
 pub fn anyone() -> rustls::ClientConfig {
     let mut config = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -71,7 +72,7 @@ async fn plain(_: Request<Body>) -> Result<Response<Body>, Failure> {
     Ok(Response::new(Body::whole("plain")))
 }
 
-/// What a server says to a request on a connection of its own, after which handshake, and whether early data could have been sent.
+/// Returns the response on a new connection, the kind of handshake, and whether early data was possible.
 fn said(config: Arc<rustls::ClientConfig>, server: SocketAddr) -> (String, HandshakeKind, bool) {
     let mut tls = ClientConnection::new(config, ServerName::try_from("localhost").unwrap()).unwrap();
     let may_be_early = tls.early_data().is_some();
@@ -104,10 +105,10 @@ async fn a_session_over_quic_is_resumed_without_them() {
     let endpoint = Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
     for _ in 0..3 {
         let connecting = endpoint.connect_with(config.clone(), server.address, "localhost").unwrap();
-        // What a ticket allows would be sent at once here.
+        // If a ticket allowed early data, it would be sent here.
         let connecting = connecting.into_0rtt().err().expect("no ticket allows early data");
         let connection = connecting.await.unwrap();
-        // The ticket comes behind the handshake, before the server's settings.
+        // The ticket follows the handshake, before the server's settings.
         let mut control = connection.accept_uni().await.unwrap();
         assert_eq!(control.read_chunk(1, true).await.unwrap().unwrap().bytes[0], 0);
         connection.close(0_u32.into(), b"");

@@ -1,4 +1,4 @@
-//! What breaks off is never ended as if it were whole.
+//! A truncated message is never ended normally.
 
 use std::{
     pin::Pin,
@@ -17,7 +17,7 @@ use crate::support::{
     Security, VERSIONS, client, get, read_head, request, responder, serve, serve_as, serve_clear, write,
 };
 
-/// Two pieces of a body, and then nothing more, or a panic.
+/// Two pieces of a body, followed by a drop of the sender or a panic.
 #[derive(Debug, Clone, Copy)]
 enum Ending {
     Dropped,
@@ -37,12 +37,12 @@ fn broken(ending: Ending) -> Body {
     body
 }
 
-/// All that a server sends on one connection in clear text.
+/// All bytes that a server sends on one cleartext connection.
 async fn raw(address: std::net::SocketAddr) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     write(&mut stream, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
     let mut all = String::new();
-    // It may be closed with or without notice.
+    // The connection may be closed or reset.
     let _ = stream.read_to_string(&mut all).await;
     all
 }
@@ -68,7 +68,7 @@ async fn a_response_that_breaks_off_has_no_clean_end() {
     }
 }
 
-/// A body that has failed before there is any of it.
+/// A body that fails before its first frame.
 struct Failed(Option<u64>);
 
 impl Frames for Failed {
@@ -138,7 +138,7 @@ async fn a_request_that_breaks_off_reaches_no_handler_as_a_whole_one() {
         let (sender, body) = Body::channel(1);
         tokio::spawn(async move {
             sender.send("some").await.unwrap();
-            // What breaks off before anything was sent reaches nobody.
+            // A body that fails before anything was sent reaches no handler.
             arrival.await.unwrap();
             drop(sender);
         });

@@ -1,4 +1,4 @@
-//! What a server says in HTTP/1.1: which responses leave their connection to the next request, and which are none.
+//! HTTP/1.1 responses: after which of them the connection is reused, and which are invalid.
 
 use http::{
     Body, Failure,
@@ -21,7 +21,7 @@ async fn which_responses_leave_their_connection_to_the_next_request() {
         ("GET", "HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 2\r\n\r\nab", true),
         ("GET", "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nab", false),
         ("GET", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nab", false),
-        // More than was asked for: nobody knows whose answer it is.
+        // Unsolicited data: the request to which it belongs is unknown.
         ("GET", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nabHTTP/1.1 200 OK\r\n", false),
         ("HEAD", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab", false),
         ("GET", "HTTP/1.1 204 No Content\r\n\r\n\r\n", false),
@@ -48,15 +48,15 @@ async fn what_is_no_response_says_so() {
         ("HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n", Failure::Garbled),
         ("HTTP/1.1 200 OK\r\na : b\r\n\r\n", Failure::Garbled),
         ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", Failure::Garbled),
-        // Nobody asked for another protocol.
+        // The client did not request another protocol.
         ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", Failure::Garbled),
-        // It says no more, and is not waited for.
+        // The client does not wait for more data.
         ("220 mail.example ESMTP\r\n", Failure::Garbled),
     ] {
         let server = responder(move |mut stream| async move {
             read_head(&mut stream).await;
             write(&mut stream, answer).await;
-            // Until the client has had enough.
+            // Until the client disconnects.
             let _ = stream.read_u8().await;
         })
         .await;
@@ -74,7 +74,7 @@ async fn an_answer_is_read_although_the_server_takes_no_more_of_the_request() {
     let server = responder(async |mut stream| {
         read_head(&mut stream).await;
         write(&mut stream, "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\n\r\nno").await;
-        // The body is left in the kernel; more than its buffers hold is on the way.
+        // The body is larger than the kernel's buffers and remains unread.
         let _ = std::future::pending::<()>().await;
     })
     .await;
@@ -87,7 +87,7 @@ async fn an_answer_is_read_although_the_server_takes_no_more_of_the_request() {
     assert_eq!(fetch_reused(&client, &server).await, (Some(false), 2), "the rest of the body is in the way");
 }
 
-/// Whether another request reuses a connection, as far as its trace says, and how many connections there are.
+/// Whether another request reuses a connection according to its trace, and the number of connections.
 async fn fetch_reused(client: &http::Client, server: &crate::support::Responder) -> (Option<bool>, usize) {
     let (trace, response) = get(client, &server.origin).await;
     drop(response);

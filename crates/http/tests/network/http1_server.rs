@@ -1,4 +1,4 @@
-//! What a server makes of bytes over HTTP/1.1: which are requests, where each ends, and what comes back.
+//! The server's HTTP/1.1 parser: which bytes are requests, where each ends, and the responses.
 
 use std::{
     fs::File,
@@ -21,7 +21,7 @@ use tokio::{
 
 use crate::support::{Security, Serving, client, get, serve, serve_clear};
 
-/// Answers each request with its method, target and body, and remembers which there were.
+/// Responds to each request with its method, target and body, and records the requests.
 #[derive(Clone, Default)]
 struct Echo(Arc<Mutex<Vec<String>>>);
 
@@ -43,7 +43,7 @@ impl Handler for Echo {
     }
 }
 
-/// What a server sends for these bytes until it closes the connection; the client closes its own side then.
+/// The server's output for these bytes until it closes the connection; the client closes its side then.
 async fn said(serving: &Serving, bytes: impl AsRef<[u8]>) -> String {
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
     let mut said = Vec::new();
@@ -52,13 +52,13 @@ async fn said(serving: &Serving, bytes: impl AsRef<[u8]>) -> String {
     String::from_utf8(said).unwrap()
 }
 
-/// The statuses of responses in a row.
+/// The statuses of consecutive responses.
 fn statuses(said: &str) -> Vec<u16> {
     let begins = said.match_indices("HTTP/1.").filter(|(at, _)| said[at + 8..].starts_with(' '));
     begins.map(|(at, _)| said[at + 9..at + 12].parse().unwrap()).collect()
 }
 
-/// What a request that must not be there would be.
+/// A request that must not be recognised.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn what_two_servers_could_read_differently_is_refused_and_ends_the_connect
     }
 }
 
-/// What is in no order as chunks.
+/// Invalid chunked coding.
 const GARBLED: [&str; 6] = [
     "zz\r\nab\r\n",
     "-1\r\nab\r\n",
@@ -152,7 +152,7 @@ async fn a_body_that_is_garbled_fails_and_ends_the_connection() {
         }
         stream.write_all([garbled, SMUGGLED].concat().as_bytes()).await.unwrap();
         let mut said = String::new();
-        // The handler gives up with the body, which gives no response.
+        // The handler fails with the body, so there is no response.
         let _ = stream.read_to_string(&mut said).await;
         assert_eq!((said.as_str(), echo.seen()), ("", vec!["POST /x".to_owned()]), "{garbled:?}");
     }
@@ -181,7 +181,7 @@ async fn an_absolute_target_names_the_host_and_a_higher_minor_version_is_http_1_
         ("GET /x HTTP/1.2\r\nHost: a\r\n\r\n", "/x a HTTP/1.1"),
         ("GET http://b/x HTTP/1.7\r\nHost: a\r\n\r\n", "http://b/x b HTTP/1.1"),
     ] {
-        // The connection is kept for another one.
+        // The connection persists.
         let last = "GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
         let said = said(&serving, [request, last].concat()).await;
         assert_eq!(statuses(&said), [200, 200], "{request:?}: {said}");
@@ -206,7 +206,7 @@ async fn requests_in_a_row_are_answered_in_order() {
     .await;
     assert_eq!(statuses(&said), [200; 6], "{said}");
     assert!(said.contains("POST /2 ab") && said.contains("POST /4 cd"), "{said}");
-    // The server itself answers OPTIONS *.
+    // The server itself responds to OPTIONS *.
     assert!(said.contains("\r\nallow: GET, HEAD, "), "{said}");
     assert_eq!(echo.seen(), ["GET /1", "POST /2", "HEAD /3", "POST /4", "GET /5"]);
     let head = &said[said.find("\r\n\r\nPOST /2 ab").unwrap()..];
@@ -269,7 +269,7 @@ async fn a_client_that_waits_is_told_to_go_on_only_when_somebody_reads() {
     stream.write_all(["abc", &rest].concat().as_bytes()).await.unwrap();
     let mut said = String::new();
     stream.read_to_string(&mut said).await.unwrap();
-    // The body that was refused was never sent: nothing can follow.
+    // The rejected body was never sent, so no request can follow.
     assert_eq!(statuses(&said), [200, 413], "{said}");
 }
 
@@ -285,7 +285,8 @@ async fn a_body_that_nobody_reads_is_in_nobodys_way_unless_it_is_large() {
     assert_eq!(statuses(&said(&serving, upload(600_000)).await), [200], "and the answer is not lost");
 }
 
-/// Says how many bytes a body has, without looking at them, and whether one of those it was given was not from the client.
+/// Responds with the length of a body, without using its data, and whether one of the pieces was a
+/// placeholder.
 async fn counts(request: Request<Body>) -> Result<Response<Body>, Failure> {
     let mut body = request.into_body();
     body.only_count();
@@ -374,7 +375,7 @@ async fn who_does_not_go_on_is_not_waited_for() {
     let serving = serve(Security::Clear, config, endless);
     assert_eq!(said(&serving, "").await, "", "an idle one is closed");
     assert_eq!(statuses(&said(&serving, "GET / HTTP/1.1\r\n").await), [408]);
-    // One that does not read its response holds the connection no longer than that either.
+    // A client that does not read its response does not delay the shutdown any longer.
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     let mut byte = [0];
@@ -394,7 +395,7 @@ async fn a_header_is_bounded() {
     }
 }
 
-/// Answers one target at once, and others the long way.
+/// Serves one target immediately, and others through `handle`.
 struct Quick;
 
 impl Handler for Quick {
@@ -440,7 +441,7 @@ async fn what_is_plain_can_be_answered_at_once() {
     assert_eq!(statuses(&said(&serving, twice).await), [400]);
 }
 
-/// Answers at once with a part of a file, of which it says that it has more.
+/// Responds immediately with a range of a file; the range may exceed the file.
 struct OfFile(Arc<File>, usize);
 
 impl Handler for OfFile {
@@ -462,7 +463,7 @@ impl Handler for OfFile {
 
 #[tokio::test]
 async fn a_part_of_a_file_is_sent_over_any_connection() {
-    // More than a socket takes, and as little as is sent from where it is.
+    // The minimum for `sendfile`, and more than a socket buffer.
     for length in [FilePart::LEAST, 20_000_000] {
         let body: Vec<_> = (0..length).map(|n| b'a' + u8::try_from(n % 23).unwrap()).collect();
         let mut file = tempfile::tempfile().unwrap();
@@ -475,11 +476,11 @@ async fn a_part_of_a_file_is_sent_over_any_connection() {
                 let response = get(&client, &serving.origin).await.1?;
                 response.into_body().collect(2 * length).await
             };
-            // Several on one connection.
+            // Several responses on one connection.
             for _ in 0..3 {
                 assert!(read(&serving).await.unwrap() == body, "{length} {security:?}");
             }
-            // What is not there does not come, and nobody takes the rest for all.
+            // The missing part is never sent, and the client detects the truncation.
             let serving = serve(security, server::Config::default(), OfFile(Arc::clone(&file), length + 6));
             assert!(read(&serving).await.is_err(), "{length} {security:?}");
         }
@@ -496,7 +497,7 @@ async fn a_load_balancer_says_who_the_client_is() {
     let ask = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     let header = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\x0a\0\0\x01\x12\x34\0\x50";
     assert!(said(&serving, [&header[..], ask].concat()).await.ends_with("\r\n\r\n192.0.2.7:4660"));
-    // Who is not one is not served.
+    // A connection without the header is not served.
     let mut stranger = TcpStream::connect(serving.address).await.unwrap();
     stranger.write_all(ask).await.unwrap();
     let mut said = Vec::new();

@@ -1,4 +1,4 @@
-//! HTTP/3 where it differs from the other versions: its handshake, its port, and how it ends.
+//! Features specific to HTTP/3: its handshake, its port, and its shutdown.
 
 use std::{net::UdpSocket, time::Duration};
 
@@ -71,7 +71,7 @@ async fn a_server_tells_of_what_another_one_speaks() {
     assert_eq!(response.unwrap().headers()[header::ALT_SVC], expected);
 }
 
-/// An answer that sends its client to an UDP port of this machine.
+/// A response that announces a UDP port of this machine.
 async fn saying(port: u16) -> Result<Response<Body>, Failure> {
     let mut response = Response::new(Body::empty());
     let field = HeaderValue::from_str(&format!("h3=\":{port}\"")).unwrap();
@@ -159,7 +159,7 @@ async fn a_head_has_a_length_and_no_body() {
 async fn what_breaks_off_is_not_taken_for_whole() {
     let server = serve(Security::Quic, server::Config::default(), async |request: Request<Body>| {
         if request.uri().path() == "/upload" {
-            // Its failure is the handler's.
+            // A failure of the request body is the handler's failure.
             request.into_body().collect(100).await?;
         }
         let (sender, body) = Body::channel(1);
@@ -168,7 +168,7 @@ async fn what_breaks_off_is_not_taken_for_whole() {
     });
     let client = client(Protocol::Http3, client::Limits::default());
     let mut trace = client::Trace::start(client.clock().now());
-    // What was sent before a stream is reset may get lost, the head too.
+    // Data sent before a stream is reset may be lost, including the head.
     let failure = match client.send(&server.origin, request("GET", Body::empty()), &mut trace).await {
         Ok(response) => response.into_body().collect(100).await.unwrap_err(),
         Err(failure) => failure,
@@ -185,7 +185,8 @@ async fn what_breaks_off_is_not_taken_for_whole() {
     assert_eq!(failure, Failure::Source);
 }
 
-/// A server of the bare libraries: two interim responses, a pause after each, and then the final one.
+/// A server built directly on h3 and quinn: two interim responses, each followed by a pause, and the
+/// final one.
 async fn hinting() -> Origin {
     let (endpoint, origin) = quic();
     tokio::spawn(async move {
@@ -216,7 +217,8 @@ async fn the_final_response_is_waited_for_and_the_first_interim_one_is_stamped()
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_closed_port_refuses_at_once() {
-    // Bound and closed again: nobody else gets the port of a socket that lives that short.
+    // A port that was bound and closed again: the kernel is unlikely to assign it to another socket in
+    // this short time.
     let address = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let origin: Origin = format!("https://{address}").parse().unwrap();
     let client = client(Protocol::Http3, client::Limits::default());
@@ -262,7 +264,7 @@ async fn a_server_that_stops_finishes_what_is_in_flight() {
 
 #[test]
 fn a_port_that_the_kernel_chooses_is_free_for_quic() {
-    // One port of fifteen is taken for UDP, at an address that nothing else here uses.
+    // About one UDP port in fifteen is in use, at an address that no other test uses.
     let anywhere = "127.0.0.77:0".parse().unwrap();
     let _taken: Vec<_> = (0..2000).map(|_| UdpSocket::bind(anywhere).unwrap()).collect();
     for _ in 0..200 {

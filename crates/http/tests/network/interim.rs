@@ -1,4 +1,4 @@
-//! Interim responses that the server sends ahead of the final one, in each version of HTTP.
+//! Interim responses of the server before the final one, in each HTTP version.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +20,7 @@ fn link(target: &str) -> HeaderMap {
     HeaderMap::from_iter([("link".parse().unwrap(), value)])
 }
 
-/// Sends hints, and answers at once.
+/// Sends early hints and responds immediately.
 async fn hinting(request: Request<Body>) -> Result<Response<Body>, Failure> {
     if let Some(interim) = request.extensions().get::<Interim>() {
         interim.send(StatusCode::EARLY_HINTS, link("/style.css"));
@@ -30,14 +30,14 @@ async fn hinting(request: Request<Body>) -> Result<Response<Body>, Failure> {
     Ok(Response::new(Body::whole("done")))
 }
 
-/// What came of one request: statuses and links of interim responses, and the final body.
+/// The result of a request: statuses and links of interim responses, and the final body.
 struct Came {
     interim: Vec<(u16, String)>,
     body: Bytes,
     trace: Trace,
 }
 
-/// Makes a request; `tell` is called at each interim response.
+/// Sends a request; `tell` is called for each interim response.
 async fn ask(
     client: &Client,
     origin: &Origin,
@@ -85,7 +85,7 @@ async fn hints_arrive_while_the_response_is_worked_on() {
                 let interim: &Interim = request.extensions().get().unwrap();
                 for target in ["/a", "/b"] {
                     interim.send(StatusCode::EARLY_HINTS, link(target));
-                    // Without the client's word there is no response.
+                    // The handler waits for the client's notification before it responds.
                     seen.notified().await;
                 }
                 Ok(Response::new(Body::whole("done")))
@@ -130,7 +130,7 @@ async fn who_asks_whether_to_go_on_is_told_when_its_body_is_wanted() {
         });
         let client = client(protocol, Default::default());
         for (method, expected, answer) in [("PUT", &[100][..], "sent"), ("POST", &[], "no")] {
-            // Nothing is sent before the client is told to.
+            // The client sends nothing before the 100 response.
             let told = Arc::new(Notify::new());
             let (sender, body) = Body::channel(1);
             let go = Arc::clone(&told);
@@ -149,7 +149,7 @@ async fn who_asks_whether_to_go_on_is_told_when_its_body_is_wanted() {
     }
 }
 
-/// What a server sends for these bytes until it closes the connection.
+/// The server's output for these bytes until it closes the connection.
 async fn said(request: &str) -> String {
     let serving = serve_as(Protocol::Http1, hinting);
     let mut stream = TcpStream::connect(serving.address).await.unwrap();

@@ -1,4 +1,4 @@
-//! A server and a client over this machine's own sockets, and each against others that misbehave.
+//! A server and a client over local sockets, and each of them against misbehaving peers.
 
 #[cfg(test)]
 mod bad_clients;

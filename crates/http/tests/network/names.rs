@@ -1,4 +1,4 @@
-//! Names, asked of a server of DNS that does as it is told.
+//! Name resolution against a scripted DNS server.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -17,17 +17,17 @@ use tokio::net::UdpSocket;
 
 use crate::support::{fetch, get, serve_clear};
 
-/// What the server says of a kind of records.
+/// The server's response for a record type.
 #[derive(Debug, Clone)]
 enum Says {
     Has(Vec<IpAddr>),
     NoSuchName,
     Fails,
-    /// Nothing, for as long as the test waits.
+    /// No response during the test.
     Nothing,
 }
 
-/// A server of DNS, and how often it was asked.
+/// A DNS server that counts its queries.
 struct Dns {
     address: SocketAddr,
     asked: Arc<AtomicUsize>,
@@ -36,7 +36,7 @@ struct Dns {
 }
 
 impl Dns {
-    /// The same for all names: this of A records, that of AAAA records.
+    /// The same response for all names: one for A records, one for AAAA records.
     async fn serve(a: Says, aaaa: Says) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let (address, asked) = (socket.local_addr().unwrap(), Arc::<AtomicUsize>::default());
@@ -69,7 +69,8 @@ impl Dns {
     }
 }
 
-/// Where the question of a message ends: 12 bytes of header, the labels of the name, type and class (RFC 1035 section 4.1).
+/// The end of the question in a message: 12 bytes of header, the labels of the name, type and class (RFC
+/// 1035 section 4.1).
 fn question_end(query: &[u8]) -> usize {
     let mut at = 12;
     while query[at] > 0 {
@@ -86,7 +87,7 @@ fn answer(question: &[u8], says: &Says) -> Option<Vec<u8>> {
         Says::Nothing => return None,
     };
     let mut answer = question.to_vec();
-    // A response to a question with recursion, this code, one question, so many answers and nothing else.
+    // A response with recursion, this code, one question and these answers.
     answer[2..12].copy_from_slice(&[
         0x81,
         0x80 | code,
@@ -104,7 +105,7 @@ fn answer(question: &[u8], says: &Says) -> Option<Vec<u8>> {
             IpAddr::V4(v4) => v4.octets().to_vec(),
             IpAddr::V6(v6) => v6.octets().to_vec(),
         };
-        // The name of the question, its type, class IN, a minute.
+        // The name of the question, its type, class IN, a TTL of one minute.
         answer.extend([
             0xc0,
             12,
@@ -171,7 +172,7 @@ async fn who_has_ipv4_addresses_does_not_wait_for_ever_for_ipv6_ones() {
 
 #[tokio::test]
 async fn what_comes_later_joins_the_race() {
-    // Nobody listens at this port over IPv6.
+    // No server listens on this port over IPv6.
     let serving = serve_clear(async |_| Ok(Response::default()));
     let origin = format!("http://shop.example:{}", serving.address.port()).parse().unwrap();
     let dns = Dns::serve(v4(), v6()).await;
@@ -194,7 +195,7 @@ async fn a_name_without_addresses_has_its_reason() {
         let (trace, failure) = get(&client, &origin).await;
         assert_eq!(failure.err(), Some(expected));
         assert!(trace.connect.is_none());
-        // A failure is not remembered.
+        // Failures are not cached.
         let before = dns.asked.load(Relaxed);
         get(&client, &origin).await.1.unwrap_err();
         assert!(dns.asked.load(Relaxed) > before);

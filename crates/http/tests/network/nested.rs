@@ -20,9 +20,9 @@ use crate::{
     support::{Security, client, get, request, serve as serve_tls},
 };
 
-/// A member that asks another one on such streams.
+/// A server and a nested client, both members.
 struct Pair {
-    /// Whose connection it is.
+    /// The client of the shared connection.
     outer: Client,
     nested: Client,
     origin: Origin,
@@ -31,7 +31,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// With so many streams at most.
+    /// Limits the number of streams.
     async fn new(streams: usize, config: server::Config, handler: impl Handler) -> Self {
         let circle = Circle::new();
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
@@ -56,19 +56,19 @@ impl Pair {
         get(&self.nested, &self.origin).await.1
     }
 
-    /// What a GET is answered with, if it is short.
+    /// The body of the response to a GET, if it is short.
     async fn text(&self) -> String {
         let body = self.get().await.unwrap().into_body().collect(1000).await.unwrap();
         String::from_utf8(body.to_vec()).unwrap()
     }
 
-    /// Streams and connections.
+    /// The number of streams and of connections.
     fn open(&self) -> (usize, usize) {
         (self.nested.connections(&self.origin), self.outer.connections(&self.origin))
     }
 }
 
-/// What may come on one stream before somebody reads it.
+/// The flow-control window per stream.
 const WINDOW: u32 = 64 << 10;
 
 #[tokio::test]
@@ -126,12 +126,12 @@ async fn a_body_that_nobody_reads_for_long_holds_up_no_other_and_comes_whole() {
     let unread = pair.get().await.unwrap();
     let read = pair.get().await.unwrap().into_body().collect(long.len()).await.unwrap();
     assert!(read == long);
-    // A stranger's connection would be cut by now.
+    // A non-member's connection would have timed out.
     tokio::time::sleep(2 * PATIENCE).await;
     assert!(unread.into_body().collect(long.len()).await.unwrap() == long);
 }
 
-/// How long a server waits for strangers.
+/// The server's timeout for non-members.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[tokio::test]

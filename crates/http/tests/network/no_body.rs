@@ -1,4 +1,4 @@
-//! Responses that have no body, whatever their handler says: its client would take one for something else.
+//! Responses that must not have a body, whatever the handler returns: the client would misinterpret it.
 
 use http::{
     Body, Failure, Request, Response, StatusCode,
@@ -7,7 +7,7 @@ use http::{
 
 use crate::support::{VERSIONS, client, request, serve_as};
 
-/// Answers with the status that the path says, and with a body.
+/// Responds with a body and the status in the path.
 async fn talkative(request: Request<Body>) -> Result<Response<Body>, Failure> {
     let mut response = Response::new(Body::whole("body"));
     *response.status_mut() = request.uri().path()[1..].parse().unwrap();
@@ -19,7 +19,7 @@ async fn a_head_and_statuses_without_a_body_have_none() {
     for protocol in VERSIONS {
         let server = serve_as(protocol, talkative);
         let client = client(protocol, Limits::default());
-        // The last of them shows that nothing of those before is left on the connection.
+        // The last request shows that no bytes of earlier responses remain on the connection.
         for (method, status, length, body) in [
             ("HEAD", 200, Some("4"), ""),
             ("GET", 204, None, ""),

@@ -1,4 +1,5 @@
-//! How many connections there are, which requests wait, and what happens when the server closes connections.
+//! The connection pool: the number of connections, waiting requests, and connections closed by the
+//! server.
 
 use std::{
     sync::{
@@ -19,7 +20,7 @@ use crate::support::{
     EMPTY, Security, Serving, client, fetch, get, read_head, request, responder, serve, serve_clear, write,
 };
 
-/// A server that answers when it is told to, and counts requests that have arrived.
+/// A server that responds when permitted by the test, and counts the requests received.
 fn told() -> (Serving, Arc<Semaphore>, Arc<AtomicUsize>) {
     told_with(server::Config::default())
 }
@@ -56,7 +57,7 @@ async fn a_request_beyond_the_limit_waits_and_one_beyond_that_is_refused() {
         })
         .collect();
     until(|| arrived.load(Relaxed) == 2).await;
-    // The third waits by now: it began before this one in the same thread.
+    // The third request waits by now: it started before this one in the same thread.
     let (_, fourth) = get(&client, &server.origin).await;
     assert_eq!(fourth.unwrap_err(), Failure::Busy);
     assert_eq!(arrived.load(Relaxed), 2);
@@ -113,7 +114,7 @@ async fn a_stream_beyond_the_server_s_limit_waits_and_one_beyond_that_is_refused
     let config = server::Config { streams: 1, ..server::Config::default() };
     let (server, told, arrived) = told_with(config);
     let client = client(Protocol::Http2, Limits { waiting: 1, ..Limits::default() });
-    // The server's settings are known once it has answered.
+    // The client has the server's settings once it has received a response.
     told.add_permits(1);
     fetch(&client, &server.origin, "GET").await;
     let requests: Vec<_> = (0..2)
@@ -141,7 +142,7 @@ async fn a_connection_is_kept_for_as_long_as_it_may_be_idle() {
         let kept = client(protocol, Limits { idle: Duration::MAX, ..Limits::default() });
         for is_first in [true, false] {
             assert_eq!(fetch(&kept, &server.origin, "GET").await.reused, Some(!is_first));
-            // Longer than nothing: by then it is closed.
+            // Longer than the idle timeout of 0: the connection is closed by then.
             tokio::time::sleep(Duration::from_millis(5)).await;
             assert_eq!(fetch(&brief, &server.origin, "GET").await.reused, Some(false));
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -175,11 +176,11 @@ async fn the_origin_that_was_idle_longest_gives_way() {
     for number in [0, 1, 0, 2, 0, 1] {
         reused.push(fetch(&client, &servers[number].origin, "GET").await.reused.unwrap());
     }
-    // The third origin takes the place of the second, which then has to start again.
+    // The third origin replaces the second, which needs a new connection afterwards.
     assert_eq!(reused, [false, false, true, false, true, false]);
 }
 
-/// Answers the first request of each connection, reads the second, and closes without an answer.
+/// Responds to the first request of each connection, reads the second, and closes without a response.
 async fn one_request_a_connection(mut stream: tokio::net::TcpStream) {
     if read_head(&mut stream).await.is_some() {
         write(&mut stream, EMPTY).await;
@@ -194,12 +195,12 @@ async fn a_lost_connection_is_replaced_if_that_does_no_harm() {
     fetch(&client, &server.origin, "GET").await;
     let again = fetch(&client, &server.origin, "PUT").await;
     assert_eq!((again.retried, again.reused, server.connections()), (true, Some(false), 2));
-    // It may have been received, and to do it twice may do harm (RFC 9110 section 9.2.2).
+    // The server may have received it, and repeating it may do harm (RFC 9110 section 9.2.2).
     let mut trace = Trace::start(client.clock().now());
     let post = client.send(&server.origin, request("POST", Body::whole("x")), &mut trace).await;
     assert!(post.unwrap_err().is_lost_connection());
     assert_eq!((trace.retried, server.connections()), (false, 2));
-    // Nor is one made again whose caller says so.
+    // A request with `Once` is not retried either.
     fetch(&client, &server.origin, "GET").await;
     let mut once = request("PUT", Body::whole("x"));
     once.extensions_mut().insert(Once);
@@ -207,7 +208,7 @@ async fn a_lost_connection_is_replaced_if_that_does_no_harm() {
     let put = client.send(&server.origin, once, &mut trace).await;
     assert!(put.unwrap_err().is_lost_connection());
     assert_eq!((trace.retried, server.connections()), (false, 3));
-    // A body that was read once cannot be read again.
+    // A streamed body cannot be sent again.
     fetch(&client, &server.origin, "GET").await;
     let (sender, body) = Body::channel(2);
     sender.send("x").await.unwrap();
@@ -243,13 +244,13 @@ async fn of_an_idle_connection_that_the_server_has_closed_nothing_is_lost() {
     fetch(&client, &server.origin, "GET").await;
     close.notify_one();
     closed.notified().await;
-    // The end of the connection has arrived; the pause has the runtime look at its sockets, and the connection's task
-    // gets its turn.
+    // The end of the connection has arrived; the pause lets the runtime poll its sockets and the
+    // connection's task run.
     tokio::time::sleep(Duration::from_millis(1)).await;
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    // A POST with a body that cannot be read twice: it goes out on a new connection.
+    // A POST with a streamed body is sent on a new connection.
     let (sender, body) = Body::channel(2);
     sender.send("x").await.unwrap();
     sender.finish().await.unwrap();

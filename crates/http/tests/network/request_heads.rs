@@ -1,4 +1,4 @@
-//! Heads of requests that are well-formed or not: one table, for servers of HTTP/1.1, HTTP/2 and HTTP/3.
+//! Well-formed and malformed request heads: one table for HTTP/1.1, HTTP/2 and HTTP/3 servers.
 
 use std::{
     sync::{
@@ -41,7 +41,7 @@ use Outcome::{Accepted, Answered, Refused};
 /// A request.
 struct Row {
     name: &'static str,
-    /// In the order in which they are sent.
+    /// In the order of transmission.
     head: Fields,
     body: Option<&'static str>,
     trailers: Fields,
@@ -66,7 +66,7 @@ impl Row {
         Self { trailers, lines: None, ..self }
     }
 
-    /// HTTP/1.1 has no such head.
+    /// HTTP/1.1 cannot express this head.
     const fn not_in_lines(self) -> Self {
         Self { lines: None, ..self }
     }
@@ -84,7 +84,7 @@ impl Row {
         self.head.iter().find(|field| field.0 == name).map(|field| field.1)
     }
 
-    /// As a request of HTTP/1.1.
+    /// The request as HTTP/1.1 lines.
     fn written(&self) -> String {
         let host = self.value(":authority").map(|host| format!("host: {host}\r\n")).unwrap_or_default();
         let (method, path) = (self.value(":method").unwrap_or(""), self.value(":path").unwrap_or(""));
@@ -183,7 +183,7 @@ async fn trace_is_refused_without_an_echo() {
     }
 }
 
-/// A literal that is in no table (RFC 7541 section 6.2.2).
+/// A literal outside the tables (RFC 7541 section 6.2.2).
 fn hpack(fields: Fields) -> Vec<u8> {
     let string = |text: &str| {
         let text = latin1(text);
@@ -192,7 +192,7 @@ fn hpack(fields: Fields) -> Vec<u8> {
     fields.iter().flat_map(|(name, value)| [vec![0], string(name), string(value)].concat()).collect()
 }
 
-/// The same in HTTP/3 (RFC 9204 section 4.5.6), behind the prefix.
+/// The same in HTTP/3 (RFC 9204 section 4.5.6), after the prefix.
 fn section(fields: Fields) -> Vec<u8> {
     let line = |&(name, value): &(&str, &str)| {
         let (name, value) = (latin1(name), latin1(value));
@@ -242,7 +242,8 @@ async fn over_http2() {
                 let mut payload = vec![0; usize::from(head[1]) << 8 | usize::from(head[2])];
                 stream.read_exact(&mut payload).await.ok()?;
                 match head[3] {
-                    // ":status: 200" and ":status: 400" are in the table of RFC 7541; here, others are 4xx.
+                    // ":status: 200" and ":status: 400" are in the table of RFC 7541; other statuses are
+                    // 4xx here.
                     1 => {
                         return Some(match payload[0] {
                             0x88 => 200,
@@ -275,7 +276,7 @@ async fn over_http3() {
             if !row.trailers.is_empty() {
                 frames.extend(bad_clients_http3::frame(1, &section(row.trailers)));
             }
-            // The server may have stopped to read.
+            // The server may have stopped reading.
             if to.write_all(&frames).await.is_ok() {
                 let _ = to.finish();
             }
@@ -291,9 +292,9 @@ async fn over_http3() {
     .await;
 }
 
-/// The status in the HEADERS frame that a response begins with.
+/// The status in the HEADERS frame at the beginning of a response.
 fn status(frame: &[u8]) -> Seen {
-    // A length of up to 63 bytes is one byte, and a longer one two (RFC 9000 section 16).
+    // A length of up to 63 bytes takes one byte, a longer one two (RFC 9000 section 16).
     let payload = match frame[1] >> 6 {
         0 => &frame[2..2 + usize::from(frame[1])],
         _ => &frame[3..3 + (usize::from(frame[1] & 0x3f) << 8 | usize::from(frame[2]))],

@@ -1,5 +1,5 @@
-//! What the fuzz targets `response`, `request` and `request_fields` ask of any bytes, asked of their seeds: whole, cut off anywhere, and with one byte
-//! changed.
+//! Runs the checks of the fuzz targets `response`, `request` and `request_fields` on their seeds:
+//! complete, truncated at each position, and with one byte changed.
 
 use std::{fs, path::Path};
 
@@ -32,7 +32,7 @@ fn each_accepted_section_is_a_request_in_lines() {
     assert!(asked("request_fields", accepted_sections_are_requests_in_lines) >= 8);
 }
 
-/// Asks it of all seeds, and returns how many there are.
+/// Checks all seeds of a target, and returns their number.
 fn asked(target: &str, ask: fn(&[u8])) -> usize {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
     let seeds = fs::read_dir(seeds).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());

@@ -1,4 +1,4 @@
-//! The end of a server: in order, or immediately.
+//! Graceful and immediate shutdown of a server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use tokio::{
 
 use crate::support::{Security, Serving, client, get, serve};
 
-/// A server that sends the second half of its body when it is told to, and the first request to it.
+/// A server that sends the second half of its body on a signal, and a request to it.
 async fn half_way(protocol: Protocol, config: Config) -> (Serving, Arc<Semaphore>, Response<Body>) {
     let told = Arc::new(Semaphore::new(0));
     let wait = Arc::clone(&told);
@@ -26,7 +26,7 @@ async fn half_way(protocol: Protocol, config: Config) -> (Serving, Arc<Semaphore
             tokio::spawn(async move {
                 sender.send("half ").await.unwrap();
                 wait.acquire().await.unwrap().forget();
-                // Nobody may be there any more.
+                // The client may have disconnected.
                 if sender.send("and half").await.is_ok() {
                     let _ = sender.finish().await;
                 }
@@ -44,7 +44,7 @@ async fn requests_in_flight_are_finished_and_others_are_not_begun() {
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let (server, told, response) = half_way(protocol, Config::default()).await;
         server.stop.ask();
-        // The listening socket is gone when nobody accepts any more.
+        // The listening socket is closed when accepting ends.
         while TcpStream::connect(server.address).await.is_ok() {
             tokio::task::yield_now().await;
         }
@@ -87,7 +87,8 @@ async fn a_server_that_is_dropped_takes_its_connections_with_it() {
 async fn no_more_connections_are_served_than_may_be() {
     let config = Config { connections: 1, ..Config::default() };
     let (server, told, response) = half_way(Protocol::Http1, config).await;
-    // The kernel accepts it, the server does not: it gets an answer when the first connection has ended.
+    // The kernel accepts the connection, the server does not: it is served when the first connection has
+    // ended.
     let second = client(Protocol::Http1, Limits::default());
     let origin = server.origin.clone();
     let waiting = tokio::spawn(async move { get(&second, &origin).await.1.map(|_| ()) });

@@ -1,4 +1,4 @@
-//! Bodies that are larger than anything that could hold them, in both directions at once.
+//! Concurrent bodies in both directions that are larger than all buffers.
 
 use std::sync::{
     Arc,
@@ -15,7 +15,7 @@ use crate::support::{Security, VERSIONS, client, request, serve, serve_as, serve
 
 const PIECE: usize = 16 * 1024;
 
-/// Sends `pieces` pieces and counts them in `sent`, as long as the receiver takes them.
+/// Sends `pieces` pieces and counts them in `sent`, while the receiver accepts them.
 fn pieces(pieces: u64, sent: &Arc<AtomicU64>) -> Body {
     let (sender, body) = Body::channel(1);
     let sent = Arc::clone(sent);
@@ -38,7 +38,7 @@ async fn echo(request: Request<Body>) -> Result<Response<Body>, http::Failure> {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_echo_of_any_length_comes_back_whole() {
-    // 64 MiB: more than all windows and socket buffers on the way together.
+    // 64 MiB: more than all windows and socket buffers on the path together.
     let total = 4096;
     for security in [Security::Clear, Security::Tls, Security::Quic] {
         for protocol in VERSIONS {
@@ -68,7 +68,7 @@ async fn an_echo_of_any_length_comes_back_whole() {
     }
 }
 
-/// What a sender is allowed to send before anybody reads.
+/// How much a sender may send before the receiver reads.
 async fn sent_unread(protocol: Protocol, answer: fn(Arc<AtomicU64>) -> Response<Body>) -> u64 {
     let sent: Arc<AtomicU64> = Arc::default();
     let counted = Arc::clone(&sent);
@@ -81,7 +81,8 @@ async fn sent_unread(protocol: Protocol, answer: fn(Arc<AtomicU64>) -> Response<
     let client = http::Client::new(&config).unwrap();
     let mut trace = Trace::start(client.clock().now());
     let response = client.send(&server.origin, request("GET", Body::empty()), &mut trace).await.unwrap();
-    // One thread: when nothing has moved in a hundred rounds of all tasks, and a pause for the kernel, nothing will.
+    // In one thread, no progress in a hundred rounds of all tasks and a pause for the kernel means that
+    // all tasks are blocked.
     let mut before = u64::MAX;
     while sent.load(Relaxed) != before {
         before = sent.load(Relaxed);
@@ -97,13 +98,13 @@ async fn sent_unread(protocol: Protocol, answer: fn(Arc<AtomicU64>) -> Response<
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_response_that_nobody_reads_is_held_back_at_its_source() {
-    // Without an end: if nothing held it back it would never come to rest.
+    // An endless body: without backpressure the counter would never stop.
     let endless = |sent: Arc<AtomicU64>| Response::new(pieces(u64::MAX, &sent));
     for protocol in VERSIONS {
         let unread = sent_unread(protocol, endless).await;
-        // The kernel's two buffers (tcp_wmem's and tcp_rmem's maximum, 4 and 6 MiB by default, at most 32 MiB each where
-        // somebody raised them), a window of 1 MiB, and what h2 holds of one stream. Of HTTP/3 the window and what
-        // quinn holds for its acknowledgements, 10 MB.
+        // The kernel's two buffers (the maximum of tcp_wmem and tcp_rmem, 4 and 6 MiB by default; 32 MiB
+        // each as a margin for tuned systems), a window of 1 MiB, and what h2 buffers for one stream.
+        // For HTTP/3, the window and the 10 MB that quinn buffers until they are acknowledged.
         assert!(unread < 66 << 20, "{protocol:?}: {unread} bytes");
     }
 }

@@ -1,4 +1,4 @@
-//! A server in this test's runtime, and clients of it.
+//! A server in the test's runtime, and clients for it.
 
 use std::{
     net::SocketAddr,
@@ -19,7 +19,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// A server that answers with `handler`.
+/// A server with the given handler.
 pub struct Serving {
     pub origin: Origin,
     pub address: SocketAddr,
@@ -31,7 +31,7 @@ pub struct Serving {
 pub enum Security {
     Clear,
     Tls,
-    /// TLS, and HTTP/3 beside the others.
+    /// TLS, and HTTP/3 in addition to the other versions.
     Quic,
 }
 
@@ -55,7 +55,7 @@ pub fn serve_clear(handler: impl Handler) -> Serving {
     serve(Security::Clear, server::Config::default(), handler)
 }
 
-/// A server without limits of its own, over what `protocol` needs.
+/// A server with default limits, over the transport that `protocol` needs.
 pub fn serve_as(protocol: Protocol, handler: impl Handler) -> Serving {
     let security = if protocol == Protocol::Http3 { Security::Quic } else { Security::Clear };
     serve(security, server::Config::default(), handler)
@@ -72,14 +72,14 @@ pub fn request(method: &str, body: Body) -> Request<Body> {
     Request::builder().method(method).uri("/").body(body).unwrap()
 }
 
-/// One GET, of which only the head was read.
+/// Sends a GET and reads only the head of the response.
 pub async fn get(client: &Client, origin: &Origin) -> (Trace, Result<Response<Body>, Failure>) {
     let mut trace = Trace::start(client.clock().now());
     let response = client.send(origin, request("GET", Body::empty()), &mut trace).await;
     (trace, response)
 }
 
-/// One request that is expected to succeed, read to its end.
+/// Sends a request that must succeed, and reads the response to its end.
 pub async fn fetch(client: &Client, origin: &Origin, method: &str) -> Trace {
     let mut trace = Trace::start(client.clock().now());
     let response = client.send(origin, request(method, Body::empty()), &mut trace).await.unwrap();
@@ -87,7 +87,7 @@ pub async fn fetch(client: &Client, origin: &Origin, method: &str) -> Trace {
     trace
 }
 
-/// A server without HTTP's manners: does `answer` with each connection, and counts them.
+/// A raw TCP server: runs `answer` for each connection, and counts connections.
 pub struct Responder {
     pub origin: Origin,
     connections: Arc<AtomicUsize>,
@@ -117,7 +117,7 @@ impl Responder {
     }
 }
 
-/// An end of QUIC without a server's manners, that offers HTTP/3, and its origin.
+/// A raw QUIC endpoint that offers HTTP/3, and its origin.
 pub fn quic() -> (quinn::Endpoint, Origin) {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()).into();
@@ -136,7 +136,7 @@ pub fn quic() -> (quinn::Endpoint, Origin) {
     (endpoint, origin)
 }
 
-/// The head of the next request; `None` at the connection's end.
+/// Reads the head of the next request; `None` at the end of the connection.
 pub async fn read_head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

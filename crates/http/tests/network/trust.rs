@@ -1,4 +1,4 @@
-//! Certificates given by the user, and for which servers they are accepted.
+//! Certificates given by the user, and the servers for which they are accepted.
 
 use std::{
     io::Write,
@@ -20,7 +20,7 @@ use crate::support::request;
 
 const NAME: &str = "shop.example";
 
-/// A server that shows this certificate and sends nothing of interest, as long as the test process lives.
+/// A server with this certificate and an empty response, which runs as long as the test process.
 fn server(certificate: &Certificate, key: &KeyPair) -> SocketAddr {
     let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -36,7 +36,7 @@ fn server(certificate: &Certificate, key: &KeyPair) -> SocketAddr {
         for stream in listener.incoming() {
             let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut tls = StreamOwned::new(connection, stream.unwrap());
-            // A client that refuses the certificate is gone by now.
+            // A client that refused the certificate has disconnected.
             let _ = tls.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
             let _ = tls.flush();
             let _ = std::io::copy(&mut tls, &mut std::io::sink());
@@ -81,7 +81,7 @@ fn self_signed(adjust: impl FnOnce(&mut CertificateParams)) -> (Certificate, Key
     (params(adjust).self_signed(&key).unwrap(), key)
 }
 
-/// As `openssl req -x509` makes it.
+/// As created by `openssl req -x509`.
 fn authority(params: &mut CertificateParams) {
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
 }

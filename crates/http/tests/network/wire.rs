@@ -1,4 +1,4 @@
-//! The bytes that a request costs on the wire.
+//! The bytes of a request on the wire.
 
 use std::sync::Arc;
 
@@ -42,9 +42,10 @@ async fn a_handshake_belongs_to_the_request_that_needs_it() {
         let client = client(protocol, Default::default());
         let first = fetch(&client, &serving.origin, "GET").await.wire().unwrap();
         let second = fetch(&client, &serving.origin, "GET").await.wire().unwrap();
-        // A certificate alone is some hundred bytes.
+        // A certificate alone takes some hundred bytes.
         assert!(first.received > second.received + 400, "{protocol:?}: {first:?} {second:?}");
-        // QUIC's first datagrams are filled up to 1200 bytes (RFC 9000 section 14.1), and later ones try out how long they may be.
+        // QUIC's first datagrams are padded to 1200 bytes (RFC 9000 section 14.1), and later ones probe
+        // the path MTU.
         let hello = if protocol == Protocol::Http3 { 1200 } else { 200 };
         assert!(first.sent > second.sent + hello, "{protocol:?}: {first:?} {second:?}");
     }

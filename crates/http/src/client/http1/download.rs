@@ -1,4 +1,4 @@
-//! A response's body as the caller gets it: stamped while it is read, and at its end the connection is free again.
+//! A response body with time stamps; at its end the connection returns to the pool.
 
 use std::{
     pin::Pin,
@@ -12,7 +12,8 @@ use hyper::body::{Body as Frames, Frame, SizeHint};
 use super::super::{pool::Lease, stamps::Stamps};
 use crate::{Body, Failure};
 
-/// The body of the response whose head was read on `lease`. If all of it came with the head, it is at its end already.
+/// Returns the body of the response whose head was read on `lease`. A body that arrived with its head is
+/// already complete.
 pub(crate) fn stamped(mut lease: Lease, stamps: Arc<Stamps>) -> Body {
     let connection = lease.connection();
     let there = connection.take_rest();
@@ -34,7 +35,7 @@ struct Download {
 }
 
 enum State {
-    /// Dropped, this closes the connection, because the rest of the response has nowhere to go.
+    /// A drop in this state closes the connection, because the rest of the response is unread.
     Reading(Lease),
     Whole,
     Failed(Failure),
@@ -84,7 +85,7 @@ impl Frames for Download {
                 if let Some(data) = frame.data_ref() {
                     self.received(data);
                 }
-                // A reader that knows from the length that this was the last frame need not poll again.
+                // A reader that tracks the announced length does not poll again after the last frame.
                 if is_whole {
                     self.reached();
                 }

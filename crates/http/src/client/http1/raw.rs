@@ -1,4 +1,4 @@
-//! A connection whose server switched to another protocol: its bytes, from the first behind the head of the 101.
+//! The raw bytes of a connection after a 101 response.
 
 use std::{
     io,
@@ -15,7 +15,8 @@ use crate::{
     tunnel::{Begun, Bytestream, Upstream},
 };
 
-/// The response of a server that switches to another protocol on `lease`.
+/// Returns the response of a server that switches protocols on `lease`, with the raw stream in its
+/// extensions.
 pub(crate) fn switched(response: Response<()>, mut lease: Lease) -> Response<Body> {
     let read = lease.connection().switch();
     let mut response = response.map(|()| Body::empty());
@@ -23,7 +24,7 @@ pub(crate) fn switched(response: Response<()>, mut lease: Lease) -> Response<Bod
     response
 }
 
-/// The connection, which counts for its pool until it ends.
+/// The connection; it keeps its place in the pool until it ends.
 struct Raw(Lease);
 
 impl Raw {

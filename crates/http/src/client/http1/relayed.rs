@@ -1,4 +1,4 @@
-//! A request that is passed on as lines: its head as it is, and a plain response's head as whoever passes it on reads it.
+//! Requests that are forwarded as raw header lines, and plain responses read in the same way.
 
 use std::{
     future::poll_fn,
@@ -19,16 +19,16 @@ use crate::{
     patience::Patience,
 };
 
-/// The final response to a request that was made of lines.
 pub(crate) enum Answered<T> {
-    /// It is plain, and this was made of its lines.
+    /// A plain response, as converted by the caller's `read`.
     Lines(T),
     Head(Response<()>),
 }
 
 impl Http1 {
-    /// Makes a GET without a body of which this is all of the head, and waits for the final response's head, for so long. If that is plain, it is
-    /// what `read` makes of its lines. The connection has to live until the body was read.
+    /// Sends a GET without a body whose complete head is `head`, and waits up to `limit` for the final
+    /// head. A plain response is converted from its lines by `read`. The connection must live until the
+    /// body has been read.
     pub(crate) async fn relay<T>(
         &mut self,
         head: &[u8],

@@ -1,5 +1,5 @@
-//! HTTP/1.1 over a pipe of 64 bytes in one thread: everything beyond the last 64 written bytes has been read, and
-//! stamped, before the writer continues. So lower bounds hold exactly, however slow the machine.
+//! HTTP/1.1 over a 64-byte pipe in one thread: all bytes except the last 64 have been read, and stamped,
+//! before the writer continues. So lower bounds hold exactly on a machine of any speed.
 
 use std::time::Duration;
 
@@ -11,11 +11,9 @@ use crate::client::outcome::{Outcome, on_http1, request};
 const PIPE: usize = 64;
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_NS: u64 = 20_000_000;
-/// A header field longer than the pipe.
 const LONG_FIELD: &str =
     "link: </0123456789012345678901234567890123456789012345678901234567890123456789.css>\r\n";
 
-/// Runs `serve` at the other end, and returns what it received.
 fn fetch<F: Future<Output = ()> + Send + 'static>(
     request: Request<Body>,
     serve: impl FnOnce(DuplexStream) -> F,
@@ -97,7 +95,7 @@ fn early_hints_are_not_the_final_header() {
     assert_eq!((seen.failure, seen.status), (None, Some(200)));
     let (interim, last) = (seen.first_interim.unwrap(), seen.final_headers.unwrap());
     assert!(last >= interim + PAUSE_NS, "{seen:?}");
-    // `wait` ends with the final header, not with the hints.
+    // `wait` ends with the final head, not with the early hints.
     assert!(seen.wait >= Some(PAUSE_NS));
     assert_eq!((seen.first_body_byte, seen.load), (None, None), "there is no body");
 }

@@ -1,4 +1,4 @@
-//! A response's body on its way in on an HTTP/2 stream.
+//! The body of a response on an HTTP/2 stream.
 
 use std::{
     pin::Pin,
@@ -12,10 +12,11 @@ use hyper::body::{Body, Frame};
 use super::{super::life::Count, upload::Upload};
 use crate::{Failure, http2::poll_frame};
 
-/// The body, and what else is of this exchange: when it is dropped, the exchange is over.
+/// The body. Dropping it ends the exchange.
 pub(crate) struct Download {
     stream: RecvStream,
-    /// The upload that is still in progress. A server that has finished its answer does not need the rest.
+    /// The upload, if it is in progress. Once the response is complete, the server does not need the
+    /// rest.
     _upload: Option<Upload>,
     _counted: Count,
 }

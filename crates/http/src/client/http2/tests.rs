@@ -1,4 +1,4 @@
-//! HTTP/2 over a pipe in one thread, against h2's own server.
+//! HTTP/2 over a pipe in one thread, against the server of the h2 crate.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::client::outcome::{Outcome, on_http2, request};
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_NS: u64 = 20_000_000;
 
-/// Answers each request with `answer`; takes uploads.
+/// Serves each request with `answer`; accepts uploads.
 async fn serve(
     stream: DuplexStream,
     answer: impl AsyncFn(Request<RecvStream>, SendResponse<Bytes>) + Send + Sync + Copy + 'static,
@@ -48,7 +48,7 @@ fn fetch(
     })
 }
 
-/// Two requests at once, after one that has seen the server's settings.
+/// Two concurrent requests, after a first one that has received the server's settings.
 #[test]
 fn a_request_beyond_the_limit_of_streams_is_labelled() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -93,7 +93,8 @@ fn early_hints_are_not_the_final_header() {
     let seen = &seen[0];
     assert_eq!((seen.failure, seen.status, seen.body_bytes), (None, Some(200), 2));
     assert_eq!(seen.trace.protocol, Some("h2"));
-    // One thread: the hints are read in the same round in which they are written, before the pause is over.
+    // In one thread the client reads the early hints in the iteration that writes them, before the pause
+    // ends.
     assert!(seen.first_interim < seen.final_headers, "{seen:?}");
     assert!(seen.send.unwrap() + seen.wait.unwrap() >= PAUSE_NS, "{seen:?}");
     assert!(seen.final_headers <= seen.first_body_byte && seen.first_body_byte <= seen.last_byte);
@@ -131,7 +132,7 @@ fn an_upload_larger_than_the_window_arrives_whole() {
 fn an_early_answer_ends_an_upload() {
     let upload = request("PUT", vec![b'x'; 300_000]);
     let seen = fetch(vec![upload], async |request, mut respond| {
-        // The body is never read, so the window closes.
+        // The body is never read, so the flow-control window closes.
         respond.send_response(head(413), true).unwrap();
         tokio::time::sleep(PAUSE).await;
         drop(request);

@@ -1,4 +1,4 @@
-//! The upload of a request's body on an HTTP/2 stream, at the same time as its response.
+//! The upload of a request body on an HTTP/2 stream, concurrent with the response.
 
 use std::{future::poll_fn, sync::Arc};
 
@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use super::super::{io::Recorder, stamps::Stamps};
 use crate::Body;
 
-/// A body that is being sent; dropped, it is sent no further.
+/// An upload task; a drop aborts it.
 pub(super) struct Upload(AbortHandle);
 
 impl Upload {
@@ -30,11 +30,11 @@ impl Drop for Upload {
     }
 }
 
-/// Sends the body as fast as the server's windows allow. A failure of the stream reaches the caller with the response.
+/// Sends the body as the flow-control windows allow. A stream failure is reported with the response.
 async fn run(mut body: Body, mut stream: SendStream<Bytes>, stamps: Arc<Stamps>, recorder: Arc<Recorder>) {
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
-            // The upload is incomplete: the server must not take it for complete.
+            // The reset prevents the server from taking the incomplete upload as complete.
             stamps.set_broken_off();
             stream.send_reset(Reason::CANCEL);
             return;
@@ -59,7 +59,7 @@ async fn run(mut body: Body, mut stream: SendStream<Bytes>, stamps: Arc<Stamps>,
     let _ = stream.send_data(Bytes::new(), true);
 }
 
-/// Sends one piece; `None` if the server does not need more.
+/// Sends one piece; `None` if the server has stopped reading.
 async fn send(
     stream: &mut SendStream<Bytes>,
     mut data: Bytes,

@@ -1,4 +1,4 @@
-//! The system's file of hosts, read again when it has changed.
+//! The system's hosts file, reloaded after a change.
 
 use std::{
     fs::{self, File},
@@ -10,7 +10,6 @@ use std::{
 
 use hickory_resolver::Hosts;
 
-/// The file, and its entries as of the last read.
 pub(super) struct HostsFile {
     path: PathBuf,
     stamp: Option<Stamp>,
@@ -26,14 +25,13 @@ struct Stamp {
 }
 
 impl HostsFile {
-    /// Nothing is read yet.
     pub(super) fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), stamp: None, hosts: Arc::default() }
     }
 
-    /// The current entries; none without a file.
+    /// The current entries; empty without a file.
     pub(super) fn now(&mut self) -> Arc<Hosts> {
-        // The metadata is read before the file, so that the next call finds a change in between.
+        // The metadata is read before the file, so the next call detects a change in between.
         let stamp = fs::metadata(&self.path).ok().map(|file| Stamp {
             inode: file.ino(),
             length: file.len(),
@@ -44,7 +42,7 @@ impl HostsFile {
             if let Ok(file) = File::open(&self.path)
                 && let Err(error) = hosts.read_hosts_conf(file)
             {
-                tracing::warn!(file = %self.path.display(), %error, "the file of hosts was not read");
+                tracing::warn!(file = %self.path.display(), %error, "cannot read the hosts file");
             }
             (self.stamp, self.hosts) = (stamp, Arc::new(hosts));
         }

@@ -1,7 +1,8 @@
 //! The UDP socket of one QUIC connection.
 //!
-//! It stamps when datagrams went out and came in, as `io` does for the bytes of TCP. It is connected, so that the kernel tells
-//! what routers and the other machine say of its datagrams (ICMP): quinn itself would wait until its handshake times out.
+//! It stamps sent and received datagrams, as `io` does for the bytes of TCP. The socket is connected, so
+//! the kernel reports ICMP errors for its datagrams: without them quinn would wait until the handshake
+//! times out.
 
 use std::{
     fmt,
@@ -30,7 +31,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// A socket from any port of this machine to `remote`.
+    /// Opens a socket to `remote` from any local port.
     pub(super) fn to(remote: SocketAddr, recorder: Arc<Recorder>) -> io::Result<Self> {
         let any = match remote {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
@@ -45,12 +46,11 @@ impl Socket {
         Ok(Self { io, state, recorder })
     }
 
-    /// This machine's end.
     pub(super) fn local(&self) -> Option<SocketAddr> {
         self.io.local_addr().ok()
     }
 
-    /// Returns once the kernel has said that nobody can be reached there.
+    /// Returns once an ICMP error reports that the address is unreachable.
     pub(super) async fn refused(&self) -> Failure {
         let told = || self.io.take_error()?.map_or_else(|| Err(io::ErrorKind::WouldBlock.into()), Ok);
         Failure::from_io(&self.io.async_io(Interest::ERROR, told).await.unwrap_or_else(|error| error))
@@ -88,7 +88,8 @@ impl AsyncUdpSocket for Socket {
                     return Poll::Ready(Ok(datagrams));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // Anybody can forge such a message, so that it ends a handshake and nothing else.
+                // ICMP messages can be forged, so they only end a handshake, not an established
+                // connection.
                 Err(error) if is_told(error.kind()) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -112,7 +113,7 @@ impl AsyncUdpSocket for Socket {
     }
 }
 
-/// Whether the kernel has this from an ICMP message; it says so once for each.
+/// Whether the error is from an ICMP message. The kernel reports each message once.
 fn is_told(kind: io::ErrorKind) -> bool {
     use io::ErrorKind as Kind;
     matches!(
@@ -121,7 +122,7 @@ fn is_told(kind: io::ErrorKind) -> bool {
     )
 }
 
-/// Waits until the socket takes datagrams again. There is one connection, so one waiter.
+/// Waits until the socket is writable. The socket has one connection, so one waiter.
 struct Writable(Arc<Socket>);
 
 impl fmt::Debug for Writable {

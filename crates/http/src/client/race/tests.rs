@@ -1,4 +1,4 @@
-//! Happy Eyeballs against real sockets of this machine.
+//! Happy Eyeballs against real local sockets.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,8 +13,8 @@ async fn race(addresses: &[SocketAddr]) -> Result<Winner<TcpStream>, Failure> {
     first_to_answer(Addresses { known: addresses.to_vec(), later: None }, connect).await
 }
 
-/// An address that refuses connections for as long as the socket lives: bound, so nobody else gets it, but
-/// not listening.
+/// An address that refuses connections while the socket exists: the socket is bound, which reserves the
+/// port, but not listening.
 fn refusing(address: impl Into<SocketAddr>) -> (Socket, SocketAddr) {
     let address = address.into();
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
@@ -39,7 +39,7 @@ async fn the_next_address_is_tried_when_one_fails() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_address_that_is_silent_is_overtaken() {
-    // A queue of connections that is full: further SYNs are dropped, as a path drops them.
+    // The accept queue is full: the kernel drops further SYNs, as a lossy path would.
     let silent = Socket::new(Domain::IPV6, Type::STREAM, None).unwrap();
     silent.bind(&SocketAddr::from((Ipv6Addr::LOCALHOST, 0)).into()).unwrap();
     silent.listen(0).unwrap();

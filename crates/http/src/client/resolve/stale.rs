@@ -22,7 +22,6 @@ struct Kept {
 }
 
 impl Stale {
-    /// Records the result of a lookup.
     pub(super) fn learn(&self, host: &str, answer: &Result<Vec<IpAddr>, Failure>, now: u64) {
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match answer {
@@ -80,7 +79,6 @@ pub(super) const CLIENT_RESPONSE: Duration = Duration::from_millis(1800);
 /// How long the resolver sends no query after a failure: the failure recheck timer of RFC 8767 section 5.
 const FAILURE_RECHECK: Duration = Duration::from_secs(30);
 
-/// The most names with stale addresses.
 const NAMES: usize = 1024;
 
 #[cfg(test)]
@@ -104,7 +102,7 @@ mod tests {
         let day = 24 * 60 * 60 * SECOND;
         assert_eq!(stale.instead(HOST, day), Some(addresses.clone()));
         assert_eq!(stale.instead(HOST, day + SECOND), None);
-        // Found again.
+        // A successful lookup clears the failure.
         stale.learn(HOST, &Ok(addresses.clone()), day);
         assert_eq!(stale.without_asking(HOST, day), None);
         assert_eq!(stale.instead(HOST, day + SECOND), Some(addresses));
@@ -128,7 +126,7 @@ mod tests {
             stale.learn(&number.to_string(), &address, SECOND);
         }
         assert_eq!(stale.instead(&NAMES.to_string(), SECOND), None);
-        // The others are too old.
+        // Expired entries are removed.
         let later = SECOND + nanos(MOST_STALE);
         stale.learn(HOST, &address, later);
         assert_eq!(stale.0.lock().unwrap().len(), 1);

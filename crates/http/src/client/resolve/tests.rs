@@ -1,4 +1,4 @@
-//! Which addresses are used, and when, for answers that come in any order.
+//! Which addresses are used, and when, for DNS responses in any order.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn one_family_may_be_wanted() {
     assert_eq!(of_family(&found[..1], Family::V4, 80).unwrap_err(), Failure::NoAddress(Family::V4));
 }
 
-/// What is used, and after which time, if the answers come at these times in milliseconds.
+/// Returns the addresses used and the time in milliseconds, for responses that arrive at these times.
 async fn used(v6: (u64, Result<&str, Failure>), v4: (u64, Result<&str, Failure>)) -> (u64, Vec<IpAddr>) {
     let (say, mut answers) = watch::channel(Answers::none_but(Family::Any));
     let (six, four) = (v6.1.map(parse), v4.1.map(parse));

@@ -1,5 +1,5 @@
-//! What handshakes made of certificates, where their library does not tell: QUIC's says neither why one was refused nor whether
-//! there was one at all, which there is not if a session is resumed.
+//! Records the certificate checks of QUIC handshakes: quinn reports neither why a certificate was
+//! refused nor whether the session was resumed.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -14,19 +14,17 @@ use rustls::{
 
 use crate::Failure;
 
-/// A verifier of handshakes with one server that remembers what it was asked and why it refused.
+/// A verifier for one server that records certificate checks and the reason of a refusal.
 #[derive(Debug)]
 pub(crate) struct Witness {
     verifier: Arc<dyn ServerCertVerifier>,
     refusal: Mutex<Option<Failure>>,
-    /// Certificates that it was shown.
     shown: AtomicU64,
-    /// Handshakes that have begun, and those of them that have not ended.
+    /// Handshakes started, and those in progress.
     begun: AtomicU64,
     active: AtomicUsize,
 }
 
-/// A handshake in progress.
 pub(crate) struct Handshake {
     witness: Arc<Witness>,
     number: u64,
@@ -45,7 +43,6 @@ impl Witness {
         })
     }
 
-    /// A handshake begins.
     pub(crate) fn begin(self: &Arc<Self>) -> Handshake {
         let began_alone = self.active.fetch_add(1, Relaxed) == 0;
         if began_alone {
@@ -68,12 +65,12 @@ impl Witness {
 }
 
 impl Handshake {
-    /// Why the certificate was refused, if it was: of this handshake, or of another one with the same server at the same time.
+    /// Why a certificate was refused, in this handshake or a concurrent one with the same server.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         *self.witness.why()
     }
 
-    /// Whether it needed no certificate; `None` if there were others at the same time, one of which may have.
+    /// Whether the handshake needed no certificate; `None` if concurrent handshakes make that ambiguous.
     pub(crate) fn is_resumed(&self) -> Option<bool> {
         let was_alone = self.began_alone && self.witness.begun.load(Relaxed) == self.number;
         was_alone.then(|| self.witness.shown.load(Relaxed) == self.shown_before)

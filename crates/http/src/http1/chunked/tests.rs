@@ -1,14 +1,14 @@
-//! Chunks that are read, chunks that are none, and any of them in any pieces.
+//! Valid and invalid chunked bodies, split at arbitrary positions.
 
 use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
 
-/// All data, the trailers, and what is left over; `None` in the place of an end if more is needed.
+/// The data, the trailers, and the remaining input; `None` instead of the remainder if more input is
+/// needed.
 type Read = Result<(Vec<u8>, Option<HeaderMap>, Option<Vec<u8>>), Malformed>;
 
-/// Reads a body that comes in these pieces.
 fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Read {
     let (mut decoder, mut bytes) = (Decoder::new(), BytesMut::new());
     let (mut data, mut trailers) = (Vec::new(), None);
@@ -108,7 +108,6 @@ fn nothing_a_peer_sends_is_kept_without_bound() {
     assert_eq!(whole(&format!("0\r\n{many}\r\n")), Err(Malformed::TooLarge));
 }
 
-/// A body in chunks, with trailers if they are any.
 fn write(chunks: &[Vec<u8>], trailers: &HeaderMap) -> Bytes {
     let mut bytes = Vec::new();
     for chunk in chunks {
@@ -160,7 +159,6 @@ proptest! {
     }
 }
 
-/// The bytes, cut at these places.
 fn pieces<'b>(bytes: &'b [u8], cuts: &[prop::sample::Index]) -> Vec<&'b [u8]> {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);

@@ -1,4 +1,4 @@
-//! What a request asks for: its target in one of four forms (RFC 9112 section 3.2), and the one host that it is for.
+//! The target of a request in one of four forms (RFC 9112 section 3.2), and its host.
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Uri, Version};
@@ -8,15 +8,15 @@ use crate::{
     request_head::{host, is_host},
 };
 
-/// The target of a request of this method. In absolute form, its host counts and the Host field is ignored (RFC 9112 section 3.2.2). For
-/// CONNECT both must be the same.
+/// Parses the target of a request with this method. In absolute form, its host takes precedence over the
+/// Host field (RFC 9112 section 3.2.2). For CONNECT both must be equal.
 pub(super) fn of(
     method: &Method,
     target: Bytes,
     version: Version,
     headers: &HeaderMap,
 ) -> Result<Uri, Malformed> {
-    // A fragment is for nobody but the user; it would be passed over here, and by others not.
+    // A fragment is not sent in requests. This parser would ignore it, others might not.
     if target.contains(&b'#') {
         return Err(Malformed::Syntax);
     }

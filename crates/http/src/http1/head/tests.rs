@@ -1,4 +1,4 @@
-//! Heads that are read, and a corpus of those that request smuggling is made of.
+//! Valid heads, and a corpus of request-smuggling attempts.
 
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn what_requests_say() {
     assert_eq!(fields["b"].as_bytes(), b"\xff");
 }
 
-/// What stands after "GET / HTTP/1.1\r\nhost: a\r\n", and why it is refused.
+/// The text after "GET / HTTP/1.1\r\nhost: a\r\n", and the expected error.
 const SMUGGLED: [(&[u8], Malformed); 22] = [
     (b"content-length: 5\r\ntransfer-encoding: chunked\r\n", Malformed::Framing),
     (b"transfer-encoding: chunked\r\ncontent-length: 5\r\n", Malformed::Framing),

@@ -4,7 +4,6 @@ use hyper::Version;
 
 use crate::http1::Malformed;
 
-/// The version of a message with this minor version.
 pub(super) fn of(minor: u8) -> Version {
     if minor == 0 { Version::HTTP_10 } else { Version::HTTP_11 }
 }
@@ -26,7 +25,6 @@ pub(super) fn of_response(head: &[u8]) -> Result<Vec<u8>, Malformed> {
     lowered(head, begin)
 }
 
-/// Replaces a minor version above 1 at this place.
 fn lowered(head: &[u8], place: usize) -> Result<Vec<u8>, Malformed> {
     let minor = place + NAME.len();
     if !head[place..].starts_with(NAME) || !matches!(head.get(minor), Some(b'2'..=b'9')) {

@@ -1,27 +1,25 @@
-//! Where frames begin in a stream, and how long each is (RFC 9114 section 7.1): a type, a length and so many bytes.
+//! Tracks frame boundaries in a stream (RFC 9114 section 7.1): a type, a length and the payload.
 
 use super::sections::{Refused, Sections};
 use crate::limits;
 
-/// The frames of a stream, as far as it has come.
 #[derive(Default)]
 pub(crate) struct Frames {
     place: Place,
-    /// What has come of numbers that are not whole yet: two of 8 bytes at most.
+    /// The bytes of incomplete integers: at most two of 8 bytes.
     numbers: Vec<u8>,
-    /// The validator of field sections, on a request stream.
     sections: Option<Sections>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Before the type of a stream in one direction.
+    /// Before the type of a unidirectional stream.
     StreamType,
-    /// Within a frame that has so many bytes left; without any, before the next one.
+    /// Within a frame with this many bytes left; with 0, before the next frame.
     Frame(u64),
-    /// The same for a frame with a field section.
+    /// Like [`Self::Frame`], for a frame with a field section.
     Section(u64),
-    /// In a stream that has no frames.
+    /// In a stream without frames.
     Other,
 }
 
@@ -32,7 +30,7 @@ impl Default for Place {
 }
 
 impl Frames {
-    /// Of a stream in one direction, which begins with its type (RFC 9114 section 6.2).
+    /// The frames of a unidirectional stream, after its type (RFC 9114 section 6.2).
     pub(crate) fn after_type() -> Self {
         Self { place: Place::StreamType, ..Self::default() }
     }
@@ -42,7 +40,6 @@ impl Frames {
         Self { sections: Some(Sections::default()), ..Self::default() }
     }
 
-    /// The next bytes of the stream.
     pub(crate) fn take(&mut self, mut bytes: &[u8]) -> Result<(), Refused> {
         loop {
             if let Place::Frame(left) | Place::Section(left) = &mut self.place {
@@ -80,7 +77,8 @@ impl Frames {
     }
 }
 
-/// The number that bytes begin with, and what follows it; the first two bits are the logarithm of its length (RFC 9000 section 16).
+/// Decodes a variable-length integer and returns the rest; the first two bits are the logarithm of its
+/// length (RFC 9000 section 16).
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (&first, _) = bytes.split_first()?;
     let (own, rest) = bytes.split_at_checked(1 << (first >> 6))?;
@@ -88,23 +86,22 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((value, rest))
 }
 
-/// The type of frames that h3 hands on in pieces.
+/// The type of frames that h3 streams.
 const DATA: u64 = 0;
-/// The type of frames with a field section.
 const HEADERS: u64 = 1;
-/// The type of the streams in one direction that have frames.
+/// The type of the only unidirectional stream with frames.
 const CONTROL: u64 = 0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A type of one byte, and a length of four.
+    /// A frame header with a one-byte type and a four-byte length.
     fn frame(kind: u8, length: u32) -> Vec<u8> {
         [&[kind][..], &(length | 0x8000_0000).to_be_bytes()].concat()
     }
 
-    /// In pieces of each length, which make no difference.
+    /// The result for pieces of different lengths, which must be the same.
     fn taken(frames: fn() -> Frames, bytes: &[u8]) -> bool {
         let outcomes = [1, 2, 3, 7, 1 << 20].map(|piece| {
             let mut frames = frames();
@@ -120,7 +117,7 @@ mod tests {
         let whole = [frame(1, most), vec![0xff; limits::HEADER_BYTES]].concat();
         assert!(taken(Frames::default, &[&whole[..], &whole, &frame(0, 1 << 29)].concat()));
         assert!(!taken(Frames::default, &[&whole[..], &frame(1, most + 1)].concat()));
-        // A type that nobody knows, in 8 bytes as its length: 2^40.
+        // An unknown type in 8 bytes, with a length of 2^40.
         let unknown = [0xc0, 0, 0, 0, 0, 0, 1, 0x21, 0xc0, 0, 1, 0, 0, 0, 0, 0];
         assert!(!taken(Frames::default, &unknown));
     }

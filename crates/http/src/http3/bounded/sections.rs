@@ -13,16 +13,13 @@ pub(crate) enum Refused {
     /// A frame that h3 buffers exceeds the header limit.
     #[error("a frame is too long")]
     TooLong,
-    /// QPACK decoding fails.
     #[error("a field section cannot be decoded")]
     Undecodable,
-    /// The request is malformed.
     #[error("the request is malformed")]
     Malformed,
 }
 
 impl Refused {
-    /// The error code for the peer.
     pub(crate) fn code(self) -> Code {
         match self {
             Self::TooLong => Code::H3_EXCESSIVE_LOAD,

@@ -1,4 +1,4 @@
-//! How a response is sent in HTTP/1.1: how its reader knows its end, and whether the connection is kept.
+//! Writes a response in HTTP/1.1, with its framing and persistence.
 
 use hyper::{
     HeaderMap, Method, Response, StatusCode, Version,
@@ -14,7 +14,8 @@ use crate::{
     tunnel::Downstream,
 };
 
-/// Begins to send a response to a request of this method and version; returns whether the connection is kept after it.
+/// Starts sending a response to a request of this method and version; returns whether the connection
+/// persists.
 pub(super) fn write(
     outgoing: &mut Outgoing,
     response: Response<Body>,
@@ -23,7 +24,7 @@ pub(super) fn write(
     trailers: Trailers,
 ) -> Persistence {
     let (mut parts, body) = response.into_parts();
-    // A tunnel that nobody digs.
+    // A 101 response without a tunnel is an error of the handler.
     let is_broken =
         parts.status == StatusCode::SWITCHING_PROTOCOLS && parts.extensions.get::<Downstream>().is_none();
     if is_broken {
@@ -49,7 +50,8 @@ pub(super) fn write(
     persistence
 }
 
-/// Begins to send a response whose head is written already, but for these fields; returns what the handler noted of it.
+/// Starts sending a response whose head lacks only framing, persistence and Alt-Svc; returns the
+/// handler's note.
 pub(super) fn write_lines<N>(
     outgoing: &mut Outgoing,
     Lines { head, framing, body, note }: Lines<N>,
@@ -63,12 +65,11 @@ pub(super) fn write_lines<N>(
     note
 }
 
-/// Whether a request with this header wants trailers (RFC 9110 section 6.5.1).
+/// Whether a request accepts trailers (RFC 9110 section 6.5.1).
 pub(super) fn trailers(headers: &HeaderMap) -> Trailers {
     if framing::has_token(headers, &header::TE, "trailers") { Trailers::Sent } else { Trailers::LeftOut }
 }
 
-/// Where the response's body ends, for its reader.
 fn framing_of(
     method: &Method,
     version: Version,

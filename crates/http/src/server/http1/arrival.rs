@@ -1,4 +1,4 @@
-//! A request's body while it comes in: read when its handler wants it, and thrown away when nobody does.
+//! A request's incoming body: read on demand of the handler, or discarded.
 
 use std::{
     io,
@@ -20,18 +20,16 @@ use crate::{
     },
 };
 
-/// A body of which not all has come.
 pub(super) struct Arrival {
     incoming: Incoming,
     giver: Giver,
-    /// Whether its handler only wants to know how much comes.
+    /// Whether the handler needs only the length of the data.
     counted: Counted,
-    /// The client waits to be told that somebody wants it (RFC 9110 section 10.1.1).
+    /// The client waits for a 100 response (RFC 9110 section 10.1.1).
     is_held_back: bool,
 }
 
 impl<S: Wire> Http1<S> {
-    /// The body of the request with this head.
     pub(super) fn arrives(
         &mut self,
         framing: Framing,
@@ -51,7 +49,8 @@ impl<S: Wire> Http1<S> {
         patient(taker, patience).countable(counted)
     }
 
-    /// Reads what is wanted of the body; once it is whole, whether the client is still there. `false` if it is not.
+    /// Reads the requested part of the body, and after its end detects a disconnected client. `false` if
+    /// the client has disconnected.
     pub(super) fn poll_arrival(&mut self, cx: &mut Context<'_>) -> bool {
         while let Some(arrival) = &mut self.arrival {
             match arrival.giver.wish(cx) {
@@ -59,7 +58,7 @@ impl<S: Wire> Http1<S> {
                 Wish::Room if arrival.is_held_back => return true,
                 Wish::Wanted if arrival.is_held_back => {
                     arrival.is_held_back = false;
-                    // A client that did not wait need not be told.
+                    // A client that has already sent data needs no 100 response.
                     if self.input.is_empty() {
                         self.outgoing.lines().extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
                         cx.waker().wake_by_ref();
@@ -71,7 +70,7 @@ impl<S: Wire> Http1<S> {
             self.give(piece);
         }
         if self.is_over {
-            // Its body broke off: there may be an answer to that all the same.
+            // The body was truncated; the handler may still respond.
             return true;
         }
         !self.input.is_empty() || self.poll_read(cx) != Poll::Ready(false)
@@ -102,7 +101,6 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Bytes of the body came and were thrown away by the kernel.
     fn passed_over(&mut self, discarded: io::Result<usize>) -> Result<Option<Frame<bytes::Bytes>>, Failure> {
         match (discarded, &mut self.arrival) {
             (Ok(bytes @ 1..), Some(arrival)) => {
@@ -123,7 +121,7 @@ impl<S: Wire> Http1<S> {
             Ok(None) => {}
             Err(failure) => {
                 arrival.giver.give(Err(failure));
-                // Nobody can say where the next request would begin.
+                // The start of the next request is unknown.
                 self.is_over = true;
             }
         }
@@ -133,8 +131,8 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// The response was sent: whether the rest of the request's body could be read too, so that another request can follow. Not
-    /// much of it is read if nobody wants it.
+    /// After the response, reads the rest of the request's body so that another request can follow;
+    /// returns whether that succeeded. An unwanted body is read only up to a limit.
     pub(super) async fn rest(&mut self) -> bool {
         self.patience.begin();
         let mut thrown_away = 0;
@@ -171,5 +169,6 @@ impl<S: Wire> Http1<S> {
     }
 }
 
-/// Bytes of a body that nobody wants which are read for the connection's sake: more is dearer than a new connection.
+/// The most bytes of an unwanted body that are read to keep the connection; beyond that a new connection
+/// is cheaper.
 const THROWN_AWAY: usize = 256 * 1024;

@@ -1,4 +1,4 @@
-//! One request on a connection, from its head that has come to its response that was sent.
+//! One exchange on a connection, from the complete request head to the sent response.
 
 use std::{
     pin::Pin,
@@ -25,21 +25,19 @@ use crate::{
     tunnel::Downstream,
 };
 
-/// A request whose head was taken.
+/// A request whose head has been consumed.
 #[expect(
     clippy::large_enum_variant,
     reason = "it is taken apart at once, and a box for each request would cost more"
 )]
 enum Taken<'h, N> {
-    /// Its response is on the way, and the handler noted this.
+    /// The response is being sent; contains the handler's note.
     Answered(Option<N>),
-    /// The handler passes it on.
     Relayed(Relaying<'h, N>),
     Request(RequestHead),
 }
 
 impl<S: Wire> Http1<S> {
-    /// One request, whose head is so long, and its response.
     pub(super) async fn exchange<H: Handler>(&mut self, context: &Shared<H>, length: usize) -> Next {
         let before = self.outgoing.written();
         let taken = self.take_head(context, length);
@@ -69,7 +67,7 @@ impl<S: Wire> Http1<S> {
             request.extensions_mut().insert(self.interim.begin());
         }
         let answered = {
-            // In a box, so that a connection that is idle takes no room for it.
+            // Boxed, so that idle connections stay small.
             let mut handling = Box::pin(handled(&*context.handler, request.map(|()| body)));
             std::future::poll_fn(|cx| self.poll_answered(cx, handling.as_mut())).await
         };
@@ -78,7 +76,6 @@ impl<S: Wire> Http1<S> {
         self.respond(context, response, (&method, version), (persistence, trailers), before).await
     }
 
-    /// Sends the response to a request of this method and version.
     async fn respond<H: Handler>(
         &mut self,
         context: &Shared<H>,
@@ -101,7 +98,7 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Waits for what a request that was passed on is answered with, and sends that.
+    /// Waits for the response to a relayed request, and sends it.
     async fn pass_back<H: Handler>(
         &mut self,
         context: &Shared<H>,
@@ -130,12 +127,12 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Whether the connection is kept after a response to a request that says this.
     fn persistence<H>(&self, context: &Shared<H>, asked: Persistence) -> Persistence {
         if self.is_over || context.stop.is_asked() { Persistence::Closed } else { asked }
     }
 
-    /// Sends the response that was begun, and tells the handler; `None` if it broke off, or nobody reads it.
+    /// Sends the pending response and reports the result to the handler; `None` if it was truncated or
+    /// the client does not read.
     async fn deliver<H: Handler>(
         &mut self,
         context: &Shared<H>,
@@ -147,7 +144,6 @@ impl<S: Wire> Http1<S> {
         sent
     }
 
-    /// How the connection goes on after a response that was sent.
     async fn next(&mut self, persistence: Persistence) -> Next {
         match persistence {
             Persistence::Kept if self.rest().await => Next::Request,
@@ -156,7 +152,8 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Tells the handler what became of a response; it began with so many bytes written before it.
+    /// Reports the result of a response to the handler; `before` is the number of bytes written before
+    /// it.
     fn tell<H: Handler>(&self, handler: &H, note: Option<H::Note>, before: u64, sent: Option<()>) {
         if let Some(note) = note {
             let bytes = Some(self.outgoing.written() - before);
@@ -165,7 +162,7 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Takes a request's head off the input: answered already, if the handler can do that with a look at its lines.
+    /// Consumes a request's head, and serves or relays it directly from its lines if the handler can.
     fn take_head<'h, H: Handler>(
         &mut self,
         context: &'h Shared<H>,
@@ -194,7 +191,7 @@ impl<S: Wire> Http1<S> {
         taken?
     }
 
-    /// Polls the handler, and moves what can be moved meanwhile. `None` if the client is gone.
+    /// Polls the handler and transfers data in the meantime. `None` if the client has disconnected.
     fn poll_answered<F: Future + ?Sized>(
         &mut self,
         cx: &mut Context<'_>,
@@ -215,7 +212,7 @@ impl<S: Wire> Http1<S> {
     }
 }
 
-/// Has a plain request answered if the handler can do that without being asked twice; returns what that noted of it.
+/// Serves a plain request from memory, if the handler can; returns the handler's note.
 fn answer_at_once<H: Handler>(
     handler: &H,
     request: &Glance<'_>,

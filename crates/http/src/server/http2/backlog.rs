@@ -1,8 +1,9 @@
-//! How much of what a connection was given may wait in the kernel to be sent: as much as goes within a time.
+//! Limits the unsent data of a connection in the kernel to the amount sent within a given time.
 //!
-//! On one connection an answer waits for all that was written before it. A fixed number of bytes is long on a slow line and, on a fast one, so
-//! little that the sender runs dry while this program waits for a processor; BBR, which does not learn from what it had too little to send,
-//! then never leaves its start.
+//! On a multiplexed connection a response waits for everything written before it. A fixed number of
+//! bytes means a long delay on a slow path. On a fast path it is so small that the sender runs out of
+//! data while this process waits for a CPU; BBR then never leaves its startup phase, because it ignores
+//! application-limited samples.
 
 use std::{io, os::fd::OwnedFd, sync::Arc, time::Duration};
 
@@ -11,29 +12,27 @@ use tracing::debug;
 
 use crate::sys;
 
-/// The limit of one connection, which follows the rate at which the kernel sends.
+/// The limit of one connection, which follows the kernel's pacing rate.
 pub(super) struct Backlog {
     socket: Arc<OwnedFd>,
     within: Duration,
-    /// Bytes since the limit was set.
     written: usize,
 }
 
 impl Backlog {
-    /// That of a socket. Without one the connection is as good, but for how long an answer waits.
+    /// Sets the initial limit. Without it the connection works, but responses may wait longer.
     pub(super) fn of(socket: Arc<OwnedFd>, within: Duration) -> Option<Self> {
         let backlog = Self { socket, within, written: 0 };
         let set = backlog.set(LEAST);
-        set.inspect_err(|error| debug!(%error, "the kernel takes as much as its buffer holds")).ok()?;
+        set.inspect_err(|error| debug!(%error, "no limit on unsent data")).ok()?;
         Some(backlog)
     }
 
-    /// Bytes were written.
     pub(super) fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
         if self.written >= EACH {
             self.written = 0;
-            // A connection that is gone says so to those who write.
+            // On a closed connection this fails; the next write reports it.
             let _ = sys::pacing_rate(&self.socket).and_then(|rate| self.set(limit(rate, self.within)));
         }
     }
@@ -43,17 +42,17 @@ impl Backlog {
     }
 }
 
-/// What goes within a time at a rate in bytes a second.
+/// The bytes sent in a time at a rate in bytes per second.
 fn limit(rate: u64, within: Duration) -> u32 {
     let bytes = u128::from(rate).saturating_mul(within.as_nanos()) / 1_000_000_000;
     u32::try_from(bytes).unwrap_or(u32::MAX).clamp(LEAST, MOST)
 }
 
-/// Two frames of DATA, so that one is there while the next is made.
+/// Two DATA frames, so that one is queued while the next is prepared.
 const LEAST: u32 = 32 << 10;
-/// 10 ms at three times a gigabit a second, as a sender begins.
+/// 10 ms at three times 1 Gbit/s, the pacing rate at the start of a connection.
 const MOST: u32 = 4 << 20;
-/// How often the rate is looked at, in bytes.
+/// How many bytes are written between updates of the limit.
 const EACH: usize = 64 << 10;
 
 #[cfg(test)]
@@ -86,7 +85,7 @@ mod tests {
         near.write_all(&[0; 1000]).unwrap();
         backlog.wrote(EACH - 1);
         assert_eq!(limit(&near), LEAST);
-        // Loopback is faster than a gigabit a second.
+        // Loopback is faster than 1 Gbit/s.
         backlog.wrote(1);
         assert!(limit(&near) > LEAST);
     }

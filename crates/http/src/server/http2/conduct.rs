@@ -1,5 +1,6 @@
-//! How a client treats its HTTP/2 connection. It may answer pings and want nothing, ask for much and take none of it, or ask and go before
-//! there is an answer; h2 lets it have its connection for that, and this does not.
+//! Detects abusive or stalled clients of an HTTP/2 connection: clients that are idle and only
+//! acknowledge pings, that do not read their responses, or that cancel requests before the response. h2
+//! does not close such connections.
 
 use std::{
     sync::{
@@ -11,49 +12,45 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// What is known of a connection's client. Nothing of it reads a clock.
+/// Counters of a connection. None of its methods reads a clock.
 #[derive(Debug, Default)]
 pub(super) struct Conduct {
-    /// Requests that have no whole response yet.
     open: AtomicUsize,
-    /// Of them, those whose client has to make room for the next piece of body.
+    /// Those of them that wait for flow-control window.
     held_up: AtomicUsize,
     /// Requests, pieces and ends of responses so far.
     steps: AtomicU64,
     answered: AtomicU64,
-    /// Requests that were taken back before they were answered.
     taken_back: AtomicU64,
     abuse: Notify,
 }
 
-/// Why a connection ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// There is no request on it.
     Idle,
-    /// Its client takes nothing of what it asked for.
+    /// The client does not read its responses.
     Stalled,
-    /// Its client takes back most of what it asks for, which costs it nothing and us an answer (CVE-2023-44487).
+    /// The client cancels most of its requests, which are cheap to send but costly to handle
+    /// (CVE-2023-44487).
     Abuse,
-    /// Its client does not answer pings.
+    /// The client does not respond to pings.
     Lost,
 }
 
 impl Conduct {
-    /// A request has come.
     pub(super) fn begin(self: &Arc<Self>) -> Exchange {
         self.open.fetch_add(1, Relaxed);
         self.steps.fetch_add(1, Relaxed);
         Exchange { conduct: Arc::clone(self), is_answered: false, is_held_up: false, body_bytes: 0 }
     }
 
-    /// A request has come, and was answered where it was found.
     pub(super) fn answered_at_once(&self) {
         self.steps.fetch_add(1, Relaxed);
         self.answered.fetch_add(1, Relaxed);
     }
 
-    /// Waits until the connection is to be ended: after `patience` without a step, or twice that, as it looks only so often.
+    /// Waits until the connection should end: after `patience` without progress, or up to twice that,
+    /// because it checks only once per `patience`.
     pub(super) async fn ending(&self, patience: Duration) -> Ending {
         loop {
             let before = self.steps.load(Relaxed);
@@ -65,14 +62,13 @@ impl Conduct {
             match self.open.load(Relaxed) {
                 0 if is_still => return Ending::Idle,
                 _ if is_still && self.held_up.load(Relaxed) > 0 => return Ending::Stalled,
-                // What is waited for is ours to say.
+                // The server is still working on its responses.
                 _ => {}
             }
         }
     }
 }
 
-/// A request from its head to the end of its response.
 #[derive(Debug)]
 pub(super) struct Exchange {
     conduct: Arc<Conduct>,
@@ -82,25 +78,24 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// There is an answer, or it is ours that there is none.
+    /// There is a response, or the server is the cause that there is no response.
     pub(super) fn answered(&mut self) {
         self.is_answered = true;
         self.conduct.answered.fetch_add(1, Relaxed);
     }
 
-    /// There is a piece of its response for which the client has made no room.
+    /// A piece of the response waits for flow-control window.
     pub(super) fn is_held_up(&mut self) {
         self.set_held_up(true);
     }
 
-    /// A piece of its response, of so many bytes, was handed to the connection.
+    /// A piece of the response, of `bytes` bytes, was passed to the connection.
     pub(super) fn moves_on(&mut self, bytes: usize) {
         self.set_held_up(false);
         self.conduct.steps.fetch_add(1, Relaxed);
         self.body_bytes += bytes as u64;
     }
 
-    /// Bytes of its response's body that were handed to the connection.
     pub(super) fn body_bytes(&self) -> u64 {
         self.body_bytes
     }
@@ -133,7 +128,7 @@ impl Drop for Exchange {
     }
 }
 
-/// So many may be taken back on any connection: those of a page that somebody leaves.
+/// Cancelled requests allowed on any connection: for example those of a page that a user leaves.
 const MOST_TAKEN_BACK: u64 = 200;
 
 #[cfg(test)]
@@ -142,7 +137,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// How a connection ends in the next hour, if it does.
+    /// How a connection ends within an hour, if it does.
     async fn ending(conduct: &Arc<Conduct>) -> Option<Ending> {
         tokio::time::timeout(Duration::from_secs(3600), conduct.ending(PATIENCE)).await.ok()
     }
@@ -162,7 +157,7 @@ mod tests {
         drop(exchange);
         let mut exchange = answered(&conduct);
         assert_eq!(ending(&conduct).await, None);
-        // It was held up, has taken a piece and has room for the next one, which does not come.
+        // The response waited for window, progressed, and now waits for the handler.
         exchange.is_held_up();
         exchange.moves_on(1);
         assert_eq!(ending(&conduct).await, None);

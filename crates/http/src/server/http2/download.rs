@@ -1,4 +1,4 @@
-//! A response's body on its way out on an HTTP/2 stream, as fast as its client takes it.
+//! The body of a response on an HTTP/2 stream, sent as the client accepts it.
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
@@ -9,7 +9,7 @@ use hyper::body::{Body as _, Frame};
 use super::{super::head, conduct::Exchange};
 use crate::{Body, Failure};
 
-/// Sends a body to its end; one that breaks off resets the stream. `None` if it was not sent to its end.
+/// Sends a body to its end; a failed body resets the stream. `None` if it was not sent completely.
 pub(super) async fn send(
     mut stream: SendStream<Bytes>,
     mut body: Body,
@@ -40,7 +40,7 @@ pub(super) async fn send(
     stream.send_data(Bytes::new(), true).ok()
 }
 
-/// The body's next frame; the outer `None` if the client wants none any more.
+/// The next frame of the body; the outer `None` if the client has reset the stream.
 async fn next(
     stream: &mut SendStream<Bytes>,
     body: &mut Body,
@@ -54,7 +54,6 @@ async fn next(
     .await
 }
 
-/// Sends one piece of a body, as there is room for it.
 async fn piece(
     stream: &mut SendStream<Bytes>,
     mut data: Bytes,
@@ -62,7 +61,7 @@ async fn piece(
     exchange: &mut Exchange,
 ) -> Option<()> {
     while !data.is_empty() {
-        // Of the connection's window no more than is of use now: others want some too.
+        // Reserving only part of the connection window leaves the rest to other streams.
         stream.reserve_capacity(data.len().min(AT_ONCE));
         let mut room = stream.capacity();
         if room == 0 {
@@ -77,10 +76,10 @@ async fn piece(
             return Some(());
         }
     }
-    // It was empty.
+    // The last piece was empty.
     if is_last { stream.send_data(Bytes::new(), true).ok() } else { Some(()) }
 }
 
-/// How much of a body is handed to the connection at once. More than a fast client takes in the time in which the next is handed over;
-/// h2 has room for 400 KiB of each stream.
+/// The most body bytes passed to h2 at a time: more than a fast client reads before the next piece is
+/// passed; h2 buffers up to 400 KiB per stream.
 const AT_ONCE: usize = 256 << 10;

@@ -1,4 +1,4 @@
-//! One request over HTTP/2 whose answer takes more than a look, and its response.
+//! An HTTP/2 request that is not served immediately, and its response.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
@@ -21,20 +21,18 @@ use super::{
 };
 use crate::{Body, Failure};
 
-/// A request and its response; at its end, whatever that is, the handler is told what became of the response.
+/// A request and its response; when it is dropped, the result is reported to the handler.
 pub(super) struct Exchange<H: Handler> {
     pub(super) handler: Arc<H>,
     pub(super) conduct: conduct::Exchange,
-    /// Tells of another protocol.
+    /// The Alt-Svc field.
     pub(super) alternative: Option<HeaderValue>,
-    /// What the handler noted.
     pub(super) note: Option<H::Note>,
-    /// Whether all of the response was handed to the connection.
+    /// Whether the response was passed to the connection completely.
     pub(super) is_whole: bool,
 }
 
 impl<H: Handler> Exchange<H> {
-    /// Has a request handled, and sends what comes of it: interim responses, and the final one.
     pub(super) async fn run(
         mut self,
         request: Request<Body>,
@@ -49,7 +47,7 @@ impl<H: Handler> Exchange<H> {
         let (mut head, body) = response.into_parts();
         self.note = head.extensions.remove();
         head::clear(&mut head.headers);
-        // One that says that another follows.
+        // A final response must not have an interim status.
         if head.status.is_informational() {
             return respond.send_reset(Reason::INTERNAL_ERROR);
         }
@@ -66,12 +64,11 @@ impl<H: Handler> Exchange<H> {
         }
     }
 
-    /// Sends the body of a response whose head was sent.
     pub(super) async fn finish(mut self, stream: SendStream<Bytes>, body: Body) {
         self.is_whole = download::send(stream, body, &mut self.conduct).await.is_some();
     }
 
-    /// What the handler answers; interim responses go out meanwhile. `None` if the client takes its request back.
+    /// Runs the handler and sends interim responses. `None` if the client cancels the request.
     async fn answered(
         &self,
         request: Request<Body>,

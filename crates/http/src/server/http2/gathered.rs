@@ -1,7 +1,7 @@
-//! What is written to an HTTP/2 connection while it is polled, sent in one call afterwards.
+//! Gathers the writes of one poll of an HTTP/2 connection and sends them with one system call.
 //!
-//! h2 hands over each DATA frame by itself, and flushes before the next one: ten small responses on a connection would take ten system
-//! calls. So what it writes is gathered, what it flushes is not sent yet, and the one who polls the connection sends when it is done.
+//! h2 writes and flushes each DATA frame separately: ten small responses would take ten system calls. So
+//! writes are buffered, flushes have no effect, and the data is sent after each poll of the connection.
 
 use std::{
     cell::Cell,
@@ -16,24 +16,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::backlog::Backlog;
 
-/// A stream as h2 writes to it.
 pub(super) struct Gathered<S>(Arc<Mutex<Outbox<S>>>);
 
-/// What sends for it.
 pub(super) struct Sender<S>(Arc<Mutex<Outbox<S>>>);
 
 struct Outbox<S> {
     stream: S,
     unsent: Vec<u8>,
-    /// How much of it was sent.
+    /// The number of bytes of `unsent` that were sent.
     at: usize,
-    /// Whether the stream may still hold some of what it took, as TLS does with records for which the socket has no room.
+    /// Whether the stream may still buffer data, as TLS does with records for which the socket has no
+    /// room.
     is_unflushed: bool,
-    /// How much may wait in the kernel, if it is not all that there is room for.
+    /// The limit of unsent data in the kernel, if any.
     backlog: Option<Backlog>,
 }
 
-/// The same stream, and what sends for it.
 pub(super) fn gathered<S>(stream: S, backlog: Option<Backlog>) -> (Gathered<S>, Sender<S>) {
     let outbox = Outbox { stream, unsent: Vec::new(), at: 0, is_unflushed: false, backlog };
     let outbox = Arc::new(Mutex::new(outbox));
@@ -41,7 +39,7 @@ pub(super) fn gathered<S>(stream: S, backlog: Option<Backlog>) -> (Gathered<S>, 
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Sender<S> {
-    /// Polls a connection to its end, and sends each time what it wrote. Ends too if that cannot be sent.
+    /// Polls a connection to its end, and sends its output after each poll. Also ends if sending fails.
     pub(super) async fn drive(self, connection: impl Future) {
         let mut connection = pin!(connection);
         std::future::poll_fn(|cx| {
@@ -72,7 +70,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Outbox<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Sends what waits and these together, without a copy; how much it took of these.
+    /// Sends the buffered data together with `parts`, without copying; returns the number of bytes of
+    /// `parts` accepted.
     fn send_with(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         loop {
             let waiting = &self.unsent[self.at..];
@@ -95,7 +94,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Outbox<S> {
         }
     }
 
-    /// So many of those that wait were sent.
     fn took(&mut self, sent: usize) -> io::Result<()> {
         self.at += sent;
         if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(()) }
@@ -146,7 +144,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
         true
     }
 
-    /// Whoever drives the connection does that.
+    /// [`Sender::drive`] flushes.
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -163,13 +161,13 @@ fn lock<T>(outbox: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 thread_local! {
-    /// A buffer for whichever connection writes next: those that are idle have none.
+    /// A buffer for the next active connection, so that idle connections need none.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// More at once is rather sent from where it is than copied.
+/// Longer writes are sent without copying.
 const COPIED: usize = 4096;
-/// When so much was gathered, nothing more is taken before all of it is sent.
+/// The limit of buffered data; beyond it, everything is sent before more is accepted.
 const MOST: usize = 64 << 10;
 
 #[cfg(test)]
@@ -230,7 +228,8 @@ mod tests {
         assert!(read.chunks(4).eq((0..100_000_u32).map(u32::to_be_bytes)));
     }
 
-    /// A stream that takes all that it is given and, as TLS does, passes on only what there is room for; the rest when it is flushed.
+    /// A stream that accepts all data but, like TLS, passes on only what fits; the rest is sent by a
+    /// flush.
     struct Holding<S> {
         stream: S,
         held: Vec<u8>,
@@ -278,11 +277,11 @@ mod tests {
             let connection = async move {
                 stream.write_all(&vec![7; large]).await.unwrap();
                 stream.write_all(&[8; 2000]).await.unwrap();
-                // A connection that waits for its client, which waits for the rest.
+                // The connection waits for its client, which waits for the rest.
                 std::future::pending::<()>().await;
             };
             let mut read = vec![0; large + 2000];
-            // Without a clock that runs, this hour is over when nobody has anything left to do.
+            // With a paused clock, this hour passes when all tasks are idle.
             let hour = std::time::Duration::from_secs(3600);
             tokio::select! {
                 () = sender.drive(connection) => panic!("it goes on"),

@@ -1,4 +1,4 @@
-//! Whether the client of an HTTP/2 connection is still there: a machine that is switched off ends nothing.
+//! Detects dead peers of HTTP/2 connections with pings: a machine that is switched off closes nothing.
 
 use std::{
     future::poll_fn,
@@ -10,29 +10,27 @@ use std::{
 use h2::{Ping, PingPong};
 use tokio::time::{Instant, Sleep};
 
-/// Pings a client now and then.
 pub(super) struct Pulse {
     pings: PingPong,
     patience: Duration,
-    /// Until the next ping, or until the answer to the last one has to be there.
+    /// Fires at the next ping, or at the deadline for the response to the last one.
     timer: Pin<Box<Sleep>>,
     waits: bool,
 }
 
 impl Pulse {
-    /// One that pings each time that `patience` has passed, and waits no longer than that for an answer.
+    /// Sends a ping every `patience`, which is also the timeout for its response.
     pub(super) fn new(pings: PingPong, patience: Duration) -> Self {
         Self { pings, patience, timer: Box::pin(tokio::time::sleep(patience)), waits: false }
     }
 
-    /// Waits until a ping is not answered in time.
     pub(super) async fn lost(mut self) {
         poll_fn(|cx| self.poll(cx)).await;
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
-            // An answer moves no timer: what it goes off for is looked at then.
+            // A response does not reset the timer; the state is checked when it fires.
             if self.waits && self.pings.poll_pong(cx).is_ready() {
                 self.waits = false;
             }

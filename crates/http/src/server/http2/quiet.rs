@@ -1,7 +1,7 @@
-//! A waker that says nothing while its task is at work.
+//! A waker that suppresses wake-ups while its task is running.
 //!
-//! What is answered during a connection's poll is written by that poll, and yet h2 has the task woken for it: each batch of answers would be
-//! followed by a poll that finds nothing.
+//! A response sent during a poll of the connection is written by the same poll, but h2 wakes the task
+//! for it. Without this waker each batch of responses would cause another poll without work.
 
 use std::{
     sync::{
@@ -11,17 +11,15 @@ use std::{
     task::{Context, Wake, Waker},
 };
 
-/// What a connection's task knows of those who wake it.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
     is_at_work: AtomicBool,
-    /// Somebody called since [`Quiet::look`].
+    /// A wake-up since [`Quiet::look`].
     is_called: AtomicBool,
     task: Mutex<Option<Waker>>,
 }
 
 impl Quiet {
-    /// The task of `cx` begins to work.
     pub(super) fn begin(&self, cx: &Context<'_>) {
         self.is_at_work.store(true, SeqCst);
         let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,12 +28,12 @@ impl Quiet {
         }
     }
 
-    /// It looks at everything now: who has called so far is heard.
+    /// The task checks for all work now, so earlier wake-ups are handled.
     pub(super) fn look(&self) {
         self.is_called.store(false, SeqCst);
     }
 
-    /// It has done its work, and is woken for those who called since it looked.
+    /// The task has finished its poll; wake-ups since `look` wake it.
     pub(super) fn end(&self) {
         self.is_at_work.store(false, SeqCst);
         if self.is_called.load(SeqCst) {
@@ -56,7 +54,7 @@ impl Wake for Quiet {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // In this order, as `end` looks the other way round: one of both sees the other.
+        // This order is the reverse of that in `end`, so no wake-up is lost.
         self.is_called.store(true, SeqCst);
         if !self.is_at_work.load(SeqCst) {
             self.wake_task();
@@ -83,7 +81,7 @@ mod tests {
     fn a_task_is_woken_for_what_it_has_not_looked_at() {
         let (woken, quiet) = (Arc::<Woken>::default(), Arc::<Quiet>::default());
         let (task, waker) = (Waker::from(Arc::clone(&woken)), Waker::from(Arc::clone(&quiet)));
-        // Who calls before it looks, after it, and when it does not work: how often the task is woken.
+        // A wake-up before `look`, after it, or while the task is idle, and how often the task is woken.
         for (before, after, idle, expected) in [
             (true, false, false, 0),
             (false, true, false, 1),

@@ -1,4 +1,4 @@
-//! A request's body on its way in on an HTTP/2 stream.
+//! The body of a request on an HTTP/2 stream.
 
 use std::{
     pin::Pin,
@@ -11,10 +11,9 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use crate::{Failure, http2::poll_frame};
 
-/// The body; h2 compares it with its announced length.
+/// The body; h2 compares its length with Content-Length.
 pub(super) struct Upload {
     stream: RecvStream,
-    /// How many bytes are still to come, if the head says.
     left: Option<u64>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Accepted, Answered, Refused, Row, row};
 
-/// Each head has one fault, which is its name.
+/// Each head has one fault, described by its name.
 pub const ROWS: &[Row] = &[
     row("ordinary", Accepted, &[M, S, A, P]),
     row("a field", Accepted, &[M, S, A, P, ("x", "a\tb")]),
@@ -67,7 +67,7 @@ pub const ROWS: &[Row] = &[
     row("DEL in a value", Refused, &[M, S, A, P, ("x", "a\u{7f}b")]),
     row("a space before a value", Refused, &[M, S, A, P, ("x", " a")]).in_lines(Accepted),
     row("a tab behind a value", Refused, &[M, S, A, P, ("x", "a\t")]).in_lines(Accepted),
-    // Fields of connections of HTTP/1.1.
+    // Connection-specific fields of HTTP/1.1.
     row("connection", Refused, &[M, S, A, P, ("connection", "close")]).in_lines(Accepted),
     row("keep-alive", Refused, &[M, S, A, P, ("keep-alive", "5")]).in_lines(Accepted),
     row("proxy-connection", Refused, &[M, S, A, P, ("proxy-connection", "close")]).in_lines(Accepted),
