@@ -5,15 +5,15 @@ use crate::subject::Subject;
 /// A statement about a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// The statement as people read it.
+    /// The statement in words, as the reports print it.
     pub text: String,
-    /// What it speaks of.
+    /// The number that the claim is about.
     pub subject: Subject,
-    /// What it says of that.
+    /// The condition on that number.
     pub says: Statement,
 }
 
-/// A statement of a claim. Values are in the unit of its subject.
+/// The condition of a claim. Values are in the unit of its subject.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// One side is faster than another: its time is smaller, or its rate larger.
@@ -25,11 +25,11 @@ pub enum Statement {
         /// By more than this.
         by: Margin,
     },
-    /// One side has less of what is counted than another.
+    /// One side has a lower count than another.
     Fewer {
-        /// The side with less.
+        /// The side with the lower count.
         side: String,
-        /// The side with more.
+        /// The side with the higher count.
         than: String,
         /// By more than this.
         by: Margin,
@@ -38,35 +38,35 @@ pub enum Statement {
     Limit {
         /// The side.
         side: String,
-        /// On which side of the limit.
+        /// Below, above or equal.
         relation: Relation,
         /// The limit.
         limit: f64,
     },
 }
 
-/// By how much one side must be faster than another, or have less of something.
+/// The required difference between two sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Margin {
-    /// This much less time or more rate; so many fewer.
+    /// An absolute difference.
     Difference(f64),
-    /// So many times as fast; one so-many-th.
+    /// A factor.
     Times(f64),
 }
 
-/// How a value stands to a limit.
+/// The relation of a value to a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// It is smaller.
+    /// Smaller.
     Below,
-    /// It is larger.
+    /// Larger.
     Above,
-    /// It is the same.
+    /// Equal.
     Is,
 }
 
 impl Claim {
-    /// Whether it speaks of this side.
+    /// Whether the claim involves this side.
     pub fn is_about(&self, name: &str) -> bool {
         match &self.says {
             Statement::Faster { side, than, .. } | Statement::Fewer { side, than, .. } => {

@@ -1,7 +1,7 @@
-//! Everything that a result must admit: what makes it worthless, and what weakens it. Pure.
+//! Reasons to reject a result, and reasons to read it with caution. Pure.
 //!
-//! The code that finds it out makes a [`Doubt`]; documents hold [`Caveat`]s, and their `valid`, `reasons` and `warnings` follow from
-//! these alone.
+//! The component that detects a problem creates a [`Doubt`]. Documents contain [`Caveat`]s, from which their
+//! `valid`, `reasons` and `warnings` fields are derived.
 
 use std::{fmt, time::Duration};
 
@@ -10,156 +10,156 @@ use serde::{Deserialize, Serialize};
 
 mod words;
 
-/// A reason not to trust a result, or not all of it.
+/// A problem that makes a result invalid or weakens it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Doubt {
-    /// The emulator delivered packets later than it may.
+    /// The emulator delivered too many packets late.
     LatePackets {
         /// The share of packets that were late.
         share: f64,
-        /// How late one may be on a short path.
+        /// The permitted lateness on a short path.
         limit: Duration,
-        /// The share that may be late.
+        /// The permitted share of late packets.
         most: f64,
     },
     /// The emulator lost packets that no link dropped.
     OwnDrops {
-        /// How many.
+        /// Number of packets.
         packets: u64,
     },
-    /// Programs took the network device of their host away.
+    /// Programs removed the network device of their host.
     LostDevices {
-        /// Of how many hosts.
+        /// Number of hosts.
         hosts: u64,
     },
-    /// The emulator's account of bytes does not add up.
+    /// The emulator's byte counters do not balance.
     LostBytes {
         /// Bytes that entered.
         entered: u64,
-        /// Bytes whose fate is known.
+        /// Bytes that were delivered, dropped or are still in flight.
         accounted: u64,
     },
-    /// The account of single links does not add up.
+    /// The byte counters of single links do not balance.
     UnbalancedLinks {
-        /// How many.
+        /// Number of links.
         links: usize,
     },
-    /// Requests were due and not sent when the time was up.
+    /// Requests were due but had not been sent when the run ended.
     RequestsLeftOver {
-        /// How many.
+        /// Requests not sent.
         left: u64,
-        /// How many were due.
+        /// Requests due.
         due: u64,
     },
-    /// Requests started later than their schedule had them.
+    /// Requests started later than scheduled.
     LateRequests {
-        /// How many percent of them.
+        /// Their percentage.
         percent: f64,
-        /// How late these were at least.
+        /// The least delay among them.
         late: Duration,
-        /// How late they may be.
+        /// The permitted delay.
         limit: Duration,
     },
-    /// The generator of load had no processor time left.
+    /// The load generator used almost all of its core.
     BusyGenerator {
-        /// The share of its core that it used.
+        /// The share of the core that was used.
         share: f64,
-        /// The share that it may use.
+        /// The permitted share.
         limit: f64,
-        /// What follows for the figures.
+        /// The consequence for the figures.
         effect: &'static str,
     },
     /// Requests were not sent because too many were in flight.
     TooManyInFlight {
-        /// How many.
+        /// Number of requests.
         requests: u64,
     },
     /// Requests failed because this machine had no socket for them.
     OutOfSockets {
-        /// How many.
+        /// Number of requests.
         requests: u64,
     },
     /// A reader waited for a processor.
     StarvedReader {
-        /// In this share of the time.
+        /// The share of the time spent waiting.
         share: f64,
     },
-    /// A server took a reader's connection and sent nothing.
+    /// A server accepted a reader's connection and sent nothing.
     NothingSent {
         /// The server.
         remote: String,
     },
-    /// A reader never had to wait for the network.
+    /// A reader never waited for the network: its own read speed was the limit.
     OwnSpeed,
-    /// Looks at a connection came too late and were left out.
+    /// Late polls of a connection were discarded.
     MissedLooks {
-        /// Which share of them.
+        /// The share of discarded polls.
         share: f64,
     },
-    /// The kernel made a receive buffer smaller than it was asked for.
+    /// The kernel granted a smaller receive buffer than requested.
     SmallerBuffer {
-        /// Bytes that were asked for.
+        /// Requested size, bytes.
         asked: u64,
-        /// Bytes that it became.
+        /// Granted size, bytes.
         given: u64,
     },
-    /// The kernel's functions could not be traced.
+    /// Tracing of kernel functions is unavailable.
     NotTraced {
-        /// Why.
+        /// The reason.
         why: String,
-        /// What would help.
+        /// The remedy.
         remedy: String,
     },
-    /// A listener of our own did not accept all connections.
+    /// The listener of the measurement did not accept all connections.
     NotAccepted,
-    /// The system gave no more sockets.
+    /// The system could not create more sockets.
     NoSocket {
-        /// What the system said.
+        /// The error of the system.
         why: String,
     },
-    /// The first packet of a connect was sent again.
+    /// The SYN of a connect was retransmitted.
     ConnectSentAgain {
-        /// How long the connect took.
+        /// The duration of the connect.
         took: Duration,
     },
-    /// The destination reset connections, so that their ports were free again.
+    /// The destination reset connections, which freed their ports.
     ResetConnections {
-        /// How many.
+        /// Connections reset.
         reset: u64,
-        /// Of how many.
+        /// All connections.
         all: u64,
     },
-    /// What measured waited for a processor.
+    /// The measuring program waited for a processor.
     SlowedDown {
-        /// In this share of the time.
+        /// The share of the time spent waiting.
         share: f64,
     },
-    /// Ports were taken before a measurement of ports began.
+    /// Ports were in use before a measurement of ports began.
     PortsTaken {
-        /// How many.
+        /// Ports in use.
         taken: u64,
-        /// Of how many.
+        /// All ports.
         all: u64,
-        /// How many of these were in `TIME_WAIT`.
+        /// Ports in `TIME_WAIT`, included in `taken`.
         waiting: u64,
     },
-    /// A reader ended before its programme did.
+    /// A reader ended before its program completed.
     EndedEarly {
-        /// "was interrupted".
+        /// The way it ended: "was interrupted".
         how: &'static str,
-        /// The cause, if it is known.
+        /// The cause, if known.
         why: Option<String>,
     },
-    /// A program calls its result invalid and does not say why.
+    /// A program declares its result invalid without a reason.
     Unexplained,
     /// A run of a sweep failed.
     RunFailed {
-        /// Why.
+        /// The error.
         why: String,
     },
     /// No run of a sweep is valid.
     NoValidRun,
-    /// Whether a claim holds depends on how much of its figures is the emulator's own error.
+    /// The emulator's own error is too large to judge a claim.
     Undecided {
         /// The claim.
         claim: String,
@@ -168,100 +168,100 @@ pub enum Doubt {
     MostlyOwnError {
         /// The figure.
         figure: String,
-        /// What was measured.
+        /// The measured value.
         value: String,
-        /// The error, at most.
+        /// The upper bound of the error.
         error: String,
     },
-    /// A run was ended before its time, and its claims are not judged.
+    /// A run was interrupted, so its claims are not judged.
     NoClaimJudged,
-    /// A measurement of a run that was ended before its time has no result.
+    /// A measurement of an interrupted run has no result.
     NoResult {
         /// The measurement.
         what: String,
-        /// The error that reading it gave.
+        /// The error from reading it.
         why: String,
     },
-    /// Output of a program could not be written.
+    /// The output of a program could not be written.
     OutputLost {
         /// The file.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         why: String,
     },
-    /// The middle of a program's output was left out.
+    /// The middle of a program's output was discarded.
     OutputCut {
         /// The file.
         name: String,
-        /// How much came.
+        /// The size of the whole output.
         came: String,
-        /// How much of each end was kept.
+        /// The size kept at each end.
         kept: String,
     },
-    /// A transfer has no receipt, so that it is not known what arrived.
+    /// A transfer has no receipt, so the delivered amount is unknown.
     Unfinished {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Hosts answered no ping of others.
+    /// Hosts did not reply to any ping.
     Silent {
-        /// Who asked whom.
+        /// Pairs of sender and target.
         pairs: Vec<[String; 2]>,
     },
-    /// Two sides hold the same samples.
+    /// Two sides contain the same samples.
     SameSamples {
-        /// One.
+        /// The first side.
         first: String,
-        /// The other.
+        /// The second side.
         second: String,
     },
-    /// The page that was asked for is not among those of the recordings.
+    /// No recorded page has as many requests as the requested page.
     OtherPage {
-        /// Requests of the page that was asked for.
+        /// Requests of the requested page.
         asked: u32,
-        /// The fewest and the most requests of recorded pages.
+        /// The fewest and the most requests of a recorded page.
         made: [u32; 2],
     },
-    /// Events failed, so that they have no latency.
+    /// Events failed and therefore have no latency.
     FailedEvents {
-        /// How many.
+        /// Failed events.
         failed: u64,
-        /// Of how many.
+        /// All events.
         all: u64,
     },
-    /// Samples do not carry the metric.
+    /// Samples lack the metric.
     WithoutMetric {
-        /// How many.
+        /// Samples without it.
         without: u64,
-        /// Of how many.
+        /// All samples.
         all: u64,
         /// The metric.
         metric: String,
     },
     /// There are too few samples even for the median.
     FewSamples {
-        /// How many there are.
+        /// Number of samples.
         samples: u64,
-        /// Requests that a person waits for.
+        /// Effective requests per page view.
         requests: u32,
     },
-    /// There are too few samples for the tail that people meet.
+    /// There are too few samples for the tail of the distribution.
     ThinTail {
-        /// How many there are.
+        /// Number of samples.
         samples: u64,
-        /// The percentile above which fewer than 10 decide.
+        /// The percentile above which fewer than 10 samples remain.
         percentile: f64,
     },
-    /// There are too few samples to say where two sides cross.
+    /// There are too few samples to locate where two distributions cross.
     FewToCross {
-        /// The least number that says it.
+        /// The required number of samples.
         least: u64,
     },
-    /// What a recording says of itself, in its own words: whatever measured may have shaped the values.
+    /// A caveat that the recording itself contains, verbatim.
     Recorded(String),
-    /// What was noticed while a file was read, as a sentence.
+    /// A problem found while reading a file, as a sentence.
     Noticed(String),
-    /// A doubt about a part of the result.
+    /// A doubt about one part of the result.
     Of {
         /// The part: a side, a host.
         part: String,
@@ -273,32 +273,32 @@ pub enum Doubt {
 /// A doubt in a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Caveat {
-    /// Which doubt it is, in a word that stays the same from version to version: "late_packets".
+    /// A stable identifier of the kind of doubt, such as "late_packets". It does not change between versions.
     pub kind: String,
-    /// What it is, as a sentence.
+    /// The description, as a sentence.
     pub sentence: String,
-    /// Whether it makes the numbers worthless: they describe the tool and not what it measured. Otherwise it weakens them.
+    /// Whether it invalidates the numbers, which then describe the tool and not the measured system.
+    /// Otherwise it weakens them.
     pub invalid: bool,
 }
 
 impl Doubt {
-    /// The same about a part of the result.
+    /// The same doubt, restricted to a part of the result.
     #[must_use]
     pub fn of(self, part: impl Into<String>) -> Self {
         Self::Of { part: part.into(), doubt: Box::new(self) }
     }
 
-    /// Which doubt it is, in a word that stays the same from version to version.
+    /// A stable identifier of the kind of doubt. It does not change between versions.
     pub fn kind(&self) -> &'static str {
         self.nature().0
     }
 
-    /// Whether it makes the numbers worthless: they describe the tool and not what it measured.
+    /// Whether it invalidates the numbers: they describe the tool and not the measured system.
     pub fn invalidates(&self) -> bool {
         self.nature().1 == Effect::Worthless
     }
 
-    /// Its kind, and what it does to the numbers.
     fn nature(&self) -> (&'static str, Effect) {
         use Effect::{Weaker, Worthless};
         match self {
@@ -350,12 +350,11 @@ impl Doubt {
     }
 }
 
-/// What a doubt does to the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// They describe the tool and not what it measured.
+    /// The numbers describe the tool and not the measured system.
     Worthless,
-    /// They are less sure, or about less, than it seems.
+    /// The numbers are less certain, or cover less, than they seem to.
     Weaker,
 }
 
@@ -372,7 +371,7 @@ impl From<Doubt> for Caveat {
 }
 
 impl Caveat {
-    /// The same about a part of the result.
+    /// The same caveat, restricted to a part of the result.
     #[must_use]
     pub fn of(mut self, part: impl fmt::Display) -> Self {
         self.sentence = format!("{part}: {}", self.sentence);
@@ -380,7 +379,7 @@ impl Caveat {
     }
 }
 
-/// What a document says against itself: its caveats, or where it is of a version that has none, its sentences.
+/// The caveats of a document. Documents of older versions have only sentences, which are converted.
 pub fn caveats_of(doubts: &[Caveat], reasons: &[String], warnings: &[String]) -> Vec<Caveat> {
     if !doubts.is_empty() {
         return doubts.to_vec();
@@ -389,17 +388,17 @@ pub fn caveats_of(doubts: &[Caveat], reasons: &[String], warnings: &[String]) ->
     recorded.chain(warnings.iter().cloned().map(Doubt::Noticed)).map(Caveat::from).collect()
 }
 
-/// Whether nothing makes the numbers worthless.
+/// Whether no caveat invalidates the numbers.
 pub fn is_valid(caveats: &[Caveat]) -> bool {
     caveats.iter().all(|caveat| !caveat.invalid)
 }
 
-/// Why the numbers are worthless, as sentences; empty if they are not.
+/// The sentences of the caveats that invalidate the numbers.
 pub fn reasons(caveats: &[Caveat]) -> Vec<String> {
     sentences(caveats, true)
 }
 
-/// What weakens the numbers, as sentences.
+/// The sentences of the caveats that weaken the numbers.
 pub fn warnings(caveats: &[Caveat]) -> Vec<String> {
     sentences(caveats, false)
 }
@@ -424,12 +423,12 @@ mod tests {
         assert_eq!(reasons(&caveats), ["the emulator lost 3 packets that no link dropped"]);
         assert_eq!(warnings(&caveats)[1], "from a: swift: a line was cut off");
         assert!(is_valid(&caveats[..1]) && is_valid(&[]));
-        // A doubt about a part is of the same kind.
+        // A doubt about a part keeps its kind.
         assert_eq!((caveats[2].kind.as_str(), caveats[2].invalid), ("noticed", false));
         let json = serde_json::to_value(&caveats[1]).unwrap();
         assert_eq!((&json["kind"], &json["invalid"]), (&"own_drops".into(), &true.into()));
         assert_eq!(serde_json::from_value::<Caveat>(json).unwrap(), caveats[1]);
-        // A document without kinds is read as one that has them.
+        // A document without kinds is converted to caveats.
         let told = caveats_of(&[], &["late".to_owned()], &["few".to_owned()]);
         assert_eq!((reasons(&told), warnings(&told)), (vec!["late".to_owned()], vec!["few".to_owned()]));
         assert_eq!(caveats_of(&caveats, &[], &[]), caveats);

@@ -1,4 +1,5 @@
-//! What was measured, as claims ask for it: objects with numbers, distributions, and labels that were counted. Pure.
+//! Measured values in the form that claims evaluate: objects with numbers, distributions and counted labels.
+//! Pure.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,40 +13,39 @@ use crate::{
     unit::Unit,
 };
 
-/// What one kind of measurement found of one side.
+/// The values that one kind of measurement has for one side.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     objects: Vec<Object>,
     samples: BTreeMap<&'static str, Samples>,
     events: u64,
-    /// By label and value.
     labels: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// A distribution, and the same without the emulator's own error, where that is known.
+/// A distribution, and the same distribution without the emulator's own error if that is known.
 #[derive(Debug, Clone)]
 struct Samples {
     measured: Arc<Distribution>,
     without_error: Option<Arc<Distribution>>,
 }
 
-/// An object with numbers: what a program printed, or what was counted of a host.
+/// A JSON object with numbers: the output of a program, or the counters of a host.
 #[derive(Debug, Clone)]
 pub struct Object {
-    /// What it is of: "the transfer of x from a to b".
+    /// Its description: "the transfer of x from a to b".
     pub what: String,
-    /// What its numbers are in; their names end in the unit.
+    /// The JSON value that contains the numbers. Field names end in the unit.
     pub value: Arc<Value>,
-    /// The field of that in which they are; "" if it is the whole.
+    /// The field of `value` that contains the numbers; "" for the whole value.
     pub within: &'static str,
-    /// Why numbers are missing in it, if it is known.
+    /// Why numbers are missing, if known.
     pub why: Option<String>,
-    /// How much of its times may be the emulator's doing, where that is known.
+    /// The bound of the emulator's error in its times, if known.
     pub own_error: Option<OwnError>,
 }
 
 impl Object {
-    /// An object that is all of a value.
+    /// An object that consists of the whole value.
     pub fn new(what: impl Into<String>, value: impl Into<Arc<Value>>) -> Self {
         Self { what: what.into(), value: value.into(), within: "", why: None, own_error: None }
     }
@@ -55,7 +55,6 @@ impl Object {
         path.number(value.unwrap_or(&Value::Null))
     }
 
-    /// The same without the emulator's own error.
     fn number_without_error(&self, path: &Path) -> Result<f64, String> {
         let number = self.number(path)?;
         Ok(match (self.own_error, path.unit()) {
@@ -66,7 +65,7 @@ impl Object {
     }
 }
 
-/// All that was measured, by kind and side.
+/// All measured values, by kind of measurement and side.
 #[derive(Debug, Clone)]
 pub struct Measured {
     page: Page,
@@ -79,7 +78,7 @@ impl Evidence {
         self.objects.push(object);
     }
 
-    /// Names a distribution. `without_error` has the same samples without the emulator's own error.
+    /// Adds a distribution. `without_error` has the same samples without the emulator's own error.
     pub fn samples(
         &mut self,
         name: &'static str,
@@ -89,17 +88,17 @@ impl Evidence {
         self.samples.insert(name, Samples { measured, without_error });
     }
 
-    /// Makes room for a label that may be counted, so that it is known to be on no event rather than not to be known.
+    /// Registers a label. A registered label that no event carries counts as zero instead of unknown.
     pub fn label(&mut self, label: &str) {
         self.labels.entry(label.to_owned()).or_default();
     }
 
-    /// Counts an event. Its labels, if it has any, are counted by [`Self::labelled`].
+    /// Counts an event. [`Self::labelled`] counts its labels.
     pub fn event(&mut self) {
         self.events += 1;
     }
 
-    /// Counts an event's label.
+    /// Counts a label of an event.
     pub fn labelled(&mut self, label: &str, value: &str) {
         let values = self.labels.entry(label.to_owned()).or_default();
         match values.get_mut(value) {
@@ -108,7 +107,8 @@ impl Evidence {
         }
     }
 
-    /// Adds what another measurement of the side found. Distributions of one name are not put together.
+    /// Appends the values of another measurement of the side. Distributions with the same name are not
+    /// merged.
     pub fn append(&mut self, other: Self) {
         self.objects.extend(other.objects);
         self.samples.extend(other.samples);
@@ -121,12 +121,11 @@ impl Evidence {
         }
     }
 
-    /// What the numbers at a place come to.
     fn sum(&self, path: &Path) -> f64 {
         self.objects.iter().filter_map(|object| object.number(path).ok()).sum()
     }
 
-    /// The numbers of all objects folded, with the emulator's own error in them or without.
+    /// The numbers of all objects folded, with or without the emulator's own error.
     fn folded(
         &self,
         subject: &Subject,
@@ -161,20 +160,20 @@ impl Evidence {
 }
 
 impl Measured {
-    /// Nothing yet; `page` is the page that people open.
+    /// An empty set of values; `page` is the page that users load.
     pub fn new(page: Page) -> Self {
         Self { page, by_side: BTreeMap::new() }
     }
 
-    /// Adds what a kind of measurement found of a side.
+    /// Adds the values that a kind of measurement has for a side.
     pub fn add(&mut self, source: Source, side: &str, evidence: Evidence) {
         self.by_side.entry((source, side.to_owned())).or_default().append(evidence);
     }
 
-    /// A number of a side, in the unit of its subject. One that has too few samples proves nothing.
+    /// A number of a side, in the unit of its subject. A number from too few samples is an error.
     ///
     /// # Errors
-    /// There is no such number: why not, as a sentence.
+    /// The number does not exist; the error is a sentence with the reason.
     pub fn value(&self, subject: &Subject, side: &str) -> Result<Ranged, String> {
         let absent = || subject.absent(side).unwrap_or_else(|| unmeasured(side));
         let of = |side: &str| self.by_side.get(&(subject.source(), side.to_owned()));
@@ -208,7 +207,8 @@ impl Measured {
                     share_faster(own, other, self.page.effective_requests())
                 };
                 let measured = Ranged::from(share(&own.measured, &other.measured));
-                // It is highest if all of the error is on this side, and lowest if all of it is on the other.
+                // The share is highest if all of the error is on this side, and lowest if all of it is on the
+                // other.
                 let highest = own.without_error.as_deref().map(|own| share(own, &other.measured));
                 let lowest = other.without_error.as_deref().map(|other| share(&own.measured, other));
                 Ok([highest, lowest].into_iter().flatten().fold(measured, Ranged::or))
@@ -229,7 +229,7 @@ fn as_f64(number: u64) -> f64 {
     number as f64
 }
 
-/// The distribution that people's waits on a page are made of.
+/// The distribution of request latencies, from which page load times are derived.
 const REQUEST: &str = "request";
 
 #[cfg(test)]
@@ -304,11 +304,11 @@ mod tests {
         }
         let query = |fold| Query::Number { paths: vec!["json.longest_s".parse().unwrap()], fold };
         let over = |statistic| Subject::new(SOURCE, "x", query(Fold::Over(statistic)), Unit::Time);
-        // (1 + 9 + 3) / 3 s: the hosts are all that there are, so no percentile is thin.
+        // (1 + 9 + 3) / 3 s. The hosts are the whole population, so no percentile is thin.
         assert_eq!(hosts.value(&over(Statistic::Mean), "swift"), Ok((13_000.0 / 3.0).into()));
         assert_eq!(hosts.value(&over(Statistic::Percentile(50.0)), "swift"), Ok(3000.0.into()));
         assert_eq!(number("json.longest_s", Fold::First), Ok(1000.0));
-        // One that is missing is not the smallest.
+        // A missing number is not the smallest.
         assert_eq!(number("json.longest_s", Fold::Max), Err("a host: it broke".to_owned()));
         let [of, to] = ["json.longest_s", "json.n"].map(|path| path.parse().unwrap());
         let ratio = Subject::new(SOURCE, "x", Query::Ratio { of, to }, Unit::Number);
@@ -334,15 +334,15 @@ mod tests {
             measured.value(&Subject::new(SOURCE, "x", query, Unit::Number), "swift").unwrap()
         };
         assert_eq!(number("json.took_s"), Ranged { value: 2000.0, low: 1600.0, high: 2000.0 });
-        // 8 Mbit/s over 2 s are 10 Mbit/s over the 1.6 s that are not the emulator's.
+        // 8 Mbit/s over 2 s are 10 Mbit/s over the 1.6 s that remain without the emulator's error.
         assert_eq!(number("json.goodput_mbps"), Ranged { value: 8e6, low: 8e6, high: 1e7 });
         assert_eq!(number("json.n"), 3.0.into());
 
         let samples = |query| measured.value(&Subject::new(SOURCE, "x", query, Unit::Time), "swift").unwrap();
         let mean = Query::Samples { of: "request", measure: Measure::of_samples(Statistic::Mean) };
         assert_eq!(samples(mean), Ranged { value: 15.0, low: 12.5, high: 15.0 });
-        // Of the four pairs 10 and 20 are faster than 30 only; without this side's error 9 and 16 win three, and without the
-        // other's only 10 wins over 12.
+        // Of the four pairs, 10 and 20 are faster than 30 only. Without this side's error 9 and 16 win three
+        // pairs; without the other's only 10 wins, over 12.
         let share = samples(Query::FasterThan("other".to_owned()));
         assert_eq!(share, Ranged { value: 0.5, low: 0.25, high: 0.75 });
     }

@@ -1,5 +1,5 @@
-//! What an emulator held up, and when: packets that it delivered late, programs that waited for a processor, and times in
-//! which the machine stood still. Pure.
+//! The journal of an emulator: late packets, programs that waited for a processor, and stalls of the machine,
+//! each with its time. Pure.
 
 use std::fmt;
 
@@ -7,84 +7,85 @@ use serde::{Deserialize, Serialize};
 
 use crate::fidelity::LateFlow;
 
-/// What an emulator noted while it ran. All times but `start_ns` count from then.
+/// The journal of an emulator. All times except `start_ns` are relative to `start_ns`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
-    /// When it began, on the machine's monotonic clock.
+    /// Start of the journal, on the machine's monotonic clock.
     pub start_ns: u64,
-    /// How long a slot is.
+    /// Length of a slot.
     pub slot_ns: u64,
-    /// How long a packet takes from a program to the switch, and from there to a program, both of which it wakes: shares of
-    /// what was tried, ascending, and the time that is not exceeded in such a share.
+    /// Time from a program to the switch and from there to a program, including both wake-ups: pairs of a
+    /// share of the trials, ascending, and the time that this share does not exceed.
     pub wake_ns: Vec<(f64, u64)>,
-    /// Packets delivered, by where from, where to and what for.
+    /// Delivered packets, by sender, receiver and service.
     pub flows: Vec<Flow>,
-    /// How long the programs of each host were held up.
+    /// Delays of the programs of each host.
     pub hosts: Vec<Held>,
-    /// When the whole machine, or a processor of it, stood still.
+    /// Stalls of the whole machine or of one of its processors.
     pub machine: Vec<Delay>,
 }
 
 /// Packets of one service from one host to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// The host that sent them.
+    /// The sending host.
     pub from: String,
-    /// The host that got them.
+    /// The receiving host.
     pub to: String,
-    /// What for.
+    /// The service.
     pub service: Service,
-    /// In order of time. Slots in which nothing was delivered are left out.
+    /// Slots in order of time. Slots without a delivered packet are omitted.
     pub slots: Vec<Slot>,
-    /// How many packets were less than 1, 2, 4, 8 ... us late, and not less than the number before. The last one has all
-    /// that were later.
+    /// Histogram of the lateness: packets less than 1, 2, 4, 8, ... us late. The last bin is unbounded.
     pub lateness: Vec<u32>,
 }
 
-/// What a packet is for: a protocol, and the lower one of its two ports.
+/// A service: a protocol, and the lower one of the two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Service {
-    /// The number of the protocol in the IP header: 1, 6, 17, 58.
+    /// The protocol number in the IP header: 1, 6, 17 or 58.
     pub protocol: u8,
-    /// The lower port; 0 for protocols without ports, and where there were too many services to keep apart.
+    /// The lower port; 0 for protocols without ports, and if there were too many services to track
+    /// separately.
     pub port: u16,
 }
 
-/// Packets that were delivered in a slot of time: its number, how late the latest was in ns, how many there were.
+/// Packets that were delivered in a time slot: number of the slot, greatest lateness in ns, number of
+/// packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u64, u32)", into = "(u32, u64, u32)")]
 pub struct Slot {
-    /// Counted from 0.
+    /// Number of the slot, from 0.
     pub number: u32,
-    /// How late the latest packet was.
+    /// Lateness of the latest packet.
     pub late_ns: u64,
-    /// How many there were.
+    /// Number of packets.
     pub packets: u32,
 }
 
-/// How long the programs of a host were held up.
+/// Delays of the programs of a host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     /// The host.
     pub host: String,
-    /// When.
+    /// The delays.
     pub delays: Vec<Delay>,
 }
 
-/// Somewhere between two moments something was held up.
+/// A delay that occurred somewhere between two moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub struct Delay {
-    /// Not before.
+    /// Earliest start.
     pub from_ns: u64,
-    /// Not after.
+    /// Latest end.
     pub until_ns: u64,
-    /// For so long.
+    /// Length of the delay.
     pub delay_ns: u64,
 }
 
 impl Journal {
-    /// The flows with the latest packets, the latest first, at most so many.
+    /// The flows with the latest packets, the latest first; at most `most`.
     pub fn latest(&self, most: usize) -> Vec<LateFlow> {
         let mut flows: Vec<_> = self.flows.iter().map(|flow| (flow.latest_ns(), flow)).collect();
         flows.sort_by_key(|(latest_ns, _)| std::cmp::Reverse(*latest_ns));
@@ -93,12 +94,12 @@ impl Journal {
 }
 
 impl Flow {
-    /// How late its latest packet was.
     fn latest_ns(&self) -> u64 {
         self.slots.iter().map(|slot| slot.late_ns).max().unwrap_or(0)
     }
 
-    /// How late at most this share of its packets was, in us: to a factor of two, and never later than the latest.
+    /// The lateness in us that this share of the packets does not exceed, rounded up by at most a factor of
+    /// two and capped at the maximum.
     #[expect(clippy::cast_precision_loss, reason = "counts of packets are below 2^53")]
     fn late_us(&self, share: f64) -> f64 {
         let packets: u64 = self.lateness.iter().map(|&count| u64::from(count)).sum();
@@ -129,15 +130,16 @@ impl From<&Flow> for LateFlow {
 }
 
 impl Service {
-    /// Pings, of either version of IP.
+    /// Pings, over IPv4 or IPv6.
     pub const PING: Self = Self { protocol: 1, port: 0 };
 
-    /// A TCP service by its port.
+    /// A TCP service by port.
     pub fn tcp(port: u16) -> Self {
         Self { protocol: 6, port }
     }
 
-    /// Whether packets of `other` may be of this service: the same, or one that was not kept apart.
+    /// Whether packets of `other` may belong to this service: the same service, or one not tracked
+    /// separately.
     pub(crate) fn covers(self, other: Self) -> bool {
         let is_ping = |service: Self| matches!(service.protocol, 1 | 58);
         let is_protocol = self.protocol == other.protocol || is_ping(self) && is_ping(other);
@@ -159,7 +161,7 @@ impl fmt::Display for Service {
 }
 
 impl Slot {
-    /// Makes one of slots that have the same number. They are in order of it.
+    /// Merges slots with the same number. The slots must be sorted by number.
     pub fn merge(slots: &mut Vec<Self>) {
         slots.dedup_by(|next, kept| {
             let is_same = next.number == kept.number;

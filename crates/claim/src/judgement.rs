@@ -1,4 +1,4 @@
-//! Whether a claim holds, with the figures that decide it. Pure.
+//! Judgement of claims, with the deciding figures. Pure.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,17 +10,18 @@ use crate::{
     unit::Faster,
 };
 
-/// A claim and what came of it.
+/// A claim and its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// The claim as its author put it.
+    /// The claim as written by its author.
     pub claim: String,
-    /// Whether it held, as it was measured and at both ends of the emulator's own error.
+    /// Whether the claim holds, for the measured values and at both ends of the emulator's own error.
     pub holds: bool,
-    /// Whether the emulator's own error leaves the answer as it is. If not, it cannot be said on this machine.
+    /// Whether the verdict is the same at both ends of the emulator's own error. If not, this machine cannot
+    /// decide the claim.
     #[serde(default = "yes")]
     pub decided: bool,
-    /// The figures that decide it, as a sentence.
+    /// The deciding figures, as a sentence.
     pub figure: String,
 }
 
@@ -28,8 +29,8 @@ fn yes() -> bool {
     true
 }
 
-/// Judges a claim at both ends of the emulator's own error. `value` is what was measured of a side, or why there is no such
-/// number: then the claim does not hold.
+/// Judges a claim at both ends of the emulator's own error. `value` returns the measured value of a side, or
+/// the reason why it is missing. A claim without a value does not hold.
 pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<Ranged, String>) -> Judgement {
     let subject = &claim.subject;
     let verdict = || match &claim.says {
@@ -68,7 +69,6 @@ pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<Ranged, Str
     }
 }
 
-/// Whether one side is faster than another, and the figures that say so.
 fn faster(
     subject: &Subject,
     (side, own): (&str, f64),
@@ -92,7 +92,6 @@ fn faster(
     )
 }
 
-/// Whether one side has less of what is counted than another, and the figures that say so.
 fn fewer(
     subject: &Subject,
     (side, own): (&str, f64),
@@ -101,14 +100,13 @@ fn fewer(
 ) -> (bool, String) {
     let (holds, at_most) = match by {
         Margin::Difference(by) => (other - own > by, other - by),
-        // Of nothing there is no part.
+        // A factor of zero is undefined.
         Margin::Times(by) => (own * by < other, other / by),
     };
     let [own, other, at_most] = [own, other, at_most].map(|value| subject.unit().show(value));
     (holds, format!("{subject}: {side} {own}, {than} {other}; fewer than {at_most} expected"))
 }
 
-/// Whether a side keeps a limit, and the figures that say so.
 fn limited(subject: &Subject, (side, value): (&str, f64), relation: Relation, limit: f64) -> (bool, String) {
     let (mut shown, bound) = (subject.unit().show(value), subject.unit().show(limit));
     if shown == bound && value != limit {
@@ -127,7 +125,7 @@ mod tests {
     use super::*;
     use crate::{Query, Source, Tempo, Unit};
 
-    /// Subjects as kinds of measurement name them; what they are found in does not matter here.
+    /// Subjects with the names of real measurements. Their queries do not matter here.
     fn subject(at: &str) -> Subject {
         let (unit, tempo) = match at {
             "request.p50" | "transfer.duration" => (Unit::Time, Tempo::Faster),
@@ -184,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_margin_may_be_a_multiple() {
-        // 2000 of something and 10 of it.
+        // 2000 against 10.
         let duration = judged("transfer.duration", times("small", "large", 199.0));
         assert!(duration.holds);
         assert_eq!(duration.figure, "transfer.duration: small 10.0 ms, large 2.00 s; small is 200x faster");
@@ -263,7 +261,7 @@ mod tests {
         assert!(!turned.holds && !turned.decided);
         assert!(turned.figure.contains("the answer may be the other one"), "{}", turned.figure);
         assert!(judged(limit("small", Relation::Below, 5.0), 4.0).decided, "it fails at both ends");
-        // 10 against 20 ms: an error of 9 ms leaves the order, one of 11 does not.
+        // 10 against 20 ms: an error of 9 ms keeps the order, an error of 11 ms does not.
         assert!(judged(faster("small", "large", 0.0), 9.0).holds);
         let turned = judged(faster("small", "large", 0.0), 11.0);
         assert!(!turned.holds && !turned.decided);

@@ -1,13 +1,16 @@
-//! What can be claimed of a result, whether it holds, and what gives reason to doubt it. Pure.
+//! Claims about results: their judgement, and the caveats of a result. Pure.
 //!
-//! - [`Claim`]: a statement about a result; [`judge`] says whether it holds, with the figures that decide.
-//! - [`Subject`]: the number that a claim is about. Each kind of measurement has names for its own.
-//! - [`Evidence`], [`Measured`]: what was measured, as claims ask for it.
-//! - [`Threshold`]: a condition of `--fail-if`, as it is written.
-//! - [`Doubt`]: everything that invalidates or weakens a result. [`Caveat`] is its form in JSON.
-//! - [`Fidelity`]: how faithful an emulated run was; [`Journal`]: when it was not; [`Route`]: how much of a sample that may be.
+//! - [`Claim`]: a statement about a result; [`judge`] decides whether it holds, and returns the deciding
+//!   figures.
+//! - [`Subject`]: the number that a claim is about. Each kind of measurement names its numbers.
+//! - [`Evidence`], [`Measured`]: measured values in the form that claims evaluate.
+//! - [`Threshold`]: a parsed condition of `--fail-if`.
+//! - [`Doubt`]: a problem that invalidates or weakens a result. [`Caveat`] is its JSON form.
+//! - [`Fidelity`]: the fidelity of an emulated run; [`Journal`]: the delays of the emulator; [`Route`]: their
+//!   bound per sample.
 //!
-//! Inside: [`Unit`] reads and shows values, [`Path`] finds a number in JSON, [`Measure`] is a number of a distribution.
+//! Internally, [`Unit`] parses and formats values, [`Path`] locates a number in JSON, and [`Measure`] is a
+//! statistic of a distribution.
 
 mod claim;
 mod doubt;

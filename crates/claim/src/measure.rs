@@ -1,10 +1,10 @@
-//! Numbers of requests: of one, or of a person on the page. Pure.
+//! Statistics of request latencies and of page load times. Pure.
 
 use std::{fmt, str::FromStr};
 
 use experience::{Difference, Distribution, Page, Pair, experienced_thin_above, thin_above};
 
-/// A number of a side: of one request, or of a person on the page.
+/// A statistic of single requests, or of page views.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measure {
     of: Of,
@@ -17,29 +17,29 @@ enum Of {
     Experienced,
 }
 
-/// A number of a distribution.
+/// A statistic of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
     /// The mean.
     Mean,
     /// A percentile, in percent: 0..100.
     Percentile(f64),
-    /// The greatest.
+    /// The maximum.
     Max,
 }
 
 impl Measure {
-    /// A number of the samples themselves.
+    /// A statistic of the samples themselves.
     pub fn of_samples(statistic: Statistic) -> Self {
         Self { of: Of::Request, statistic }
     }
 
-    /// A number of what people on the page wait.
+    /// A statistic of the time that users wait for a page.
     pub fn of_people(statistic: Statistic) -> Self {
         Self { of: Of::Experienced, statistic }
     }
 
-    /// Its value in milliseconds; `None` if it rests on too few samples.
+    /// The value in milliseconds; `None` if there are too few samples.
     pub fn value(self, samples: &Distribution, page: Page) -> Option<f64> {
         let requests = page.effective_requests();
         match (self.of, self.statistic) {
@@ -54,12 +54,12 @@ impl Measure {
         }
     }
 
-    /// Whether it is about people on the page, and not about requests.
+    /// Whether it is about page views and not about requests.
     pub fn is_of_people(self) -> bool {
         self.of == Of::Experienced
     }
 
-    /// The share that a percentile is at; `None` for a mean or a maximum.
+    /// The quantile as a share; `None` for a mean or a maximum.
     pub fn percentile(self) -> Option<f64> {
         match self.statistic {
             Statistic::Percentile(percentile) => Some(percentile / 100.0),
@@ -67,7 +67,8 @@ impl Measure {
         }
     }
 
-    /// How two sides differ in it, with its interval; `None` for the maximum, which no samples bound.
+    /// The difference between two sides with its confidence interval; `None` for the maximum, which samples
+    /// do not bound.
     pub fn difference(self, pair: &Pair<'_>) -> Option<Difference> {
         match (self.of, self.statistic) {
             (_, Statistic::Max) => None,
@@ -82,7 +83,7 @@ impl Measure {
 }
 
 impl Statistic {
-    /// Its value; `None` for a percentile with fewer than 10 samples beyond it.
+    /// The value; `None` for a percentile with fewer than 10 samples beyond it.
     pub fn value(self, samples: &Distribution) -> Option<f64> {
         match self {
             Self::Percentile(percentile) if percentile / 100.0 >= thin_above(samples.n()) => None,
@@ -90,7 +91,7 @@ impl Statistic {
         }
     }
 
-    /// Its value where the distribution is all that there is, and not a sample of something larger.
+    /// The value if the distribution is the whole population and not a sample.
     pub fn value_of_all(self, all: &Distribution) -> f64 {
         match self {
             Self::Mean => all.mean(),
@@ -99,7 +100,7 @@ impl Statistic {
         }
     }
 
-    /// "mean", "max" or "p99.9".
+    /// Parses "mean", "max" or "p99.9".
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "mean" => Some(Self::Mean),

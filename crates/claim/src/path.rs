@@ -1,5 +1,5 @@
-//! A place in a JSON value, as claims name it: "json.summary.restart_s". What its number is counted in follows from the
-//! field's name, as our own JSON carries units in names. Pure.
+//! A path in a JSON value, as claims write it: "json.summary.restart_s". The unit follows from the field's
+//! name, because Longhaul's JSON puts units into names. Pure.
 
 use std::{fmt, str::FromStr};
 
@@ -7,21 +7,20 @@ use serde_json::Value;
 
 use crate::unit::Unit;
 
-/// A place in a JSON value that should hold a number.
+/// A path to a number in a JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path(Vec<Step>);
 
-/// From a value to one inside it.
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
-    /// A field of an object, or the number of an array's element.
+    /// A field of an object, or the index of an array element.
     Key(String),
-    /// The first element of an array whose field has this value.
+    /// The first element of an array whose `field` has this value.
     Where { field: String, value: String },
 }
 
 impl Path {
-    /// What the number is counted in.
+    /// The unit of the number.
     pub fn unit(&self) -> Unit {
         self.unit_and_scale().0
     }
@@ -29,7 +28,7 @@ impl Path {
     /// The number, in its unit.
     ///
     /// # Errors
-    /// There is no number at this place: what is missing, as a sentence.
+    /// There is no number at this path; the error is a sentence that names the missing part.
     pub fn number(&self, value: &Value) -> Result<f64, String> {
         let mut found = value;
         for (index, step) in self.0.iter().enumerate() {
@@ -39,7 +38,7 @@ impl Path {
         Ok(number * self.unit_and_scale().1)
     }
 
-    /// By the last field's name. The number of an element is not a name: `fast_mbps.0` is a bitrate.
+    /// Derived from the name of the last field. An array index is not a name: `fast_mbps.0` is a bit rate.
     fn unit_and_scale(&self) -> (Unit, f64) {
         let name = self.0.iter().rev().find_map(Step::name).unwrap_or_default();
         let unit = UNITS.iter().find(|(ending, ..)| name.ends_with(ending));
@@ -67,7 +66,7 @@ impl Step {
     }
 }
 
-/// Whether this is how a person writes a value.
+/// Whether `text` is the written form of a value.
 fn is_written(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => string == text,
@@ -91,7 +90,7 @@ impl FromStr for Path {
     }
 }
 
-/// Reads ".key", ".0" and "[field=value]" to the end.
+/// Parses ".key", ".0" and "[field=value]" to the end.
 fn steps(mut rest: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     while !rest.is_empty() {
@@ -116,7 +115,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// The beginning of a path.
+/// A prefix of a path, for error messages.
 struct Steps<'s>(&'s [Step]);
 
 impl fmt::Display for Steps<'_> {
@@ -138,7 +137,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Endings of names, what they are counted in, and how much of its unit one is. The first that fits counts.
+/// Suffixes of names, their units, and the factor to the unit. The first match applies.
 const UNITS: [(&str, Unit, f64); 10] = [
     ("_per_s", Unit::Frequency, 1.0),
     ("_s", Unit::Time, 1e3),
@@ -146,7 +145,7 @@ const UNITS: [(&str, Unit, f64); 10] = [
     ("_us", Unit::Time, 1e-3),
     ("_ns", Unit::Time, 1e-6),
     ("_mbps", Unit::Rate, 1e6),
-    // As iperf3 has it.
+    // Field of iperf3.
     ("bits_per_second", Unit::Rate, 1.0),
     ("_bps", Unit::Rate, 1.0),
     ("bytes", Unit::Size, 1.0),
@@ -177,7 +176,7 @@ mod tests {
             ("json.summary.restart_s", 4500.0, Unit::Time),
             ("json.summary.fast_mbps.1", 508.5e6, Unit::Rate),
             ("json.counters.PruneCalled", 74.0, Unit::Number),
-            // An object's field may be called as a number is written.
+            // A field of an object may have a number as its name.
             ("json.counters.0", 1.0, Unit::Number),
             ("json.strategies.0.odd_share", 0.25, Unit::Share),
             ("json.strategies[name=random].errors", 12.0, Unit::Number),

@@ -1,27 +1,30 @@
-//! How much of a sample is the emulator's: what its journal says about the two hosts in the time of the sample. Pure.
+//! Bounds of the emulator's error in a sample, from the journal of the two hosts during the sample. Pure.
 //!
 //! # The bound
 //!
-//! A sample is a chain of causes: a packet, the program that it wakes, the next packet. Whatever delays one link of the chain
-//! delays its end by that time at most, so the sum of the delays on a chain bounds the error.
+//! A sample is a causal chain: a packet, the program that it wakes, the next packet. A delay of one link
+//! delays the end of the chain by at most that time, so the sum of the delays on the chain bounds the error.
 //!
-//! Where it is known that a packet went to the other host and one came back, as in a handshake, it is known as well where each
-//! of them can have been: the one on its way there left within `beyond`, which is what the wait took longer than the shortest
-//! round trip; the other host had it no sooner than the shortest way there takes, and answered no later than the shortest way
-//! back before the end; and the answer came within `beyond` of the end. For the rest of the wait packets were in flight, and what held up
-//! programs then did no harm. Nor can the error of a wait be more than `beyond`.
+//! A wait is an interval in which a packet certainly travelled to the other host and one returned, as in a
+//! handshake. Let `beyond` be the length of the wait minus the shortest round trip. The first packet left
+//! within `beyond` of the start. The other host received it no earlier than the shortest one-way delay after
+//! the start, and replied no later than the shortest return delay before the end. The reply arrived within
+//! `beyond` of the end. During the rest of the wait packets were in flight, so delays of programs had no
+//! effect. The error of a wait cannot exceed `beyond`.
 //!
-//! Of the rest of a sample nothing is known. Which packets were on its chain is not known either, but two of them that travel
-//! in one direction are at least a round trip apart, because one of the other direction lies between them. Of a time with room
-//! for `n` round trips, at most `n` packets in each direction count: the latest ones. In a wait it is one, and
-//! those that were lost: a packet is sent again after a round trip at the soonest, and then each time after twice as long.
+//! For the rest of a sample the packets of the chain are unknown. Two packets of the chain in the same
+//! direction are at least a round trip apart, because a packet in the other direction separates them. An
+//! interval with room for `n` round trips therefore contains at most `n` packets of the chain per direction,
+//! and the latest `n` packets are counted. A wait contains one packet per direction, plus retransmissions:
+//! the first after at least a round trip, each further one after twice the time.
 //!
-//! To that come the whole time for which programs of the two hosts, or the machine, were held up, and for each packet the time
-//! that it takes through a kernel to the switch, which reads it, and to a program, which gets it. How long that took is not known of
-//! a packet, but how long it takes how often is: the slowest samples are taken to have met the slowest in one round trip,
-//! and otherwise, as all samples, that of the 90th percentile.
+//! The bound also includes the whole time during which programs of the two hosts, or the machine, were
+//! delayed. For each packet it includes the time from a program through a kernel to the switch, and from
+//! there to a program. This time is not recorded per packet, only its distribution: the slowest samples are
+//! assumed to include the slowest wake-ups in one round trip, and the 90th percentile otherwise, which
+//! applies to all samples.
 //!
-//! Nor can the error be more than what a sample has beyond the least that it comes to: its round trips.
+//! The error cannot exceed the value of the sample minus its minimum, which is the time of its round trips.
 
 mod delays;
 mod span;
@@ -32,18 +35,16 @@ pub use self::span::{Span, WAITS};
 use self::{delays::Delays, span::Part};
 use crate::journal::{Flow, Journal, Service, Slot};
 
-/// A journal whose flows and hosts are found by name.
+/// A journal with its flows and hosts indexed by name.
 #[derive(Debug, Default)]
 pub struct Index {
     journal: Journal,
-    /// The places of the flows of each two hosts.
     flows: HashMap<String, HashMap<String, Vec<usize>>>,
-    /// The delays of each host.
     hosts: HashMap<String, Delays>,
     machine: Delays,
 }
 
-/// What a journal says about exchanges between a host and another.
+/// The journal entries for exchanges between a host and a peer.
 #[derive(Debug)]
 pub struct Route<'j> {
     start_ns: u64,
@@ -52,9 +53,7 @@ pub struct Route<'j> {
     least_ns: [u64; 2],
     there: Vec<Slot>,
     back: Vec<Slot>,
-    /// Delays of the host that measures.
     own: Option<&'j Delays>,
-    /// Of the other, or of any.
     others: Vec<&'j Delays>,
     machine: &'j Delays,
 }
@@ -77,8 +76,8 @@ impl From<Journal> for Index {
 }
 
 impl Index {
-    /// What is known of exchanges between `host` and `peer`, or all others, for `service`, or any. `least_ns` is the shortest
-    /// way there and the shortest way back that a packet can take.
+    /// The entries for exchanges between `host` and `peer` (or all other hosts) for `service` (or all
+    /// services). `least_ns` is the shortest one-way delay to the peer and back.
     pub fn route(
         &self,
         host: &str,
@@ -108,7 +107,7 @@ impl Index {
         }
     }
 
-    /// Where the flows from a host, or any, to a host, or any, are.
+    /// Indices of the flows between two hosts; `None` matches any host.
     fn places(&self, from: Option<&str>, to: Option<&str>) -> Vec<usize> {
         let of = |receivers: &HashMap<String, Vec<usize>>| match to {
             Some(to) => receivers.get(to).cloned().unwrap_or_default(),
@@ -122,15 +121,15 @@ impl Index {
 }
 
 impl Route<'_> {
-    /// How much of a sample may be the emulator's doing, in ms. Waking up takes as long as it does at most in this share of the
-    /// cases.
+    /// The bound of the emulator's error in a sample, in ms. `share` is the quantile of the wake-up time to
+    /// assume.
     #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
     pub fn bound_ms(&self, sample: &Span, share: f64) -> f64 {
         let parts = sample.parts().map(|part| match part {
             Part::Wait(wait) => self.of_wait(wait.map(|at| at.saturating_sub(self.start_ns))),
             Part::Rest(rest) => self.of_rest(rest.map(|at| at.saturating_sub(self.start_ns))),
         });
-        // One round trip may have met the slowest; that all of them did is out of the question.
+        // One round trip may include the slowest wake-ups. It is not plausible that all of them do.
         let slowest = 2 * (self.wake(share) - self.wake(ORDINARY));
         let bound = parts.fold(slowest, u64::saturating_add);
         let [from, until] = sample.whole_ns;
@@ -138,7 +137,8 @@ impl Route<'_> {
         bound_ms.min((sample.value_ms - sample.least_ms).max(0.0))
     }
 
-    /// The bounds of samples in ms, in their order: of those that took longest, waking up took longest.
+    /// The bounds of samples in ms, in the order of the samples. The rank of a sample by its value is the
+    /// quantile of its wake-up time.
     #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 samples")]
     pub fn bounds_ms(&self, samples: &[Span]) -> Vec<f64> {
         let mut order: Vec<usize> = (0..samples.len()).collect();
@@ -150,7 +150,7 @@ impl Route<'_> {
         bounds
     }
 
-    /// Of a time in which a packet went there and one came back.
+    /// The bound for an interval with a known exchange of packets.
     fn of_wait(&self, [from, until]: [u64; 2]) -> u64 {
         let [there, back] = self.least_ns;
         let beyond = (until - from).saturating_sub(there + back);
@@ -165,10 +165,10 @@ impl Route<'_> {
         late.into_iter().chain(own).chain(machine).chain(once).fold(0, u64::saturating_add).min(beyond)
     }
 
-    /// Of a time in which anything may have happened.
+    /// The bound for an interval of unknown content.
     fn of_rest(&self, [from, until]: [u64; 2]) -> u64 {
         let (time, length) = ([from, until], until - from);
-        // Half a round trip more, because one direction may be the shorter one.
+        // Half a round trip is added because one direction may be shorter than the other.
         let turns = ((length + self.rtt() / 2) / self.rtt()).max(1);
         let late = [&self.there, &self.back].map(|slots| self.latest(slots, time, turns));
         let own = self.own.map_or(0, |delays| delays.held(time));
@@ -176,35 +176,34 @@ impl Route<'_> {
         late.into_iter().chain(held).fold(0, u64::saturating_add).min(length)
     }
 
-    /// For how long any of the other hosts was held up.
     fn of_others(&self, time: [u64; 2]) -> u64 {
         self.others.iter().map(|delays| delays.held(time)).fold(0, u64::saturating_add)
     }
 
-    /// The shortest round trip.
     fn rtt(&self) -> u64 {
         self.least_ns.iter().sum::<u64>().max(1)
     }
 
-    /// How long the packets of so many round trips take from a program to the switch and from there to a program.
+    /// The wake-up time of the packets of `turns` round trips.
     fn waking(&self, turns: u64) -> u64 {
         (2 * turns).saturating_mul(self.wake(ORDINARY))
     }
 
-    /// How long a packet takes from a program to the switch and from there to a program, at most in this share of the cases.
-    /// A sample that is fast as a whole may have met a slow packet.
+    /// The wake-up time that this share of packets does not exceed: from a program to the switch and from
+    /// there to a program. At least the ordinary share, because a fast sample may include a slow packet.
     fn wake(&self, share: f64) -> u64 {
         let share = share.max(ORDINARY);
         let reached = self.wake_ns.iter().find(|(known, _)| *known >= share);
         reached.or(self.wake_ns.last()).map_or(0, |(_, ns)| *ns)
     }
 
-    /// The sum of the lateness of the `turns` latest packets that were delivered in a time, of which two are a round trip apart.
+    /// The total lateness of the `turns` latest packets that were delivered in the interval. Packets of a
+    /// chain are at least a round trip apart.
     fn latest(&self, slots: &[Slot], time: [u64; 2], turns: u64) -> u64 {
         let [first, last] = time.map(|at| at / self.slot_ns);
         let begin = slots.partition_point(|slot| u64::from(slot.number) < first);
         let end = slots.partition_point(|slot| u64::from(slot.number) <= last);
-        // In a slot fit so many packets of a chain.
+        // The number of packets of a chain that fit in a slot.
         let most = self.slot_ns.div_ceil(self.rtt());
         let mut late: Vec<(u64, u64)> =
             slots[begin..end].iter().map(|slot| (slot.late_ns, most.min(slot.packets.into()))).collect();
@@ -223,10 +222,9 @@ impl Route<'_> {
     }
 }
 
-/// What each sample may have met, however fast it was.
+/// The quantile that applies to every sample.
 const ORDINARY: f64 = 0.9;
 
-/// The slots of several flows as those of one.
 fn merged<'f>(flows: impl Iterator<Item = &'f Flow>) -> Vec<Slot> {
     let mut all: Vec<Slot> = flows.flat_map(|flow| flow.slots.iter().copied()).collect();
     all.sort_unstable_by_key(|slot| slot.number);

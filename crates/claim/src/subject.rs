@@ -1,5 +1,5 @@
-//! The number that a claim is about: which kind of measurement has it, where it is, and how those of a side become one.
-//! Pure.
+//! The number that a claim is about: the kind of measurement, the location of the number, and the aggregation
+//! over the objects of a side. Pure.
 
 use std::fmt;
 
@@ -20,35 +20,35 @@ pub struct Subject {
     without: &'static str,
 }
 
-/// A kind of measurement, by the name of its table in a scenario file: "probe".
+/// A kind of measurement, named by its table in a scenario file: "probe".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source(&'static str);
 
-/// Where the number is.
+/// The location of the number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Query {
-    /// In each object of a side: the sum of the numbers at these places, and those of all objects folded.
+    /// In each object of a side: the sum of the numbers at these paths, folded over all objects.
     Number {
-        /// The places.
+        /// The paths.
         paths: Vec<Path>,
-        /// What is made of several objects.
+        /// The aggregation over several objects.
         fold: Fold,
     },
-    /// What the numbers at one place come to over what those at another come to.
+    /// The total of the numbers at one path divided by the total at another.
     Ratio {
-        /// The part.
+        /// The path of the numerator.
         of: Path,
-        /// The whole.
+        /// The path of the denominator.
         to: Path,
     },
     /// In a distribution.
     Samples {
-        /// The distribution: "request".
+        /// The name of the distribution: "request".
         of: &'static str,
-        /// What of it.
+        /// The statistic.
         measure: Measure,
     },
-    /// The share of page views that are faster than those of this side; two equal ones count half.
+    /// The share of page views that are faster than those of this side; ties count half.
     FasterThan(String),
     /// The share of all events whose label has a value.
     Share {
@@ -59,65 +59,65 @@ pub enum Query {
     },
 }
 
-/// How the numbers of several objects become one.
+/// The aggregation of the numbers of several objects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fold {
-    /// There is one object.
+    /// The number of the only object.
     First,
-    /// All of them together.
+    /// The sum.
     Sum,
-    /// The largest.
+    /// The maximum.
     Max,
-    /// A number of their distribution. The objects are all that there are, and not a sample.
+    /// A statistic of their distribution. The objects are the whole population, not a sample.
     Over(Statistic),
 }
 
-/// How a better value is called.
+/// The adjective for a better value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tempo {
-    /// Requests and transfers are faster.
+    /// "faster", for requests and transfers.
     Faster,
-    /// Silences are shorter.
+    /// "shorter", for silences.
     Shorter,
 }
 
-/// A number that each object of a kind has, by a name of its own.
+/// A named number that each object of a kind of measurement has.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
     /// The name: "transfer.stall".
     pub name: &'static str,
-    /// Its places in an object, whose numbers are added up: "json.stall.longest_s".
+    /// Its paths in an object, whose numbers are added: "json.stall.longest_s".
     pub paths: &'static [&'static str],
-    /// What is made of those of a side.
+    /// The aggregation over the objects of a side.
     pub fold: Fold,
-    /// What it is counted in.
+    /// The unit.
     pub unit: Unit,
-    /// How a better value is called.
+    /// The adjective for a better value.
     pub tempo: Tempo,
-    /// Why there is no number, where the object does not say why; "" if the place says enough.
+    /// Why the number is missing if the object gives no reason; "" if the path is reason enough.
     pub without: &'static str,
 }
 
 impl Source {
-    /// A kind by the name of its table.
+    /// A kind named by its table.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
 
-    /// "probe".
+    /// The name: "probe".
     pub fn name(self) -> &'static str {
         self.0
     }
 }
 
 impl Subject {
-    /// A number of a kind of measurement, by the name that people write. Better values of a time are shorter until
-    /// [`Self::tempo`] says otherwise.
+    /// A number of a kind of measurement, with the name that claims use. The adjective for a better time is
+    /// "shorter" unless [`Self::tempo`] changes it.
     pub fn new(source: Source, name: impl Into<String>, query: Query, unit: Unit) -> Self {
         Self { name: name.into(), source, query, unit, tempo: Tempo::Shorter, without: "" }
     }
 
-    /// The number of this name in a table of numbers.
+    /// The number with this name in a table of numbers.
     pub fn of_table(source: Source, table: &[Number], name: &str) -> Option<Self> {
         let number = table.iter().find(|number| number.name == name)?;
         let paths = number.paths.iter().map(|path| path.parse()).collect::<Result<_, _>>().ok()?;
@@ -125,39 +125,39 @@ impl Subject {
         Some(Self { tempo: number.tempo, without: number.without, ..subject })
     }
 
-    /// How a better value is called.
+    /// Sets the adjective for a better value.
     #[must_use]
     pub fn tempo(self, tempo: Tempo) -> Self {
         Self { tempo, ..self }
     }
 
-    /// Why a side has no such number: a sentence in which "SIDE" stands for the side.
+    /// Sets the sentence for a side without this number. "SIDE" stands for the side.
     #[must_use]
     pub fn without(self, without: &'static str) -> Self {
         Self { without, ..self }
     }
 
-    /// What measures it.
+    /// The kind of measurement.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// Where it is.
+    /// The location of the number.
     pub fn query(&self) -> &Query {
         &self.query
     }
 
-    /// What it is counted in.
+    /// The unit.
     pub fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// Why a side has no such number; `None` if the subject does not say.
+    /// Why a side has no such number; `None` if the subject has no such sentence.
     pub(crate) fn absent(&self, side: &str) -> Option<String> {
         (!self.without.is_empty()).then(|| self.without.replace("SIDE", side))
     }
 
-    /// "faster" or "longer": what a side is that has gained this much on the other.
+    /// "faster" or "longer": the adjective for a side that gained this much.
     pub(crate) fn comparative(&self, gain: f64) -> &'static str {
         let is_fast = self.tempo == Tempo::Faster || self.unit.faster() == Some(Faster::More);
         match (is_fast, gain >= 0.0) {

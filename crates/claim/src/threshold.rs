@@ -1,4 +1,4 @@
-//! Thresholds for continuous integration as they are written: "experienced.p95 worse by 5%". Pure.
+//! Thresholds for continuous integration, parsed from text such as "experienced.p95 worse by 5%". Pure.
 
 use std::{str::FromStr, time::Duration};
 
@@ -6,76 +6,76 @@ use units::{Probability, duration};
 
 use crate::measure::Measure;
 
-/// A statement that makes a comparison fail if it is true of any side but the first, which is the baseline; or, where it
-/// needs no baseline, of any side at all.
+/// A condition under which a comparison fails. It applies to all sides except the first, which is the
+/// baseline. A condition without a baseline applies to every side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     text: String,
     condition: Condition,
 }
 
-/// What must not be.
+/// The condition of failure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    /// A number is larger than the baseline's by more than an amount.
+    /// A number exceeds the baseline's by more than an amount.
     Worse {
         /// The number.
         measure: Measure,
         /// The amount.
         by: Amount,
-        /// How sure it must be.
+        /// The required certainty.
         surely: Surely,
     },
-    /// A number is larger than a limit.
+    /// A number exceeds a limit.
     Above {
         /// The number.
         measure: Measure,
         /// The limit, ms.
         limit_ms: f64,
     },
-    /// More failed than this share.
+    /// The share of failures exceeds a limit.
     Failed {
-        /// Of what.
+        /// The events to count.
         of: Failed,
         /// The share, 0..=1.
         limit: f64,
     },
-    /// More failed than of the baseline, beyond chance.
+    /// The share of failures is significantly higher than the baseline's.
     FailsMore {
-        /// Of what.
+        /// The events to count.
         of: Failed,
     },
 }
 
-/// What fails.
+/// The events whose failures count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
     /// Requests.
     Requests,
-    /// Page views, because of a request that the page needs.
+    /// Page views, which fail if a request that the page needs fails.
     Pages,
 }
 
-/// How sure a difference must be.
+/// The required certainty of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surely {
-    /// The samples show it.
+    /// The samples show the difference.
     No,
-    /// The whole confidence interval lies beyond the amount.
+    /// The whole confidence interval is beyond the amount.
     Yes,
 }
 
-/// By how much a number may be larger.
+/// The permitted increase of a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
-    /// A share of the baseline's.
+    /// A share of the baseline's number.
     Share(f64),
     /// Milliseconds.
     Milliseconds(f64),
 }
 
 impl Amount {
-    /// How many milliseconds that is.
+    /// The amount in milliseconds.
     pub fn milliseconds(self, baseline_ms: f64) -> f64 {
         match self {
             Self::Share(share) => share * baseline_ms,
@@ -87,7 +87,6 @@ impl Amount {
 impl FromStr for Threshold {
     type Err = String;
 
-    /// `[request.|experienced.](mean|max|pNN) [surely] worse by (5%|10ms)`, `... above 300ms`, `failed above 1%`.
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = |what: &str| {
             format!(
@@ -134,7 +133,6 @@ impl FromStr for Threshold {
     }
 }
 
-/// "p95" is "request.p95".
 fn parse_measure(text: &str) -> Result<Measure, String> {
     if text.contains('.') && !text.starts_with('p') {
         return text.parse();
@@ -157,7 +155,7 @@ fn in_ms(duration: Duration) -> f64 {
 }
 
 impl Threshold {
-    /// What must not be.
+    /// The condition of failure.
     pub fn condition(&self) -> &Condition {
         &self.condition
     }
@@ -167,12 +165,12 @@ impl Threshold {
         matches!(self.condition, Condition::Worse { surely: Surely::Yes, .. })
     }
 
-    /// Whether it needs a baseline to be worse than.
+    /// Whether it needs a baseline.
     pub fn is_relative(&self) -> bool {
         matches!(self.condition, Condition::Worse { .. } | Condition::FailsMore { .. })
     }
 
-    /// What must hold, where the text says what must not.
+    /// The requirement: the opposite of the condition of failure.
     pub fn requirement(&self) -> String {
         if let Some((of, limit)) = self.text.split_once(" above ") {
             return format!("{of} at most {limit}");

@@ -1,27 +1,27 @@
-//! What numbers are counted in: how a person writes them, how they are shown, and which of two is the faster one. Pure.
+//! Units of numbers: parsing, formatting, and which of two values is faster. Pure.
 
 use units::{Bitrate, Bytes, Frequency, Probability, duration, show};
 
-/// What a number is counted in.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Milliseconds.
     Time,
-    /// Bits a second.
+    /// Bits per second.
     Rate,
     /// Bytes.
     Size,
-    /// A share of a count, 0..=1.
+    /// A counted share, 0..=1.
     Share,
-    /// A share that is estimated and not counted, 0..=1.
+    /// An estimated share, 0..=1.
     Estimate,
-    /// Times a second.
+    /// Events per second.
     Frequency,
-    /// Nothing: a plain number.
+    /// A plain number.
     Number,
 }
 
-/// Which of two values is the faster one.
+/// Whether the smaller or the larger value is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Faster {
     /// The smaller.
@@ -31,10 +31,10 @@ pub enum Faster {
 }
 
 impl Unit {
-    /// Reads what a person writes as "2s", "50Mbit", "0B", "100%", "300/s" or "12".
+    /// Parses a value such as "2s", "50Mbit", "0B", "100%", "300/s" or "12".
     ///
     /// # Errors
-    /// The text is not a value of this unit: what was expected, as a sentence.
+    /// The text is not a value of this unit; the error is a sentence with the expected form.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let value: Result<f64, units::Error> = match self {
             Self::Time => duration::parse(text).map(|time| time.as_secs_f64() * 1e3),
@@ -51,7 +51,7 @@ impl Unit {
         value.map_err(|error| error.to_string())
     }
 
-    /// Whether more of it is faster, or less; `None` if it says nothing of speed.
+    /// Whether a larger or a smaller value is faster; `None` if the unit does not express speed.
     pub fn faster(self) -> Option<Faster> {
         match self {
             Self::Time => Some(Faster::Less),
@@ -60,12 +60,12 @@ impl Unit {
         }
     }
 
-    /// Whether it is counted, so that a value can be exactly another.
+    /// Whether values are exact, so that two of them can be equal.
     pub fn is_counted(self) -> bool {
         matches!(self, Self::Size | Self::Share | Self::Estimate | Self::Number)
     }
 
-    /// A value with its unit, with as many digits as count.
+    /// The value with its unit, rounded to the significant digits.
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Time => show::time(value / 1e3),

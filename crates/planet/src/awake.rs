@@ -1,8 +1,8 @@
-//! Keeps processors from going to sleep while something is measured.
+//! Keeps processors out of sleep states during a measurement.
 //!
-//! A sleeping processor needs 20 to 130 us to wake up, and on a virtual machine milliseconds when somebody else has taken
-//! its place. That would be added to every packet and every measurement. The price is power, so it is for the length of a
-//! run and not of a planet.
+//! A sleeping processor needs 20 to 130 us to wake up, and milliseconds on a virtual machine whose host has
+//! scheduled another guest. That latency would be added to every packet and every measurement. Because it
+//! costs power, it applies to a run and not to the lifetime of a planet.
 
 use std::{
     fs::{File, OpenOptions},
@@ -16,7 +16,7 @@ use std::{
 
 use crate::sys::priority;
 
-/// Processors stay awake while this exists.
+/// Keeps processors awake until it is dropped.
 #[derive(Debug)]
 pub struct Awake {
     keeper: Keeper,
@@ -24,14 +24,15 @@ pub struct Awake {
 
 #[derive(Debug)]
 enum Keeper {
-    /// The kernel's own way, for root: the request holds while the file is open (Documentation/power/pm_qos_interface).
+    /// The kernel's interface, for root: the request holds while the file is open
+    /// (Documentation/power/pm_qos_interface).
     Kernel(#[expect(dead_code, reason = "it is held, not used")] File),
-    /// A thread for each processor that runs only when nothing else would, and gives way at once.
+    /// A thread for each processor with the lowest priority, which yields immediately to other threads.
     Threads { stop: Arc<AtomicBool>, threads: Vec<JoinHandle<()>> },
 }
 
 impl Awake {
-    /// From here on. Where nothing can be done about it, nothing is.
+    /// Starts immediately. Does nothing where neither method is available.
     pub fn hold() -> Self {
         let request = || {
             let mut file = OpenOptions::new().write(true).open("/dev/cpu_dma_latency")?;
@@ -65,7 +66,7 @@ impl Drop for Awake {
         if let Keeper::Threads { stop, threads } = &mut self.keeper {
             stop.store(true, Ordering::Relaxed);
             for thread in threads.drain(..) {
-                // A spinning loop has nothing to panic about.
+                // A spinning loop cannot panic.
                 let _ = thread.join();
             }
         }

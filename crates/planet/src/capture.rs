@@ -1,8 +1,8 @@
-//! Packets as a file that tcpdump and Wireshark read: pcapng, with what the planet knows of each of them.
+//! Writes packets to a pcapng file for tcpdump and Wireshark, with comments from the planet.
 //!
-//! A capture shows what a real wire would carry: super-packets are cut into their segments, and checksums that the kernels
-//! leave to each other are completed. All this, and waiting for the disk, is work of a thread of its own. Whoever
-//! captures copies a packet and goes on; when more waits than may, packets are counted as missed instead.
+//! A capture shows the packets of a real wire: super-packets are split into segments, and checksums that
+//! kernels leave incomplete are computed. This work and all disk I/O run in a separate thread. The capturing
+//! thread only copies a packet into a bounded queue. When the queue is full, packets are counted as missed.
 
 mod blocks;
 mod pcapng;
@@ -30,50 +30,48 @@ use crate::{
 pub use blocks::Blocks;
 use writer::{Entry, Outcome, Output, Writer};
 
-/// A capture that is being written.
+/// A capture in progress.
 #[derive(Debug)]
 pub struct Capture {
     path: PathBuf,
     entries: mpsc::Sender<Entry>,
-    /// Bytes that wait for the writer.
     queued: Arc<AtomicUsize>,
-    /// How many may wait before the next packet is missed.
+    /// Limit of queued bytes, above which packets are missed.
     room: usize,
     counts: Vec<Counts>,
     writer: JoinHandle<Outcome>,
 }
 
-/// Some segments of a packet, seen somewhere on their path.
+/// Segments of a packet that were observed at one place.
 #[derive(Debug)]
 pub struct Sighting<'a> {
-    /// When, as time since 1970. Segments of a super-packet were seen together.
+    /// The time since 1970. Segments of a super-packet are observed together.
     pub at: Duration,
-    /// Where: what [`Capture::interface`] gave.
+    /// The place: the result of [`Capture::interface`].
     pub interface: u32,
-    /// The packet's headers, read.
+    /// The parsed headers of the packet.
     pub frame: &'a Frame,
     /// The packet, virtio header first.
     pub bytes: &'a [u8],
-    /// Which of its segments.
+    /// The range of its segments.
     pub segments: Range<u32>,
-    /// What the path has done to them.
+    /// Changes by the path.
     pub treatment: Treatment,
-    /// What else is to be said, such as "dropped: queue".
+    /// A comment for the packet, such as "dropped: queue".
     pub comment: Option<&'static str>,
 }
 
-/// What a capture has in the end.
+/// The result of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// Packets in it.
+    /// Packets in the capture.
     pub packets: u64,
-    /// Packets that it should have: the writer was too slow for them.
+    /// Packets that are missing because the writer was too slow.
     pub missed: u64,
-    /// Its length.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// Packets of one interface.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     seen: u64,
@@ -81,13 +79,14 @@ struct Counts {
 }
 
 impl Capture {
-    /// Begins a capture in a new file, or in the place of an old one. Of each packet the first `snap` bytes are kept.
+    /// Starts a capture in a new file, or overwrites an existing one. The first `snap` bytes of each packet
+    /// are kept.
     pub fn create(path: &Path, snap: Option<NonZeroU32>) -> Result<Self, Error> {
         let file = File::create(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
         Self::begin(Output::File(file), path, snap, MOST_QUEUED)
     }
 
-    /// Begins a capture that somebody reads along, such as a pipe to tcpdump; `name` is what it is called in errors.
+    /// Starts a capture into a stream, such as a pipe to tcpdump; `name` is its name in errors.
     pub fn stream(
         output: impl Write + Send + 'static,
         name: &Path,
@@ -108,17 +107,17 @@ impl Capture {
         Ok(Self { path: path.to_owned(), entries, queued, room, counts: Vec::new(), writer })
     }
 
-    /// Adds a place where packets are seen: a link, or a host.
+    /// Adds a capture point: a link, or a host.
     pub fn interface(&mut self, name: &str) -> u32 {
         self.tell(Entry::Interface(name.to_owned()));
         self.counts.push(Counts::default());
         u32::try_from(self.counts.len() - 1).expect("a planet has fewer interfaces than 2^32")
     }
 
-    /// Captures one packet, or several if it stands for them. Never waits.
+    /// Captures one packet, or several if it is a super-packet. Never blocks.
     ///
     /// # Panics
-    /// If the interface is not one of this capture.
+    /// If the interface does not belong to this capture.
     pub fn packet(&mut self, seen: &Sighting) {
         let counts = &mut self.counts[seen.interface as usize];
         counts.seen += seen.segments.len() as u64;
@@ -133,15 +132,15 @@ impl Capture {
         self.tell(Entry::Packet { at, interface, comment, frame });
     }
 
-    /// Whether the writer has given up. [`Capture::finish`] says why.
+    /// Whether the writer has stopped. [`Capture::finish`] returns the reason.
     pub fn has_stopped(&self) -> bool {
         self.writer.is_finished()
     }
 
-    /// Writes what waits, and what was counted, and waits for both.
+    /// Writes the queued packets and the counters, and waits for the writer.
     pub fn finish(self) -> Result<Summary, Error> {
         let missed = self.counts.iter().map(|counts| counts.missed).sum();
-        // A writer that has stopped says so when it is joined.
+        // A writer that has stopped returns its error when it is joined.
         let _ = self.entries.send(Entry::End(self.counts));
         drop(self.entries);
         let Outcome { packets, bytes, failure } = self.writer.join().expect("the writer does not panic");
@@ -152,12 +151,11 @@ impl Capture {
     }
 
     fn tell(&self, entry: Entry) {
-        // A writer that has stopped says so at the end.
+        // A writer that has stopped returns its error at the end.
         let _ = self.entries.send(entry);
     }
 }
 
-/// What a waiting frame takes of the memory for them.
 fn cost(frame: &[u8]) -> usize {
     frame.len() + ENTRY
 }
@@ -165,7 +163,7 @@ fn cost(frame: &[u8]) -> usize {
 /// An entry in the channel and its allocation.
 const ENTRY: usize = 128;
 
-/// How much may wait for the disk: a quarter of a second at 2 Gbit/s.
+/// Limit of the queue: a quarter of a second at 2 Gbit/s.
 const MOST_QUEUED: usize = 64 << 20;
 
 #[cfg(test)]

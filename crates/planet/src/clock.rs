@@ -1,4 +1,4 @@
-//! The planet's clock: monotonic time since the switch started. Nothing else in this crate asks what time it is.
+//! The planet's clock: monotonic time since the switch started. No other module of this crate reads a clock.
 
 #![expect(clippy::disallowed_methods, reason = "this is the one place of this shell that reads clocks")]
 
@@ -6,59 +6,53 @@ use std::time::{Duration, Instant, SystemTime};
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Counts from its making.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     start: Instant,
 }
 
 impl Clock {
-    /// Starts at zero.
     pub(crate) fn start() -> Self {
         Self { start: Instant::now() }
     }
 
-    /// Time since the start.
     pub(crate) fn now(&self) -> Duration {
         self.start.elapsed()
     }
 }
 
-/// The time of day, for captures.
 pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// The machine's monotonic clock, which all its processes share.
+/// The machine's monotonic clock. All processes on the machine share it.
 pub(crate) fn monotonic() -> Duration {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }
 
-/// A time in ns, which fills a u64 after 584 years.
+/// A time in ns, which fits into a u64 for 584 years.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Lets time pass.
 pub(crate) fn sleep(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// How much processor time the calling thread has used.
 pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// What a thread waited for a processor, and how often it got one.
+/// The run-queue wait of a thread, and the number of its time slices.
 #[derive(Debug, Default)]
 pub(crate) struct RunQueue {
-    /// Of the thread that asks, and so opened when it first does.
+    /// Opened on first use, because it refers to the calling thread.
     account: Option<tcp::RunQueue>,
-    /// How it stood when it was last asked for the wait since.
+    /// The reading at the last call of `read_on`.
     seen: Option<Turns>,
 }
 
-/// How a [`RunQueue`] stands.
+/// A reading of a [`RunQueue`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Turns {
     waited: Duration,
@@ -66,38 +60,37 @@ pub(crate) struct Turns {
 }
 
 impl RunQueue {
-    /// How it stands now. Kernels without the statistics know of no wait and no turn.
+    /// The current reading. Zero on kernels without these statistics.
     pub(crate) fn read(&mut self) -> Turns {
         let account = self.account.get_or_insert_with(tcp::RunQueue::of_this_thread);
         account.account().map_or(Turns::default(), |(waited, turns)| Turns { waited, turns })
     }
 
-    /// How it stands now, and how long the thread has waited since this was last asked; the first answer is zero.
+    /// The current reading, and the wait since the last call; zero for the first call.
     pub(crate) fn read_on(&mut self) -> (Turns, Duration) {
         let now = self.read();
         let before = self.seen.replace(now);
         (now, before.map_or(Duration::ZERO, |before| now.waited_since(before)))
     }
 
-    /// How long since this was last asked; the first answer is zero.
+    /// The wait since the last call; zero for the first call.
     pub(crate) fn waited(&mut self) -> Duration {
         self.read_on().1
     }
 }
 
 impl Turns {
-    /// How long the thread has waited since.
     pub(crate) fn waited_since(self, earlier: Self) -> Duration {
         self.waited.saturating_sub(earlier.waited)
     }
 
-    /// Whether it has got a processor exactly once since: all of its waiting was for this one turn.
+    /// Whether the thread was scheduled exactly once since, so that the whole wait belongs to this time
+    /// slice.
     pub(crate) fn is_next_after(self, earlier: Self) -> bool {
         self.turns == earlier.turns + 1
     }
 }
 
-/// Processor time of the whole machine since it started, in ticks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MachineCpu {
     busy: u64,
@@ -106,7 +99,6 @@ pub(crate) struct MachineCpu {
 }
 
 impl MachineCpu {
-    /// Reads `/proc/stat`; `None` where it cannot be read.
     pub(crate) fn read() -> Option<Self> {
         let text = std::fs::read_to_string("/proc/stat").ok()?;
         let ticks: Vec<u64> =
@@ -114,14 +106,14 @@ impl MachineCpu {
         // user nice system idle iowait irq softirq steal; guest time is part of user time (proc_stat(5)).
         let total = ticks.iter().take(8).sum();
         let [nice, idle, iowait] = [*ticks.get(1)?, *ticks.get(3)?, *ticks.get(4)?];
-        // Low-priority processes give way, so their time was there to be had.
+        // Low-priority processes yield, so their time was available.
         let stolen = ticks.get(7).copied().unwrap_or(0);
         Some(Self { busy: total - nice - idle - iowait, total, stolen })
     }
 
-    /// What the hypervisor took from all cores since `earlier`, to a tick: 10 ms.
+    /// Steal time of all cores since `earlier`, with a resolution of a tick: 10 ms.
     pub(crate) fn stolen_since(&self, earlier: &Self) -> Duration {
-        // USER_HZ is 100 on all machines that Linux runs on but the oldest (time(7)).
+        // USER_HZ is 100 on all but the oldest architectures of Linux (time(7)).
         Duration::from_millis(self.stolen.saturating_sub(earlier.stolen) * 10)
     }
 
@@ -143,16 +135,16 @@ mod tests {
         let before = at(100, 7);
         assert_eq!(at(350, 8).waited_since(before), Duration::from_micros(250));
         assert!(at(350, 8).is_next_after(before));
-        // It did not sleep, or it was put off in between.
+        // It did not sleep, or it was preempted in between.
         assert!(!at(100, 7).is_next_after(before) && !at(350, 9).is_next_after(before));
-        // Where the kernel does not count.
+        // The kernel has no statistics.
         assert!(!Turns::default().is_next_after(Turns::default()));
     }
 
     #[test]
     fn a_thread_that_sleeps_gets_a_processor_once_more() {
         let mut queue = RunQueue::default();
-        // The second reading finds the account open: opening it may wait for something.
+        // The second reading uses an open file: opening it may block.
         let before = [queue.read(), queue.read()][1];
         sleep(Duration::from_millis(1));
         let after = queue.read();

@@ -1,7 +1,8 @@
-//! How other processes of the same user talk to a planet: one line of JSON each way over a Unix socket.
+//! The control protocol between a planet and other processes of the same user: one line of JSON in each
+//! direction over a Unix socket.
 //!
-//! The socket's address is abstract: it is not a file, and vanishes with the process that listens. Finding the planets
-//! that are up is reading `/proc/net/unix`.
+//! The socket's address is abstract: it is not a file, and it disappears with the listening process. Running
+//! planets are listed in `/proc/net/unix`.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -29,84 +30,64 @@ use crate::{
     sys::process::{kill, pidfd},
 };
 
-/// What a planet can be asked.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
-    /// How it is.
     Status,
-    /// The same without hosts and links.
     Brief,
-    /// Where a host's network is.
+    /// Returns the location of a host's network namespace.
     Locate {
-        /// The host's name.
         host: String,
     },
-    /// To let something go wrong, or to plan it.
     Fault(Box<Fault>),
-    /// To end a fault, or all of them.
     Lift {
-        /// Its number.
         number: Option<u64>,
     },
-    /// Which site serves which city.
     Catchment {
         /// The prefix or its name.
         prefix: String,
     },
-    /// For the world that it runs.
     World,
-    /// What it held up, and when.
     Journal,
-    /// To send a pcapng stream over this connection from now on.
+    /// Sends a pcapng stream over this connection from now on.
     Capture(Tap),
-    /// On which TCP ports a host listens.
+    /// Returns the TCP ports on which a host listens.
     Listening {
-        /// The host's name.
         host: String,
     },
-    /// To end.
     Down,
 }
 
-/// What it answers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
-    /// How it is.
     Status(Box<Status>),
     /// The planet's descriptor of a host's network namespace.
     Namespace(i32),
-    /// No such host; these are some that there are.
+    /// The host does not exist; contains names of existing hosts.
     NoHost(String),
-    /// The number of a fault.
     Fault(u64),
-    /// Which site serves which city.
     Catchment(Box<Catchment>),
-    /// The world, as a file.
     World(String),
-    /// What it held up, and when.
     Journal(Box<Journal>),
-    /// TCP ports.
     Ports(Vec<u16>),
-    /// Done.
+    /// Success without a result.
     Done,
-    /// Not done, and why.
     Refused(String),
 }
 
-/// What to capture; without hosts and links it is all hosts.
+/// The packets to capture; all hosts if neither hosts nor links are given.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tap {
     /// Packets that these hosts send and receive.
     pub hosts: Vec<String>,
-    /// Packets on the links between these cities, both ways.
+    /// Packets on the links between these cities, in both directions.
     pub links: Vec<[String; 2]>,
-    /// Bytes kept of each; absent: all.
+    /// Bytes to keep of each packet; `None` keeps all.
     pub snap: Option<u32>,
 }
 
-/// A planet that is up, seen from another process.
+/// A running planet, seen from another process.
 #[derive(Debug, Clone)]
 pub struct Planet {
     name: String,
@@ -114,7 +95,7 @@ pub struct Planet {
 }
 
 impl Planet {
-    /// The planet of that name, or the only one that is up.
+    /// The planet with this name, or the only running planet.
     pub fn find(name: Option<&str>) -> Result<Self, Error> {
         let running = Self::running()?;
         let found = match name {
@@ -129,7 +110,7 @@ impl Planet {
         Ok(Self { name: name.clone(), pid })
     }
 
-    /// The names of this user's planets that are up.
+    /// The names of this user's running planets.
     pub fn running() -> Result<Vec<String>, Error> {
         let sockets = std::fs::read_to_string("/proc/net/unix")
             .doing(|| "look for planets in /proc/net/unix".to_owned())?;
@@ -140,48 +121,50 @@ impl Planet {
         // A connection to a planet is listed under its name as well.
         names.sort();
         names.dedup();
-        // Anybody can listen under our name; only who runs as us is ours.
+        // Any process can bind such a name; only a process of this user is a valid planet.
         names.retain(|name| dial(name).is_ok());
         Ok(names)
     }
 
-    /// Of this user's planets that are up, the one that came up last, and how many there are; none if there is none.
+    /// The most recently started planet of this user, and the number of running planets; `None` without a
+    /// planet.
     pub fn last() -> Result<Option<(Self, usize)>, Error> {
         let running = Self::running()?;
-        // One that has ended since then is as if it had never been.
+        // A planet that has ended since then is ignored.
         let planets = running.iter().filter_map(|name| Self::find(Some(name)).ok());
         let last = planets.max_by_key(|planet| (started(planet.pid), planet.pid.as_raw()));
         Ok(last.map(|planet| (planet, running.len())))
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its process, which is the first of its process namespace.
+    /// The process id, of the first process in its process namespace.
     pub fn pid(&self) -> i32 {
         self.pid.as_raw()
     }
 
-    /// A descriptor that becomes readable when it has ended.
+    /// A descriptor that becomes readable when the planet has ended.
     pub fn watch(&self) -> Result<OwnedFd, Error> {
         pidfd(self.pid).doing(|| format!("watch planet \"{}\"", self.name))
     }
 
-    /// How it is.
+    /// The status.
     pub fn status(&self) -> Result<Status, Error> {
         self.ask_status(&Request::Status)
     }
 
-    /// How it is, without its hosts and links, of which a large world has ten thousands.
+    /// The status without hosts and links, of which a large world has tens of thousands.
     pub fn brief_status(&self) -> Result<Status, Error> {
         self.ask_status(&Request::Brief)
     }
 
-    /// What it held up since it came up, and when: packets by flow, programs of hosts, the machine.
+    /// The delays since the planet started, with their times: packets by flow, programs of hosts, the
+    /// machine.
     pub fn journal(&self) -> Result<Journal, Error> {
-        // There is much of it after a long run, and without it the figures of that run have no error.
+        // The journal of a long run is large, and the figures of the run have no error bound without it.
         match self.ask_within(&Request::Journal, LONG_PATIENCE)? {
             Reply::Journal(journal) => Ok(*journal),
             Reply::Refused(reason) => Err(self.refused(&reason)),
@@ -197,7 +180,7 @@ impl Planet {
         }
     }
 
-    /// The number, among its process' descriptors, of a host's network namespace.
+    /// The number of the host's network namespace among the descriptors of the planet's process.
     pub(crate) fn locate(&self, host: &str) -> Result<i32, Error> {
         match self.ask(&Request::Locate { host: host.to_owned() })? {
             Reply::Namespace(number) => Ok(number),
@@ -205,11 +188,12 @@ impl Planet {
                 Err(Error::NoHost { name: host.to_owned(), planet: self.name.clone(), known })
             }
             Reply::Refused(reason) => Err(self.refused(&reason)),
-            _ => Err(self.refused("it did not say where its hosts are")),
+            _ => Err(self.refused("it did not report where its hosts are")),
         }
     }
 
-    /// Lets something go wrong: at once, or at its time since the planet came up. The number by which it can be lifted.
+    /// Starts a fault immediately, or schedules it for its time since the planet's start. Returns the number
+    /// for [`Self::lift`].
     pub fn fault(&self, fault: &Fault) -> Result<u64, Error> {
         match self.ask(&Request::Fault(Box::new(fault.clone())))? {
             Reply::Fault(number) => Ok(number),
@@ -218,7 +202,7 @@ impl Planet {
         }
     }
 
-    /// Ends a fault before its time, or all of them.
+    /// Ends one fault or all faults early.
     pub fn lift(&self, number: Option<u64>) -> Result<(), Error> {
         match self.ask(&Request::Lift { number })? {
             Reply::Refused(reason) => Err(self.refused(&reason)),
@@ -226,7 +210,7 @@ impl Planet {
         }
     }
 
-    /// Which site of an anycast prefix serves which city.
+    /// The site of an anycast prefix that serves each city.
     pub fn catchment(&self, prefix: &str) -> Result<Catchment, Error> {
         match self.ask(&Request::Catchment { prefix: prefix.to_owned() })? {
             Reply::Catchment(catchment) => Ok(*catchment),
@@ -235,7 +219,7 @@ impl Planet {
         }
     }
 
-    /// The world that it runs, as a file.
+    /// The world of the planet, as a file.
     pub fn world(&self) -> Result<String, Error> {
         match self.ask(&Request::World)? {
             Reply::World(text) => Ok(text),
@@ -244,8 +228,9 @@ impl Planet {
         }
     }
 
-    /// A stream of packets in pcapng ([`Blocks`](crate::capture::Blocks) reads it), from now on. Who shuts down the writing side
-    /// gets what is left and the counts of what was missed, and then the end.
+    /// Starts a live pcapng stream of packets, to be read with [`Blocks`](crate::capture::Blocks). A client
+    /// that shuts down its writing side receives the queued packets, the counts of missed packets, and the
+    /// end of the stream.
     pub fn capture(&self, tap: &Tap) -> Result<UnixStream, Error> {
         let begin = || -> io::Result<(UnixStream, Reply)> {
             let (mut stream, _) = dial(&self.name)?;
@@ -272,10 +257,10 @@ impl Planet {
         }
     }
 
-    /// Ends it, with everything that runs on it, and returns when all of it is gone.
+    /// Ends the planet with all its processes, and returns when they have ended.
     pub fn down(&self) -> Result<(), Error> {
         let process = self.watch()?;
-        // It may be gone before it has answered.
+        // The planet may end before it replies.
         let _ = self.ask(&Request::Down);
         let mut wanted = [PollFd::new(process.as_fd(), PollFlags::POLLIN)];
         let ended = poll(&mut wanted, PollTimeout::from(PATIENCE_MS))
@@ -302,11 +287,11 @@ impl Planet {
         talk().map_err(|source| self.unheard(&source, patience))
     }
 
-    /// Why it did not answer in that time: it is busy, or gone.
+    /// The error for a missing reply: the planet is busy, or has ended.
     fn unheard(&self, source: &io::Error, patience: Duration) -> Error {
         match source.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.refused(&format!(
-                "no answer within {} s; it, or the machine, is too busy: try again",
+                "no reply within {} s; it, or the machine, is too busy: try again",
                 patience.as_secs()
             )),
             _ => Error::Gone { name: self.name.clone(), detail: format!(": {source}") },
@@ -318,7 +303,7 @@ impl Planet {
     }
 }
 
-/// Takes the name of a planet; fails if another one has it.
+/// Binds the name of a planet; fails if another planet has it.
 pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
     let bind = || UnixListener::bind_addr(&SocketAddr::from_abstract_name(address_of(uid, name))?);
     bind().map_err(|source| match source.kind() {
@@ -327,14 +312,15 @@ pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
     })
 }
 
-/// Answers one request of one client, unless `reply` has done so itself, and if the client is who owns the planet: an
-/// abstract socket has no permissions of its own. Inside the planet's user namespace its owner, and nobody else, is user 0.
+/// Handles one request of one client, unless `reply` has written to the client itself. The client must be the
+/// owner of the planet, because an abstract socket has no permissions. Inside the planet's user namespace
+/// only its owner is user 0.
 pub(crate) fn answer(
     mut client: UnixStream,
     reply: impl FnOnce(Request, &UnixStream) -> Option<Reply>,
 ) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
-    // Nor may one that does not read keep the others waiting.
+    // A client that does not read must not block the others.
     client.set_write_timeout(Some(READING))?;
     if getsockopt(&client, PeerCredentials)?.uid() != getuid().as_raw() {
         return write_line(&mut client, &Reply::Refused("it belongs to another user".to_owned()));
@@ -345,7 +331,7 @@ pub(crate) fn answer(
             let reply = reply(request, &client);
             reply.map_or(Ok(()), |reply| write_line(&mut client, &reply))
         }
-        // `find` connects to learn who listens, and says nothing.
+        // `find` connects to identify the listener, and sends no request.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
         Err(error) => write_line(&mut client, &Reply::Refused(error.to_string())),
     }
@@ -374,8 +360,8 @@ fn read_unbuffered_line<T: DeserializeOwned>(stream: &mut impl Read) -> io::Resu
     serde_json::from_slice(&line).map_err(Into::into)
 }
 
-/// Connects to a planet of ours and says which process it is. An abstract address can be taken by anybody, so whoever
-/// listens there must be the same user.
+/// Connects to a planet of this user and returns its process id. Any process can bind an abstract address, so
+/// the listener's user is checked.
 fn dial(name: &str) -> io::Result<(UnixStream, Pid)> {
     let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(address(name))?)?;
     let peer = getsockopt(&stream, PeerCredentials)?;
@@ -385,15 +371,15 @@ fn dial(name: &str) -> io::Result<(UnixStream, Pid)> {
     Ok((stream, Pid::from_raw(peer.pid())))
 }
 
-/// When a process began, in ticks since the machine did: the 22nd field of `/proc/PID/stat` (proc_pid_stat(5)). The second is
-/// its name, which may have blanks and parentheses. 0 if it is gone.
+/// The start time of a process in ticks since boot: field 22 of `/proc/PID/stat` (proc_pid_stat(5)). Field 2
+/// is its name, which may contain blanks and parentheses. 0 if the process has ended.
 fn started(process: Pid) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     behind_name.split_whitespace().nth(22 - 3).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
-/// Refuses what cannot be a planet's name: it stands in an address, in messages and on command lines.
+/// Rejects invalid names. A name appears in an address, in messages and on command lines.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('-') {
@@ -410,21 +396,21 @@ fn address_of(uid: u32, name: &str) -> String {
     format!("longhaul/{uid}/{name}")
 }
 
-/// An abstract address has room for 107 bytes, and a user's number needs some.
+/// An abstract address has room for 107 bytes, which include the user id.
 const LONGEST_NAME: usize = 60;
 
-/// A planet answers between two packets; if it takes this long, it never will.
+/// A planet replies between two packets; a longer silence means that it will not reply.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MS: u16 = 5000;
 
-/// For what takes long to put together.
+/// Timeout for replies that take long to assemble.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Who has not read a byte for this long may not want the answer. Less than the patience of those who wait behind him.
+/// Timeout for clients that do not read. It is shorter than the timeout of other waiting clients.
 const READING: Duration = Duration::from_secs(1);
 
-/// A status has some 350 bytes for each link in use, which for a full mesh of 800 cities is 220 MB, and a world brings its
-/// recordings along, each of up to 16 MiB.
+/// A status has about 350 bytes for each link in use, which is 220 MB for a full mesh of 800 cities. A world
+/// contains its recordings of up to 16 MiB each.
 const LONGEST_LINE: u64 = 1 << 30;
 
 #[cfg(test)]
@@ -435,7 +421,7 @@ mod tests {
     fn a_planet_that_is_busy_is_not_said_to_be_gone() {
         let planet = Planet { name: "atlantic".to_owned(), pid: Pid::this() };
         let said = |kind: io::ErrorKind| planet.unheard(&kind.into(), PATIENCE).to_string();
-        let busy = "planet \"atlantic\": no answer within 5 s; it, or the machine, is too busy: try again";
+        let busy = "planet \"atlantic\": no reply within 5 s; it, or the machine, is too busy: try again";
         assert_eq!(said(io::ErrorKind::WouldBlock), busy);
         assert!(said(io::ErrorKind::BrokenPipe).starts_with("planet \"atlantic\" ended unexpectedly"));
     }

@@ -1,12 +1,12 @@
-//! Starts a program in the background of a planet and watches it until it ends.
+//! Starts a program in the background of a planet and supervises it until it ends.
 //!
 //! ```text
 //!  longhaul lab exec --detach ── forks ──> watcher (in the planet, but not in the host) ── forks ──> program
 //! ```
 //!
-//! The caller ends, and the kernel makes the watcher a child of the planet. It writes what the program puts out to its log
-//! and how it ended to its record. It stays out of the host's network, so that what befalls the host's processes does not
-//! befall the one that reports it.
+//! The caller ends, and the kernel makes the watcher a child of the planet. The watcher writes the program's
+//! output to its log and its exit status to its record. It stays outside the host's network, so that faults
+//! of the host's processes do not affect the watcher.
 
 use std::{
     ffi::{CString, OsString},
@@ -40,9 +40,9 @@ use crate::{
 };
 
 impl Planet {
-    /// Starts `command` in the background of `host` and returns the number of the [`Program`](crate::Program) that it has
-    /// become. The calling process must have a single thread; it is inside the planet afterwards, and all that it had open
-    /// but standard input, output and error is closed.
+    /// Starts `command` in the background of `host` and returns its number as a [`Program`](crate::Program).
+    /// The calling process must have a single thread. Afterwards the process is inside the planet, and all
+    /// its descriptors except standard input, output and error are closed.
     pub fn start_in(&self, host: &str, command: &[OsString]) -> Result<u64, Error> {
         close_others().doing(|| "close what is open".to_owned())?;
         let arguments = c_strings(command)?;
@@ -67,7 +67,6 @@ impl Planet {
     }
 }
 
-/// Who starts a program and watches it.
 struct Watcher<'a> {
     planet: &'a str,
     host: &'a str,
@@ -75,7 +74,8 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    /// Starts a program, tells the caller its number, and stays until it has ended and nobody holds its output any more.
+    /// Starts a program, sends its number to the caller, and runs until the program has ended and its output
+    /// is closed.
     fn run(&self, command: &[CString], mut tell: PipeWriter) -> Result<(), Error> {
         let begun =
             self.leave_the_terminal().and_then(|()| self.start(command)).and_then(|(child, output)| {
@@ -83,7 +83,7 @@ impl Watcher<'_> {
                 Ok((child, output, number, program))
             });
         let answer = begun.as_ref().map(|(_, _, number, _)| *number).map_err(Failure::from);
-        // If the caller is gone, the program runs all the same.
+        // The program runs even if the caller has ended.
         let _ = write_line(&mut tell, &answer);
         drop(tell);
         let (child, output, _, program) = begun?;
@@ -101,7 +101,6 @@ impl Watcher<'_> {
         leave().doing(|| format!("leave the terminal for {}", self.host))
     }
 
-    /// Forks the program; its process, and what it puts out.
     fn start(&self, command: &[CString]) -> Result<(Pid, PipeReader), Error> {
         let pipe = || io::pipe().doing(|| "make a pipe".to_owned());
         let ((output, input), (failed, mut failure)) = (pipe()?, pipe()?);
@@ -115,7 +114,7 @@ impl Watcher<'_> {
             }
             ForkResult::Parent { child } => {
                 drop((input, failure));
-                // Closed without a word when the program has taken over.
+                // The pipe closes without data when exec succeeds.
                 match read_line::<Failure>(failed) {
                     Ok(failure) => Err(failure.into_error(self.planet)),
                     Err(_) => Ok((child, output)),
@@ -137,7 +136,6 @@ impl Watcher<'_> {
         }
     }
 
-    /// Takes a number for the program, and makes its log and record.
     fn enrol(&self, command: &[CString]) -> Result<(u64, Enrolled), Error> {
         let enrol = || {
             let number = take_number()?;
@@ -151,7 +149,6 @@ impl Watcher<'_> {
     }
 }
 
-/// A program with a number.
 struct Enrolled {
     number: u64,
     record: Record,
@@ -159,11 +156,11 @@ struct Enrolled {
 }
 
 impl Enrolled {
-    /// Keeps its output, and notes its end.
+    /// Copies its output, and records its exit status.
     fn watch(mut self, child: Pid, mut output: PipeReader) -> io::Result<()> {
         let process = pidfd(child)?;
         let mut buffer = vec![0; PIPE];
-        // Looked at in this order: if it has ended, all that it has printed is in the pipe, and one read takes it.
+        // The order matters: if the program has ended, all its output is in the pipe, and one read drains it.
         let mut ended = false;
         while !ended {
             let mut wanted = [process.as_fd(), output.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
@@ -173,7 +170,7 @@ impl Enrolled {
             if has_output {
                 let length = output.read(&mut buffer)?;
                 self.log.append(&buffer[..length])?;
-                // It has closed its output; there is only its end to wait for.
+                // The program has closed its output; only its end remains.
                 ended |= length == 0;
             }
         }
@@ -184,7 +181,7 @@ impl Enrolled {
         };
         self.record.ended = Some((monotonic(), end));
         write_record(self.number, &self.record)?;
-        // What it has left in the background may have more to say.
+        // Background children of the program may still write.
         loop {
             match output.read(&mut buffer)? {
                 0 => return Ok(()),
@@ -194,14 +191,14 @@ impl Enrolled {
     }
 }
 
-/// The output of a program, as far as it is kept. Its beginning becomes a hole, so that what follows stays where it is and
-/// a reader can go on.
+/// The log of a program, of bounded size. Its beginning becomes a hole in the file, so that offsets remain
+/// valid for a concurrent reader.
 struct LogWriter {
-    /// Locked as long as the program is watched.
+    /// Locked while the program is supervised.
     file: Flock<File>,
     length: u64,
     hole: u64,
-    /// Bytes since the file system was full.
+    /// Bytes lost since the file system became full.
     lost: u64,
 }
 
@@ -212,7 +209,7 @@ impl LogWriter {
         Ok(Self { file, length: 0, hole: 0, lost: 0 })
     }
 
-    /// Adds what fits. A full file system is not a reason for the program to wait.
+    /// Appends as much as fits. A full file system must not block the program.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.lost > 0 && self.put(format!("\n[{} bytes found no room in /srv]\n", self.lost).as_bytes())? {
             self.lost = 0;
@@ -229,7 +226,7 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Whether all of it found room; otherwise none of it is there.
+    /// Whether all bytes fit. Otherwise no byte is written.
     fn put(&mut self, bytes: &[u8]) -> io::Result<bool> {
         match self.file.write_all_at(bytes, self.length) {
             Ok(()) => self.length += bytes.len() as u64,
@@ -243,7 +240,6 @@ impl LogWriter {
     }
 }
 
-/// The lowest number above all others.
 fn take_number() -> io::Result<u64> {
     let mut number = numbers(Path::new(RECORDS))?.last().map_or(1, |last| last + 1);
     loop {
@@ -255,15 +251,15 @@ fn take_number() -> io::Result<u64> {
     }
 }
 
-/// Replaces a record as a whole: somebody may be reading it. Nothing is synced: /srv is memory, and ends with the planet.
+/// Replaces a record atomically, because it may be read concurrently. No sync is needed: /srv is in memory.
 fn write_record(number: u64, record: &Record) -> io::Result<()> {
     let draft = format!("{RECORDS}/{number}.draft");
     fs::write(&draft, serde_json::to_vec(record)?)?;
     fs::rename(draft, record_path(number))
 }
 
-/// What a pipe holds (pipe(7)).
+/// The capacity of a pipe (pipe(7)).
 const PIPE: usize = 64 << 10;
 
-/// How much of a log becomes a hole at a time.
+/// The granularity of the hole in a log.
 const STEP: u64 = 1 << 20;

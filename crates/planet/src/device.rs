@@ -1,4 +1,4 @@
-//! A host's network as the kernel sees it: addresses, routes and counters, by route netlink.
+//! Configures a host's network in the kernel over route netlink: addresses, routes and counters.
 
 mod bucket;
 
@@ -19,13 +19,13 @@ use netlink_packet_route::{
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use units::Bitrate;
 
-/// A netlink socket in one host. It stays bound to the network namespace in which it was made.
+/// A netlink socket in one host. It remains bound to the network namespace in which it was created.
 pub(crate) struct Netlink {
     socket: Socket,
 }
 
 impl Netlink {
-    /// A socket in the calling thread's network namespace.
+    /// Opens a socket in the calling thread's network namespace.
     pub(crate) fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -33,7 +33,6 @@ impl Netlink {
         Ok(Self { socket })
     }
 
-    /// Index and counters of the device of that name.
     pub(crate) fn device(&self, name: &str) -> io::Result<Device> {
         let mut message = LinkMessage::default();
         message.attributes.push(LinkAttribute::IfName(name.to_owned()));
@@ -48,7 +47,6 @@ impl Netlink {
         Ok(Device { index: link.header.index, dropped: dropped.unwrap_or_default() })
     }
 
-    /// Switches the device on.
     pub(crate) fn switch_on(&self, index: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -57,7 +55,7 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Makes room for so many packets between host and switch. Before the device is on, which costs less.
+    /// Sets the queue length between host and switch, in packets. This is cheaper before the device is up.
     pub(crate) fn make_room(&self, index: u32, packets: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -65,8 +63,9 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Leaves out the queueing discipline before the device, in which nothing ever waits, for the device never says that it
-    /// is full. The kernel's own has three times the room that the device has, 0.7 MB for each host.
+    /// Removes the queueing discipline of the device. It would never queue a packet, because the device never
+    /// signals backpressure. The kernel's default has three times the queue of the device, 0.7 MB for each
+    /// host.
     pub(crate) fn leave_out_discipline(&self, index: u32) -> io::Result<()> {
         let mut message = TcMessage::default();
         message.header.index = i32::try_from(index).map_err(io::Error::other)?;
@@ -75,20 +74,21 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Gives the device an address of its own, with no neighbours.
+    /// Adds an address without neighbours to the device.
     pub(crate) fn add_address(&self, index: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
         message.header.index = index;
-        // Nobody else has it, and until that was proved the kernel would not use it.
+        // The address is unique, so duplicate address detection is skipped; it would delay the use of the
+        // address.
         message.header.flags = AddressHeaderFlags::Nodad;
         message.header.prefix_len = bits(address);
         message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         self.tell(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends what has no better route in the table to the device, from this address, with a congestion control of its own
-    /// if one is named.
+    /// Adds a default route through the device to the table, with this source address and optionally a
+    /// separate congestion control.
     pub(crate) fn add_default_route(
         &self,
         index: u32,
@@ -108,7 +108,6 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Lets what is sent from this address take the routes of a table.
     pub(crate) fn add_source_rule(&self, from: IpAddr, table: Table) -> io::Result<()> {
         let mut message = RuleMessage::default();
         message.header.family = family(from);
@@ -118,7 +117,7 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::NewRule(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Makes every address of a prefix one of the host itself.
+    /// Makes all addresses of a prefix local to the host.
     pub(crate) fn add_local_prefix(&self, loopback: u32, address: IpAddr, length: u8) -> io::Result<()> {
         let mut message = route(address, RouteScope::Host, RouteType::Local);
         message.header.destination_prefix_length = length;
@@ -130,8 +129,8 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Limits what the device sends to a rate, as a network card would: what has to wait waits in the host's kernel, which
-    /// then knows it and makes the sender wait (TCP small queues).
+    /// Limits the send rate of the device like a network card. Packets wait in the host's kernel, so TCP
+    /// small queues apply backpressure to the sender.
     pub(crate) fn limit_rate(&self, index: u32, rate: Bitrate) -> io::Result<()> {
         let mut message = TcMessage::default();
         message.header.index = i32::try_from(index).map_err(io::Error::other)?;
@@ -146,7 +145,7 @@ impl Netlink {
         self.ask(message, flags | NLM_F_ACK).map(drop)
     }
 
-    /// Sends one request and reads the one answer: a message, or an acknowledgement.
+    /// Sends one request and reads the reply: a message, or an acknowledgement.
     fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<RouteNetlinkMessage>> {
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | flags;
@@ -165,25 +164,20 @@ impl Netlink {
     }
 }
 
-/// A device.
 pub(crate) struct Device {
-    /// Its number in the host.
     pub index: u32,
     /// Packets that the host sent and the switch did not read in time.
     pub dropped: u64,
 }
 
-/// A routing table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Table(u32);
 
 impl Table {
-    /// Where routes are looked up that no rule sends elsewhere.
     pub(crate) const MAIN: Self = Self(RouteHeader::RT_TABLE_MAIN as u32);
-    /// The host's own addresses. It is looked up first.
+    /// The host's local addresses. It is looked up first.
     const LOCAL: Self = Self(RT_TABLE_LOCAL);
 
-    /// The table of a host's device of that number.
     pub(crate) fn of_device(number: usize) -> Self {
         Self(FIRST_OWN_TABLE + u32::try_from(number).expect("a host has a few devices"))
     }
@@ -208,5 +202,5 @@ fn family(address: IpAddr) -> AddressFamily {
 /// linux/rtnetlink.h
 const RT_TABLE_LOCAL: u32 = 255;
 
-/// That of net0. Far from those that have names (253 and more, rt_tables of iproute2).
+/// The table of net0. Distinct from the named tables (253 and above, rt_tables of iproute2).
 const FIRST_OWN_TABLE: u32 = 100;

@@ -1,4 +1,4 @@
-//! What this machine allows, and the remedy for what it does not.
+//! Checks the capabilities of this machine, with remedies for missing ones.
 
 mod features;
 mod trial;
@@ -18,50 +18,50 @@ use crate::{
 
 pub use self::trial::{Errors, Trial};
 
-/// What this machine allows.
+/// The capabilities of this machine.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Findings {
     /// Whether planets can run here.
     pub can_emulate: bool,
-    /// All that was looked at.
+    /// All checks.
     pub checks: Vec<Check>,
-    /// What a small planet showed. Absent with --quick, and where none can run.
+    /// The result of a trial on a small planet. Absent with --quick, and where planets cannot run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Check {
-    /// What.
+    /// The subject of the check.
     pub name: &'static str,
-    /// What came of it.
+    /// The verdict.
     pub state: State,
-    /// What was found, as a phrase.
+    /// The finding, as a phrase.
     pub found: String,
-    /// What to do, where something is missing.
+    /// The remedy, if something is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// Something works less well or not at all, but a planet can run.
+    /// Something is limited or missing, but a planet can run.
     Limited,
-    /// No planet can run.
+    /// Planets cannot run.
     Missing,
 }
 
-/// Looks at everything a planet needs. Changes nothing. The calling process must have a single thread.
+/// Checks the requirements of a planet. Changes nothing. The calling process must have a single thread.
 pub fn examine() -> Vec<Check> {
     let features = Features::find();
     let mut checks =
         vec![privileges(features), device(), ipv6(), memory_limits(), descriptors(), folders(), processors()];
-    // Without a device nothing is known of what it can do.
+    // The features of a device are unknown without one.
     checks.extend(features.map(Features::checks).unwrap_or_default());
     checks.extend([congestion(), tracing()]);
     checks
@@ -90,7 +90,7 @@ fn privileges(features: Option<Features>) -> Check {
     }
     missing(
         name,
-        "namespaces cannot be made, for a reason that the kernel does not tell",
+        "namespaces cannot be created, for a reason that the kernel does not report",
         USER_NAMESPACE_REMEDY,
     )
 }
@@ -111,7 +111,8 @@ fn ipv6() -> Check {
     limited(name, "the kernel has no IPv6; hosts have IPv4 addresses only", "boot without ipv6.disable=1")
 }
 
-/// In a user namespace a host's `tcp_rmem` and `tcp_wmem` can be set; these limits hold for the whole machine.
+/// In a user namespace a host's `tcp_rmem` and `tcp_wmem` can be set; these limits apply to the whole
+/// machine.
 fn memory_limits() -> Check {
     let name = "socket memory";
     let Some(pages) = read("/proc/sys/net/ipv4/tcp_mem")
@@ -121,7 +122,7 @@ fn memory_limits() -> Check {
     };
     let limit = pages.saturating_mul(4096);
     let found = format!("all TCP sockets together may use {}", units::show::bytes(limit));
-    // Two windows of 300 ms at 10 Gbit/s: one at each end.
+    // Two windows of 300 ms at 10 Gbit/s, one at each end.
     if limit >= 750_000_000 {
         return ok(name, &found);
     }
@@ -136,7 +137,7 @@ fn descriptors() -> Check {
     let name = "file descriptors";
     let limit = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)
         .map_or(0, |(_, hard)| hard);
-    // Each host takes two and one for every device.
+    // Each host needs two descriptors, and one for every device.
     let found = format!("up to {limit}, enough for {} hosts", limit.saturating_sub(100) / 3);
     if limit >= 1024 { ok(name, &found) } else { limited(name, &found, "ulimit -n 20000") }
 }

@@ -1,8 +1,8 @@
-//! Runs a program in a host of a planet that is up.
+//! Runs a program in a host of a running planet.
 //!
-//! The calling process steps into the planet's namespaces and forks: only a child is counted in a new process namespace.
-//! The child keeps the terminal, the environment and the working directory, and dies with its parent or its planet. What it
-//! leaves behind in the background lives as long as the planet.
+//! The calling process enters the planet's namespaces and forks, because only a child becomes a member of the
+//! process namespace. The child keeps the terminal, the environment and the working directory, and dies with
+//! its parent or its planet. Its background children live as long as the planet.
 
 use std::{
     ffi::{CString, OsStr, OsString},
@@ -38,18 +38,18 @@ use crate::{
 pub struct Network(Namespaces);
 
 impl Network {
-    /// Takes the calling thread there, for good: what it connects to, and what programs that it starts listen on, is in the host. Other
-    /// threads stay where they are. From there no planet can be found any more. Root's planets are for root alone, and those of others
-    /// cannot be joined by a thread.
+    /// Moves the calling thread permanently into the host's network: its connections, and the listeners of
+    /// programs that it starts, are in the host. Other threads are not affected. The thread cannot find
+    /// planets any longer. Only root can join root's planets, and threads cannot join planets of other users.
     pub fn join(&self) -> Result<(), Error> {
         self.0.enter_network()
     }
 }
 
-/// How a program that was waited for has ended.
+/// The exit status of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// Whether it began at all: there is such a program, and it may be run.
+    /// Whether exec succeeded: the program exists and is executable.
     pub has_started: bool,
     /// How it ended.
     pub end: End,
@@ -58,7 +58,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The program's exit code, or 128 + N if signal N ended it, as shells have it.
+    /// The program's exit code, or 128 + N if signal N ended it, as in shells.
     pub fn exit_code(self) -> u8 {
         let code = match self.end {
             End::Code(code) => code,
@@ -70,13 +70,13 @@ impl Ended {
 }
 
 impl Planet {
-    /// The network of a host, for threads that are to be in it.
+    /// The network of a host, for threads to join.
     pub fn network(&self, host: &str) -> Result<Network, Error> {
         Namespaces::of(self, host).map(Network)
     }
 
-    /// Runs `command` in `host` and says how it ended. The calling process must have a single thread, and is inside the
-    /// planet afterwards. In the child that could not become the program this returns an error.
+    /// Runs `command` in `host` and returns its exit status. The calling process must have a single thread,
+    /// and is inside the planet afterwards. In the child, this returns only if exec fails.
     pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<Ended, Error> {
         let namespaces = Namespaces::of(self, host)?;
         namespaces.enter_planet()?;
@@ -86,7 +86,7 @@ impl Planet {
         let signals = signals();
         sigprocmask(SigmaskHow::SIG_BLOCK, Some(&signals), None).doing(|| "block signals".to_owned())?;
         let parent = pidfd(getpid()).doing(|| "watch this process".to_owned())?;
-        // A program takes no end of this pipe along. What comes out of it was put in by a child that could not become one.
+        // The pipe is closed on exec. A byte in it was written by a child whose exec failed.
         let (mut failure, mut fail) = io::pipe().doing(|| format!("watch a program in {host}"))?;
         let began = monotonic();
         match fork().doing(|| format!("fork for {host}"))? {
@@ -103,7 +103,7 @@ impl Planet {
                 sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&signals), None)
                     .doing(|| "unblock signals".to_owned())?;
                 let error = become_program(&arguments, host);
-                // Who waits for it is told by its exit code as well.
+                // The exit code reports it to the parent as well.
                 let _ = fail.write_all(b"!");
                 Err(error)
             }
@@ -111,11 +111,12 @@ impl Planet {
     }
 }
 
-/// The namespaces of a planet and one of its hosts, open for entering. Once the calling process is inside the planet's
-/// mounts, the planet's process cannot be found in `/proc` any more.
+/// The open namespaces of a planet and one of its hosts. Once the calling process is inside the planet's
+/// mount namespace, the planet's process is no longer visible in `/proc`.
 #[derive(Debug)]
 pub(crate) struct Namespaces {
-    /// Root's planets share root's user namespace, and nobody can enter the one he is in.
+    /// `None` for root's planets, which share root's user namespace. A process cannot enter its current user
+    /// namespace.
     user: Option<File>,
     mounts: File,
     processes: File,
@@ -123,7 +124,6 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    /// Opens them.
     pub(crate) fn of(planet: &Planet, host: &str) -> Result<Self, Error> {
         let network = planet.locate(host)?;
         let base = format!("/proc/{}", planet.pid());
@@ -142,8 +142,8 @@ impl Namespaces {
         })
     }
 
-    /// Steps into what the hosts of the planet share: its user and its files. Comes before the other two, and the calling
-    /// process must have a single thread. Keeps the folder that it is in where it can.
+    /// Enters the namespaces that all hosts share: users and mounts. Must be called before the other two, in
+    /// a process with a single thread. Keeps the working directory if possible.
     pub(crate) fn enter_planet(&self) -> Result<(), Error> {
         let folder = std::env::current_dir().ok();
         if let Some(user) = &self.user {
@@ -151,19 +151,19 @@ impl Namespaces {
         }
         step(&self.mounts, CloneFlags::CLONE_NEWNS, "mount")?;
         if let Some(folder) = folder {
-            // It may be hidden by a mount of the planet; the root directory, where we are now, serves as well.
+            // A mount of the planet may hide the directory; the root directory, which is current now, is
+            // sufficient.
             let _ = chdir(&folder);
         }
         Ok(())
     }
 
-    /// Counts the children of the calling process, from here on, among the planet's processes. It can start no thread any
-    /// more.
+    /// Makes future children of the calling process members of the planet's process namespace. The process
+    /// cannot start threads any longer.
     pub(crate) fn enter_processes(&self) -> Result<(), Error> {
         step(&self.processes, CloneFlags::CLONE_NEWPID, "process")
     }
 
-    /// Steps into the host's network.
     pub(crate) fn enter_network(&self) -> Result<(), Error> {
         step(&self.network, CloneFlags::CLONE_NEWNET, "network")
     }
@@ -174,7 +174,8 @@ fn step(namespace: &File, kind: CloneFlags, what: &str) -> Result<(), Error> {
         .doing_with(Needs::Namespaces, || format!("enter the planet's {what} namespace"))
 }
 
-/// Waits for the child and passes on the signals that ask it to end. Those of the keyboard it gets itself.
+/// Waits for the child and forwards termination signals. The terminal sends keyboard signals to the child
+/// directly.
 fn wait_for(child: Pid, signals: &SigSet) -> Result<End, Error> {
     loop {
         match waitpid(child, Some(WaitPidFlag::WNOHANG)).doing(|| "wait for the program".to_owned())? {
@@ -184,18 +185,18 @@ fn wait_for(child: Pid, signals: &SigSet) -> Result<End, Error> {
         }
         let signal = signals.wait().doing(|| "wait for a signal".to_owned())?;
         if matches!(signal, Signal::SIGTERM | Signal::SIGHUP) {
-            // It may have ended this very moment.
+            // The child may have ended in the meantime.
             let _ = kill(child, signal);
         }
     }
 }
 
-/// What we wait for: the child's end, and what others send us.
+/// The signals to wait for: the child's end, and signals to forward.
 fn signals() -> SigSet {
     [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT].into_iter().collect()
 }
 
-/// Turns the calling process into a program; why it could not.
+/// Replaces the calling process by a program; returns the error if exec fails.
 pub(crate) fn become_program(command: &[CString], host: &str) -> Error {
     let Err(errno) = execvp(&command[0], command);
     Error::System {
@@ -205,7 +206,7 @@ pub(crate) fn become_program(command: &[CString], host: &str) -> Error {
     }
 }
 
-/// A command as the system wants it; never empty.
+/// The command as C strings; never empty.
 pub(crate) fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
     let convert = |part: &OsString| CString::new(OsStr::as_bytes(part)).map_err(io::Error::from);
     let all: Vec<_> = command

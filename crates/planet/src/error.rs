@@ -1,107 +1,107 @@
-//! What can keep a planet from running, and what to do about it.
+//! Errors of planets, with remedies.
 
 use std::{io, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 use world::Mistake;
 
-/// Why a planet cannot be had.
+/// An error of a planet.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The caller: the description is wrong.
+    /// The caller: the world is invalid.
     #[error(transparent)]
     World(#[from] Mistake),
     /// The caller: a file cannot be read.
     #[error("{path}: {source}")]
     File {
-        /// As given.
+        /// The path, as given.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The caller: a planet of that name is running already.
+    /// The caller: a planet with this name is already running.
     #[error("a planet named \"{name}\" is up already")]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// The caller: that cannot be a planet's name.
+    /// The caller: the name of a planet is invalid.
     #[error(
         "\"{name}\" cannot be a planet's name; expected up to {longest} of a-z, A-Z, 0-9, \".\", \"_\" and \"-\""
     )]
     Name {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The limit.
         longest: usize,
     },
-    /// The caller: no planet, or not the one that was named.
+    /// The caller: no planet is running, or not the requested one.
     #[error("{}", no_planet(.wanted.as_deref(), .running))]
     NoPlanet {
-        /// The name that was asked for, if any.
+        /// The requested name, if any.
         wanted: Option<String>,
-        /// What is running.
+        /// The running planets.
         running: Vec<String>,
     },
     /// The caller: the planet has no such host.
     #[error("no host \"{name}\" on planet \"{planet}\"; its hosts are {known}")]
     NoHost {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Where.
+        /// The planet.
         planet: String,
-        /// What there is.
+        /// Names of existing hosts.
         known: String,
     },
-    /// The caller: the planet cannot do what was asked.
+    /// The caller: the planet cannot execute the request.
     #[error("planet \"{planet}\": {reason}")]
     Refused {
-        /// Who refuses.
+        /// The planet.
         planet: String,
-        /// Why, as a sentence.
+        /// The reason, as a sentence.
         reason: String,
     },
     /// The environment: an operation of the system failed.
     #[error("cannot {operation}: {source}")]
     System {
-        /// What was being done, and to what.
+        /// The operation and its object.
         operation: String,
-        /// What of the system it takes, where that can be missing.
+        /// The capability that the operation needs and that may be missing.
         needs: Option<Needs>,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The environment: a capture cannot be continued. What was written of it can be read.
+    /// The environment: a capture cannot be continued. Its beginning is readable.
     #[error("{path}: the capture stopped after {written} bytes: {source}")]
     Capture {
-        /// Where it was written to.
+        /// The file.
         path: PathBuf,
-        /// How far it came.
+        /// Bytes written.
         written: u64,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The planet, or who has taken its place: what it sends is not a capture.
+    /// The planet, or a process in its place, sends data that is not a capture.
     #[error("this is not a capture: {what}")]
     NoCapture {
-        /// Why not, as a sentence.
+        /// The reason, as a sentence.
         what: &'static str,
     },
-    /// The environment: the program that this process works for went away.
+    /// The environment: the program that started this process has ended.
     #[error("the program that started this process went away")]
     Abandoned,
-    /// The environment: the planet's process went away.
+    /// The environment: the planet's process has ended.
     #[error("planet \"{name}\" ended unexpectedly{detail}")]
     Gone {
-        /// Its name.
+        /// The name.
         name: String,
-        /// Its last words, if it had any.
+        /// The last error of the planet, if available.
         detail: String,
     },
 }
 
 impl Error {
-    /// The remedy, where one is known.
+    /// The remedy, if known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NameTaken { name } => Some(format!(
@@ -119,17 +119,16 @@ impl Error {
     }
 }
 
-/// What of the system an operation needs, and not every machine allows.
+/// A capability of the system that some machines do not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Needs {
-    /// To make or enter namespaces.
+    /// Creating or entering namespaces.
     Namespaces,
-    /// To open `/dev/net/tun`.
+    /// Opening `/dev/net/tun`.
     Tun,
 }
 
-/// The remedy for what the system refused.
 fn remedy(needs: Option<Needs>, errno: Option<i32>) -> Option<&'static str> {
     match (errno?, needs) {
         (libc::EMFILE | libc::ENFILE, _) => {
@@ -144,12 +143,12 @@ fn remedy(needs: Option<Needs>, errno: Option<i32>) -> Option<&'static str> {
     }
 }
 
-/// Adds what was being done to an error of the system.
+/// Adds the operation to an error of the system.
 pub(crate) trait Doing<T> {
     /// `operation` completes the sentence "cannot ...".
     fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error>;
 
-    /// The same of an operation that not every machine allows.
+    /// Also records the needed capability.
     fn doing_with(self, needs: Needs, operation: impl FnOnce() -> String) -> Result<T, Error>;
 }
 
@@ -169,15 +168,15 @@ fn no_planet(wanted: Option<&str>, running: &[String]) -> String {
         (Some(name), []) => format!("no planet named \"{name}\" is up, nor any other"),
         (Some(name), running) => format!("no planet named \"{name}\" is up; running: {}", running.join(", ")),
         (None, []) => "no planet is up".to_owned(),
-        (None, running) => format!("several planets are up, say which with --planet: {}", running.join(", ")),
+        (None, running) => format!("several planets are up, pick one with --planet: {}", running.join(", ")),
     }
 }
 
-/// What to do when the TUN device cannot be opened.
+/// The remedy if the TUN device cannot be opened.
 pub(crate) const TUN_REMEDY: &str = "as root: modprobe tun; chmod 0666 /dev/net/tun (the usual mode), \
      or in a container: --device /dev/net/tun";
 
-/// What to do when user namespaces are refused.
+/// The remedy if user namespaces are refused.
 pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user namespaces: \
      sysctl user.max_user_namespaces=10000, on Ubuntu also sysctl kernel.apparmor_restrict_unprivileged_userns=0; \
      in a container: --cap-add SYS_ADMIN,NET_ADMIN";

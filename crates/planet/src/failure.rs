@@ -1,4 +1,4 @@
-//! An [`Error`] on its way from one of a planet's processes to the one that waits for its answer.
+//! The serialized form of an [`Error`] that one process of a planet sends to another.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Needs};
 
-/// What is told of an [`Error`]: enough for its remedy.
+/// The parts of an [`Error`] from which its remedy is derived.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
@@ -16,7 +16,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The error as it is for whoever waited for `planet`.
+    /// The error for a process that waits for `planet`.
     pub(crate) fn into_error(self, planet: &str) -> Error {
         match self {
             Self::NameTaken { name } => Error::NameTaken { name },
@@ -48,7 +48,7 @@ impl From<&Error> for Failure {
 mod tests {
     use super::*;
 
-    /// As it arrives in the other process.
+    /// The error as received by the other process.
     fn told(error: &Error) -> Error {
         let line = serde_json::to_string(&Failure::from(error)).unwrap();
         serde_json::from_str::<Failure>(&line).unwrap().into_error("lab")

@@ -1,9 +1,11 @@
-//! The proof that a run was shaped by its world and not by the emulator: what the planet counts of itself, and judges.
+//! Evidence that a run was shaped by its world and not by the emulator: the planet's own counters, and their
+//! judgement.
 //!
-//! - [`flows`]: how late packets were, by flow and time.
-//! - [`heartbeat`]: how long the switch and programs take to wake, and when processors stood still; `echo`: its packets.
-//! - [`programs`]: how long the programs of hosts were held up.
-//! - [`delays`]: times in which something was held up.
+//! - [`flows`]: lateness of packets, by flow and time.
+//! - [`heartbeat`]: wake-up times of the switch and of programs, and stalls of processors; `echo`: its
+//!   packets.
+//! - [`programs`]: delays of the programs of hosts.
+//! - [`delays`]: a bounded list of delays.
 
 pub(crate) mod delays;
 mod echo;
@@ -18,19 +20,18 @@ use hdrhistogram::Histogram;
 
 use crate::clock::nanoseconds;
 
-/// What the switch counts while it runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
     lateness_ns: Histogram<u64>,
     late: u64,
-    /// Packets that could not be held or handed over.
+    /// Packets that could not be stored or delivered.
     pub own_drops: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
     pub bytes_dropped: u64,
-    /// Bytes of packets in `own_drops`.
+    /// Bytes of the packets in `own_drops`.
     pub bytes_lost: u64,
-    /// Hosts whose device is gone.
+    /// Hosts whose device has been removed.
     pub lost_hosts: u64,
 }
 
@@ -48,7 +49,6 @@ impl Tally {
         }
     }
 
-    /// Adds what another shard counted.
     pub(crate) fn add(&mut self, other: &Self) {
         self.lateness_ns.add(&other.lateness_ns).expect("histograms of one kind");
         self.late += other.late;
@@ -60,13 +60,13 @@ impl Tally {
         self.lost_hosts += other.lost_hosts;
     }
 
-    /// Counts a delivery: how late it was, and how late its path allows, if the world has a limit.
+    /// Counts a delivery with its lateness and the permitted lateness of its path, if the world has a limit.
     pub(crate) fn delivered(&mut self, late: Duration, allowance: Option<Duration>) {
         self.lateness_ns.saturating_record(nanoseconds(late));
         self.late += u64::from(allowance.is_some_and(|allowance| late > allowance));
     }
 
-    /// Lateness in bins of 1, 2, 4 ... us, up to the latest.
+    /// Lateness in bins of 1, 2, 4 ... us, up to the maximum.
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a minute are exact in an f64")]
     fn histogram(&self) -> Vec<Bin> {
         let latest = self.lateness_ns.max();
@@ -80,7 +80,7 @@ impl Tally {
         bins
     }
 
-    /// Judges what was counted. `device_drops` are packets that hosts sent and the switch never saw.
+    /// Judges the counters. `device_drops` are packets that hosts sent and the switch did not receive.
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53, and shares for people")]
     pub(crate) fn judge(&self, device_drops: u64, surroundings: Surroundings) -> Fidelity {
         let delivered = self.lateness_ns.len();
@@ -134,32 +134,28 @@ impl Tally {
     }
 }
 
-/// What a judgement needs to know beside the counts.
+/// Further inputs of the judgement.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     pub switch_cpu_share: f64,
     pub machine_cpu_share: Option<f64>,
     pub receive: link::Receive,
-    /// How late a packet may be, if the world says so.
     pub lateness_limit: Option<Duration>,
     pub held_up: HeldUp,
-    /// Bytes on their way.
     pub bytes_in_flight: u64,
-    /// Bytes that links made twice.
     pub bytes_duplicated: u64,
-    /// Links whose counters do not add up.
     pub unbalanced_links: usize,
 }
 
-/// How late a packet may be on a path with this round trip, in a world with this limit.
+/// The permitted lateness on a path with this round trip, in a world with this limit.
 pub(crate) fn allowance(rtt: Duration, limit: Duration) -> Duration {
     (rtt / 100).max(limit)
 }
 
-/// One in a thousand: the limits are those of the 99.9th percentile.
+/// One in a thousand: the limits apply to the 99.9th percentile.
 const MOST_LATE_SHARE: f64 = 0.001;
 
-/// A minute; anything later counts as a minute.
+/// A minute; greater lateness is recorded as a minute.
 const MOST_LATE_NS: u64 = 60_000_000_000;
 
 #[cfg(test)]

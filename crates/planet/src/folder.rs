@@ -1,8 +1,9 @@
-//! A host's folder `/srv/HOST`, reached from the machine, and a folder of the machine in the same terms.
+//! Access from the machine to a host's folder `/srv/HOST`, and to folders of the machine with the same
+//! interface.
 //!
-//! What runs on a planet may put links into its folder that lead anywhere, and a link with an absolute path would lead to
-//! the machine's files. So every path is resolved by the kernel below the folder (openat2(2), `RESOLVE_BENEATH`): what
-//! leads out of it, by `..` or by a link, fails with `EXDEV`.
+//! Programs on a planet may create links to any place, and an absolute link would lead to the machine's
+//! files. The kernel therefore resolves every path below the folder (openat2(2), `RESOLVE_BENEATH`): a path
+//! that leaves the folder by `..` or by a link fails with `EXDEV`.
 
 use std::{
     ffi::OsString,
@@ -27,13 +28,13 @@ use crate::{
     furnish::FOLDERS,
 };
 
-/// An open folder. Paths are relative to it, and what lies outside cannot be reached.
+/// An open folder. Paths are relative to it and cannot leave it.
 #[derive(Debug)]
 pub struct Folder {
     root: OwnedFd,
 }
 
-/// What is found under a path.
+/// A directory entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// A file.
@@ -48,18 +49,18 @@ pub enum Entry {
         /// Its permission bits.
         mode: u32,
     },
-    /// A symbolic link, and where it leads.
+    /// A symbolic link, with its target.
     Link(PathBuf),
     /// A device, pipe or socket.
     Other,
 }
 
-/// What becomes of a symbolic link at the end of a path.
+/// Treatment of a symbolic link at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// It stands for what it leads to.
+    /// Use the target of the link.
     Follow,
-    /// It is itself.
+    /// Use the link itself.
     Keep,
 }
 
@@ -76,7 +77,6 @@ impl Planet {
         })
     }
 
-    /// Where a path of the planet is found by the machine.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{path}", self.pid()))
     }
@@ -89,7 +89,7 @@ impl Folder {
         Ok(Self { root: nix::fcntl::open(path, flags, Mode::empty())? })
     }
 
-    /// What is there; an error of kind `NotFound` if nothing is.
+    /// The entry at a path; an error of kind `NotFound` if it does not exist.
     pub fn entry(&self, path: &Path, links: Links) -> io::Result<Entry> {
         let keep = if links == Links::Keep { OFlag::O_NOFOLLOW } else { OFlag::empty() };
         let file = File::from(self.resolve(path, OFlag::O_PATH | keep, 0)?);
@@ -103,24 +103,24 @@ impl Folder {
         })
     }
 
-    /// Opens a file for reading. Does not wait for the other end of a pipe.
+    /// Opens a file for reading. Does not block on a pipe.
     pub fn read(&self, path: &Path) -> io::Result<File> {
         self.resolve(path, OFlag::O_RDONLY | OFlag::O_NONBLOCK, 0).map(File::from)
     }
 
-    /// Makes a file, or empties the one that is there, for writing.
+    /// Creates or truncates a file for writing.
     pub fn write(&self, path: &Path) -> io::Result<File> {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_NONBLOCK;
         self.resolve(path, flags, 0o600).map(File::from)
     }
 
-    /// Makes a folder.
+    /// Creates a folder.
     pub fn make_folder(&self, path: &Path) -> io::Result<()> {
         let (parent, name) = self.parent(path)?;
         Ok(mkdirat(&parent, name.as_os_str(), Mode::S_IRWXU)?)
     }
 
-    /// Makes a symbolic link, or turns one that is there.
+    /// Creates a symbolic link, or replaces an existing one.
     pub fn make_link(&self, path: &Path, target: &Path) -> io::Result<()> {
         if matches!(self.entry(path, Links::Keep), Ok(Entry::Link(_))) {
             self.remove(path)?;
@@ -165,7 +165,7 @@ impl Folder {
     }
 }
 
-/// Read, write and execute; a copy owes nobody a set-user-ID bit.
+/// Read, write and execute. A copy does not preserve the set-user-ID bit.
 const PERMISSIONS: u32 = 0o777;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Frames as a TUN device gives and takes them: a virtio header and an IP packet, which may be a super-packet.
+//! Frames of a TUN device: a virtio header and an IP packet, which may be a super-packet.
 //!
-//! Nothing here trusts the frame: any program in the planet can write any bytes into its device. And nothing allocates but
-//! what corrupts a packet or answers one. The virtio header goes through verbatim wherever possible. Its flag NEEDS_CSUM
-//! says that the transport checksum holds only the sum of the pseudo-header; the receiving kernel trusts the rest, so no
-//! payload is summed on the way.
+//! Frames are untrusted input: any program in the planet can write arbitrary bytes into its device. Only
+//! corrupting a packet or replying to it allocates memory. The virtio header is passed through unchanged if
+//! possible. Its flag NEEDS_CSUM means that the transport checksum contains only the sum of the
+//! pseudo-header. The receiving kernel trusts the rest, so payloads are not summed in transit.
 //!
-//! A super-packet of which only some segments are due is cut by writing new headers for a range of its payload.
+//! If only some segments of a super-packet are due, a range of its payload is sent with new headers.
 
 mod checksum;
 pub mod icmp;
@@ -17,64 +17,67 @@ use link::{Ecn, Packet};
 
 use ip::{Fragment, Header};
 
-/// Length of `struct virtio_net_hdr` (virtio 1.2, section 5.1.6), little endian as TUNSETVNETLE asks.
+/// Length of `struct virtio_net_hdr` (virtio 1.2, section 5.1.6), little endian as requested with
+/// TUNSETVNETLE.
 pub const VIRTIO_HEADER: usize = 10;
 
-/// The largest IP packet, and so the largest super-packet, behind its virtio header.
+/// The largest IP packet, and thus the largest super-packet, with its virtio header.
 pub const LARGEST_FRAME: usize = VIRTIO_HEADER + 65_535;
 
-/// What the switch must know of a frame.
+/// The parsed headers of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Who sent the packet, as it says.
+    /// Source address.
     pub from: IpAddr,
-    /// Where it wants to go.
+    /// Destination address.
     pub to: IpAddr,
-    /// How many hops it may still make: time to live, or hop limit.
+    /// Remaining hops: time to live, or hop limit.
     pub ttl: u8,
-    /// Whether it may be marked instead of dropped.
+    /// Whether the packet may be marked instead of dropped.
     pub ecn: Ecn,
-    /// The protocol behind the IP header and its extension headers.
+    /// The protocol after the IP header and its extension headers.
     pub protocol: u8,
-    /// A hash of addresses, protocol and ports (fragments and protocols without ports: 0), the same in every run.
+    /// A hash of addresses, protocol and ports (fragments and protocols without ports: 0), the same in every
+    /// run.
     pub flow: u64,
-    /// The lower one of its two ports, which is the server's as a rule; 0 for fragments and protocols without ports.
+    /// The lower one of its two ports, usually the server's; 0 for fragments and protocols without ports.
     pub port: u16,
     /// Its shape on the wire.
     pub packet: Packet,
     /// Length of the IP header without extension headers.
     network: usize,
-    /// Where what is behind the IP headers starts.
+    /// Offset of the data after the IP headers.
     transport: usize,
     fragment: Fragment,
-    /// What each segment of a super-packet repeats.
+    /// Length of the headers that each segment of a super-packet repeats.
     headers: usize,
     /// Bytes of payload in a segment of a super-packet, 0 for any other packet.
     segment: u16,
 }
 
-/// What a path does to the packets that it delivers.
+/// Changes of a path to the packets that it delivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
-    /// Routers passed: taken from the time to live, which stops at 0.
+    /// Routers passed: subtracted from the time to live, which stops at 0.
     pub hops: u8,
-    /// Whether "congestion experienced" is said, to those who understand it.
+    /// Whether to mark "congestion experienced", for senders that support ECN.
     pub mark: bool,
-    /// Random bits that choose which bit is wrong. Only single segments are corrupted.
+    /// Random bits that select the bit to invert. Only single segments are corrupted.
     pub corrupt: Option<u64>,
 }
 
-/// Why a frame cannot be forwarded.
+/// The reason why a frame cannot be forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
-    /// Shorter than its own headers say, or no IP packet at all.
+    /// It is shorter than its headers claim, or is not an IP packet.
     Truncated,
-    /// A super-packet without a checksum to complete, of a kind that was not asked for, or one whose headers disagree.
+    /// A super-packet of a kind that is not enabled, without a checksum request, or with contradictory
+    /// headers.
     Offload,
 }
 
 impl Frame {
-    /// Reads the headers of a frame, virtio header first.
+    /// Parses the headers of a frame, virtio header first.
     pub fn parse(frame: &[u8]) -> Result<Self, Malformed> {
         let (virtio, packet) = frame.split_at_checked(VIRTIO_HEADER).ok_or(Malformed::Truncated)?;
         let header = Header::read(packet)?;
@@ -104,7 +107,7 @@ impl Frame {
         Ok(parsed)
     }
 
-    /// Some of a packet's segments as a packet of their own.
+    /// A range of a packet's segments as a separate packet.
     pub fn part(&self, segments: &Range<u32>) -> Packet {
         if self.segment == 0 {
             return self.packet;
@@ -114,7 +117,6 @@ impl Frame {
         Packet::segmented(headers, payload.end - payload.start, u32::from(self.segment))
     }
 
-    /// Length of the headers that each segment of a super-packet begins with.
     fn repeated_headers(&self, virtio: &[u8], packet: &[u8]) -> Result<usize, Malformed> {
         let [start, offset] = [6, 8].map(|at| usize::from(u16::from_le_bytes([virtio[at], virtio[at + 1]])));
         let is_known = match (virtio[1] & !GSO_ECN, self.protocol) {
@@ -134,7 +136,7 @@ impl Frame {
         Ok(headers)
     }
 
-    /// Length of the transport header as it says itself, if the packet has one that we know.
+    /// Length of the transport header according to the header itself, for known protocols.
     fn transport_header(&self, packet: &[u8]) -> usize {
         match (self.fragment, self.protocol) {
             (Fragment::Later, _) => 0,
@@ -145,8 +147,8 @@ impl Frame {
         }
     }
 
-    /// Some of a packet's segments as a frame of their own: headers, and the bytes that follow them, which are those of
-    /// `frame` unless they are corrupted. All segments without treatment are the frame as it came.
+    /// A range of a packet's segments as a separate frame: new headers, and the payload, which is borrowed
+    /// from `frame` unless it is corrupted. All segments without treatment return the frame unchanged.
     pub fn slice<'f>(
         &self,
         frame: &'f [u8],
@@ -176,7 +178,7 @@ impl Frame {
         (headers, Cow::Borrowed(payload))
     }
 
-    /// Appends one segment as a real wire carries it: an IP packet without a virtio header, its checksums complete.
+    /// Appends one segment as on a real wire: an IP packet without a virtio header, with complete checksums.
     pub(crate) fn write_segment(&self, frame: &[u8], segment: u32, treatment: Treatment, to: &mut Vec<u8>) {
         let start = to.len();
         let (headers, payload) = self.slice(frame, &(segment..segment + 1), treatment);
@@ -186,7 +188,7 @@ impl Frame {
         checksum::complete(virtio, &mut to[start..], self.transport);
     }
 
-    /// The headers of some but not all segments of a super-packet, written anew, and their payload.
+    /// New headers for a proper subset of the segments of a super-packet, and their payload.
     fn cut<'f>(&self, frame: &'f [u8], segments: &Range<u32>) -> (Headers, &'f [u8]) {
         let start = VIRTIO_HEADER + self.headers;
         let range = self.packet.payload_range(segments);
@@ -222,19 +224,20 @@ impl Frame {
         (headers, payload)
     }
 
-    /// Makes one bit of a complete packet wrong: of the payload, or of the transport header where there is none. The
-    /// transport's checksum covers either, and no single bit leaves it right. UDP without one takes what comes, as ever.
+    /// Inverts one bit of a complete packet: in the payload, or in the transport header if there is no
+    /// payload. The transport checksum covers both and detects any single bit. UDP without a checksum accepts
+    /// the error, as on a real network.
     fn corrupt(&self, packet: &mut [u8], random: u64) {
         let payload = self.transport + self.transport_header(packet);
         let covered = if payload < packet.len() {
             payload..packet.len()
         } else if self.protocol == ip::UDP {
-            // One wrong bit could make the checksum 0, which says that there is none.
+            // One inverted bit could make the checksum 0, which means "no checksum".
             self.transport..packet.len().min(self.transport + UDP_CHECKSUM)
         } else {
             self.transport..packet.len()
         };
-        // A packet that ends with its IP header has nothing under a checksum.
+        // A packet that ends with its IP header has no bytes under a checksum.
         if let Some(bit) = random.checked_rem(covered.len() as u64 * 8) {
             let byte = covered.start + usize::try_from(bit / 8).expect("a packet is shorter than memory");
             packet[byte] ^= 1 << (bit % 8);
@@ -242,7 +245,7 @@ impl Frame {
     }
 }
 
-/// The headers of a slice: virtio, and as much of IP and transport as was written anew.
+/// The headers of a slice: virtio, and the rewritten part of IP and transport.
 pub struct Headers {
     bytes: [u8; VIRTIO_HEADER + LONGEST_HEADERS],
     length: usize,
@@ -298,7 +301,8 @@ const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
 
-/// IPv4 with options and TCP with options are 60 bytes each; IPv6 extension headers of a local sender are few.
+/// IPv4 with options and TCP with options are 60 bytes each; IPv6 extension headers of a local sender are
+/// few.
 const LONGEST_HEADERS: usize = 256;
 
 #[cfg(test)]

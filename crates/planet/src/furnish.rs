@@ -1,4 +1,5 @@
-//! A planet's own view of files: names, and how they are resolved. The machine's files stay as they are.
+//! Sets up a planet's view of the file system: the hosts file, and the name resolution. The machine's files
+//! are not changed.
 
 use std::{fs, net::IpAddr, path::Path};
 
@@ -11,14 +12,14 @@ use crate::{
     sys::tun,
 };
 
-/// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, a folder for each
-/// host, and its own processes in `/proc`.
+/// Creates the planet's view of the file system: a hosts file with all names, resolved without network
+/// requests, a folder for each host, and a `/proc` with the planet's processes.
 pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
     let nothing: Option<&str> = None;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
         .doing(|| "keep the planet's mounts to itself".to_owned())?;
 
-    // A file can be mounted over another only from a file system that is mounted; once it is, that may go again.
+    // A file can be bind-mounted only from a mounted file system, which may be unmounted afterwards.
     mount(Some("longhaul"), "/tmp", Some("tmpfs"), MsFlags::empty(), Some("mode=0755"))
         .doing(|| "mount a file system for the planet's files".to_owned())?;
     cover("hosts", "/etc/hosts", &hosts_file(layout))?;
@@ -33,13 +34,13 @@ pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
         make_folders(layout)?;
     }
 
-    // Some containers cover parts of /proc and the kernel then refuses a fresh one. The old one shows too many
-    // processes, under numbers of another namespace; the planet works all the same.
+    // Some containers cover parts of /proc, and then the kernel refuses a new mount of it. The old one shows
+    // additional processes with numbers of another namespace, and the planet works with it.
     let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
     Ok(())
 }
 
-/// Gives every host a folder that goes with the planet, and one to the records of its programs.
+/// Creates a folder for every host, and one for the records of programs. They are removed with the planet.
 fn make_folders(layout: &Layout) -> Result<(), Error> {
     mount(Some("longhaul"), FOLDERS, Some("tmpfs"), MsFlags::empty(), Some("mode=0755,size=25%"))
         .doing(|| format!("mount a file system for the hosts' folders over {FOLDERS}"))?;
@@ -48,7 +49,7 @@ fn make_folders(layout: &Layout) -> Result<(), Error> {
     layout.hosts.iter().try_for_each(|host| make(format!("{FOLDERS}/{}/log", host.name)))
 }
 
-/// Mounts a file with this content over one of the machine's, for the planet alone.
+/// Mounts a file with this content over one of the machine's files, for the planet only.
 fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
     let nothing: Option<&str> = None;
     let own = Path::new("/tmp").join(name);
@@ -58,7 +59,7 @@ fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
 
 fn hosts_file(layout: &Layout) -> String {
     let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    // A host's name is its first device's; "phone.net1" is the phone's second.
+    // A host's name refers to its first device; "phone.net1" is the phone's second device.
     let hosts = layout.ports.iter().map(|port| {
         let host = &layout.hosts[port.host].name;
         let name = if port.number == 0 { host.clone() } else { format!("{host}.{}", tun::name(port.number)) };
@@ -77,23 +78,24 @@ fn hosts_file(layout: &Layout) -> String {
         .fold(local, |text, line| text + &line)
 }
 
-/// Where hosts have their folders: `/srv/HOST`, in memory, and no larger than a quarter of the machine's.
+/// The folders of hosts are `/srv/HOST`, in memory, and limited to a quarter of the machine's memory.
 pub(crate) const FOLDERS: &str = "/srv";
 
-/// Where the planet notes what programs run in the background. No host can have this name.
+/// Records of background programs. The name is not valid for a host.
 pub(crate) const RECORDS: &str = "/srv/.programs";
 
-/// How names are resolved on a planet, for files that the machine has.
+/// Configuration of name resolution, for files that exist on the machine.
 const RESOLVER: [(&str, &str, &str); 3] = [
-    // The hosts file first, whatever service the machine would ask.
+    // The hosts file first, regardless of the machine's configuration.
     (
         "nsswitch.conf",
         "/etc/nsswitch.conf",
         "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
     ),
-    // No planet has a name server: a name that the hosts file lacks is refused at once instead of after a long silence.
+    // A planet has no name server. This makes a query for a name outside the hosts file fail immediately
+    // instead of after a timeout.
     ("resolv.conf", "/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"),
-    // Hosts have unique local IPv6 addresses, and RFC 6724 (section 2.1) prefers IPv4 to those. glibc has an older table,
-    // which this line brings up to date (gai.conf(5)).
+    // Hosts have unique local IPv6 addresses, to which RFC 6724 (section 2.1) prefers IPv4. glibc has an
+    // older table, which this line updates (gai.conf(5)).
     ("gai.conf", "/etc/gai.conf", "precedence ::ffff:0:0/96 100\n"),
 ];

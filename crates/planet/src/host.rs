@@ -1,4 +1,4 @@
-//! A host that exists: a network namespace with its TUN devices, and what can be asked of it from outside.
+//! A running host: a network namespace with its TUN devices, and its state as seen from outside.
 
 pub(crate) mod all;
 mod configure;
@@ -30,27 +30,25 @@ use crate::{
     sys::tun::{self, Tun},
 };
 
-/// A host that exists. Its namespace, and the devices in it, live as long as something runs in it or holds it.
+/// A running host. Its namespace and devices exist while a process runs in the namespace or holds it open.
 pub(crate) struct Host {
-    /// Where its packets come from and go to: net0, net1 and so on.
+    /// The source and the sink of its packets: net0, net1 and so on.
     pub tuns: Vec<Tun>,
-    /// For entering it.
     namespace: File,
     is_frozen: AtomicBool,
     counters: Mutex<Counters>,
 }
 
-/// What its kernel counts of its devices, which several threads ask for.
+/// The packet counters of the devices in the host's kernel, shared by several threads.
 struct Counters {
     netlink: Netlink,
-    /// What each device that has no carrier had dropped when it lost it.
+    /// The drop counter of each device without a carrier at the time when it lost the carrier.
     at_cut: Vec<Option<u64>>,
-    /// What devices dropped while they had no carrier.
+    /// Packets that devices dropped while they had no carrier.
     forgiven: u64,
 }
 
 impl Host {
-    /// Makes the host, and leaves the calling thread inside its network namespace.
     pub(crate) fn make(host: &world::Host, common: Common<'_>) -> Result<Self, Error> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET)
@@ -65,14 +63,12 @@ impl Host {
         Ok(Self { tuns, namespace, is_frozen: AtomicBool::new(false), counters: Mutex::new(counters) })
     }
 
-    /// Its device of that number.
     pub(crate) fn tun(&self, number: usize) -> &Tun {
         &self.tuns[number]
     }
 
-    /// Stops its processes, or lets them go on.
     pub(crate) fn freeze(&self, is_frozen: bool) -> io::Result<()> {
-        // So that whoever sees a process that is stopped by this sees that it is frozen.
+        // The order ensures that an observer of a stopped process also sees the frozen flag.
         match (self.is_frozen(), is_frozen) {
             (false, true) => {
                 self.is_frozen.store(true, Ordering::Release);
@@ -87,26 +83,25 @@ impl Host {
         Ok(())
     }
 
-    /// Whether a fault has stopped its processes.
     pub(crate) fn is_frozen(&self) -> bool {
         self.is_frozen.load(Ordering::Acquire)
     }
 
-    /// The inode of its network namespace, which tells its processes from others.
     pub(crate) fn network(&self) -> io::Result<u64> {
         Ok(self.namespace.metadata()?.ino())
     }
 
-    /// The number of its network namespace's descriptor, by which others find it in `/proc`.
+    /// The number of its network namespace's descriptor, with which other processes find it in `/proc`.
     pub(crate) fn namespace_number(&self) -> i32 {
         self.namespace.as_raw_fd()
     }
 
-    /// Whether one of its devices has a carrier, as if a cable were plugged in. Its kernel notices, and drops what programs
-    /// send without one.
+    /// Sets the carrier of a device, like plugging a cable. Without a carrier the host's kernel drops packets
+    /// of programs.
     pub(crate) fn set_carrier(&self, number: usize, has_carrier: bool) -> io::Result<()> {
         match self.plug(number, has_carrier) {
-            // A program in the host has removed the device, which the switch counts. There is no carrier to lose.
+            // A program in the host has removed the device, which the switch counts. There is no carrier to
+            // change.
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EBADFD)) => Ok(()),
             result => result,
         }
@@ -125,14 +120,12 @@ impl Host {
         self.tuns[number].set_carrier(has_carrier)
     }
 
-    /// Signals all its processes, however they were started. How many there were.
     pub(crate) fn signal_all(&self, signal: Signal) -> io::Result<usize> {
         processes::signal_all(self.network()?, signal)
     }
 
-    /// The TCP ports on which its programs listen.
     pub(crate) fn listening(&self) -> io::Result<Vec<u16>> {
-        // A namespace is entered by a thread, and a thread that has can be let go.
+        // A temporary thread enters the namespace, because a thread cannot return.
         let look = || {
             setns(self.namespace.as_fd(), CloneFlags::CLONE_NEWNET)?;
             let tables =
@@ -143,7 +136,8 @@ impl Host {
         std::thread::scope(|scope| scope.spawn(look).join()).expect("reading two files does not panic")
     }
 
-    /// Packets that it sent and that the switch did not read in time: drops that no link model and no fault asked for.
+    /// Packets of the host that the switch did not read in time: drops that are caused neither by a link
+    /// model nor by a fault.
     pub(crate) fn dropped(&self) -> io::Result<u64> {
         let counters = self.counters();
         let so_far = |number: usize| counters.at_cut[number].map_or_else(|| counters.dropped(number), Ok);
@@ -173,7 +167,7 @@ fn listening_ports(table: &str) -> Vec<u16> {
     table.lines().skip(1).filter_map(port).collect()
 }
 
-/// TCP_LISTEN in hexadecimal, as the tables print it (net/tcp_states.h).
+/// TCP_LISTEN in hexadecimal, as in the tables (net/tcp_states.h).
 const LISTEN: &str = "0A";
 
 #[cfg(test)]

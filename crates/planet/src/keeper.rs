@@ -1,4 +1,4 @@
-//! Answers what other processes ask of a planet.
+//! Handles the control requests of other processes.
 
 use std::{io, os::unix::net::UnixStream, sync::Arc, time::Duration};
 
@@ -22,27 +22,21 @@ use crate::{
     timeline::Timeline,
 };
 
-/// Knows the planet's parts.
 pub(crate) struct Keeper {
-    /// The planet's name.
     pub name: String,
-    /// The world that it runs, as a file.
     pub world: String,
     pub layout: Arc<Layout>,
-    /// Those of the layout, in its order.
     pub hosts: Arc<Vec<Host>>,
     pub handle: Handle,
     pub timeline: Arc<Timeline>,
-    /// The machine when the planet came up.
+    /// Processor times when the planet started.
     pub machine: Option<MachineCpu>,
-    /// Threads that are always due.
     pub pulse: Arc<Pulse>,
-    /// What the programs of hosts waited for.
     pub programs: Arc<Account>,
 }
 
 impl Keeper {
-    /// Does what is asked, and says what came of it, unless `client` has been told already.
+    /// Executes a request. Returns the reply, or `None` if `client` has received it already.
     pub(crate) fn reply(&self, request: Request, client: &UnixStream) -> Option<Reply> {
         if let Request::Capture(tap) = request {
             return self.capture(&tap, client).err().map(Reply::Refused);
@@ -79,12 +73,11 @@ impl Keeper {
                 None => Reply::Refused(format!("there is no host \"{host}\"")),
             },
             Request::Capture(_) => Reply::Refused("nobody looks".to_owned()),
-            // As the first process of its namespace it takes all others with it.
+            // The first process of a process namespace; the kernel kills all others with it.
             Request::Down => std::process::exit(0),
         }
     }
 
-    /// Where a host's network is, unless the host is down.
     fn locate(&self, name: &str) -> Reply {
         let Some(id) = self.layout.host(name) else { return Reply::NoHost(self.some_hosts()) };
         match self.timeline.host_down(id) {
@@ -95,7 +88,6 @@ impl Keeper {
         }
     }
 
-    /// Names of hosts for somebody who misspelt one.
     fn some_hosts(&self) -> String {
         let names: Vec<_> = self.layout.hosts.iter().map(|host| host.name.as_str()).take(20).collect();
         names.join(", ") + if self.layout.hosts.len() > names.len() { ", ..." } else { "" }
@@ -121,7 +113,6 @@ impl Keeper {
         })
     }
 
-    /// The status without hosts and links.
     fn brief(&self) -> io::Result<Status> {
         Ok(self.describe(&self.handle.read()?))
     }
@@ -139,11 +130,10 @@ impl Keeper {
         }
     }
 
-    /// Judges how faithful the planet has been.
     fn judge(&self, readings: &[Reading]) -> crate::Fidelity {
         let mut tally = Tally::new();
         readings.iter().for_each(|reading| tally.add(&reading.tally));
-        // A device that a program in its host removed has no counters; the switch says that it is gone.
+        // A device that a program in its host removed has no counters; the switch reports its removal.
         let device_drops = self.hosts.iter().filter_map(|host| host.dropped().ok()).sum();
         let machine = self.machine.as_ref().zip(MachineCpu::read());
         let share = |reading: &Reading| {
@@ -167,7 +157,6 @@ impl Keeper {
         tally.judge(device_drops, surroundings)
     }
 
-    /// What held up packets and programs, in numbers for people.
     fn held_up(&self, machine: Option<(&MachineCpu, MachineCpu)>) -> HeldUp {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         let (programs, memory) = self.programs.totals();
@@ -184,7 +173,6 @@ impl Keeper {
         }
     }
 
-    /// What was held up, and when.
     fn journal(&self) -> io::Result<Journal> {
         let mut shards = self.handle.flows()?;
         let slot = shards.iter().map(Flows::slot).max().unwrap_or_default();
@@ -237,7 +225,6 @@ impl Keeper {
         }
     }
 
-    /// Which site of a prefix serves which city.
     fn catchment(&self, anycast: AnycastId) -> Catchment {
         let (now, catchments) = (self.handle.now(), self.timeline.catchments());
         let described = &self.layout.anycast[anycast];
@@ -279,7 +266,6 @@ impl Keeper {
         }
     }
 
-    /// Lets a client look at packets over its connection.
     fn capture(&self, tap: &crate::Tap, client: &UnixStream) -> Result<(), String> {
         let taps = Arc::new(Taps::new(&self.layout, tap, client)?);
         let begin = || -> io::Result<()> {
@@ -287,7 +273,7 @@ impl Keeper {
             client.set_read_timeout(None)?;
             client.set_write_timeout(None)?;
             self.handle.give(|| Order::Watch(Arc::clone(&taps)))?;
-            // A shard that reports has got the order before.
+            // A shard that reports has already processed the earlier order.
             self.handle.read()?;
             std::thread::spawn(move || taps.show(&client));
             Ok(())
@@ -296,7 +282,7 @@ impl Keeper {
     }
 }
 
-/// The shares of wake-ups of which a journal says how long they took.
+/// The quantiles of wake-up times in a journal.
 const SHARES: [f64; 14] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.998, 1.0];
 
 fn status(status: io::Result<Status>) -> Reply {

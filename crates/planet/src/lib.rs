@@ -1,20 +1,24 @@
-//! A planet: a [`world::World`] that runs on one machine, with the kernel's own TCP at the ends and emulated distance between.
+//! A planet: a [`world::World`] that runs on one machine, with the kernel's own TCP at the ends and emulated
+//! distance between.
 //!
-//! Each host is a network namespace with one TUN device. One process, the switch, holds all the devices: it reads what a
-//! host sends, asks the [`link`] engine what the distance does to it, and hands it to the receiver when it is due. No
-//! root is needed where user namespaces are allowed, no kernel module beyond TUN, and nothing stays when it ends.
+//! Each host is a network namespace with one TUN device. One process, the switch, holds all devices: it reads
+//! the packets of hosts, applies the [`link`] engine, and writes each packet to the receiver when it is due.
+//! Where user namespaces are allowed, it needs no root. It needs no kernel module except TUN, and leaves
+//! nothing behind.
 //!
-//! - [`Running`]: start here. Starts a planet; [`process::main`] is the other half of it.
-//! - [`Planet`]: one that is up, also one that another terminal started: run a program in it, change it, end it.
-//! - [`Fidelity`]: the proof that a run was shaped by its world and not by the emulator.
-//! - [`capture::Capture`]: its packets as a file for tcpdump and Wireshark.
-//! - [`doctor`]: what this machine allows.
-//! - [`outcome`]: what commands print about all this as JSON.
+//! - [`Running`]: start here. Starts a planet; [`process::main`] is the counterpart in the new process.
+//! - [`Planet`]: a running planet, which may belong to another terminal: run programs in it, change it, end
+//!   it.
+//! - [`Fidelity`]: the evidence that a run was shaped by its world and not by the emulator.
+//! - [`capture::Capture`]: packets as a file for tcpdump and Wireshark.
+//! - [`doctor`]: the capabilities of this machine.
+//! - [`outcome`]: the JSON output of the commands.
 //!
-//! Inside: `process` makes namespaces, `furnish` their files and `host` the hosts; `switch` moves packets between their
-//! devices, `router` (pure) decides where and when, `frame` (pure) reads, cuts and answers frames; `control` is how others
-//! talk to a planet, `keeper` what it answers, `enter` how they get in. Once inside, `detach` starts a program in the
-//! background that `programs` reports on, and `publish` passes connections on; `folder` gets files in and out.
+//! Internally, `process` creates namespaces, `furnish` their files and `host` the hosts; `switch` moves
+//! packets between their devices, `router` (pure) selects paths, and `frame` (pure) parses, splits and
+//! answers frames; `control` is the control protocol, `keeper` handles its requests, and `enter` enters
+//! namespaces. Inside a planet, `detach` starts background programs that `programs` lists, and `publish`
+//! forwards connections; `folder` copies files.
 
 mod awake;
 pub mod capture;

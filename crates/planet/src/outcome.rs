@@ -1,4 +1,4 @@
-//! What commands that work on a planet print as JSON.
+//! The JSON output of commands that work on a planet.
 
 use std::net::SocketAddr;
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use crate::{Amount, End, FaultStatus, Fidelity, HostStatus};
 
-/// A planet that came up: `lab up --json`.
+/// A started planet: `lab up --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Up {
-    /// Its name.
+    /// The name.
     pub planet: String,
-    /// Whether it stays when the command returns.
+    /// Whether the planet continues after the command returns.
     pub detached: bool,
     /// Its hosts.
     pub hosts: Vec<HostStatus>,
 }
 
-/// A program that was run in a host, or that runs in its background: `lab exec --json`.
+/// A program that ran in a host or runs in its background: `lab exec --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Executed {
     /// The planet.
@@ -27,137 +27,137 @@ pub struct Executed {
     pub host: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Whether the program was there and began to run. If not, it has no end, and the exit code is 2.
+    /// Whether the program could be executed. If not, it has no end, and the exit code is 2.
     pub started: bool,
-    /// Its number among the programs of the background; absent: it was waited for.
+    /// Its number among the background programs. Absent for a foreground program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
-    /// How it ended; absent: it was not waited for.
+    /// How it ended. Absent for a background program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
-    /// What `lab exec` exits with: the program's exit code, or 128 + N if signal N ended it.
+    /// The exit code of `lab exec`: the program's exit code, or 128 + N if signal N ended it.
     pub exit_code: u8,
-    /// How long it ran, in seconds; absent: it was not waited for.
+    /// Its run time in seconds. Absent for a background program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ran_s: Option<f64>,
 }
 
-/// What was copied: `lab cp --json`.
+/// The result of a copy: `lab cp --json`.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Copied {
     /// The planet.
     pub planet: String,
-    /// Where to, as it was written.
+    /// The destination, as given.
     pub to: String,
-    /// How many files.
+    /// Number of files.
     pub files: u64,
-    /// How many of the folders copied were not there before.
+    /// Number of folders created.
     pub folders: u64,
-    /// How many symbolic links.
+    /// Number of symbolic links.
     pub links: u64,
-    /// The files' content.
+    /// Total size of the files.
     pub bytes: u64,
 }
 
-/// A map that was drawn: `lab map --json`.
+/// A map: `lab map --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Drawn {
-    /// The planet, or the world if it came from a file.
+    /// The name of the planet, or of the world if read from a file.
     pub name: String,
-    /// In pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// The file it was written to; absent: `svg` has it.
+    /// The output file. Absent if `svg` contains the map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The picture itself; absent: `file` has it.
+    /// The map as SVG. Absent if it is in `file`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub svg: Option<String>,
 }
 
-/// What moves on a planet: a line of `lab view --json`.
+/// The current traffic of a planet: a line of `lab view --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct View {
     /// The planet.
     pub planet: String,
-    /// Seconds since it came up.
+    /// Seconds since the start of the planet.
     pub running_s: f64,
-    /// Over how many seconds its rates were measured: since the line before, in the first line since it came up.
+    /// The interval of the rates in seconds: since the previous line; in the first line, since the start.
     pub over_s: f64,
-    /// Links that carried something meanwhile, and those that are down; the busiest first.
+    /// Links with traffic in the interval, and links that are down; the busiest first.
     pub links: Vec<Moving>,
-    /// What is wrong now, and what will be.
+    /// Active and scheduled faults.
     pub faults: Vec<FaultStatus>,
-    /// How faithful it has been since it came up.
+    /// The fidelity since the start.
     pub fidelity: Fidelity,
 }
 
-/// One direction of a link and what moves on it.
+/// One direction of a link, with its traffic.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Moving {
-    /// The city or host at which it begins.
+    /// The city or host at its start.
     pub from: String,
-    /// The city or host at which it ends.
+    /// The city or host at its end.
     pub to: String,
     /// The kind of line; absent for a link between cities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<String>,
-    /// What came out at its end, in bits a second.
+    /// Delivered bits per second.
     pub delivered_bps: f64,
-    /// What it has room for; absent: no limit.
+    /// Its capacity. Absent without a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
-    /// Segments a second that were lost or dropped by the queue.
+    /// Segments per second that were lost or dropped by the queue.
     pub drops_per_s: f64,
-    /// What waits.
+    /// The queue.
     pub waiting: Amount,
-    /// Whether a fault keeps everything from passing.
+    /// Whether a fault blocks all traffic.
     pub is_down: bool,
 }
 
-/// Packets that were captured: `lab capture --json`.
+/// Captured packets: `lab capture --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Captured {
     /// The planet.
     pub planet: String,
-    /// The file; absent: standard output.
+    /// The file. Absent for standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
-    /// How many more there were that could not be written in time.
+    /// Number of packets that were missed because they could not be written in time.
     pub missed: u64,
     /// The size of the capture.
     pub bytes: u64,
-    /// Why it ended.
+    /// The reason for its end.
     pub ended: CaptureEnd,
 }
 
-/// Why a capture has ended.
+/// The reason for the end of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureEnd {
-    /// Ctrl-C, or its time is up. All that there was has come.
+    /// Ctrl-C, or the end of its duration. The capture is complete.
     Asked,
-    /// Ctrl-C twice, or the planet took too long to end what was asked to end.
+    /// A second Ctrl-C, or a timeout while the planet ended the capture.
     Impatient,
-    /// The planet sends no more.
+    /// The planet closed the stream.
     Planet,
-    /// Who read standard output went away.
+    /// The reader of standard output has ended.
     Reader,
 }
 
-/// A server that is passed on to this machine: `lab publish --json`.
+/// A server that is published on this machine: `lab publish --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Publishing {
     /// The planet.
     pub planet: String,
-    /// Where it listens on this machine.
+    /// The listening address on this machine.
     pub listen: SocketAddr,
     /// The server on the planet.
     pub server: String,
-    /// The host that its visitors seem to be.
+    /// The host from which connections are made.
     pub from: String,
-    /// Where that host is.
+    /// The city of that host.
     pub city: String,
 }
 

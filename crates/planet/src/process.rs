@@ -1,4 +1,5 @@
-//! The process of a planet: it holds the namespaces, runs the switch, and takes everything with it when it ends.
+//! The process of a planet: holds the namespaces and runs the switch. All processes of the planet end with
+//! it.
 //!
 //! ```text
 //!  longhaul lab up ── starts ──> guard ── forks ──> planet (pid 1 of its own process namespace)
@@ -6,9 +7,10 @@
 //!                                                     └─ everything that runs in its hosts
 //! ```
 //!
-//! When the first process of a process namespace ends, the kernel kills all others in it. The planet is told to die with
-//! its guard, and the guard with whoever started it, so after a Ctrl-C, a panic or a `kill -9` of any of them nothing
-//! stays: namespaces and devices live no longer than the processes and descriptors that hold them.
+//! When the first process of a process namespace ends, the kernel kills all others in it. The planet dies
+//! with its guard, and the guard with its starter (PR_SET_PDEATHSIG). After a Ctrl-C, a panic or a `kill -9`
+//! of any of them nothing remains: namespaces and devices exist only as long as the processes and descriptors
+//! that hold them.
 
 use std::{
     fs, io,
@@ -50,12 +52,12 @@ use crate::{
     timeline::Timeline,
 };
 
-/// How long a planet lives.
+/// The lifetime of a planet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Life {
-    /// Until the thread that started it ends, or [`Running`] is dropped.
+    /// Until the starting thread ends, or [`Running`] is dropped.
     WithStarter,
-    /// Until it is told to end.
+    /// Until it receives a request to end.
     Detached,
 }
 
@@ -67,7 +69,7 @@ pub struct Running {
     life: Life,
 }
 
-/// What the starter tells the guard, as one line of JSON on its standard input.
+/// The input of the guard, as one line of JSON on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
     name: String,
@@ -77,8 +79,8 @@ struct Orders {
 }
 
 impl Running {
-    /// Starts a planet under `name` and returns when every host can be reached. The calling program must hand the
-    /// command line [`COMMAND`] over to [`main`].
+    /// Starts a planet as `name` and returns when all hosts are reachable. The calling program must dispatch
+    /// the command line argument [`COMMAND`] to [`main`].
     pub fn start(world: &World, name: &str, life: Life) -> Result<Self, Error> {
         control::check_name(name)?;
         if Planet::running()?.iter().any(|running| running == name) {
@@ -110,10 +112,10 @@ impl Running {
             },
             Ok(Err(failure)) => failure.into_error(name),
             Err(error) => {
-                Error::Gone { name: name.to_owned(), detail: format!(" while it came up: {error}") }
+                Error::Gone { name: name.to_owned(), detail: format!(" during its start: {error}") }
             }
         };
-        // It has said its last word, or has nothing more to say to us.
+        // It has ended, or failed.
         let _ = guard.kill();
         let _ = guard.wait();
         Err(failed)
@@ -124,26 +126,25 @@ impl Running {
         &self.planet
     }
 
-    /// How the planet ended; `None` while it answers, or is only slow to.
+    /// How the planet ended; `None` while it responds, even if slowly.
     pub fn ended(&mut self) -> Option<Ending> {
         let is_gone = matches!(self.planet.brief_status(), Err(Error::Gone { .. }));
         is_gone.then(|| self.guard.wait().map_or(Ending::Unknown, Ending::of))
     }
 }
 
-/// How a planet ended that its starter did not end.
+/// The reason for the unexpected end of a planet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// In order: somebody told it to.
+    /// A regular end on request of another process.
     Told,
-    /// It or its guard was killed by this signal.
+    /// A signal killed the planet or its guard.
     Killed(i32),
-    /// It failed, or nobody saw how.
+    /// It failed, or the cause is unknown.
     Unknown,
 }
 
 impl Ending {
-    /// What the guard's end says of the planet's.
     fn of(guard: ExitStatus) -> Self {
         match (guard.code(), guard.signal()) {
             (Some(0), _) => Self::Told,
@@ -153,10 +154,10 @@ impl Ending {
         }
     }
 
-    /// That planet's end as an error.
+    /// The end as an error.
     pub fn into_error(self, name: &str) -> Error {
         let detail = match self {
-            Self::Told => ": somebody told it to (longhaul lab down)".to_owned(),
+            Self::Told => ": on request (longhaul lab down)".to_owned(),
             Self::Killed(signal) => format!(": it was killed by signal {signal}"),
             Self::Unknown => String::new(),
         };
@@ -166,37 +167,38 @@ impl Ending {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // What has ended already has a number no more, by which it could be told.
+        // An ended guard has been reaped, so its process id must not be used.
         let is_there = matches!(self.guard.try_wait(), Ok(None));
         if self.life == Life::WithStarter && is_there {
-            // Whether it ends by our word or by our ending, it ends.
+            // The planet ends either by this request or with its starter.
             let _ = self.planet.down();
             let _ = self.guard.wait();
         }
     }
 }
 
-/// The command line argument by which a program starts itself again as a planet's guard.
+/// The command line argument with which a program starts itself as a planet's guard.
 pub const COMMAND: &str = "planet-process";
 
-/// Words for the processes of the planets that this one starts, which get them from [`passed_on`]. The first call counts.
+/// Sets arguments for the processes of planets that this process starts; they read them with [`passed_on`].
+/// Only the first call has an effect.
 pub fn pass_on(words: Vec<String>) {
     let _ = PASSED_ON.set(words);
 }
 
-/// The words that the process got which started this planet's.
+/// The arguments that the starter passed to this process.
 pub fn passed_on() -> Vec<String> {
     std::env::args().skip(2).collect()
 }
 
 static PASSED_ON: OnceLock<Vec<String>> = OnceLock::new();
 
-/// The guard: what a program does when it is called with [`COMMAND`] as its first argument. It must not have started a
-/// thread.
+/// The guard: the entry point if the first argument is [`COMMAND`]. The program must not have started a
+/// thread before.
 pub fn main() -> ExitCode {
     let orders: Orders = match control::read_line(io::stdin().lock()) {
         Ok(orders) => orders,
-        // Without orders there is nobody to work for.
+        // Without input, the starter has ended.
         Err(_) => return fail(&Failure::from(&Error::Abandoned)),
     };
     match guard(&orders) {
@@ -208,12 +210,12 @@ pub fn main() -> ExitCode {
 /// Becomes the planet's guard, forks the planet, and waits for it.
 fn guard(orders: &Orders) -> Result<ExitCode, Error> {
     let uid = getuid();
-    // What the starter had open or blocked is its own business, and so is the folder it was in.
+    // Resets the descriptors, the signal mask and the working directory inherited from the starter.
     close_others().doing(|| "close what the starter left open".to_owned())?;
     SigSet::all().thread_unblock().doing(|| "unblock signals".to_owned())?;
     chdir("/").doing(|| "leave the starter's folder".to_owned())?;
     raise_descriptor_limit();
-    // A Ctrl-C is for whoever started us, who will then end the planet in order.
+    // Ctrl-C is handled by the starter, which then ends the planet.
     setsid().doing(|| "leave the terminal's session".to_owned())?;
     if !Uid::effective().is_root() {
         enter_user_namespace()?;
@@ -226,7 +228,7 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
     let guard = pidfd(getpid()).doing(|| "watch the guard".to_owned())?;
     match fork().doing(|| "fork the planet".to_owned())? {
         ForkResult::Parent { child } => {
-            // The planet alone holds the pipe to the starter now.
+            // Only the planet holds the pipe to the starter from now on.
             nix::unistd::dup2_stdout(fs::File::open("/dev/null").doing(|| "open /dev/null".to_owned())?)
                 .doing(|| "let go of the starter".to_owned())?;
             match waitpid(child, None) {
@@ -244,9 +246,8 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
     }
 }
 
-/// The planet itself.
 fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
-    // Whatever is orphaned in the planet becomes our child. Nobody waits for these children, so let the kernel reap them.
+    // Orphans in the planet become our children. No code waits for them, so the kernel reaps them.
     die_by_panic();
     ignore_children().doing(|| "leave children to the kernel".to_owned())?;
     let listener = control::listen(&orders.name, uid.as_raw())?;
@@ -279,7 +280,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     threads.push(std::thread::spawn(move || timeline.run()));
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
-            // A client that goes away mid-sentence is not a concern of the others.
+            // A client that disconnects early does not affect other clients.
             let _ = control::answer(client, |request, client| keeper.reply(request, client));
         }
     });
@@ -289,7 +290,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     outlive_none(threads)
 }
 
-/// Waits until a thread of the planet ends, which none does without a reason.
+/// Waits until a thread of the planet ends, which only happens on failure.
 fn outlive_none(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<ExitCode, Error> {
     let (sender, ended) = mpsc::channel();
     for thread in threads {
@@ -308,7 +309,7 @@ fn outlive_none(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<ExitCode, Er
     }
 }
 
-/// A planet of which a part is missing must not live on: a panic of any thread ends it.
+/// A panic of any thread ends the planet, because a planet with missing parts must not continue.
 fn die_by_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -317,8 +318,8 @@ fn die_by_panic() {
     }));
 }
 
-/// Makes the namespaces that a planet needs, in a process that then ends, and looks around in them. What was found, below
-/// 255; `None`: they cannot be made.
+/// Creates the namespaces of a planet in a temporary process and runs `look` in them. Returns its result,
+/// below 255; `None` if the namespaces cannot be created.
 pub(crate) fn in_new_namespaces(look: impl FnOnce() -> u8) -> Option<u8> {
     let enter = || -> Result<(), Error> {
         if !Uid::effective().is_root() {
@@ -341,13 +342,13 @@ pub(crate) fn in_new_namespaces(look: impl FnOnce() -> u8) -> Option<u8> {
     }
 }
 
-/// A guard whose planet was killed ends with this and the signal's number, as shells have it.
+/// A guard whose planet was killed exits with this and the signal's number, as shells do.
 const BY_SIGNAL: u8 = 128;
 
-/// What no look around finds.
+/// Distinct from all results of `look`.
 const CANNOT_ENTER: u8 = 255;
 
-/// Becomes user 0 of a new user namespace, which may make all the other namespaces.
+/// Becomes user 0 of a new user namespace, which may create the other namespaces.
 fn enter_user_namespace() -> Result<(), Error> {
     let (uid, gid) = (getuid(), getgid());
     unshare(CloneFlags::CLONE_NEWUSER)
@@ -365,7 +366,7 @@ fn enter_user_namespace() -> Result<(), Error> {
     Ok(())
 }
 
-/// Asks the kernel to kill this process when its parent dies, then makes sure that it has not died already.
+/// Asks the kernel to kill this process when its parent dies, then checks that the parent is still alive.
 pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> {
     set_pdeathsig(Signal::SIGKILL).doing(|| "tie this process's life to its parent's".to_owned())?;
     if is_alive() {
@@ -374,8 +375,8 @@ pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> 
     Err(Error::Abandoned)
 }
 
-/// Lets this process hold as many hosts or connections as the machine allows. Where that fails, what is one too many says
-/// what is missing.
+/// Raises the descriptor limit to the maximum. On failure, the later error of an operation explains the
+/// limit.
 pub(crate) fn raise_descriptor_limit() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
@@ -384,7 +385,7 @@ pub(crate) fn raise_descriptor_limit() {
 
 fn fail(failure: &Failure) -> ExitCode {
     let failed: Result<(), &Failure> = Err(failure);
-    // Nobody may be listening any more; the exit code says it too.
+    // The reader may have ended; the exit code reports the failure too.
     let _ = control::write_line(&mut io::stdout(), &failed);
     ExitCode::FAILURE
 }

@@ -1,7 +1,7 @@
-//! The programs that run in the background of a planet: what they are, how they ended, and what they have printed.
+//! Background programs of a planet: their records, exit statuses and logs.
 //!
-//! Each has a number, a record `/srv/.programs/N.json` and a log `/srv/HOST/log/N.log`, written by who watches it
-//! ([`crate::detach`]). Both are files of the planet, and so are gone with it.
+//! Each has a number, a record `/srv/.programs/N.json` and a log `/srv/HOST/log/N.log`, written by its
+//! watcher ([`crate::detach`]). Both are files of the planet and are removed with it.
 
 use std::{
     fs::File,
@@ -29,25 +29,24 @@ use crate::{
     status::{End, Overview, Program},
 };
 
-/// What is noted of a program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub host: String,
     pub command: Vec<String>,
     /// On the machine's monotonic clock.
     pub started: Duration,
-    /// When and how it ended.
+    /// Time and kind of its end.
     pub ended: Option<(Duration, End)>,
 }
 
 impl Planet {
-    /// The programs that were started in the background, in order.
+    /// The background programs, by number.
     pub fn programs(&self) -> Result<Vec<Program>, Error> {
         let doing = || format!("look for the programs of planet \"{}\"", self.name());
         let now = monotonic();
         let mut programs = Vec::new();
         let numbers = match numbers(&self.path(RECORDS)) {
-            // On a machine without a folder for them no program can have been started.
+            // On a machine without the folder no program has been started.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             numbers => numbers.doing(doing)?,
         };
@@ -57,17 +56,16 @@ impl Planet {
         Ok(programs)
     }
 
-    /// How it is, and what runs in its background.
+    /// The status of the planet, and its background programs.
     pub fn overview(&self) -> Result<Overview, Error> {
         Ok(Overview { status: self.status()?, programs: self.programs()? })
     }
 
-    /// A program by its number, if there is one.
     fn program(&self, number: u64, now: Duration) -> io::Result<Option<Program>> {
         let mut text = Vec::new();
         let record = File::open(self.path(&record_path(number)))?;
         record.take(LONGEST_RECORD).read_to_end(&mut text)?;
-        // It is empty between the moment its number is taken and the moment it is written.
+        // The record is empty between its creation and its first write.
         let Ok(record) = serde_json::from_slice::<Record>(&text) else { return Ok(None) };
         let mut program = Program {
             number,
@@ -80,13 +78,13 @@ impl Planet {
             program.ran_s = when.saturating_sub(record.started).as_secs_f64();
             program.end = Some(end);
         } else if Flock::lock(self.open_log(&program)?, FlockArg::LockSharedNonblock).is_ok() {
-            // Who watches it holds the lock as long as it lives.
+            // The watcher holds the lock as long as it runs.
             program.end = Some(End::Unseen);
         }
         Ok(Some(program))
     }
 
-    /// What a program has printed and will.
+    /// The log of a program, which may still grow.
     pub fn log(&self, program: &Program) -> Result<Log, Error> {
         let file = self.open_log(program).doing(|| format!("open the log of program {}", program.number))?;
         Ok(Log { file, offset: 0 })
@@ -96,11 +94,11 @@ impl Planet {
         File::open(self.path(&log_path(&program.host, program.number)))
     }
 
-    /// Watches for new programs, and for news of those that are [followed](News::follow).
+    /// Watches for new programs, and for new output of [followed](News::follow) programs.
     pub fn news(&self) -> Result<News, Error> {
         let watch = || {
             let notices = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
-            // A record is written under another name first.
+            // A record is written to a temporary file and renamed.
             notices.add_watch(&self.path(RECORDS), AddWatchFlags::IN_MOVED_TO)?;
             nix::Result::Ok(notices)
         };
@@ -109,24 +107,24 @@ impl Planet {
     }
 }
 
-/// What a program has printed: standard output and error, as they came.
+/// The output of a program: interleaved standard output and error.
 #[derive(Debug)]
 pub struct Log {
     file: File,
     offset: u64,
 }
 
-/// A piece of a log.
+/// A part of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
-    /// So many bytes were put into the buffer; 0: there are no more yet.
+    /// This number of bytes was read into the buffer; 0 at the current end of the log.
     Text(usize),
-    /// So many bytes are gone: a log keeps its end only.
+    /// This number of bytes has been discarded: a log keeps its end only.
     Gone(u64),
 }
 
 impl Log {
-    /// Reads on where the last call has stopped.
+    /// Continues at the position of the last call.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Piece> {
         let kept_from = self.file.metadata()?.size().saturating_sub(KEPT);
         if self.offset < kept_from {
@@ -140,7 +138,7 @@ impl Log {
     }
 }
 
-/// Is readable when there is something new to see.
+/// A descriptor that is readable when there are changes.
 #[derive(Debug)]
 pub struct News {
     notices: Inotify,
@@ -148,14 +146,15 @@ pub struct News {
 }
 
 impl News {
-    /// Watches the log of this program too. To be called before it is read, and as often as one likes.
+    /// Also watches the log of this program. Must be called before the log is read; repeated calls are
+    /// allowed.
     pub fn follow(&self, program: &Program) -> Result<(), Error> {
         let path = self.planet.path(&log_path(&program.host, program.number));
         let watch = self.notices.add_watch(&path, AddWatchFlags::IN_MODIFY);
         watch.map(drop).doing(|| format!("watch the log of program {}", program.number))
     }
 
-    /// Takes note, so that only what is new from here on makes it readable again.
+    /// Consumes the pending notifications.
     pub fn take(&self) -> Result<(), Error> {
         loop {
             match self.notices.read_events() {
@@ -173,7 +172,6 @@ impl AsFd for News {
     }
 }
 
-/// The numbers in use, in order.
 pub(crate) fn numbers(records: &Path) -> io::Result<Vec<u64>> {
     let number = |entry: io::Result<std::fs::DirEntry>| {
         let name = PathBuf::from(entry.ok()?.file_name());
@@ -193,8 +191,8 @@ pub(crate) fn log_path(host: &str, number: u64) -> String {
     format!("{FOLDERS}/{host}/log/{number}.log")
 }
 
-/// How much of a log is kept.
+/// The size that a log keeps.
 pub(crate) const KEPT: u64 = 16 << 20;
 
-/// A command line has up to 2 MiB, which JSON may make six times as long.
+/// A command line has up to 2 MiB, which JSON escaping may enlarge by a factor of six.
 const LONGEST_RECORD: u64 = 16 << 20;

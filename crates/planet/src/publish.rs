@@ -1,8 +1,9 @@
-//! Brings the machine's own programs, such as a browser, to a server of a planet, over the distance from one of its hosts.
+//! Makes a server of a planet available to programs of the machine, such as a browser, over the distance from
+//! one of its hosts.
 //!
-//! A socket stays in the network that it was made in, whoever holds it. So the listener is made in the machine's network,
-//! the process steps into the host's, and what it connects from then on goes through the planet. Names are resolved
-//! there too.
+//! A socket remains in the network namespace in which it was created. Therefore the listener is created in
+//! the machine's network, and then the process enters the host's network, so that its outgoing connections
+//! and its name resolution use the planet.
 
 use std::{
     io::{self, BufReader},
@@ -34,21 +35,22 @@ pub struct Published {
     server: String,
     from: String,
     addresses: Vec<SocketAddr>,
-    /// Which of the addresses answered last, if one has: a server may listen on one of two, and a try takes a round trip.
+    /// The index of the address that accepted last: a server may listen on one of two addresses, and each
+    /// attempt takes a round trip.
     favourite: AtomicUsize,
-    /// Whether the last connection was in vain.
     is_missing: AtomicBool,
 }
 
 impl Planet {
-    /// Publishes `server`, a "host:port" of the planet, on `listener`, as seen from the host `from`. The calling process
-    /// must have a single thread, and is inside the planet afterwards.
+    /// Publishes `server`, a "host:port" of the planet, on `listener`, with connections from the host `from`.
+    /// The calling process must have a single thread, and is inside the planet afterwards.
     pub fn publish(&self, server: &str, from: &str, listener: TcpListener) -> Result<Published, Error> {
         let namespaces = Namespaces::of(self, from)?;
         namespaces.enter_planet()?;
         namespaces.enter_network()?;
         raise_descriptor_limit();
-        // A browser, and more so a load generator, opens many at once; who finds the queue full tries again a second later.
+        // Browsers and load generators open many connections concurrently. A client that finds the queue full
+        // retries after a second.
         listen(&listener, Backlog::MAXALLOWABLE).doing(|| "lengthen the queue of connections".to_owned())?;
         let addresses = server.to_socket_addrs().doing(|| {
             format!("find {server} on planet \"{}\" (longhaul lab status lists its hosts)", self.name())
@@ -65,8 +67,9 @@ impl Planet {
 }
 
 impl Published {
-    /// Passes connections on until the listener fails, up to 1000 at a time; more wait in the listener's queue. What keeps
-    /// them from the server is told to `trouble`, and not again until one has got through.
+    /// Forwards connections until the listener fails, at most 1000 concurrently; further ones wait in the
+    /// listener's queue. A failure to reach the server is reported to `trouble` once, until a connection
+    /// succeeds.
     pub fn run(self, trouble: impl Fn(&str) + Send + Sync + 'static) -> Result<(), Error> {
         let (give_back, places) = mpsc::sync_channel(MOST);
         for () in [(); MOST] {
@@ -80,7 +83,7 @@ impl Published {
             let serve = move || {
                 let (published, trouble) = &*shared;
                 published.serve(client, trouble);
-                // If nobody accepts any more, nobody needs the place.
+                // If the accept loop has ended, the place is not needed.
                 let _ = give_back.send(());
             };
             thread::Builder::new().spawn(serve).doing(|| "start a thread for a connection".to_owned())?;
@@ -90,19 +93,19 @@ impl Published {
     fn accept(&self) -> Result<TcpStream, Error> {
         loop {
             match self.listener.accept() {
-                // It went away while it waited.
+                // The client disconnected while it was queued.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 other => return other.map(|(client, _)| client).doing(|| "accept connections".to_owned()),
             }
         }
     }
 
-    /// Passes one connection on. The client learns of what goes wrong by its end, as from any server.
+    /// Forwards one connection. On an error the client's connection is closed, as by any server.
     fn serve(&self, client: TcpStream, trouble: &impl Fn(&str)) {
         match self.connect() {
             Ok(server) => {
                 self.is_missing.store(false, Ordering::Relaxed);
-                // A connection that breaks is the business of its two ends, and they know.
+                // A broken connection is visible at both ends and needs no report.
                 let _ = Pair { client, server, is_broken: AtomicBool::new(false) }.pass();
             }
             Err(error) if !self.is_missing.swap(true, Ordering::Relaxed) => {
@@ -115,7 +118,7 @@ impl Published {
         }
     }
 
-    /// Connects to the address that answered last, or else to the one that answers first now.
+    /// Connects to the address that accepted last, or else to the first one to accept now.
     fn connect(&self) -> io::Result<TcpStream> {
         if let Some(address) = self.addresses.get(self.favourite.load(Ordering::Relaxed))
             && let Ok(server) = TcpStream::connect(address)
@@ -125,7 +128,7 @@ impl Published {
         let (tell, answers) = mpsc::channel();
         for (number, address) in self.addresses.iter().copied().enumerate() {
             let tell = tell.clone();
-            // Nobody listens any more to who comes second.
+            // The receiver has been dropped if another attempt succeeded.
             let attempt = move || drop(tell.send((number, TcpStream::connect(address))));
             thread::Builder::new().spawn(attempt)?;
         }
@@ -144,16 +147,13 @@ impl Published {
     }
 }
 
-/// The two connections that make one.
 struct Pair {
     client: TcpStream,
     server: TcpStream,
-    /// Whether either was reset.
     is_broken: AtomicBool,
 }
 
 impl Pair {
-    /// Passes bytes on both ways, as they come, until both ways have ended.
     fn pass(&self) -> io::Result<()> {
         self.client.set_nodelay(true)?;
         self.server.set_nodelay(true)?;
@@ -164,7 +164,7 @@ impl Pair {
         })
     }
 
-    /// One way. An end is passed on as an end and a reset as a reset; who is slow makes the other wait.
+    /// Copies one direction. FIN and RST are forwarded as such, and a slow receiver blocks the sender.
     fn forward(&self, from: &TcpStream, mut to: &TcpStream) {
         match io::copy(&mut BufReader::with_capacity(BUFFER, from), &mut to) {
             Ok(_) if !self.is_broken.load(Ordering::Relaxed) => {
@@ -176,21 +176,21 @@ impl Pair {
         }
     }
 
-    /// Lets both be reset when they are closed, and ends the wait for more of either.
+    /// Makes both connections send a reset when closed, and unblocks the readers.
     fn break_off(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
         for stream in [&self.client, &self.server] {
-            // The broken one may refuse; it needs neither.
+            // A broken connection may refuse these options and does not need them.
             let _ = setsockopt(stream, Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
             let _ = stream.shutdown(Shutdown::Read);
         }
     }
 }
 
-/// Connections at a time, with two threads and 128 KiB each.
+/// Concurrent connections, with two threads and 128 KiB each.
 const MOST: usize = 1000;
 
-/// A super-packet of the planet in one piece.
+/// The size of a super-packet of the planet.
 const BUFFER: usize = 64 << 10;
 
 #[cfg(test)]
@@ -199,14 +199,12 @@ mod tests {
 
     use super::*;
 
-    /// A connection's two ends.
     fn connection() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         (near, listener.accept().unwrap().0)
     }
 
-    /// A client and a server with a pair between them that runs in a thread.
     fn joined() -> (TcpStream, TcpStream, thread::JoinHandle<io::Result<()>>) {
         let ((outside, client), (server, inside)) = (connection(), connection());
         let pair = Pair { client, server, is_broken: AtomicBool::new(false) };
@@ -216,7 +214,7 @@ mod tests {
     #[test]
     fn an_end_is_passed_on_and_the_other_way_goes_on() {
         let (mut client, mut server, pair) = joined();
-        // More than any buffer on the way: the sender has to wait, and nothing is lost.
+        // More than all buffers on the path: the sender has to wait, and no byte is lost.
         let sent: Vec<u8> = (0..20_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
         let upload = sent.clone();
         let uploading = thread::spawn(move || {

@@ -1,17 +1,17 @@
-//! Where packets go: from an address to the edges that lead there, past the routers of cities. The switch without its
-//! devices, threads and clocks.
+//! Routing: the edges to an address, past the routers of cities. The switch without its devices, threads and
+//! clocks.
 //!
-//! Pure: logical time goes in, paths come out. What the edges do to a packet is the business of [`edges`].
+//! Pure: input is logical time, output are paths. [`edges`] applies the effects of edges to packets.
 //!
 //! ```text
 //!  host ──line──> router of its city ──link──> router ──link──> router ──line──> host
 //! ```
 //!
-//! - [`path`]: the edges between two ends, and where a packet's time to live runs out.
-//! - [`catchment`]: which site of an anycast prefix serves a city, and what happens when one is withdrawn.
-//! - [`faults`]: what is wrong now, and what that means for each edge.
+//! - [`path`]: the edges between two ends, and where a packet's time to live expires.
+//! - [`catchment`]: which site of an anycast prefix serves a city, and the effect of a withdrawal.
+//! - [`faults`]: the active faults, and their effect on each edge.
 //! - [`edge`]: one directed edge.
-//! - [`edges`]: the engines of all edges, made when they are first used.
+//! - [`edges`]: the engines of all edges, created on first use.
 
 pub(crate) mod catchment;
 pub(crate) mod edge;
@@ -29,7 +29,6 @@ use self::{
     path::{Path, Paths, Source, Target},
 };
 
-/// Finds the path from anywhere to any address.
 pub(crate) struct Router {
     layout: Arc<Layout>,
     addresses: HashMap<IpAddr, Target>,
@@ -54,13 +53,14 @@ impl Router {
         }
     }
 
-    /// The path of a packet that may make `ttl` hops; `None` if nobody has the address (multicast, a stranger's).
+    /// The path of a packet with this `ttl`; `None` if the address is unknown (multicast, or outside the
+    /// world).
     pub(crate) fn path(&mut self, now: Duration, from: Source, to: IpAddr, ttl: u8) -> Option<Arc<Path>> {
         let city = from.city(&self.layout);
         let target = match self.addresses.get(&to) {
             Some(&target) => target,
             None => match self.catchments.serves(now, to, city)? {
-                // What cannot get through ends where the path is down.
+                // A packet to an unreachable site is dropped where the path is down.
                 Serves::Site(host) | Serves::CutOff(host) => {
                     Target::Port(self.layout.hosts[host].ports.start)
                 }
@@ -72,19 +72,17 @@ impl Router {
         Some(self.paths.find(&self.layout, &self.faults, from, target, ttl))
     }
 
-    /// What is wrong from `now` on, instead of what was before.
     pub(crate) fn set_faults(&mut self, now: Duration, active: &[Effect]) {
         self.faults = Faults::new(&self.layout, active);
         self.paths.forget();
         self.catchments.announce(now, &self.layout, &self.faults);
     }
 
-    /// What is wrong.
     pub(crate) fn faults(&self) -> &Faults {
         &self.faults
     }
 
-    /// The address with which the router of a city answers a packet to or from `peer`.
+    /// The address from which the router of a city replies to a packet to or from `peer`.
     pub(crate) fn router_address(&self, city: CityId, peer: IpAddr) -> IpAddr {
         let city = &self.layout.cities[city];
         if peer.is_ipv4() { city.v4.into() } else { city.v6.into() }

@@ -1,4 +1,4 @@
-//! What a planet says about itself.
+//! The status of a planet.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -8,47 +8,47 @@ use world::file::Fault;
 
 use crate::Fidelity;
 
-/// A planet's state.
+/// The state of a planet.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Always true: a planet answers when all its hosts can be reached.
+    /// Always true: a planet replies only when all its hosts are reachable.
     pub ready: bool,
-    /// Seconds since it came up.
+    /// Seconds since the start.
     pub running_s: f64,
     /// Its hosts.
     pub hosts: Vec<HostStatus>,
-    /// Its links that something has passed, or that are not as the world has them.
+    /// Links with traffic so far, and links that differ from the world.
     pub links: Vec<LinkStatus>,
-    /// What is wrong now, and what will be.
+    /// Active and scheduled faults.
     pub faults: Vec<FaultStatus>,
-    /// How faithful it has been so far.
+    /// The fidelity so far.
     pub fidelity: Fidelity,
 }
 
-/// A planet's state, and the programs in its background.
+/// The state of a planet, and its background programs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Overview {
-    /// Its state.
+    /// The state.
     #[serde(flatten)]
     pub status: Status,
-    /// The programs that were started in the background, in order.
+    /// The background programs, by number.
     pub programs: Vec<Program>,
 }
 
-/// A program that was started in the background.
+/// A background program.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Program {
-    /// Its number, from 1 on.
+    /// Its number, from 1.
     pub number: u64,
-    /// The host it was started in.
+    /// The host in which it was started.
     pub host: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// How long it has run, or did, in seconds.
+    /// Its run time so far or in total, in seconds.
     pub ran_s: f64,
-    /// How it ended; absent while it runs.
+    /// How it ended. Absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
 }
@@ -57,89 +57,90 @@ pub struct Program {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// By itself, with this exit code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal.
+    /// This signal killed it.
     Signal(i32),
-    /// Who watched it was ended first.
+    /// Unknown, because its watcher ended first.
     Unseen,
 }
 
 /// One direction of a link, or of a host's line, on a running planet.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct LinkStatus {
-    /// The city or host at which it begins.
+    /// The city or host at its start.
     pub from: String,
-    /// The city or host at which it ends.
+    /// The city or host at its end.
     pub to: String,
     /// The kind of line; absent for a link between cities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<String>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay_us: f64,
-    /// Its rate now; absent: no limit.
+    /// Its current rate. Absent without a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
-    /// Whether a fault keeps everything from passing.
+    /// Whether a fault blocks all traffic.
     pub is_down: bool,
-    /// What arrived at it: segments, and bytes on the wire.
+    /// Segments that arrived at the link, and their bytes on the wire.
     pub offered: Amount,
-    /// What came out, or will. offered + duplicated = delivered + dropped by loss, queue and aqm + waiting.
+    /// Segments delivered or in flight. offered + duplicated = delivered + dropped by loss, queue and aqm +
+    /// waiting.
     pub delivered: Amount,
-    /// What was made twice.
+    /// Segments that were duplicated.
     pub duplicated: Amount,
-    /// What was lost on the wire.
+    /// Segments that were lost on the wire.
     pub lost: Amount,
-    /// What found the queue full.
+    /// Segments that were dropped because the queue was full.
     pub overflowed: Amount,
-    /// What queue management dropped.
+    /// Segments that queue management dropped.
     pub managed: Amount,
-    /// What was marked instead of dropped. It is part of what was delivered.
+    /// Segments that were marked instead of dropped, included in `delivered`.
     pub marked: Amount,
-    /// What was damaged. It is part of what was delivered.
+    /// Segments that were damaged, included in `delivered`.
     pub corrupted: Amount,
-    /// What waits.
+    /// Segments in the queue.
     pub waiting: Amount,
 }
 
 /// Segments and their bytes on the wire.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amount {
-    /// Packets as a real wire would carry them.
+    /// Packets as on a real wire.
     pub segments: u64,
-    /// Their bytes, headers and link overhead included.
+    /// Their bytes, including headers and link overhead.
     pub bytes: u64,
 }
 
 /// A fault of a running planet.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FaultStatus {
-    /// By which it is lifted.
+    /// The number for lifting it.
     pub number: u64,
-    /// What it is, as a phrase.
+    /// A description, as a phrase.
     pub what: String,
-    /// What it is, with the keys of a world file's `[[fault]]`.
+    /// The fault, with the keys of a world file's `[[fault]]`.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub fault: Fault,
-    /// Whether it is there now; if not, it will be.
+    /// Whether it is active. If not, it is scheduled.
     pub is_active: bool,
-    /// When it began or will, in seconds since the planet came up.
+    /// Its start, in seconds since the planet's start.
     pub at_s: f64,
-    /// When it ends; absent: not by itself.
+    /// Its end. Absent if it has no scheduled end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until_s: Option<f64>,
 }
 
-/// Which site of an anycast prefix serves which city.
+/// The catchments of an anycast prefix: the site that serves each city.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Catchment {
-    /// By which the prefix is reached.
+    /// The name of the prefix.
     pub name: String,
     /// The prefixes.
     pub prefixes: Vec<String>,
-    /// The hosts that announce it, and whether they do so now.
+    /// The hosts that can announce it, and whether they do so now.
     pub sites: Vec<SiteStatus>,
-    /// All cities that have a host.
+    /// All cities with a host.
     pub cities: Vec<CatchmentOf>,
 }
 
@@ -150,22 +151,23 @@ pub struct SiteStatus {
     pub host: String,
     /// Its city.
     pub city: String,
-    /// Whether it announces the prefix.
+    /// Whether it announces the prefix now.
     pub is_announced: bool,
 }
 
-/// What serves a city.
+/// The site of a city.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CatchmentOf {
     /// The city.
     pub city: String,
-    /// The host that its packets reach now; absent: none.
+    /// The host that its packets reach now. Absent without a site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
-    /// Round trip to it between the cities, in milliseconds.
+    /// Round trip between the cities, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
-    /// What becomes of its packets until it has heard of the last change: "old-site", "blackhole" or "loop"; absent: it has.
+    /// The treatment of its packets until it learns of the last change: "old-site", "blackhole" or "loop".
+    /// Absent if it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transient: Option<String>,
 }
@@ -173,9 +175,9 @@ pub struct CatchmentOf {
 /// A host of a running planet.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct HostStatus {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it is.
+    /// Its city.
     pub city: String,
     /// Its addresses, IPv4 first.
     pub addresses: Vec<IpAddr>,

@@ -1,12 +1,15 @@
-//! The switch: takes packets from hosts, moves them along their paths, and hands them over when they are due.
+//! The switch: reads packets from hosts, moves them along their paths, and writes them to the receivers when
+//! they are due.
 //!
-//! It consists of shards, a thread each. A shard has some of the cities: the devices of their hosts, and the engines of the
-//! edges that begin there. A packet that leaves a shard's cities is handed to the next one through its [`Mailbox`], with
-//! the time of its arrival, so that time is logical everywhere: a shard that is late shifts a packet and never a capacity.
+//! It consists of shards with one thread each. A shard owns some of the cities: the devices of their hosts,
+//! and the engines of the edges that start there. A packet that leaves a shard's cities is passed to the next
+//! shard through its [`Mailbox`], with its arrival time. Time is therefore logical everywhere: a late shard
+//! delays a packet but never changes a capacity.
 //!
-//! - [`Shard`]: the loop of a thread: wait, read devices, deliver what is due.
+//! - [`Shard`]: the loop of a thread: wait, read devices, deliver due packets.
 //! - `transit`: the life of a packet inside a shard.
-//! - `schedule`, `alarm`, `pool`, `mailbox`: what happens when, waking up in time, memory, and what shards exchange.
+//! - `schedule`, `alarm`, `pool`, `mailbox`: the event queue, precise wake-ups, packet memory, and the
+//!   exchange between shards.
 
 mod alarm;
 mod mailbox;
@@ -32,31 +35,26 @@ use crate::{
     taps::Taps,
 };
 
-/// What another thread may ask of a shard.
 pub(crate) enum Order {
-    /// These faults are active from then on, and no others.
+    /// Replaces the active faults from this time on.
     Faults(Duration, Arc<Vec<Effect>>),
-    /// Shows packets to somebody, from now on.
     Watch(Arc<Taps>),
-    /// Reports how late packets were, by flow and time.
     Flows(mpsc::Sender<Flows>),
-    /// Reports what was counted so far. All shards stop at the barrier before and after, so that they count at one moment.
+    /// Reports the counters. All shards stop at the barrier before and after, so that the counters are
+    /// consistent.
     Report(Arc<Barrier>, mpsc::Sender<Reading>),
 }
 
-/// What a shard counted.
 pub(crate) struct Reading {
     pub tally: Tally,
-    /// Bytes of packets that are in flight.
     pub in_flight: u64,
     pub edges: Vec<EdgeReading>,
     /// Time since the switch started.
     pub running: Duration,
-    /// Processor time that the shard used.
     pub cpu: Duration,
 }
 
-/// The other end of a switch, for other threads.
+/// A handle to a switch for other threads.
 #[derive(Clone)]
 pub(crate) struct Handle {
     shards: Vec<(mpsc::Sender<Order>, Arc<Mailbox>)>,
@@ -64,12 +62,10 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    /// Time since the switch started.
     pub(crate) fn now(&self) -> Duration {
         self.clock.now()
     }
 
-    /// Gives every shard an order.
     pub(crate) fn give(&self, order: impl Fn() -> Order) -> io::Result<()> {
         for (orders, mailbox) in &self.shards {
             orders.send(order()).map_err(|_| io::Error::other("the switch has stopped"))?;
@@ -78,7 +74,6 @@ impl Handle {
         Ok(())
     }
 
-    /// The flows of each shard.
     pub(crate) fn flows(&self) -> io::Result<Vec<Flows>> {
         let (sender, receiver) = mpsc::channel();
         self.give(|| Order::Flows(sender.clone()))?;
@@ -86,7 +81,6 @@ impl Handle {
         self.all(receiver.iter().collect())
     }
 
-    /// What all shards have counted, at one moment.
     pub(crate) fn read(&self) -> io::Result<Vec<Reading>> {
         let (sender, receiver) = mpsc::channel();
         let barrier = Arc::new(Barrier::new(self.shards.len()));
@@ -95,7 +89,7 @@ impl Handle {
         self.all(receiver.iter().collect())
     }
 
-    /// One of each shard, or none of them.
+    /// Fails unless there is one answer from each shard.
     fn all<T>(&self, answers: Vec<T>) -> io::Result<Vec<T>> {
         if answers.len() == self.shards.len() {
             return Ok(answers);
@@ -103,24 +97,22 @@ impl Handle {
         Err(io::Error::other("a part of the switch has stopped"))
     }
 
-    /// The switch's clock.
     pub(crate) fn clock(&self) -> Clock {
         self.clock
     }
 }
 
-/// What all shards share.
 struct Shared<'s> {
     layout: &'s Arc<Layout>,
     hosts: &'s Arc<Vec<Host>>,
     mailboxes: &'s [Arc<Mailbox>],
     beats: &'s [Arc<Beat>],
     clock: Clock,
-    /// Bytes of packets that are held.
+    /// Bytes of stored packets.
     held: Arc<AtomicUsize>,
 }
 
-/// Makes a switch between `hosts`, which are those of the layout, in its order.
+/// Creates a switch between `hosts`, which are the hosts of the layout, in its order.
 pub(crate) fn build(
     hosts: &Arc<Vec<Host>>,
     layout: &Arc<Layout>,
@@ -141,11 +133,11 @@ pub(crate) fn build(
     Ok((shards, Handle { shards: ends, clock }))
 }
 
-/// As many as the file says; else half of the processors, for the programs need the others, but not more than eight.
+/// The number from the file, or half of the processors, up to a limit: programs need the others.
 fn threads(layout: &Layout) -> usize {
     let spare = std::thread::available_parallelism().map_or(1, usize::from) / 2;
     layout.threads.map_or(spare.clamp(1, MOST_BY_DEFAULT), usize::from).min(layout.cities.len())
 }
 
-/// Beyond it shards wait for memory and for each other.
+/// More shards would wait for memory and for each other.
 const MOST_BY_DEFAULT: usize = 8;

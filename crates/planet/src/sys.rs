@@ -1,4 +1,4 @@
-//! The calls to the operating system that no safe library wraps. All `unsafe` of this crate is here.
+//! System calls without a safe wrapper. All `unsafe` of this crate is here.
 
 pub(crate) mod poll;
 pub(crate) mod priority;

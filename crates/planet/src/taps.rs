@@ -1,4 +1,4 @@
-//! Shows somebody the packets of some hosts and links, as a stream over a connection.
+//! Captures the packets of some hosts and links as a stream over a connection.
 
 use std::{
     collections::HashMap,
@@ -19,27 +19,23 @@ use crate::{
     sys::tun,
 };
 
-/// What is looked at, and where it is written.
 pub(crate) struct Taps {
-    /// With their interfaces in the capture.
+    /// Capture points, with their interfaces in the capture.
     places: HashMap<Place, u32>,
-    /// `None` when it has ended.
+    /// `None` after its end.
     capture: Mutex<Option<Capture>>,
-    /// Lets the capture be written.
+    /// Starts the output of the capture.
     gate: mpsc::Sender<()>,
 }
 
-/// Where packets are seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
-    /// A device of a host.
     Port(PortId),
-    /// Where a link begins.
     Edge(Edge),
 }
 
 impl Taps {
-    /// Prepares to look. What is seen before [`Taps::show`] is kept.
+    /// Prepares a capture. Packets before [`Taps::show`] are queued.
     pub(crate) fn new(layout: &Layout, tap: &Tap, client: &UnixStream) -> Result<Self, String> {
         let seen = places(layout, tap)?;
         let begin = || -> Result<_, Error> {
@@ -52,41 +48,38 @@ impl Taps {
         let (mut capture, gate) = begin().map_err(|error| error.to_string())?;
         let mut places = HashMap::new();
         for (place, name) in seen {
-            // What is named twice is seen once.
+            // A capture point that is named twice is captured once.
             places.entry(place).or_insert_with(|| capture.interface(&name));
         }
         Ok(Self { places, capture: Mutex::new(Some(capture)), gate })
     }
 
-    /// Tells the client that the capture has begun, waits until it has seen enough, which it says by closing its side, and
-    /// writes what is left. To be called when all shards watch.
+    /// Confirms the capture to the client, waits until the client closes its writing side, and writes the
+    /// rest. To be called when all shards capture.
     pub(crate) fn show(&self, mut client: &UnixStream) {
-        // However a client goes away, that ends the capture.
+        // The capture ends however the client disconnects.
         let _ = write_line(&mut client, &Reply::Done);
         let _ = self.gate.send(());
         let _ = io::copy(&mut client, &mut io::sink());
-        // Taken first: a client may read as slowly as it likes, but not while the switch waits for the lock.
+        // Taken before it is finished: a client may read slowly, but the switch must not wait for the lock
+        // meanwhile.
         let capture = self.lock().take();
-        // If it cannot be written any more, the client knows.
+        // On a write error the client has disconnected.
         let _ = capture.map(Capture::finish);
     }
 
-    /// Whether anybody still looks.
     pub(crate) fn is_watched(&self) -> bool {
         self.lock().as_ref().is_some_and(|capture| !capture.has_stopped())
     }
 
-    /// The interface of a host's device, if it is looked at.
     pub(crate) fn port(&self, port: PortId) -> Option<u32> {
         self.places.get(&Place::Port(port)).copied()
     }
 
-    /// The interface of the beginning of a link, if it is looked at.
     pub(crate) fn edge(&self, edge: Edge) -> Option<u32> {
         self.places.get(&Place::Edge(edge)).copied()
     }
 
-    /// A packet was seen.
     pub(crate) fn see(&self, seen: &Sighting<'_>) {
         if let Some(capture) = self.lock().as_mut() {
             capture.packet(seen);
@@ -98,7 +91,7 @@ impl Taps {
     }
 }
 
-/// The places of a tap and their names: all hosts if it asks for nothing.
+/// The capture points of a tap and their names; all hosts for an empty tap.
 fn places(layout: &Layout, tap: &Tap) -> Result<Vec<(Place, String)>, String> {
     let port = |port: PortId| {
         let name = &layout.hosts[layout.ports[port].host].name;
@@ -123,9 +116,9 @@ fn places(layout: &Layout, tap: &Tap) -> Result<Vec<(Place, String)>, String> {
     Ok(places)
 }
 
-/// A connection over which nothing goes before the gate is open.
+/// A connection that blocks writes until the gate is open.
 struct Gated {
-    /// Until then.
+    /// The gate; `None` once open.
     opens: Option<mpsc::Receiver<()>>,
     stream: UnixStream,
 }
@@ -133,7 +126,7 @@ struct Gated {
 impl Write for Gated {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(opens) = self.opens.take() {
-            // It also opens when it goes, for then nobody waits for anything.
+            // A dropped sender also opens the gate.
             let _ = opens.recv();
         }
         self.stream.write(bytes)

@@ -1,7 +1,7 @@
-//! Faults that are active, and those to come.
+//! Active and scheduled faults.
 //!
-//! A thread of its own keeps the time. Whenever a fault begins or ends, the switch is told all that are active then, and
-//! hosts are killed, stopped, let go on, or lose their carrier.
+//! A separate thread waits for their times. When a fault begins or ends, it sends the active faults to the
+//! switch, and kills, stops or continues hosts, or sets their carriers.
 
 use std::{
     collections::BTreeMap,
@@ -21,23 +21,21 @@ use crate::{
     switch::{Handle, Order},
 };
 
-/// Keeps the time of faults.
 pub(crate) struct Timeline {
     layout: Arc<Layout>,
     hosts: Arc<Vec<Host>>,
     handle: Handle,
     plan: Mutex<Plan>,
-    /// The same as those of every shard.
+    /// The same catchments as in every shard.
     catchments: Mutex<Catchments>,
     changed: Condvar,
 }
 
-/// All faults that are not over.
 #[derive(Debug, Default)]
 struct Plan {
     faults: BTreeMap<u64, Planned>,
     last_number: u64,
-    /// What the switch and the hosts were last told.
+    /// The faults last applied to the switch and the hosts.
     told: Vec<u64>,
 }
 
@@ -50,7 +48,7 @@ struct Planned {
 }
 
 impl Timeline {
-    /// A timeline that begins with the faults of the world file. Somebody must [`Timeline::run`] it.
+    /// A timeline with the faults of the world file. A thread must call [`Timeline::run`].
     pub(crate) fn new(layout: Arc<Layout>, hosts: Arc<Vec<Host>>, handle: Handle) -> Self {
         let mut plan = Plan::default();
         for Timed { at, lasts, fault, effect } in layout.faults.clone() {
@@ -60,10 +58,11 @@ impl Timeline {
         Self { layout, hosts, handle, plan: Mutex::new(plan), catchments, changed: Condvar::new() }
     }
 
-    /// Plans a fault, at its time since the switch started or at once; its number, or what is wrong with it.
+    /// Schedules a fault at its time since the switch started, or starts it immediately. Returns its number,
+    /// or the reason why it is invalid.
     pub(crate) fn add(&self, fault: Fault) -> Result<u64, String> {
         let effect = self.layout.effect(&fault)?;
-        // Asked under the lock, so that nobody is told of a later moment first.
+        // Read under the lock, so that times are applied in order.
         let mut plan = self.lock();
         let now = self.handle.now();
         let at = fault.at.unwrap_or(now);
@@ -78,7 +77,7 @@ impl Timeline {
             return Err(format!("{MOST_FAULTS} faults are the limit; lift some"));
         }
         let number = plan.add(Planned { at, until, fault, effect });
-        // What begins at once has begun when this returns, or is not planned.
+        // A fault without a start time is active when this returns, or is discarded on failure.
         if let Err(error) = self.tell(&mut plan, now) {
             plan.faults.remove(&number);
             return Err(error.to_string());
@@ -87,7 +86,6 @@ impl Timeline {
         Ok(number)
     }
 
-    /// Ends a fault, or all; what is wrong if there is no such fault.
     pub(crate) fn lift(&self, number: Option<u64>) -> Result<(), String> {
         let mut plan = self.lock();
         match number {
@@ -100,8 +98,8 @@ impl Timeline {
         Ok(())
     }
 
-    /// The fault by which a host is killed or frozen now, as a phrase and with its number. In a city that is down programs
-    /// live on: only their packets vanish.
+    /// The fault that kills or freezes a host now: its number and a description. In a city that is down
+    /// programs continue; only their packets are dropped.
     pub(crate) fn host_down(&self, host: HostId) -> Option<(u64, String)> {
         let now = self.handle.now();
         let plan = self.lock();
@@ -112,7 +110,6 @@ impl Timeline {
         plan.faults.iter().find(is_down).map(|(&number, planned)| (number, planned.fault.to_string()))
     }
 
-    /// All faults that are not over.
     pub(crate) fn status(&self) -> Vec<FaultStatus> {
         let now = self.handle.now();
         let plan = self.lock();
@@ -127,12 +124,10 @@ impl Timeline {
         plan.faults.iter().map(describe).collect()
     }
 
-    /// Which site serves which city.
     pub(crate) fn catchments(&self) -> MutexGuard<'_, Catchments> {
         self.catchments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets faults begin and end in time, until the process ends.
     pub(crate) fn run(&self) -> io::Result<()> {
         let mut plan = self.lock();
         loop {
@@ -149,7 +144,7 @@ impl Timeline {
         }
     }
 
-    /// Makes the switch and the hosts what the faults of this moment make of them.
+    /// Applies the faults of this moment to the switch and the hosts.
     fn tell(&self, plan: &mut Plan, now: Duration) -> io::Result<()> {
         let active = plan.active(now);
         if active == plan.told {
@@ -171,7 +166,6 @@ impl Timeline {
         Ok(())
     }
 
-    /// Kills, stops and continues hosts, and takes and gives carriers.
     fn touch_hosts(&self, new: &[Effect], all: &[Effect], faults: &Faults) -> io::Result<()> {
         let is = |effect: &Effect, id: usize, wanted: HostDown| matches!(effect, Effect::Host { host, how } if *host == id && *how == wanted);
         let without_carrier = faults.without_carrier();
@@ -205,7 +199,6 @@ impl Plan {
         self.faults.iter().filter(is_active).map(|(&number, _)| number).collect()
     }
 
-    /// Which faults began and ended, of those that are active now and those that were.
     fn tell_log(&self, active: &[u64]) {
         for number in active.iter().filter(|number| !self.told.contains(number)) {
             let what = self.faults.get(number).map(|planned| planned.fault.to_string());
@@ -216,7 +209,6 @@ impl Plan {
         }
     }
 
-    /// When the next fault begins or ends.
     fn next_change(&self, now: Duration) -> Option<Duration> {
         let times = self.faults.values().flat_map(|planned| [Some(planned.at), planned.until]);
         times.flatten().filter(|&time| time > now).min()
@@ -229,5 +221,5 @@ impl Planned {
     }
 }
 
-/// Whoever has more is a program that forgets to lift them.
+/// Protects against a program that never lifts its faults.
 const MOST_FAULTS: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Makes the report of a scenario that was run.
+//! Builds the report of a completed scenario.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,10 +9,10 @@ use units::show::time;
 
 use crate::{kind, outcome::Outcome, plan::Plan};
 
-/// Makes the report of a scenario from its plan and its outcome.
+/// Builds the report of a scenario from its plan and its outcome.
 ///
 /// # Errors
-/// A side has no samples that make a distribution.
+/// A side has no samples that form a distribution.
 pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error> {
     let title = title(plan, outcome.partial);
     let mut doubts = outcome.doubts;
@@ -51,7 +51,8 @@ pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error
     })
 }
 
-/// The report's title. A partial run is marked in the title, so that the mark shows wherever the title does.
+/// The report's title. The title of a partial run contains a mark, so that each place that shows the title
+/// shows the mark.
 fn title(plan: &Plan, partial: Option<Partial>) -> String {
     match partial {
         Some(Partial { after_s, of_s }) => {

@@ -18,12 +18,10 @@ pub(crate) struct Check<'d> {
     pub document: &'d Document,
     pub layout: &'d Layout,
     pub seed: Option<Seed>,
-    /// The folder of the file.
     pub folder: &'d Path,
 }
 
 impl Check<'_> {
-    /// The output limit: as given, or the default.
     pub(crate) fn limit(&self, limit: Option<&Spanned<Bytes>>) -> Result<Bytes, Mistake> {
         let Some(limit) = limit else { return Ok(OUTPUT) };
         if (LEAST_OUTPUT.0..=MOST_OUTPUT.0).contains(&limit.get_ref().0) {
@@ -42,7 +40,6 @@ impl Check<'_> {
         base.wrapping_add(index as u64 + 1)
     }
 
-    /// A side's name.
     pub(crate) fn side(&self, side: &Spanned<String>) -> Result<String, Mistake> {
         let name = side.get_ref();
         if is_file_name(name) {
@@ -54,7 +51,6 @@ impl Check<'_> {
         Err(self.document.mistake(side.span(), message))
     }
 
-    /// Fails if a duration is zero.
     pub(crate) fn lasts(&self, duration: Duration, side: &Spanned<String>) -> Result<(), Mistake> {
         if duration.is_zero() {
             let message = "this has a duration of 0 s and would measure nothing; expected more than 0 s";
@@ -63,7 +59,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A command line with the path of the file's folder filled in; an empty one is a mistake.
+    /// A command line with the path of the file's folder filled in. An empty command line is an error.
     pub(crate) fn command(&self, command: &Spanned<Vec<String>>) -> Result<Vec<String>, Mistake> {
         if command.get_ref().is_empty() {
             let message = "expected a program and its arguments";
@@ -73,14 +69,14 @@ impl Check<'_> {
         Ok(command.get_ref().iter().map(|word| word.replace(DIR, &folder.to_string_lossy())).collect())
     }
 
-    /// Fails if what a host sends is for itself.
+    /// Fails if a host would send to itself.
     pub(crate) fn apart(&self, from: HostId, to: HostId, place: Range<usize>) -> Result<(), Mistake> {
         if from != to {
             return Ok(());
         }
         let name = &self.layout.hosts[from].name;
         let message = format!(
-            "\"{name}\" would send to itself, and that never leaves its kernel for the planet; name another host"
+            "\"{name}\" is both sender and receiver, whose traffic never leaves its kernel; name another host"
         );
         Err(self.document.mistake(place, message))
     }
@@ -109,7 +105,7 @@ impl Check<'_> {
         mistake(format!("the world has no host \"{name}\"{hint}"))
     }
 
-    /// The hosts of a list, each with its position in the file. "*" at the end of a name matches any rest.
+    /// The hosts of a list, each with its position in the file. "*" at the end of a name matches any suffix.
     pub(crate) fn hosts(
         &self,
         list: &Spanned<Vec<Spanned<String>>>,
@@ -134,7 +130,6 @@ impl Check<'_> {
         Ok(hosts)
     }
 
-    /// A host of the world.
     pub(crate) fn host(&self, name: &Spanned<String>) -> Result<HostId, Mistake> {
         self.layout.host(name.get_ref()).ok_or_else(|| {
             let hint = suggestion(name.get_ref(), self.host_names());
@@ -147,19 +142,18 @@ impl Check<'_> {
     }
 }
 
-/// Default limit of output: more than anybody reads of a log, and as much JSON as fits into memory easily.
+/// Default output limit: longer than a log that a person reads, and small enough for JSON in memory.
 const OUTPUT: Bytes = Bytes(8_000_000);
 
 /// One screen of text.
 const LEAST_OUTPUT: Bytes = Bytes(4000);
 
-/// Up to half of a log may be in memory; the JSON of a command, parsed, takes about thirty times its size.
+/// Up to half of a log may be in memory. The parsed JSON of a command takes about thirty times its size.
 const MOST_OUTPUT: Bytes = Bytes(256_000_000);
 
-/// Distance between the seeds of two runs: room for this many probes.
+/// Distance between the base seeds of two runs, and therefore the largest number of probes per run.
 const SEEDS_APART: u64 = 1_000_000;
 
-/// Whether a side's name can be used in a file name.
 fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=60).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with(['.', '-'])

@@ -1,4 +1,5 @@
-//! The clock of the runner, and of programs that run many scenarios. Nothing else in this crate reads a clock.
+//! The clock of the runner, and of programs that run many scenarios. No other module of this crate reads a
+//! clock.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Measures time since it was started.
+/// A stopwatch.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock(Instant);
 
@@ -25,12 +26,12 @@ impl Clock {
     }
 }
 
-/// The machine's monotonic clock, which all its programs share.
+/// The machine's monotonic clock. All processes on the machine share it.
 pub(crate) fn monotonic() -> Duration {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }
 
-/// Waits between two looks at programs, probes and the user's Ctrl-C.
+/// Waits between two polls of programs, probes and the user's Ctrl-C.
 pub fn pause() {
     std::thread::sleep(Duration::from_millis(20));
 }

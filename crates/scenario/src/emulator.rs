@@ -1,4 +1,4 @@
-//! The emulator's own error: how much of a sample, and of what a measurement took in all, may be the planet's doing.
+//! The emulator's own error: its bound for single samples, and for the duration of a whole measurement.
 
 use std::{
     collections::HashMap,
@@ -11,20 +11,19 @@ use claim::{Index, Journal, OwnError, Route, Service, Span, WAITS};
 use recording::Sample;
 use world::{HostId, Layout, Timed as TimedFault};
 
-/// What a planet held up while something was measured, and when each measurement ran.
+/// The journal of a planet, and the interval of each measurement.
 #[derive(Debug, Default)]
 pub(crate) struct Emulator {
     journal: Index,
     hosts: HashMap<IpAddr, HostId>,
-    /// The shortest round trip that a fault gave a link.
+    /// The shortest round trip that a fault assigned to a link.
     shortened: Option<Duration>,
     ran: Ran,
 }
 
-/// By the log of a measurement: when it began and ended, on the machine's monotonic clock.
+/// Start and end of each measurement on the machine's monotonic clock, by the log of the measurement.
 pub(crate) type Ran = HashMap<PathBuf, [Duration; 2]>;
 
-/// Samples of one host with the times at which they were measured.
 #[derive(Debug, Default)]
 pub(crate) struct Timed {
     samples: Vec<(Exchange, usize)>,
@@ -33,43 +32,42 @@ pub(crate) struct Timed {
     has_unknown: bool,
 }
 
-/// With whom a sample was exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Peer {
-    /// Its address; absent: anybody.
+    /// Its address; `None` matches all peers.
     pub address: Option<IpAddr>,
-    /// What for; absent: anything.
+    /// The service; `None` matches all services.
     pub service: Option<Service>,
 }
 
-/// What a sample was, and when.
+/// The value and the interval of a sample.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchange {
     pub value_ms: f64,
-    /// At least so many are in the value.
+    /// Minimum number of round trips in the value.
     pub round_trips: u32,
-    /// When it was measured, since the recording's start.
+    /// Start and end of the sample, relative to the recording's start.
     pub span_ns: [u64; 2],
-    /// Times in it in which one round trip was waited for, be it sent again after a loss. One that did not happen is empty.
+    /// Intervals within the sample, each with a wait for one round trip, including retransmissions. A wait
+    /// that did not occur is empty.
     pub waits_ns: [[u64; 2]; WAITS],
 }
 
-/// What is known of exchanges between a host and a peer.
+/// The journal entries for exchanges between a host and a peer.
 struct Exchanges<'e> {
     route: Route<'e>,
-    /// The shortest round trip that they can take.
+    /// The shortest possible round trip between them.
     least_rtt_ns: u64,
 }
 
 impl Emulator {
-    /// `faults` are those that happened while it was measured.
+    /// `faults` are the faults that occurred during the measurement.
     pub(crate) fn new(layout: &Layout, faults: &[TimedFault], journal: Journal, ran: Ran) -> Self {
         let hosts = layout.addresses().into_iter().map(|(address, port)| (address, layout.ports[port].host));
         let shortened = faults.iter().filter_map(|fault| fault.fault.rtt).min();
         Self { journal: journal.into(), hosts: hosts.collect(), shortened, ran }
     }
 
-    /// What is known of exchanges between a host and a peer.
     fn exchanges(&self, layout: &Layout, host: &str, peer: Peer) -> Exchanges<'_> {
         let other = peer.address.and_then(|address| self.hosts.get(&address).copied());
         let name = other.map(|other| layout.hosts[other].name.as_str());
@@ -78,7 +76,7 @@ impl Emulator {
         Exchanges { route, least_rtt_ns: least_ns.iter().sum() }
     }
 
-    /// How much of each sample may be the emulator's, in ms; `None` if it is not known when each was measured.
+    /// The bound of the emulator's error in each sample, in ms; `None` if the time of a sample is unknown.
     pub(crate) fn errors(
         &self,
         layout: &Layout,
@@ -106,7 +104,7 @@ impl Emulator {
         Some(errors)
     }
 
-    /// The shortest way from a host to another, or to any other, and the shortest way back.
+    /// The shortest one-way delay from a host to another host (or to any other), and the shortest one back.
     fn shortest_ways(&self, layout: &Layout, host: &str, other: Option<HostId>) -> [Duration; 2] {
         let Some(host) = layout.host(host) else { return [Duration::ZERO; 2] };
         let others = match other {
@@ -121,7 +119,7 @@ impl Emulator {
         ways.reduce(|[a, b], [there, back]| [a.min(there), b.min(back)]).unwrap_or_default()
     }
 
-    /// The error of what a measurement says it took, if it is known when it ran.
+    /// The bound of the emulator's error in the duration of a measurement, if its interval is known.
     pub(crate) fn of_whole(
         &self,
         layout: &Layout,
@@ -141,12 +139,10 @@ impl Emulator {
 }
 
 impl Timed {
-    /// A sample of which it is not known when it was measured.
     pub(crate) fn push_unknown(&mut self) {
         self.has_unknown = true;
     }
 
-    /// A sample that was exchanged with a peer.
     pub(crate) fn push(&mut self, sample: Exchange, peer: Peer) {
         let peers = &mut self.peers;
         let peer = *self.numbers.entry(peer).or_insert_with(|| {
@@ -158,21 +154,19 @@ impl Timed {
 }
 
 impl Peer {
-    /// Anybody, for anything.
     pub(crate) const ANY: Self = Self { address: None, service: None };
 
-    /// A TCP server.
     pub(crate) fn tcp(server: SocketAddr) -> Self {
         Self { address: Some(server.ip()), service: Some(Service::tcp(server.port())) }
     }
 
-    /// A host that is pinged.
     pub(crate) fn ping(address: IpAddr) -> Self {
         Self { address: Some(address), service: Some(Service::PING) }
     }
 }
 
-/// Writes into a recording how much of each of its values may be the emulator's. `has_value` tells which samples have one.
+/// Adds the bound of the emulator's error to each value of a recording. `has_value` selects the samples with
+/// a value.
 pub(crate) fn note(
     path: &Path,
     errors_ms: &[f64],
@@ -186,7 +180,7 @@ pub(crate) fn note(
     })
 }
 
-/// Of a long exchange with many wake-ups few take longer than in this share of the cases.
+/// The quantile of the wake-up time for a long exchange with many wake-ups.
 const ORDINARY: f64 = 0.9;
 
 fn nanoseconds(time: Duration) -> u64 {

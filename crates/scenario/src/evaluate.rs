@@ -1,4 +1,4 @@
-//! Turns the files that a run wrote into its outcome: reads them and judges the claims.
+//! Reads the files that a run wrote, judges the claims, and returns the outcome.
 
 use std::fs;
 
@@ -15,7 +15,6 @@ use crate::{
     plan::Plan,
 };
 
-/// Reads the results of a run and judges its claims.
 pub(crate) fn evaluate(
     plan: &Plan,
     fidelity: Fidelity,
@@ -76,7 +75,6 @@ pub(crate) fn evaluate(
     Ok(outcome)
 }
 
-/// The machine on which the scenario ran.
 fn machine() -> Vec<(String, String)> {
     let read = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned()).ok();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,4 +1,4 @@
-//! The scenario file as it is written. The format is in `docs/scenario.md`.
+//! The scenario file as deserialized. The format is in `docs/scenario.md`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,6 @@ use world::file::{Access, Anycast, City, Fault, Host, Link, Settings, Visitors};
 
 use crate::kind::{Tables, command, kv, ping, probe, speed, transfer};
 
-/// A scenario file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -54,7 +53,6 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Takes the tables of measurements out of the file.
     pub(crate) fn take_tables(&mut self) -> Tables {
         Tables {
             probe: std::mem::take(&mut self.probe),
@@ -67,19 +65,16 @@ impl File {
     }
 }
 
-/// What the scenario is about.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct About {
-    /// The report's title.
     pub title: String,
     /// One or two sentences on the question.
     pub summary: Option<String>,
     /// A world file in the same folder, instead of tables of the world in this file.
     pub world: Option<Spanned<String>>,
-    /// How much output of each program is kept: the first half and the last half.
+    /// The output limit of each program: the first half and the last half are kept.
     pub log_limit: Option<Spanned<Bytes>>,
-    /// The metric of claims and report.
     #[serde(default = "default_metric")]
     pub metric: recording::Metric,
 }
@@ -88,7 +83,6 @@ fn default_metric() -> recording::Metric {
     recording::Metric::Ttfb
 }
 
-/// The page that a person opens.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Page {
@@ -102,67 +96,64 @@ impl Default for Page {
     }
 }
 
-/// What is done in the run's folder before there are hosts.
+/// A command that runs in the run's folder before the hosts are created.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prepare {
-    /// The program and its arguments; "longhaul" is this program.
     pub run: Spanned<Vec<String>>,
 }
 
-/// A program that runs in a host while the scenario measures.
+/// A program that runs in a host during the measurements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
     pub host: Spanned<String>,
-    /// The program and its arguments; "longhaul" is this program.
     pub run: Spanned<Vec<String>>,
-    /// Measuring starts when it listens on this TCP port.
+    /// The measurements start when the program listens on this TCP port.
     pub ready: Option<u16>,
 }
 
-/// A statement about the result. Its values have the unit of its subject.
+/// A claim about the result. Its values are in the unit of its subject.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// The statement as people read it.
+    /// The statement in words.
     pub claim: Spanned<String>,
-    /// Its subject: "request.p50", "transfer.stall".
     pub at: Spanned<String>,
-    /// The side that is faster ...
+    /// The faster side.
     pub faster: Option<Spanned<String>>,
-    /// Or the side that has fewer ...
+    /// The side with the lower count.
     pub fewer: Option<Spanned<String>>,
-    /// ... than this one ...
+    /// The other side of `faster` or `fewer`.
     pub than: Option<Spanned<String>>,
-    /// ... by more than this: a value, or a multiple such as "3x".
+    /// The required difference: a value, or a multiple such as "3x".
     pub by: Option<Spanned<String>>,
-    /// Or: the side that ...
+    /// The side of a limit.
     pub side: Option<Spanned<String>>,
-    /// ... stays below this ...
+    /// Upper limit.
     pub below: Option<Spanned<String>>,
-    /// ... or above this ...
+    /// Lower limit.
     pub above: Option<Spanned<String>>,
-    /// ... or is exactly this.
+    /// The exact value.
     pub is: Option<Spanned<String>>,
 }
 
-/// The scenario without what it shows: some of its claims must fail.
+/// A variant of the scenario without the property under test: some of its claims must fail.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mutant {
-    /// What it is without, as people read it.
+    /// A description of the removed property.
     pub without: String,
-    /// The claims that must fail, as their `claim` has them.
+    /// The `claim` texts of the claims that must fail.
     pub fails: Spanned<Vec<Spanned<String>>>,
     pub change: Spanned<Vec<Change>>,
 }
 
-/// A text of the scenario, or of a file beside it, in the place of another.
+/// A text substitution in the scenario, or in a file of its folder.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Change {
-    /// Which file, if not the scenario.
+    /// The file, if not the scenario.
     pub file: Option<Spanned<PathBuf>>,
     pub from: Spanned<String>,
     pub to: String,

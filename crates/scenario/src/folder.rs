@@ -13,26 +13,21 @@ use crate::{
     program::{Job, Program},
 };
 
-/// The folder of a run.
 pub(crate) struct Folder<'f>(pub(crate) &'f Path);
 
 impl Folder<'_> {
-    /// The folder for output of programs.
     pub(crate) fn logs(&self) -> PathBuf {
         self.0.join("logs")
     }
 
-    /// The file that a measurement writes.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// The text of a file.
     pub(crate) fn text(&self, path: &Path) -> Result<String, Error> {
         fs::read_to_string(path).map_err(|source| Error::Access { path: path.to_owned(), source })
     }
 
-    /// The jobs of programs, in order.
     pub(crate) fn programs(&self, programs: &[Program], log_limit: Bytes) -> Vec<Job> {
         let job = |(index, program): (usize, &Program)| Job {
             host: program.host.clone(),
@@ -44,24 +39,22 @@ impl Folder<'_> {
         programs.iter().enumerate().map(job).collect()
     }
 
-    /// A command line with the path of this folder filled in.
     pub(crate) fn placed(&self, command: &[String]) -> Vec<String> {
         let out = absolute(self.0);
         command.iter().map(|word| word.replace(OUT, &out.to_string_lossy())).collect()
     }
 
-    /// The file for the output of a job.
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.logs().join(format!("{name}.log"))
     }
 }
 
-/// A path that means the same wherever a program is started.
+/// An absolute path, which does not depend on the working directory of a program.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Names; of many only the first few.
+/// A list of names, truncated after [`FEW`].
 pub(crate) fn some(names: &[&str]) -> String {
     let shown = names[..names.len().min(FEW)].join(", ");
     if names.len() > FEW { format!("{shown} and {} more", names.len() - FEW) } else { shown }
@@ -72,7 +65,6 @@ pub(crate) fn turn(after: Option<&Spanned<String>>) -> String {
     after.map_or_else(String::new, |side| format!(", after {}", side.get_ref()))
 }
 
-/// A command line.
 pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
@@ -83,5 +75,5 @@ pub const DIR: &str = "{dir}";
 /// Placeholder for the run's folder in the arguments of a program or a command.
 pub const OUT: &str = "{out}";
 
-/// How many names of hosts are shown.
+/// Maximum number of host names to list.
 const FEW: usize = 12;

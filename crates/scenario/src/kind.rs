@@ -1,8 +1,8 @@
-//! The kinds of measurement. Each has one file: the table in the scenario file, its checks, the job that measures,
-//! how the result is read, which subjects claims can use, and what is shown.
+//! The kinds of measurement. Each has one file with the table in the scenario file, its checks, the job that
+//! measures, the reader of the result, the subjects for claims, and the figures.
 //!
-//! A new kind is added here, line by line, and in [`crate::file::File`], which names its table. No other code depends
-//! on single kinds: the code that runs, judges and shows them uses [`Measures`], [`Findings`] and
+//! A new kind needs a line in each list of this file, and a table in [`crate::file::File`]. No other code
+//! depends on single kinds: the code that runs, judges and displays them uses [`Measures`], [`Findings`] and
 //! [`report::figures::Figures`].
 
 use claim::{Source, Subject};
@@ -23,7 +23,7 @@ pub(crate) mod probe;
 pub(crate) mod speed;
 pub(crate) mod transfer;
 
-/// A measurement with every name in it checked.
+/// A measurement with all names checked.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "a scenario has a handful of them")]
 pub enum Measurement {
@@ -41,7 +41,6 @@ pub enum Measurement {
     Command(command::Command),
 }
 
-/// The tables of a scenario file.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     pub probe: Vec<probe::Table>,
@@ -65,7 +64,6 @@ impl Measurement {
         }
     }
 
-    /// Its interface for the runner.
     pub(crate) fn measures(&self) -> &dyn Measures {
         match self {
             Self::Probe(probe) => probe,
@@ -78,7 +76,6 @@ impl Measurement {
     }
 }
 
-/// Checks all measurements of a file.
 pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measurement>, Mistake> {
     let mut all = Vec::new();
     all.extend(probe::check(check, &tables.probe)?.into_iter().map(Measurement::Probe));
@@ -90,12 +87,10 @@ pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measuremen
     Ok(all)
 }
 
-/// Servers that the measurements need.
 pub(crate) fn programs(all: &[Measurement]) -> Vec<Program> {
     [transfer::servers(&transfers(all)), speed::servers(&speeds(all))].concat()
 }
 
-/// The subject of this name: "transfer.stall".
 pub(crate) fn subject(name: &str) -> Result<Subject, String> {
     let kinds =
         [probe::subject, transfer::subject, ping::subject, speed::subject, kv::subject, command::subject];
@@ -106,7 +101,6 @@ pub(crate) fn subject(name: &str) -> Result<Subject, String> {
     })
 }
 
-/// Reads the results of all measurements.
 pub(crate) fn read(
     all: &[Measurement],
     reading: &Inputs<'_>,
@@ -122,7 +116,7 @@ pub(crate) fn read(
     ])
 }
 
-/// The lists of `result.json` with measured results: the kind of each, and the schema of its elements.
+/// The lists of `result.json` with measured results, and the schema of their elements.
 pub fn lists() -> [List; 5] {
     [
         List::of::<probe::Outages>(

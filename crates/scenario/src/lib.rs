@@ -1,13 +1,13 @@
-//! Scenarios: a world, programs on it, faults on a timeline, measurements, and claims that hold or do not.
+//! Scenarios: a world, programs in its hosts, faults on a timeline, measurements, and claims.
 //!
 //! - [`Plan`]: start here. Reads a scenario file and checks every name in it before anything is started.
-//! - [`run`]: brings the planet up, starts the programs, measures, and takes it all down.
-//! - [`Outcome`]: what was measured, whether the claims hold, and how faithful the planet was. [`report()`] makes a report of it.
-//! - [`Measurement`]: one of the kinds of measurement. Each has a file in `kind/`; [`lists`] tells where in a report
-//!   they are.
+//! - [`run`]: starts the planet and the programs, measures, and stops everything.
+//! - [`Outcome`]: results, judged claims, and the planet's fidelity. [`report()`] builds a report from it.
+//! - [`Measurement`]: one kind of measurement. Each kind has a file in `kind/`; [`lists`] names their lists
+//!   in a report.
 //!
-//! Everything that a scenario does in a host goes through `longhaul lab exec`, and it measures with `longhaul probe`,
-//! `transfer` and `ping`, or with any program that prints JSON: you can repeat each step on the command line.
+//! All programs in hosts are started by `longhaul lab exec`. The measurements use `longhaul probe`,
+//! `transfer` and `ping`, or any program that prints JSON. Each step can be repeated on the command line.
 
 mod assemble;
 mod check;

@@ -10,22 +10,22 @@ use crate::measurement::ResultEntry;
 pub struct Outcome {
     /// One entry for each side whose requests were measured, in the order of the file.
     pub sides: Vec<SideInput>,
-    /// The result of each measurement, or of the measurements of a side.
+    /// The results, per measurement or per side.
     pub measured: Vec<ResultEntry>,
-    /// The same as charts and tables, one document for each kind of measurement.
+    /// The same results as charts and tables, one document for each kind of measurement.
     pub experiments: Vec<Figures>,
-    /// The claims, judged.
+    /// The judged claims.
     pub claims: Vec<Judgement>,
     /// The faults.
     pub faults: Vec<FaultMark>,
-    /// How faithful the planet was.
+    /// The fidelity of the planet.
     pub fidelity: Fidelity,
     /// When measuring started, RFC 3339.
     pub start: Option<String>,
-    /// How much was measured, if the run was interrupted. Then no claim is judged.
+    /// The measured part of a run that was interrupted. Its claims are not judged.
     pub partial: Option<Partial>,
-    /// Reasons to doubt the outcome, besides the planet's fidelity and the doubts of the sides.
+    /// Reasons to doubt the outcome, in addition to the planet's fidelity and the doubts of the sides.
     pub doubts: Vec<Doubt>,
-    /// The conditions of the measurement, in the order to show them.
+    /// The conditions of the measurement, in display order.
     pub conditions: Vec<(String, String)>,
 }

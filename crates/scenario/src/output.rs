@@ -1,8 +1,8 @@
-//! Keeps the output of a process in a file of bounded size: the beginning and the end, with a note of how much is
-//! missing between.
+//! Writes the output of a process to a file of bounded size: the beginning and the end, with a note about the
+//! size of the omitted part.
 //!
-//! A program that writes in a loop fills a disk in minutes. The first half of the limit is written to the file at
-//! once. Of the rest, the last half of the limit is kept in memory and written when the output ends.
+//! A program that writes in a loop fills a disk in minutes. The first half of the limit is written to the
+//! file immediately. The last half of the limit is kept in memory and written when the output ends.
 
 use std::{
     collections::VecDeque,
@@ -19,12 +19,10 @@ use units::{Bytes, show};
 
 use crate::error::Error;
 
-/// Which part of an output is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// The beginning and the end, for people.
     Ends(Bytes),
-    /// The beginning: for data that is useless unless it is whole.
+    /// The beginning, for data that is useless unless complete.
     Whole(Bytes),
 }
 
@@ -42,7 +40,7 @@ impl Keep {
     }
 }
 
-/// The output of a process, which goes to a file. Clones share it.
+/// The output of a process, which is written to a file. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
@@ -56,21 +54,19 @@ struct Shared {
     ended: Condvar,
 }
 
-/// The bytes so far.
 #[derive(Debug)]
 struct Store {
     file: File,
     keep: Keep,
-    /// Bytes received.
     came: u64,
     tail: VecDeque<u8>,
     has_ended: bool,
-    /// Why writing failed.
     failed: Option<io::ErrorKind>,
 }
 
 impl Output {
-    /// Creates the file, and the pipe whose output goes there. Nothing is read from the pipe before [`Self::listen`].
+    /// Creates the file, and the pipe whose output is written to it. The pipe is not read before
+    /// [`Self::listen`].
     pub(crate) fn create(path: &Path, keep: Keep) -> Result<(Self, PipeReader, PipeWriter), Error> {
         let failed = |source| Error::Access { path: path.to_owned(), source };
         let file = File::create(path).map_err(failed)?;
@@ -98,22 +94,19 @@ impl Output {
         Ok(())
     }
 
-    /// Whether an output that must be whole is longer than its limit.
     pub(crate) fn is_too_much(&self) -> bool {
         matches!(self.keep, Keep::Whole(_)) && self.shared.store().came > self.keep.limit()
     }
 
-    /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The limit.
     pub(crate) fn limit(&self) -> Bytes {
         Bytes(self.keep.limit())
     }
 
-    /// At most the last `most` bytes. Contains everything that a writer wrote if it ended before this call.
+    /// At most the last `most` bytes. Contains the whole output of a writer that ended before this call.
     pub(crate) fn end(&self, most: usize) -> Vec<u8> {
         drop(self.wait(SOON));
         let mut bytes = std::fs::read(&self.path).unwrap_or_default();
@@ -125,7 +118,7 @@ impl Output {
         bytes.split_off(bytes.len().saturating_sub(most))
     }
 
-    /// Waits for the end of the output, which nobody writes to any more, and returns what is missing in it. `name` is
+    /// Waits for the end of the output, after all writers have ended, and returns the missing part. `name` is
     /// the name of the file.
     pub(crate) fn conclude(&self, name: &str) -> Option<Doubt> {
         let (store, name) = (self.wait(AT_LAST), name.to_owned());
@@ -139,7 +132,6 @@ impl Output {
         })
     }
 
-    /// Waits for the end, at most this long.
     fn wait(&self, most: Duration) -> MutexGuard<'_, Store> {
         let waited =
             self.shared.ended.wait_timeout_while(self.shared.store(), most, |store| !store.has_ended);
@@ -175,7 +167,6 @@ impl Store {
         self.tail.extend(bytes);
     }
 
-    /// Writes the end after the beginning.
     fn finish(&mut self) {
         let kept = self.keep.head() + self.tail.len() as u64;
         if matches!(self.keep, Keep::Ends(_)) && self.came > kept {
@@ -196,24 +187,25 @@ impl Store {
     }
 }
 
-/// How much is read at once: as much as a pipe holds.
+/// Read size: the capacity of a pipe.
 const BUFFER: usize = 64 * 1024;
 
 /// Enough for a thread that only reads.
 const STACK: usize = 128 * 1024;
 
-/// When a process has ended, everything it wrote is in the pipe; this is the time for our thread to read it. A child
-/// that the process left running may hold the pipe open as long as the planet lives.
+/// When a process has ended, its whole output is in the pipe; this is the time for the reader thread to drain
+/// it. A child that the process left running may hold the pipe open until the planet stops.
 const SOON: Duration = Duration::from_millis(200);
 
-/// All writers are gone, so this is time for the disk.
+/// All writers have ended, so this is time for the disk.
 const AT_LAST: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The text of the file after these writes (separated by bars), the doubt, and whether it is too much.
+    /// The text of the file after these writes (separated by bars), the doubt, and whether the output exceeds
+    /// the limit.
     fn kept(keep: Keep, writes: &str) -> (String, Option<String>, bool) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.log");
@@ -242,7 +234,7 @@ mod tests {
             assert_eq!(text, "abcd\n[6 B are left out here]\nklmn");
             assert_eq!(
                 said.as_deref(),
-                Some("x.log: of 14 B that were printed the first and the last 4 B are kept.")
+                Some("x.log: of 14 B of output the first and the last 4 B are kept.")
             );
         }
     }
@@ -262,7 +254,7 @@ mod tests {
             Output::create(&folder.path().join("x"), Keep::Ends(Bytes(8))).unwrap();
         kept.listen(reader).unwrap();
         writer.write_all(b"abcdefghijklmn").unwrap();
-        // Until the thread has read everything in the pipe.
+        // Until the thread has drained the pipe.
         while kept.shared.store().came < 14 {
             thread::yield_now();
         }
@@ -283,7 +275,7 @@ mod tests {
             assert!(kept.shared.store().tail.capacity() <= 1_100_000);
         }
         drop(writer);
-        assert!(kept.conclude("x").unwrap().to_string().starts_with("x: of 100 MB that were printed"));
+        assert!(kept.conclude("x").unwrap().to_string().starts_with("x: of 100 MB of output"));
         assert!(path.metadata().unwrap().len() < 1_000_100);
     }
 }

@@ -1,4 +1,4 @@
-//! A scenario after all its names were checked: what will be run.
+//! A scenario with all names checked, ready to run.
 
 use std::{path::Path, time::Duration};
 
@@ -23,7 +23,7 @@ mod order;
 
 pub use mutants::{Change, Mutant};
 
-/// What will be run.
+/// A checked scenario.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The file's name without its extension.
@@ -34,7 +34,7 @@ pub struct Plan {
     pub summary: Option<String>,
     /// The metric of claims and report.
     pub metric: Metric,
-    /// The page that a person opens.
+    /// The page model.
     pub page: Page,
     /// The world, without its faults.
     pub world: World,
@@ -42,26 +42,26 @@ pub struct Plan {
     pub layout: Layout,
     /// Notes for the user about the files that were read.
     pub notes: Vec<String>,
-    /// What is done before there are hosts, in order: programs with their arguments.
+    /// Commands to run before the hosts are created, in order: programs with their arguments.
     pub prepare: Vec<Vec<String>>,
-    /// The programs of the file, then those that its measurements need.
+    /// The programs of the file, followed by the servers of its measurements.
     pub programs: Vec<Program>,
     /// The measurements, by kind and then in the order of the file.
     pub measurements: Vec<Measurement>,
-    /// How much output of each program is kept.
+    /// The output limit of each program.
     pub log_limit: Bytes,
-    /// How long all of it takes according to the file.
+    /// The total duration according to the file.
     pub duration: Duration,
-    /// The faults of the world and of the scenario, ordered by time since measuring started.
+    /// The faults of the world and of the scenario, ordered by time since the measurements started.
     pub faults: Vec<Timed>,
     /// The claims.
     pub claims: Vec<Claim>,
-    /// Copies in which some of the claims must fail.
+    /// Variants in which some of the claims must fail.
     pub mutants: Vec<Mutant>,
 }
 
 impl Plan {
-    /// Reads a scenario file and its world file, if it names one. Starts nothing.
+    /// Reads a scenario file, and the world file that it refers to. Starts nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::read_with(path, None)
     }
@@ -74,7 +74,7 @@ impl Plan {
             .file_stem()
             .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let (mut world, mut layout, notes) = read_world(&mut file, path, &mut document, seed)?;
-        // The times of faults in a world file count from the start of the measurements, like all others.
+        // The times of faults in a world file are relative to the start of the measurements, like all others.
         world.faults.clear();
         let mut faults = std::mem::take(&mut layout.faults);
 
@@ -128,7 +128,7 @@ impl Plan {
         })
     }
 
-    /// Whether a fault has killed the programs in a host by this time since measuring started.
+    /// Whether a fault has killed the programs in a host by this time since the measurements started.
     pub fn is_killed(&self, host: &str, elapsed: Duration) -> bool {
         let kills = |fault: &Timed| match fault.effect {
             Effect::Host { host: killed, how: HostDown::Killed } => self.layout.hosts[killed].name == host,
@@ -138,14 +138,13 @@ impl Plan {
     }
 }
 
-/// A program in a host of the world.
 fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Mistake> {
     check.host(&written.host)?;
     let (command, host) = (check.command(&written.run)?, written.host.into_inner());
     Ok(Program { host, command, ready: written.ready })
 }
 
-/// The world in the file, or the world file that it names; and notes for the user.
+/// The world in the file, or the referenced world file, and notes for the user.
 fn read_world(
     file: &mut File,
     path: &Path,

@@ -1,4 +1,5 @@
-//! `[[prepare]]`: what is done in the run's folder before there are hosts: certificates are issued, files are written that name the folder.
+//! `[[prepare]]`: commands that run in the run's folder before the hosts are created, for example to issue
+//! certificates or to write files that contain the folder's path.
 
 use std::{
     fs::{self, File},
@@ -13,7 +14,7 @@ use crate::{
     folder::{Folder, absolute},
 };
 
-/// Does them one after another; what fails ends the run.
+/// Runs the commands one after another. The first failure ends the run.
 pub(crate) fn prepare(
     commands: &[Vec<String>],
     longhaul: &Path,
@@ -66,12 +67,12 @@ fn one(
     }
 }
 
-/// A process that ends with whoever waits for it.
+/// A process that is killed when this value is dropped.
 struct Ending(Child);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -86,9 +87,9 @@ fn last_words(log: &Path) -> String {
 
 /// Enough for a message and its cause.
 const LAST_LINES: usize = 8;
-/// Where scripts find this program.
+/// The environment variable with the path of this program.
 const OWN: &str = "LONGHAUL";
-/// Whatever takes longer is to be done before the run.
+/// Longer work must be completed before the run.
 const WITHIN: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Programs in hosts, and their processes: started, watched, asked to end, with their output kept.
+//! Processes of programs in hosts: start, supervision, termination, and capture of the output.
 
 use std::{
     io,
@@ -18,37 +18,32 @@ use crate::{
     output::{Keep, Output},
 };
 
-/// A program that runs in a host while the scenario measures.
+/// A program that runs in a host during the measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
     /// The host.
     pub host: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The TCP port on which it must listen before measuring starts.
+    /// The TCP port on which it must listen before the measurements start.
     pub ready: Option<u16>,
 }
 
-/// A process to start.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Job {
-    /// The host.
     pub host: String,
     /// The program and its arguments; "longhaul" is this program.
     pub command: Vec<String>,
-    /// The file for its output.
     pub log: PathBuf,
-    /// How much output is kept.
     pub log_limit: Bytes,
-    /// Where its standard output goes instead, and the limit of that.
+    /// A separate file for its standard output, and the limit of that file.
     pub result: Option<(PathBuf, Bytes)>,
 }
 
-/// A process that runs in a host. Dropping it ends it.
+/// A process that runs in a host. Dropping it kills it.
 pub(crate) struct Process {
     /// Its name in messages: "longhaul serve in swift".
     pub what: String,
-    /// The host.
     pub host: String,
     child: Child,
     log: Output,
@@ -56,7 +51,6 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a job on a planet.
     pub(crate) fn start(longhaul: &Path, planet: &str, job: Job) -> Result<Self, Error> {
         let Job { host, command, log, log_limit, result } = job;
         let what =
@@ -78,7 +72,7 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors)
-            // A Ctrl-C goes to the runner, which ends measurements before the programs that they measure.
+            // The runner receives Ctrl-C alone, and ends measurements before the programs that they measure.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
@@ -90,18 +84,16 @@ impl Process {
         Ok(process)
     }
 
-    /// Its outputs.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
         [&self.log].into_iter().chain(&self.result)
     }
 
-    /// Asks it to end (SIGTERM).
+    /// Requests termination (SIGTERM).
     pub(crate) fn ask(&self) {
-        // It may have ended by itself; its pid stays its own until we wait for it.
+        // The process may have ended already; its pid is not reused until we wait for it.
         let _ = i32::try_from(self.child.id()).map(|id| kill(Pid::from_raw(id), Signal::SIGTERM));
     }
 
-    /// Fails if it has printed more than its limit.
     pub(crate) fn check_result(&self) -> Result<(), Error> {
         match &self.result {
             Some(result) if result.is_too_much() => {
@@ -111,17 +103,14 @@ impl Process {
         }
     }
 
-    /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         self.child.try_wait().map_err(|source| Error::Start { what: self.what.clone(), source })
     }
 
-    /// The error for its end.
     pub(crate) fn died(&self, status: ExitStatus) -> Error {
         Error::Ended { what: self.what.clone(), how: status.to_string(), last_words: self.last_words() }
     }
 
-    /// The end of its output, each line on its own line.
     pub(crate) fn last_words(&self) -> String {
         let end = self.log.end(LAST_BYTES);
         let text = String::from_utf8_lossy(&end);
@@ -133,7 +122,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The process dies here; its background children die with the planet. It may have ended by itself.
+        // This kills the process only; its background children are killed with the planet. The process may
+        // have ended already.
         let _: io::Result<()> = self.child.kill();
         let _ = self.child.wait();
     }
@@ -142,5 +132,5 @@ impl Drop for Process {
 /// Enough for a message and its cause.
 const LAST_LINES: usize = 8;
 
-/// As much of an endless line as a person reads.
+/// Bound for very long lines.
 const LAST_BYTES: usize = 4096;

@@ -1,4 +1,5 @@
-//! Runs a plan: planet up, programs, measurements and faults, planet down, judgement.
+//! Runs a plan: starts the planet and the programs, measures while faults occur, stops the planet, and judges
+//! the claims.
 
 use std::{
     fs,
@@ -34,32 +35,33 @@ mod measuring;
 /// Paths.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The folder for recordings and logs. Created if missing; recordings of the same name are replaced.
+    /// The folder for recordings and logs. Created if missing; existing recordings of the same name are
+    /// replaced.
     pub out: PathBuf,
     /// The `longhaul` program.
     pub longhaul: PathBuf,
 }
 
-/// What the runner is doing.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Progress {
-    /// Making the planet and starting programs.
+    /// Creating the planet and starting programs.
     Preparing,
     /// Measuring.
     Measuring {
-        /// Time since measuring started.
+        /// Time since the measurements started.
         elapsed: Duration,
-        /// The total.
+        /// The total duration.
         total: Duration,
     },
-    /// Asking measurements to end, because the user interrupted the run.
+    /// Ending the measurements after an interruption by the user.
     Ending,
     /// Reading the recordings.
     Evaluating,
 }
 
-/// Runs `plan`. `watch` is called many times a second and interrupts the run by breaking, which is an error. Call
-/// this from a thread that lives until it returns: the planet dies with that thread.
+/// Runs `plan`. `watch` is called many times a second. If it breaks, the run is interrupted and returns an
+/// error. Call this from a thread that lives until it returns: the planet dies with that thread.
 pub fn run(
     plan: &Plan,
     options: &Options,
@@ -68,9 +70,9 @@ pub fn run(
     perform(plan, options, Interruption::Fails, watch)
 }
 
-/// As [`run`], but a run that is interrupted while it measures has an outcome too: of everything measured until then
-/// ([`Outcome::partial`]). Measurements are asked to end in order, which takes a few seconds at most, and less if
-/// `watch` breaks again.
+/// As [`run`], but an interruption during the measurements returns an outcome with all results so far
+/// ([`Outcome::partial`]). The measurements are terminated in order, which takes a few seconds at most, and
+/// less if `watch` breaks again.
 pub fn run_until_interrupted(
     plan: &Plan,
     options: &Options,
@@ -79,7 +81,6 @@ pub fn run_until_interrupted(
     perform(plan, options, Interruption::EndsInOrder, watch)
 }
 
-/// What happens to a run that is interrupted while it measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Interruption {
     Fails,
@@ -103,7 +104,8 @@ fn perform(
 
     look(Progress::Preparing)?;
     prepare(&plan.prepare, &options.longhaul, &folder, || look(Progress::Preparing))?;
-    // Two runs of one scenario need two planets. A file's name may contain characters that a planet's cannot.
+    // Two runs of one scenario need two planets. A file's name may contain characters that are not allowed in
+    // the name of a planet.
     let plain: String =
         plan.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let name = format!("run-{plain}-{}", std::process::id());
@@ -121,12 +123,12 @@ fn perform(
     drop(stage);
     let (partial, fidelity, emulator) = performed.map_err(|error| match error {
         Error::Interrupted { .. } => error,
-        // What a planet takes with it is not to blame for its end.
+        // A process that died with the planet did not cause the failure.
         error => running.ended().map_or(error, |ending| ending.into_error(&name).into()),
     })?;
     drop(running);
 
-    // All programs end with the planet, so nobody writes any more.
+    // All programs end with the planet, so the outputs have no more writers.
     let cut = conclude(outputs, &options.out)?;
     if partial.is_none() {
         look(Progress::Evaluating)?;
@@ -136,7 +138,7 @@ fn perform(
     Ok(outcome)
 }
 
-/// Waits for the end of all outputs, and returns what is missing in them.
+/// Waits for the end of all outputs, and returns the missing parts.
 fn conclude(outputs: Vec<(String, Output)>, out: &Path) -> Result<Vec<Doubt>, Error> {
     let mut doubts = Vec::new();
     for (what, kept) in outputs {
@@ -149,19 +151,18 @@ fn conclude(outputs: Vec<(String, Output)>, out: &Path) -> Result<Vec<Doubt>, Er
     Ok(doubts)
 }
 
-/// A planet, and the programs on it.
 struct Stage<'p> {
     plan: &'p Plan,
     planet: &'p Planet,
     longhaul: &'p Path,
     interruption: Interruption,
     programs: Vec<Process>,
-    /// The name and output of every process that was started.
     outputs: Vec<(String, Output)>,
 }
 
 impl Stage<'_> {
-    /// Starts programs, measures, and asks the planet how faithful it was. If somebody wants an end: how much was measured.
+    /// Starts programs, measures, and reads the fidelity of the planet. If the run is interrupted, returns
+    /// the measured part.
     fn perform(
         &mut self,
         folder: &Folder<'_>,
@@ -185,7 +186,7 @@ impl Stage<'_> {
         Ok(process)
     }
 
-    /// Starts all programs, then waits until those with a port listen.
+    /// Starts all programs, then waits until the programs with a port listen.
     fn start_programs(
         &mut self,
         folder: &Folder<'_>,
@@ -218,8 +219,8 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Starts each measurement when its turn comes, and waits for all of them while faults happen. If the user
-    /// interrupts: how much was measured.
+    /// Starts each measurement when its dependency has ended, and waits for all of them while faults occur.
+    /// If the user interrupts the run, returns the measured part.
     fn measure(
         &mut self,
         folder: &Folder<'_>,
@@ -253,8 +254,9 @@ impl Stage<'_> {
         Ok((None, measuring.into_ran()))
     }
 
-    /// Asks measurements to end: they stop sending and wait for what is in flight. Those that take too long are asked
-    /// again, which makes them less patient, and ended at last. Returns how much was measured.
+    /// Terminates the measurements: they stop sending and wait for requests in flight. After a first timeout
+    /// they receive a second signal, which shortens this wait, and after a second timeout they are killed.
+    /// Returns the measured part.
     fn wind_up(
         &self,
         measuring: &mut Measuring,
@@ -277,8 +279,9 @@ impl Stage<'_> {
         Ok(Partial { after_s: elapsed.as_secs_f64(), of_s: self.plan.duration.as_secs_f64() })
     }
 
-    /// Prepares the start: hands the faults to the planet, and starts programs that wait until they ping, because
-    /// starting hundreds keeps the machine busy. Returns when measuring starts, with its clock and the time on the planet's clock.
+    /// Prepares the start. Sends the faults to the planet, and starts the ping programs early, because
+    /// starting hundreds of processes keeps the machine busy. Returns the start of the measurements, as a
+    /// runner clock and as time on the planet's clock.
     fn prepare(
         &mut self,
         folder: &Folder<'_>,
@@ -314,8 +317,8 @@ impl Stage<'_> {
     }
 }
 
-/// Whether a fault has killed the programs in a host. The planet's clock decides, which the faults keep: measuring started at `start` on it, and
-/// the runner's own clock some milliseconds later.
+/// Whether a fault has killed the programs in a host. The faults follow the planet's clock, so that clock
+/// decides: the measurements started at `start` on it, and some milliseconds later on the runner's clock.
 fn is_killed(
     plan: &Plan,
     planet: &Planet,
@@ -332,17 +335,18 @@ fn is_killed(
 /// Flows that a result lists.
 const FEW: usize = 10;
 
-/// How long a measurement that was asked to end may wait for answers in flight: for one lost SYN on a long path.
+/// How long a terminating measurement may wait for responses in flight: enough for one lost SYN on a long
+/// path.
 const IN_ORDER: Duration = Duration::from_secs(3);
 
-/// How long a measurement that was asked again may take to write its results.
+/// How long a measurement may take to write its results after the second signal.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// A program that takes longer than this to listen has a problem that more waiting does not solve.
 const READY_WITHIN: Duration = Duration::from_secs(15);
 
-/// Handing a fault to a planet takes some milliseconds, and a planet refuses faults in the past.
+/// Sending a fault to a planet takes some milliseconds, and a planet rejects faults in the past.
 const AHEAD: Duration = Duration::from_millis(500);
 
-/// A program takes some 20 ms of a slow processor to start.
+/// A program takes about 20 ms of a slow processor to start.
 const AHEAD_EACH: Duration = Duration::from_millis(25);

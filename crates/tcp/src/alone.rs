@@ -1,12 +1,13 @@
-//! Tests in a network namespace of their own: there all ports are free, and stay so.
+//! Runs tests in separate network namespaces, in which all ports are free.
 //!
-//! A port that somebody has bound is one that no other program of the namespace gets, whatever its addresses are. So tests
-//! that count ports would disturb each other, and every connection on the machine would disturb them.
+//! A port that one program has bound is unavailable to all other programs of the namespace, whatever its
+//! addresses are. Tests that count ports would disturb each other, and would be disturbed by every connection
+//! on the machine.
 
 use std::process::Command;
 
-/// Runs the test of this name (its path in the crate) again, alone in a network namespace with loopback up, and there its
-/// `body`. It takes root or user namespaces, and the programs `unshare` and `ip`.
+/// Runs the test with this name (its path in the crate) again in a new network namespace with loopback up,
+/// and executes `body` there. Needs root or user namespaces, and the programs `unshare` and `ip`.
 #[track_caller]
 pub(crate) fn alone(test: &str, body: impl FnOnce()) {
     if std::env::var_os(MARK).is_some() {
@@ -26,5 +27,5 @@ pub(crate) fn alone(test: &str, body: impl FnOnce()) {
     assert!(said.contains("1 passed"), "{test}: {said}{}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Set where a test is alone.
+/// Set inside the separate namespace.
 const MARK: &str = "LONGHAUL_TEST_IS_ALONE";

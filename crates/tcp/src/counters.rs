@@ -1,7 +1,9 @@
-//! The network namespace's counters (`/proc/net/netstat`, `/proc/net/snmp`) and TCP's memory (`/proc/net/sockstat`).
+//! The network namespace's counters (`/proc/net/netstat`, `/proc/net/snmp`) and TCP's memory
+//! (`/proc/net/sockstat`).
 //!
-//! Which counters there are depends on the kernel, so they go by the names in its own headers: `TcpExt` and `MPTcpExt` in
-//! the one file, `Tcp` and the rest of SNMP's in the other. One that a kernel does not have is absent, not 0.
+//! The set of counters depends on the kernel, so they are identified by the names in the file headers:
+//! `TcpExt` and `MPTcpExt` in one file, `Tcp` and the other SNMP tables in the other. A counter that the
+//! kernel lacks is absent, not 0.
 
 use std::{
     collections::BTreeMap,
@@ -14,42 +16,43 @@ use crate::{
     sys::page_bytes,
 };
 
-/// Counters by their kernel's names, of one table or several.
+/// Counters of one or several tables, by the kernel's names.
 pub type Counters = BTreeMap<String, u64>;
 
-/// The counters' files, kept open to be read again and again.
+/// The open files of the counters, for repeated reading.
 #[derive(Debug)]
 pub struct Source {
     files: [(&'static str, File); 3],
     text: String,
 }
 
-/// What can be read from one look.
+/// The values of one read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// `TcpExt` and `Tcp`, by name: no name is in both.
+    /// `TcpExt` and `Tcp`, by name. The names do not overlap.
     pub tcp: Counters,
     /// `MPTcpExt`.
     pub mptcp: Counters,
-    /// Memory of all TCP sockets of the machine, bytes. The kernel counts it in pages, and for all namespaces together.
+    /// Memory of all TCP sockets of the machine, bytes. The kernel counts pages, for all namespaces together.
     pub memory_bytes: Option<u64>,
 }
 
 impl Source {
-    /// The counters of the calling thread's network namespace, also when it goes to another later.
+    /// Opens the counters of the calling thread's network namespace. The thread may enter another namespace
+    /// later.
     pub fn open() -> Result<Self, Error> {
         let open = |path| File::open(path).doing(|| format!("open {path}")).map(|file| (path, file));
         Ok(Self { files: [open(NETSTAT)?, open(SNMP)?, open(SOCKSTAT)?], text: String::new() })
     }
 
-    /// Reads them.
+    /// Reads the counters.
     pub fn read(&mut self) -> Result<Reading, Error> {
         let mut reading = Reading::default();
         self.renew(&mut reading)?;
         Ok(reading)
     }
 
-    /// Reads them into an earlier reading, as [`Reading::renew`] has it.
+    /// Updates an earlier reading, as [`Reading::renew`] does.
     pub fn renew(&mut self, reading: &mut Reading) -> Result<Counters, Error> {
         let mut grown = Counters::new();
         for (path, file) in &mut self.files {
@@ -66,8 +69,9 @@ impl Source {
 }
 
 impl Reading {
-    /// Takes in what a file says, whichever of the three it is. What is not a counter's name or number is left out. Tells which
-    /// counters of `tcp` have grown since they were read last, and by how much: only these cost more than a look.
+    /// Updates the reading with the contents of one of the three files. Other lines and values are ignored.
+    /// Returns the counters of `tcp` that have increased since the last update, with the differences; this is
+    /// cheaper than a comparison of all counters.
     pub fn renew(&mut self, text: &str) -> Counters {
         let mut grown = Counters::new();
         for (name, now) in ["TcpExt", "Tcp"].into_iter().flat_map(|table| counters_of(text, table)) {
@@ -83,7 +87,7 @@ impl Reading {
         grown
     }
 
-    /// What has been counted since an earlier reading. What one of them does not have is absent.
+    /// Differences to an earlier reading. Counters that are missing in one of the readings are absent.
     pub fn since(&self, earlier: &Self) -> Counters {
         let grown =
             |(name, now): (&String, &u64)| Some((name.clone(), now.saturating_sub(*earlier.tcp.get(name)?)));
@@ -91,7 +95,7 @@ impl Reading {
     }
 }
 
-/// Notes what a counter stands at; where it stood before, if that is known.
+/// Stores a counter; returns its previous value, if known.
 fn put(counters: &mut Counters, name: &str, now: u64) -> Option<u64> {
     match counters.get_mut(name) {
         Some(before) => Some(std::mem::replace(before, now)),
@@ -99,8 +103,8 @@ fn put(counters: &mut Counters, name: &str, now: u64) -> Option<u64> {
     }
 }
 
-/// Two lines begin with a table's name: one of names, one of numbers. What is not a natural number, such as `MaxConn`, is no
-/// counter.
+/// Each table consists of two lines that begin with its name: one with names and one with numbers. Values
+/// other than natural numbers, such as `MaxConn`, are skipped.
 fn counters_of<'t>(text: &'t str, table: &str) -> impl Iterator<Item = (&'t str, u64)> {
     let of_table = |line: &'t str| line.strip_prefix(table)?.strip_prefix(':');
     let mut lines = text.lines().filter_map(of_table);
@@ -153,7 +157,7 @@ mod tests {
         assert_eq!(earlier.tcp, named(&[("PruneCalled", 7), ("TCPRcvCoalesce", 8)]));
     }
 
-    /// What each kernel wrote when five connections had been opened and closed, on 6.18 three.
+    /// The files of each kernel after five connections had been opened and closed; on 6.18 three.
     const CAPTURED: [(&str, u64, &str); 5] = [
         ("5.10", 5, include_str!("counters/captured/5.10.txt")),
         ("6.1", 5, include_str!("counters/captured/6.1.txt")),
@@ -180,13 +184,13 @@ mod tests {
             {
                 assert!(counter(name).is_some(), "{kernel} {name}");
             }
-            // `MaxConn` is -1. Packets of IP and UDP are not TCP's.
+            // `MaxConn` is -1. Packets of IP and UDP are not counters of TCP.
             assert_eq!(
                 (counter("MaxConn"), counter("InReceives"), counter("NoPorts")),
                 (None, None, None),
                 "{kernel}"
             );
-            // Linux 5.6 brought MPTCP and its counters; Debian's 5.10 was built without.
+            // Linux 5.6 introduced MPTCP and its counters; Debian's 5.10 was built without.
             assert_eq!(reading.mptcp.is_empty(), kernel == "5.10");
             assert!(reading.memory_bytes.is_some(), "{kernel}");
         }

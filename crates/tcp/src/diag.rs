@@ -1,7 +1,7 @@
-//! TCP sockets as the kernel lists them, with everything that it tells of each (sock_diag(7)).
+//! The kernel's list of TCP sockets with all their attributes (sock_diag(7)).
 //!
-//! - [`Diag`]: start here. All sockets of a network namespace, or one of them again and again.
-//! - [`Socket`]: what is told of one. Attributes that a kernel does not have are absent.
+//! - [`Diag`]: start here. Lists all sockets of a network namespace, or polls one of them.
+//! - [`Socket`]: one socket. Attributes that the kernel lacks are absent.
 
 mod message;
 mod multipath;
@@ -26,33 +26,33 @@ use crate::{
     sys,
 };
 
-/// The state of a connection (RFC 9293, section 3.3.2), and two of the kernel's own.
+/// The state of a connection (RFC 9293, section 3.3.2), with two additional states of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Both ends can send.
     Established = 1,
-    /// The first packet was sent and not answered yet.
+    /// The SYN was sent and has not been acknowledged.
     SynSent,
-    /// The first packet has come and was answered.
+    /// A SYN was received, and the SYN-ACK was sent.
     SynReceived,
-    /// This end has closed, and the peer does not know yet.
+    /// This end has sent a FIN, which is not acknowledged yet.
     FinWait1,
-    /// This end has closed, and the peer knows.
+    /// This end's FIN is acknowledged.
     FinWait2,
-    /// Both have closed, and the last acknowledgement may have been lost.
+    /// Both ends have closed, and the last acknowledgement may have been lost.
     TimeWait,
     /// No connection.
     Closed,
     /// The peer has closed, and this end has not.
     CloseWait,
-    /// Both have closed, this end last, and the peer does not know yet.
+    /// The peer closed first; this end's FIN is not acknowledged yet.
     LastAck,
-    /// Waits for connections.
+    /// A listening socket.
     Listen,
-    /// Both have closed at the same time.
+    /// Both ends have closed simultaneously.
     Closing,
-    /// As [`State::SynReceived`], before there is a socket.
+    /// As [`State::SynReceived`], before a socket exists.
     NewSynReceived,
 }
 
@@ -60,64 +60,66 @@ pub enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct States(u32);
 
-/// A TCP socket, and what the kernel tells of it.
+/// A TCP socket with the attributes that the kernel reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Socket {
-    /// By what the kernel finds it again.
+    /// The key for finding it again.
     pub key: Key,
-    /// This end.
+    /// The local address.
     pub local: SocketAddr,
-    /// The other end.
+    /// The remote address.
     pub remote: SocketAddr,
     /// Its state.
     pub state: State,
-    /// By this number the processes that have it open are found; 0: none has.
+    /// The inode, by which its processes are found; 0 if no process has it open.
     pub inode: u64,
     /// The user who opened it.
     pub uid: u32,
-    /// What runs: 0 no timer, 1 retransmission, 2 keep-alive or delayed acknowledgement, 3 `TIME_WAIT`, 4 window probe.
+    /// The running timer: 0 none, 1 retransmission, 2 keep-alive or delayed acknowledgement, 3 `TIME_WAIT`, 4
+    /// window probe.
     pub timer: u8,
-    /// Bytes received and not read by the application. Of a listening socket: connections that wait to be accepted.
+    /// Bytes received and not read by the application. For a listening socket: connections that wait to be
+    /// accepted.
     pub receive_queue: u32,
-    /// Bytes written by the application and not acknowledged. Of a listening socket: how many may wait.
+    /// Bytes written by the application and not acknowledged. For a listening socket: the limit of its queue.
     pub send_queue: u32,
-    /// What its TCP tells. Absent for sockets without, as in `TIME_WAIT`.
+    /// Its `tcp_info`. Absent for sockets without, such as in `TIME_WAIT`.
     pub info: Option<Info>,
     /// Its memory.
     pub memory: Option<Memory>,
-    /// Its congestion control.
+    /// The name of its congestion control.
     pub congestion: Option<String>,
-    /// What its congestion control tells.
+    /// The state of its congestion control.
     pub model: Option<Model>,
-    /// If it is a subflow of an MPTCP connection, that connection's token at this end.
+    /// For a subflow of an MPTCP connection, that connection's token at this end.
     pub mptcp_token: Option<u32>,
 }
 
-/// What the kernel finds a socket by: its family, addresses, device and cookie. Only good for the namespace it came from.
+/// The kernel's key of a socket: family, addresses, device and cookie. Only valid in the same namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     family: u8,
     id: [u8; 48],
 }
 
-/// Memory of a socket in bytes (`sk_meminfo`), kernel's metadata included.
+/// Memory of a socket in bytes (`sk_meminfo`), including the kernel's metadata.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     /// `r`: received, in order or not, and not read.
     pub rmem_alloc: u32,
-    /// `rb`: the most that may be.
+    /// `rb`: limit of the receive buffer.
     pub rcvbuf: u32,
-    /// `t`: on its way through this machine's own queues.
+    /// `t`: in this machine's own transmit queues.
     pub wmem_alloc: u32,
-    /// `tb`: the most that may be written and not acknowledged.
+    /// `tb`: limit of the send buffer.
     pub sndbuf: u32,
-    /// `f`: set aside for what comes next.
+    /// `f`: preallocated for further data.
     pub fwd_alloc: u32,
     /// `w`: written and not acknowledged.
     pub wmem_queued: u32,
     /// `o`: options and filters.
     pub optmem: u32,
-    /// `bl`: received while the application held the socket.
+    /// `bl`: received while the application held the socket lock.
     pub backlog: u32,
     /// `d`: packets dropped. Absent before Linux 4.8.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,14 +127,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of a socket of this process. None of a kernel that tells less than Linux 4.8.
+    /// The memory of a socket of this process. `None` on kernels older than Linux 4.8.
     pub fn of(socket: impl AsFd) -> Result<Option<Self>, Error> {
-        let numbers = sys::memory(socket).doing(|| "ask for a socket's memory".to_owned())?;
+        let numbers = sys::memory(socket).doing(|| "read a socket's memory".to_owned())?;
         Ok(message::memory(&numbers))
     }
 }
 
-/// What a congestion control tells of itself.
+/// The state of a congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
@@ -142,25 +144,25 @@ pub enum Model {
         bandwidth: u64,
         /// Its estimate of the round trip without queues, us.
         min_rtt_us: u32,
-        /// What it multiplies the pacing rate by, in 256ths.
+        /// The gain of the pacing rate, in 256ths.
         pacing_gain: u32,
-        /// What it multiplies the window by, in 256ths.
+        /// The gain of the congestion window, in 256ths.
         cwnd_gain: u32,
     },
-    /// Vegas, and those that tell the same: Illinois, Westwood, Veno, ...
+    /// Vegas, and algorithms with the same report: Illinois, Westwood, Veno, ...
     Vegas {
-        /// Whether it is at work.
+        /// Whether it is active.
         is_enabled: bool,
         /// Round trips measured since the latest decision.
         rounds: u32,
-        /// Of Vegas the least since it began, of others the mean or the latest, us.
+        /// For Vegas the minimum since it began, for others the mean or the latest, us.
         rtt_us: u32,
-        /// The least, of Vegas since its latest decision, us; 2147483647: none yet.
+        /// The minimum; for Vegas since its latest decision, us; 2147483647 if there is no measurement yet.
         min_rtt_us: u32,
     },
     /// DCTCP (RFC 8257).
     Dctcp {
-        /// Whether it is at work.
+        /// Whether it is active.
         is_enabled: bool,
         /// Whether the last segment was marked.
         is_marked: bool,
@@ -173,17 +175,17 @@ pub enum Model {
     },
 }
 
-/// A way to ask for the TCP sockets of the network namespace in which it was opened.
+/// A query socket for the TCP sockets of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Diag(Netlink);
 
 impl Diag {
-    /// Asks in the calling thread's network namespace from now on.
+    /// Opens it in the calling thread's network namespace.
     pub fn open() -> Result<Self, Error> {
         Netlink::open(NETLINK_SOCK_DIAG).map(Self).doing(|| "open a netlink socket".to_owned())
     }
 
-    /// Hands each socket in one of these states to `each`.
+    /// Calls `each` for each socket in one of these states.
     pub fn all(&self, states: States, mut each: impl FnMut(Socket)) -> Result<(), Error> {
         for family in FAMILIES {
             let request = request(family, IPPROTO_TCP, states, None);
@@ -193,12 +195,12 @@ impl Diag {
         Ok(())
     }
 
-    /// A socket that was seen before; none if it has gone.
+    /// The current state of a known socket; `None` if it no longer exists.
     pub fn again(&self, key: &Key) -> Result<Option<Socket>, Error> {
         let request = request(key.family, IPPROTO_TCP, States::ALL, Some(&key.id));
         let mut found = None;
         match self.0.ask(SOCK_DIAG_BY_FAMILY, Answer::One, &request, |message| found = socket(message)) {
-            // The other: its number was given to a new one.
+            // ESTALE: the same addresses belong to a new socket.
             Err(error) if [Some(libc::ENOENT), Some(libc::ESTALE)].contains(&error.raw_os_error()) => {
                 Ok(None)
             }
@@ -206,7 +208,7 @@ impl Diag {
         }
     }
 
-    /// The MPTCP connection with this token; none if it has gone, or the kernel has no MPTCP.
+    /// The MPTCP connection with this token; `None` if it no longer exists, or the kernel has no MPTCP.
     pub fn multipath(&self, token: u32) -> Result<Option<Multipath>, Error> {
         let mut found = None;
         let request = multipath::request(token);
@@ -214,7 +216,8 @@ impl Diag {
             found = Multipath::decode(message);
         });
         match answered {
-            // ENOENT: it has gone, or no module answers for MPTCP; EOPNOTSUPP: the kernel was built without.
+            // ENOENT: it no longer exists, or the MPTCP module is missing; EOPNOTSUPP: the kernel was built
+            // without MPTCP.
             Err(error) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&error.raw_os_error()) => {
                 Ok(None)
             }
@@ -222,24 +225,23 @@ impl Diag {
         }
     }
 
-    /// The connection between two addresses as this end sees it; none if there is none.
+    /// The connection between two addresses, as seen from this end; `None` if it does not exist.
     pub fn between(&self, local: SocketAddr, remote: SocketAddr) -> Result<Option<Socket>, Error> {
         let found = self.again(&Key::between(local, remote))?;
-        // Without a connection the kernel answers with the socket that listens there.
+        // Without a connection the kernel returns the listening socket of the local address.
         Ok(found.filter(|socket| socket.state != State::Listen && socket.remote.port() == remote.port()))
     }
 }
 
 impl Socket {
-    /// The socket in an answer of sock_diag: a `struct inet_diag_msg` and the attributes after it. None if it is cut off, or
-    /// of a state or family that TCP does not have. Attributes that make no sense are absent.
+    /// Decodes a reply of sock_diag: a `struct inet_diag_msg` and the attributes after it. `None` if it is
+    /// truncated, or has an invalid state or family. Invalid attributes are absent.
     pub fn decode(message: &[u8]) -> Option<Self> {
         socket(message)
     }
 }
 
 impl State {
-    /// The state that the kernel means by a number.
     pub(crate) fn of(number: u8) -> Option<Self> {
         Self::EVERY.into_iter().find(|state| *state as u8 == number)
     }
@@ -264,20 +266,20 @@ impl States {
     /// Every state.
     pub const ALL: Self = Self(0x1fff);
 
-    /// Those of connections: all but `TimeWait`, `Closed` and `Listen`.
+    /// The states of connections: all except `TimeWait`, `Closed` and `Listen`.
     pub const CONNECTED: Self = Self(0x1fff & !(1 << 6 | 1 << 7 | 1 << 10));
 
-    /// Those of connections, and those that wait for connections.
+    /// The states of connections, and listening sockets.
     pub const CONNECTED_OR_LISTENING: Self = Self(Self::CONNECTED.0 | 1 << 10);
 
-    /// Of these only.
+    /// Only these states.
     pub fn only(states: &[State]) -> Self {
         Self(states.iter().fold(0, |set, state| set | 1 << *state as u8))
     }
 }
 
 impl Key {
-    /// Of the connection between two addresses, whatever its cookie is.
+    /// The key of the connection between two addresses, with any cookie.
     pub(crate) fn between(local: SocketAddr, remote: SocketAddr) -> Self {
         message::key(local, remote)
     }

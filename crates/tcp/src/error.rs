@@ -1,4 +1,4 @@
-//! What can keep us from looking, and what to do about it.
+//! Errors of this crate, with remedies.
 
 // circle: an error names the version that it takes, and a version that cannot be read is an error.
 
@@ -6,42 +6,42 @@ use std::io;
 
 use crate::kernel::Version;
 
-/// Why the kernel could not be asked, or told.
+/// The reason why a query or an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The peer, or the caller that named it: an address that cannot be used.
     #[error("cannot {operation} {address}: {source}")]
     Address {
-        /// What was being done, such as "connect to".
+        /// The operation, such as "connect to".
         operation: &'static str,
         /// The address.
         address: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The caller: something that was written makes no sense.
+    /// The caller: invalid input.
     #[error("{what}")]
     Input {
-        /// What was written, and what is wrong with it.
+        /// The input and the problem.
         what: String,
-        /// What to write instead.
+        /// The expected input.
         remedy: String,
     },
     /// The environment: this kernel has no MPTCP.
     #[error("this kernel has no MPTCP; it takes Linux 5.6 or newer with CONFIG_MPTCP")]
     NoMptcp,
-    /// The caller: no such process, or it is somebody else's.
+    /// The caller: the process does not exist or belongs to another user.
     #[error("cannot look at process {pid}: {source}")]
     Process {
         /// Its number.
         pid: u32,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The environment: this kernel cannot do it.
+    /// The environment: this kernel lacks a feature.
     #[error("this kernel has no {feature}; it takes Linux {since} or newer")]
     Unsupported {
-        /// What it lacks.
+        /// The feature.
         feature: &'static str,
         /// The first version that has it.
         since: Version,
@@ -49,59 +49,58 @@ pub enum Error {
     /// The environment: an operation of the system failed.
     #[error("cannot {operation}: {source}")]
     System {
-        /// What was being done, and to what.
+        /// The operation and its object.
         operation: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// The remedy, where one is known.
+    /// The remedy, if known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Input { remedy, .. } => Some(remedy.clone()),
             Self::Process { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Some("it has ended, or never was: `ps -e` lists those that there are".to_owned())
+                Some("it has ended, or never existed: `ps -e` lists all processes".to_owned())
             }
             Self::Process { source, .. } | Self::System { source, .. } => (source.kind()
                 == io::ErrorKind::PermissionDenied)
-                .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),
+                .then(|| "run it as root, or as the owner of the network namespace".to_owned()),
             Self::NoMptcp | Self::Unsupported { .. } => None,
             Self::Address { operation, source, .. } => of_address(operation, source.kind()),
         }
     }
 }
 
-/// What helps when an address cannot be used.
 fn of_address(operation: &str, kind: io::ErrorKind) -> Option<String> {
     let remedy = match kind {
         _ if operation == "find" => {
             "name a host, or an address, and a port after it: example.com:5203, [2001:db8::1]:5203"
         }
         io::ErrorKind::ConnectionReset => {
-            "see why the program that listens there closes the connection at once"
+            "see why the program that listens there closes the connection immediately"
         }
         io::ErrorKind::AddrNotAvailable if operation == "connect to" => {
             "all ports towards it are in use: `ss -tan` shows them, also those in TIME-WAIT"
         }
-        io::ErrorKind::ConnectionRefused => "nobody listens there: start the server, or name another port",
+        io::ErrorKind::ConnectionRefused => "no server listens there: start it, or name another port",
         io::ErrorKind::AddrNotAvailable => "use an address of this host: `ip address` lists them",
         io::ErrorKind::AddrInUse => "end the program that uses it, which `ss -ltnp` shows, or name another",
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
-            "nothing answered: is the host up, and does a firewall let it through?"
+            "no response: is the host up, and does a firewall let it through?"
         }
         io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
-            "this host knows no way there: `ip route get ADDRESS` shows which it takes"
+            "this host has no route there: `ip route get ADDRESS` shows which it takes"
         }
         _ => return None,
     };
     Some(remedy.to_owned())
 }
 
-/// Adds what was being done to an error of the system: for callers that use the network namespace themselves, too.
+/// Adds the operation to an error of the system. Also for callers that use the network namespace themselves.
 pub trait Doing<T> {
-    /// An error of the system as [`Error::System`]. `operation` completes the sentence "cannot ...".
+    /// Converts to [`Error::System`]. `operation` completes the sentence "cannot ...".
     fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error>;
 }
 

@@ -1,12 +1,14 @@
-//! Why a connection is as fast as it is: what limits it, what says so, and the one change that would help.
+//! Explains the speed of a connection: the limiting factor, the evidence for it, and the one change that
+//! would help.
 //!
-//! - [`Observer`]: start here. Looks at connections for a while, and changes nothing.
-//! - [`judge`]: what follows from what it saw. Pure.
+//! - [`Observer`]: start here. Observes connections for a while, and changes nothing.
+//! - [`judge`]: the conclusions from an observation. Pure.
 //!
-//! A connection is judged from this end. The kernel counts for how long a sender was busy, and for how much of that the peer's
-//! window or its own send buffer held it; what held it for the rest, and what held a receiver, is told by the looks in
-//! between. Inside: `figures` are what follows from the looks alone, and `held` divides a sender's time. `sender`, `receiver`,
-//! `network` and `state` decide what limits; `limit` has a file for each: how it is recognised, its sentence and its advice.
+//! A connection is judged from this end. The kernel counts for how long a sender was busy, and for which part
+//! of that time the peer's window or the send buffer limited it. The samples in between show what limited it
+//! for the rest, and what limited a receiver. Internally, `figures` derives values from the samples, and
+//! `held` divides a sender's time. `sender`, `receiver`, `network` and `state` select the limit; `limit` has
+//! a file for each limit with its detection, its sentence and its advice.
 
 mod ceiling;
 mod evidence;
@@ -52,102 +54,103 @@ use crate::{
     settings::Settings,
 };
 
-/// What was seen of a network namespace.
+/// An observation of a network namespace.
 #[derive(Debug, Clone, Default)]
 pub struct Observation {
     /// The kernel.
     pub kernel: Option<Version>,
     /// The namespace's settings.
     pub settings: Settings,
-    /// The connections that were asked for.
+    /// The selected connections.
     pub connections: Vec<Seen>,
-    /// How many source ports each destination takes.
+    /// Number of source ports in use for each destination.
     pub ports: Vec<PortUse>,
-    /// The sockets that wait for connections.
+    /// The listening sockets.
     pub listeners: Vec<Listener>,
-    /// How many of the connections that were asked for have ended and wait for a minute (`TIME_WAIT`).
+    /// Number of selected connections that are in `TIME_WAIT`.
     pub ended: u64,
 }
 
-/// A connection, and what was seen of it.
+/// A connection with its samples.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// Looks at it, the first at the beginning, the last at the end. At least one.
+    /// Samples, the first at the beginning, the last at the end. At least one.
     pub looks: Vec<Look>,
-    /// Whether it had gone before the end.
+    /// Whether it closed before the end.
     pub has_closed: bool,
-    /// The process that has it open; none if we may not see it.
+    /// The process that has it open; `None` if it is inaccessible.
     pub process: Option<Process>,
-    /// What its program chose; none if we may not see it.
+    /// The socket options of its program; `None` if they are inaccessible.
     pub chosen: Option<Chosen>,
 }
 
-/// A connection at one moment.
+/// A sample of a connection.
 #[derive(Debug, Clone)]
 pub struct Look {
-    /// When, since the observation began.
+    /// Time since the start of the observation.
     pub at: Duration,
-    /// What the kernel told.
+    /// The state of the socket.
     pub socket: Socket,
-    /// Of a subflow: what the kernel told of its MPTCP connection.
+    /// For a subflow: the state of its MPTCP connection.
     pub multipath: Option<Multipath>,
 }
 
-/// Which end of the transfer this host is.
+/// The role of this host in the transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// More bytes left than came.
+    /// This end sent more bytes than it received.
     Sender,
-    /// More bytes came than left.
+    /// This end received more bytes than it sent.
     Receiver,
-    /// No byte moved.
+    /// No data was transferred.
     Neither,
 }
 
-/// What was found of a connection.
+/// A finding about a connection.
 pub type Finding = crate::finding::Finding<Kind>;
 
-/// Why a connection is as fast as it is.
+/// The explanation of a connection's speed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Explanation {
-    /// This end; with the port `*` for all connections to one destination.
+    /// The local address; with the port `*` for all connections to one destination.
     pub local: String,
-    /// The other end.
+    /// The remote address.
     pub remote: String,
-    /// What limits it.
+    /// The limiting factor.
     pub limit: Limit,
-    /// Why, what says so, and what would help.
+    /// The reason, the evidence, and the advice.
     #[serde(flatten)]
     pub finding: Finding,
-    /// For which share of the time it limits, by the kernel's times and the looks. Absent where it is not a matter of time.
+    /// The share of the time during which it limits, from the kernel's times and the samples. Absent for
+    /// limits that are not times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_share: Option<f64>,
-    /// What its time went to. Absent for source ports.
+    /// The division of its time. Absent for source ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
-    /// What else was found.
+    /// Further findings.
     pub also: Vec<Finding>,
-    /// Which end this is.
+    /// The role of this end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// Its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// Whether it had gone before the end of the observation.
+    /// Whether it closed before the end of the observation.
     pub has_closed: bool,
-    /// Whether it is a subflow of an MPTCP connection, of which the windows and buffers are then.
+    /// Whether it is a subflow of an MPTCP connection. Windows and buffers are then those of that connection.
     pub is_subflow: bool,
-    /// The process that has it open. Absent: we may not see it.
+    /// The process that has it open. Absent if it is inaccessible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The process's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
-    /// The user whose it is.
+    /// The user who owns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uid: Option<u32>,
-    /// How long it was looked at, s; of one that closed at once, how long it was ever busy.
+    /// Observation time, s; for a connection that closed immediately, its total busy time.
     pub seconds: f64,
     /// Bytes acknowledged by the peer in that time.
     pub bytes_sent: u64,
@@ -158,19 +161,19 @@ pub struct Explanation {
     /// Round-trip time, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
-    /// The least round-trip time of the last minutes, ms.
+    /// Minimum round-trip time of the last minutes, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt_ms: Option<f64>,
     /// Its congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// What this kernel does not tell, and from which release on kernels do.
+    /// Values that this kernel does not report, with the first release that does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }
 
 impl Explanation {
-    /// Of what is not one connection that was looked at: a listener, or the ports to one destination.
+    /// An explanation for a listener, or for the ports to one destination.
     fn without_connection(local: String, remote: String, limit: Limit, finding: Finding) -> Self {
         Self {
             local,
@@ -199,17 +202,15 @@ impl Explanation {
     }
 }
 
-/// A limit, what the time went to, and what was found: the first finding is why.
+/// A limit, the division of the time, and findings, of which the first is the reason.
 struct Verdict {
     role: Role,
     limit: Limit,
-    /// For which share of the time, if that is known.
     limit_share: Option<f64>,
     shares: Shares,
     findings: Vec<Finding>,
 }
 
-/// What a connection is judged by.
 struct Case<'a> {
     seen: &'a Seen,
     figures: Figures<'a>,
@@ -218,7 +219,7 @@ struct Case<'a> {
     others: Others,
 }
 
-/// Says why each connection is as fast as it is; those that moved the most bytes come first.
+/// Explains the speed of each connection; connections that moved the most bytes are first.
 pub fn judge(observation: &Observation) -> Vec<Explanation> {
     let surroundings = Surroundings::of(observation);
     let connections = observation.connections.iter();
@@ -227,12 +228,12 @@ pub fn judge(observation: &Observation) -> Vec<Explanation> {
     all.extend(listener::judge(observation));
     let moved = |each: &Explanation| each.bytes_sent + each.bytes_received;
     all.sort_by(|a, b| (moved(b), &a.local, &a.remote).cmp(&(moved(a), &b.local, &b.remote)));
-    // Source ports and listeners concern every connection to come; they have no time of their own.
+    // Source ports and listeners affect all future connections; they have no time shares and are first.
     all.sort_by_key(|each| each.shares.is_some());
     all
 }
 
-/// None for a socket of which the kernel tells nothing, as one that is not a connection yet.
+/// `None` for a socket without `tcp_info`, such as one that is not a connection yet.
 fn explain(seen: &Seen, around: &Observation, surroundings: &Surroundings) -> Option<Explanation> {
     let figures = Figures::of(&seen.looks)?;
     let others = surroundings.senders_beside(&figures);
@@ -255,7 +256,7 @@ fn explain(seen: &Seen, around: &Observation, surroundings: &Surroundings) -> Op
         is_subflow: socket.mptcp_token.is_some(),
         pid: seen.process.as_ref().map(|process| process.pid),
         process: seen.process.as_ref().map(|process| process.name.clone()),
-        // One that no process has open any more has no user either.
+        // A socket that no process has open has no user either.
         uid: (socket.inode > 0).then_some(socket.uid),
         seconds: figures.seconds,
         bytes_sent: figures.acked(),
@@ -276,12 +277,12 @@ impl Case<'_> {
         match self.figures.role() {
             Role::Sender => self.sender(),
             Role::Receiver => self.receiver(),
-            // No byte moved, and none waits to be moved.
+            // No data was transferred, and no data is queued.
             Role::Neither => self.at_rest(Limit::Idle, idle::finding(&self.figures)),
         }
     }
 
-    /// What is said where its state says it, and no division of time.
+    /// A verdict that follows from the state of the connection, without a division of time.
     fn at_rest(&self, limit: Limit, finding: Finding) -> Verdict {
         Verdict {
             role: self.figures.role(),
@@ -292,18 +293,17 @@ impl Case<'_> {
         }
     }
 
-    /// The socket that listens at this end of the connection.
     fn listener(&self) -> Option<&Listener> {
         let local = self.figures.socket.local;
         self.around.listeners.iter().find(|listener| Listener::takes(listener.local, local))
     }
 
-    /// The process that has it open, as a sentence names it.
+    /// The process that has it open, as the object of a sentence.
     fn program(&self) -> String {
         self.program_or("the program")
     }
 
-    /// The same at the beginning of a sentence.
+    /// The process at the beginning of a sentence.
     fn subject(&self) -> String {
         self.program_or("The program")
     }

@@ -1,20 +1,20 @@
-//! What is found of a connection, whoever looks: one sentence, the figures that say so, and the one change that would help.
+//! A finding about a connection: one sentence, the evidence, and the one change that would help.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What was found, as one of some kinds.
+/// A finding of one of several kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding<Kind> {
-    /// Which.
+    /// The kind.
     pub kind: Kind,
-    /// It in a sentence.
+    /// The finding as a sentence.
     pub sentence: String,
-    /// The figures that say so, with what time they are of.
+    /// The evidence: figures with their time.
     pub evidence: Vec<String>,
     /// The one change that would help.
     pub advice: String,
-    /// Whether the cause is not told by the kernel but follows from what is.
+    /// Whether the cause is inferred instead of reported by the kernel.
     pub is_inferred: bool,
 }
 
@@ -23,7 +23,7 @@ impl<Kind> Finding<Kind> {
         Self { kind, sentence, evidence, advice, is_inferred: false }
     }
 
-    /// The same, when the kernel did not tell the cause.
+    /// Marks the cause as inferred.
     pub(crate) fn inferred(self) -> Self {
         Self { is_inferred: true, ..self }
     }

@@ -1,7 +1,8 @@
-//! `struct tcp_info`: what the kernel tells of one connection, from Linux 4.9's 168 bytes to the newest.
+//! `struct tcp_info`: the kernel's state of one connection, from Linux 4.9's 168 bytes to the newest version.
 //!
-//! The kernel only ever adds at the end, so a shorter one is an older kernel's: its later fields are absent. What is
-//! longer than we know is kept as [`Info::unknown`]. Source: include/uapi/linux/tcp.h and `tcp_get_info()`.
+//! The kernel only appends fields, so a shorter structure is an older kernel's, and its later fields are
+//! absent. Bytes beyond the known fields are kept in [`Info::unknown`]. Source: include/uapi/linux/tcp.h and
+//! `tcp_get_info()`.
 
 use std::os::fd::AsFd;
 
@@ -13,20 +14,20 @@ use crate::{
     sys,
 };
 
-/// What the kernel tells of one connection. Names are the kernel's without `tcpi_`, and with a unit.
+/// The kernel's state of one connection. Names are the kernel's without `tcpi_`, and with a unit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Info {
-    /// The state's number, as [`State`](crate::diag::State) has it.
+    /// The number of the [`State`](crate::diag::State).
     pub state: u8,
     /// Congestion control's state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
-    /// Retransmission timeouts in a row that were not answered yet.
+    /// Consecutive retransmission timeouts without an acknowledgement.
     pub retransmits: u8,
-    /// Window probes in a row that were not answered yet.
+    /// Consecutive probes without a response.
     pub probes: u8,
     /// Doublings of the timeout.
     pub backoff: u8,
-    /// Options in use, as [`Options`] says.
+    /// Options in use: bits of [`Options`].
     pub options: u8,
     /// The shift of windows that the peer advertises.
     pub snd_wscale: u8,
@@ -38,53 +39,53 @@ pub struct Info {
     pub rto_us: u32,
     /// Delayed-acknowledgement timeout, us.
     pub ato_us: u32,
-    /// The largest segment that is sent, bytes of payload.
+    /// Maximum segment size for sending, bytes of payload.
     pub snd_mss: u32,
-    /// The largest segment that seems to be received, bytes of payload.
+    /// Estimated maximum segment size of received data, bytes of payload.
     pub rcv_mss: u32,
-    /// Segments sent and not acknowledged. Of a listening socket: connections that wait to be accepted.
+    /// Segments sent and not acknowledged. For a listening socket: connections that wait to be accepted.
     pub unacked: u32,
-    /// Of those, selectively acknowledged. Of a listening socket: how many may wait.
+    /// Selectively acknowledged segments. For a listening socket: the limit of its queue.
     pub sacked: u32,
-    /// Of those, thought to be lost.
+    /// Segments presumed lost.
     pub lost: u32,
-    /// Of those, sent again.
+    /// Retransmitted segments in flight.
     pub retrans: u32,
     /// Segments up to the highest selectively acknowledged (forward acknowledgement); 0 since Linux 4.15.
     pub fackets: u32,
-    /// Since data was sent last, ms.
+    /// Time since data was last sent, ms.
     pub last_data_sent_ms: u32,
     /// Never set by the kernel.
     pub last_ack_sent_ms: u32,
-    /// Since data was received last, ms.
+    /// Time since data was last received, ms.
     pub last_data_recv_ms: u32,
-    /// Since an acknowledgement was received last, ms.
+    /// Time since an acknowledgement was last received, ms.
     pub last_ack_recv_ms: u32,
     /// Path MTU, bytes.
     pub pmtu: u32,
-    /// The most that this end will advertise as its window for now, bytes.
+    /// Current limit of the advertised window, bytes.
     pub rcv_ssthresh: u32,
     /// Smoothed round-trip time, us.
     pub rtt_us: u32,
     /// Its mean deviation, us.
     pub rttvar_us: u32,
-    /// Slow start ends at this congestion window, segments; 2147483647: not yet.
+    /// Slow-start threshold, segments; 2147483647 if it is not set yet.
     pub snd_ssthresh: u32,
     /// Congestion window, segments.
     pub snd_cwnd: u32,
-    /// The largest segment that this end offered to receive, bytes.
+    /// Maximum segment size that this end advertised, bytes.
     pub advmss: u32,
-    /// Segments by which packets may be out of order before one counts as lost.
+    /// Reordering distance in segments before a packet counts as lost.
     pub reordering: u32,
-    /// Round-trip time as the receiver estimates it, us; 0: not yet.
+    /// The receiver's estimate of the round-trip time, us; 0 if there is none yet.
     pub rcv_rtt_us: u32,
-    /// What the application read in one round trip, bytes: what the receive buffer is tuned for.
+    /// Bytes that the application read in one round trip, for which the receive buffer is tuned.
     pub rcv_space: u32,
-    /// Segments sent again, in all.
+    /// Total of retransmitted segments.
     pub total_retrans: u32,
     /// Pacing rate, bytes per second; all ones: not paced.
     pub pacing_rate: u64,
-    /// `SO_MAX_PACING_RATE`, bytes per second; all ones: none.
+    /// `SO_MAX_PACING_RATE`, bytes per second; all ones if not set.
     pub max_pacing_rate: u64,
     /// Bytes acknowledged by the peer.
     pub bytes_acked: u64,
@@ -94,74 +95,75 @@ pub struct Info {
     pub segs_out: u32,
     /// Segments received.
     pub segs_in: u32,
-    /// Bytes written by the application and never sent yet.
+    /// Bytes written by the application and not sent yet.
     pub notsent_bytes: u32,
-    /// Least round-trip time of the last minutes, us; all ones: none yet.
+    /// Minimum round-trip time of the last minutes, us; all ones if there is none yet.
     pub min_rtt_us: u32,
-    /// Segments with data received.
+    /// Data segments received.
     pub data_segs_in: u32,
-    /// Segments with data sent.
+    /// Data segments sent.
     pub data_segs_out: u32,
-    /// The latest rate of delivery, bytes per second.
+    /// The latest delivery rate, bytes per second.
     pub delivery_rate: u64,
-    /// Time with data unacknowledged or unsent, us. Linux 4.10, as the next two.
+    /// Time with unacknowledged or unsent data, us. Since Linux 4.10, like the next two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_time_us: Option<u64>,
-    /// Of that, limited by the peer's window, us.
+    /// Part of the busy time that was limited by the peer's window, us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited_us: Option<u64>,
-    /// Of that, limited by the send buffer, us.
+    /// Part of the busy time that was limited by the send buffer, us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited_us: Option<u64>,
-    /// Segments delivered to the peer. Linux 4.18, as the next.
+    /// Segments delivered to the peer. Since Linux 4.18, like the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered: Option<u32>,
-    /// Of those, marked "congestion experienced".
+    /// Delivered segments with the mark "congestion experienced".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_ce: Option<u32>,
-    /// Bytes of payload sent, repeats included. Linux 4.19, as the next three.
+    /// Bytes of payload sent, including retransmissions. Since Linux 4.19, like the next three.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_sent: Option<u64>,
-    /// Bytes of payload sent again.
+    /// Bytes of payload retransmitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_retrans: Option<u64>,
-    /// Duplicates that the peer reported: repeats for nothing.
+    /// Duplicates that the peer reported: spurious retransmissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsack_dups: Option<u32>,
-    /// Times that packets were seen to be out of order.
+    /// Number of detected reorderings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reord_seen: Option<u32>,
-    /// Packets received out of order. Linux 5.4, as the next.
+    /// Packets received out of order. Since Linux 5.4, like the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcv_ooopack: Option<u32>,
     /// The window that the peer advertises, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snd_wnd: Option<u32>,
-    /// The window that this end advertises, bytes. Linux 6.2, as the next.
+    /// The window that this end advertises, bytes. Since Linux 6.2, like the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcv_wnd: Option<u32>,
-    /// Times that another path was tried by another flow hash.
+    /// Number of changes of the flow hash to try another path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rehash: Option<u32>,
-    /// Retransmission timeouts, in all. Linux 6.7, as the next two.
+    /// Total of retransmission timeouts. Since Linux 6.7, like the next two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rto: Option<u16>,
-    /// Recoveries from them.
+    /// Recoveries from timeouts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rto_recoveries: Option<u16>,
-    /// Time spent in them, ms.
+    /// Time spent in timeout recovery, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rto_time_ms: Option<u32>,
-    /// Segments received that are marked "congestion experienced". Linux 6.18 (accurate ECN, RFC 9768), as the rest.
+    /// Segments received with the mark "congestion experienced". Since Linux 6.18 (accurate ECN, RFC 9768),
+    /// like the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received_ce: Option<u32>,
-    /// Bytes delivered as ECT(1), as the peer says.
+    /// Bytes delivered as ECT(1), as reported by the peer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_e1_bytes: Option<u32>,
-    /// Bytes delivered as ECT(0), as the peer says.
+    /// Bytes delivered as ECT(0), as reported by the peer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_e0_bytes: Option<u32>,
-    /// Bytes delivered with a mark, as the peer says.
+    /// Bytes delivered with a mark, as reported by the peer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_ce_bytes: Option<u32>,
     /// Bytes received as ECT(1).
@@ -173,10 +175,10 @@ pub struct Info {
     /// Bytes received with a mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received_ce_bytes: Option<u32>,
-    /// How accurate ECN was agreed on and failed; what each bit means depends on the kernel.
+    /// Negotiation and failures of accurate ECN; the meaning of the bits depends on the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accecn_flags: Option<u32>,
-    /// What a newer kernel sends after that, in hexadecimal.
+    /// Additional bytes of a newer kernel, in hexadecimal.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unknown: String,
 }
@@ -184,7 +186,7 @@ pub struct Info {
 /// Bits of [`Info::options`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Options {
-    /// Time stamps (RFC 7323).
+    /// Timestamps (RFC 7323).
     Timestamps = 1,
     /// Selective acknowledgements (RFC 2018).
     Sack = 2,
@@ -195,7 +197,8 @@ pub enum Options {
 }
 
 impl Info {
-    /// Reads what a kernel sent. None if it is shorter than Linux 4.9's, or of a socket that has none.
+    /// Decodes the kernel's structure. `None` if it is shorter than in Linux 4.9, or of a socket without a
+    /// state.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let mut next = Cursor(bytes);
         let mut info = Self::first(&mut next)?;
@@ -204,24 +207,25 @@ impl Info {
         Some(info)
     }
 
-    /// The least round-trip time of the last minutes, us; none if none was measured.
+    /// The minimum round-trip time of the last minutes, us; `None` without a measurement.
     pub fn least_rtt_us(&self) -> Option<u32> {
         Some(self.min_rtt_us).filter(|&rtt| rtt != u32::MAX && rtt != 0)
     }
 
-    /// Of a socket of this process, also of one whose connection has broken. None as [`Self::decode`] has it.
+    /// The `tcp_info` of a socket of this process, including one with a broken connection. `None` as in
+    /// [`Self::decode`].
     pub fn of(socket: impl AsFd) -> Result<Option<Self>, Error> {
         sys::tcp_info(socket)
-            .doing(|| "ask for a socket's tcp_info".to_owned())
+            .doing(|| "read a socket's tcp_info".to_owned())
             .map(|bytes| Self::decode(&bytes))
     }
 
-    /// Of each subflow of a Multipath TCP socket of this process, 9 at most.
+    /// The `tcp_info` of each subflow of a Multipath TCP socket of this process, at most 9.
     ///
     /// # Errors
-    /// Where there is no MPTCP, as after a fallback to TCP.
+    /// Without MPTCP, for example after a fallback to TCP.
     pub fn of_subflows(socket: impl AsFd) -> Result<Vec<Self>, Error> {
-        let bytes = sys::subflow_infos(socket).doing(|| "ask for the subflows' tcp_info".to_owned())?;
+        let bytes = sys::subflow_infos(socket).doing(|| "read the subflows' tcp_info".to_owned())?;
         Ok(subflows(&bytes))
     }
 
@@ -230,11 +234,11 @@ impl Info {
         self.options & option as u8 != 0
     }
 
-    /// What every kernel since 4.9 tells.
     fn first(next: &mut Cursor<'_>) -> Option<Self> {
         let [state, ca_state, retransmits, probes, backoff, options, scales, flags] = next.take()?;
         let (low, high) = (scales & 0xf, scales >> 4);
-        // Bit fields begin at the low bits of a byte on little-endian machines, at the high ones on others.
+        // Bit fields start at the low bits of a byte on little-endian machines, and at the high bits on
+        // others.
         let (snd_wscale, rcv_wscale) = if cfg!(target_endian = "little") { (low, high) } else { (high, low) };
         let app_limited = if cfg!(target_endian = "little") { 1 } else { 0x80 };
         Some(Self {
@@ -286,7 +290,7 @@ impl Info {
         })
     }
 
-    /// What later kernels added, in the order in which they did.
+    /// The fields of later kernels, in the order of their introduction.
     fn later(&mut self, next: &mut Cursor<'_>) {
         self.busy_time_us = next.u64();
         self.rwnd_limited_us = next.u64();
@@ -315,8 +319,8 @@ impl Info {
     }
 }
 
-/// Of each subflow, from a `struct mptcp_subflow_data` and what comes after it. The kernel says how long each is: as long as
-/// was asked for, or as its own.
+/// Decodes a `struct mptcp_subflow_data` and the structures after it. The kernel reports their length: the
+/// requested one, or its own if that is smaller.
 fn subflows(bytes: &[u8]) -> Vec<Info> {
     let (head, infos) = bytes.split_at_checked(sys::SUBFLOW_DATA).unwrap_or_default();
     let mut head = Cursor(head);
@@ -327,7 +331,7 @@ fn subflows(bytes: &[u8]) -> Vec<Info> {
     each.filter_map(Info::decode).collect()
 }
 
-/// What is left to read. Once something does not fit, nothing after it is there either.
+/// The remaining bytes. After the first field that does not fit, all further fields are absent.
 struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {
@@ -359,7 +363,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Sizes of the structure by the first kernel that had them, and how many of the later fields each has.
+    /// The size of the structure by the first kernel that had it, and the number of later fields.
     const SIZES: [(&str, usize, usize); 9] = [
         ("4.9", 168, 0),
         ("4.10", 192, 3),
@@ -372,7 +376,7 @@ mod tests {
         ("newer", 300, 24),
     ];
 
-    /// Bytes of which each 4 are another number.
+    /// Bytes of which each 4 are a different number.
     fn numbered(size: usize) -> Vec<u8> {
         (0..size / 4).flat_map(|word| u32::try_from(word).unwrap().to_ne_bytes()).collect()
     }
@@ -394,7 +398,7 @@ mod tests {
 
     #[test]
     fn each_subflow_is_as_long_as_the_kernel_says() {
-        // Two of Linux 6.18's 280 bytes, in room for more.
+        // Two structures of Linux 6.18's 280 bytes, in a larger buffer.
         let head = [16, 2, 280, 280].map(u32::to_ne_bytes).concat();
         let infos = [numbered(280), numbered(280)].concat();
         let answer = [head.as_slice(), &infos, &[0; 560]].concat();
@@ -410,6 +414,6 @@ mod tests {
         assert_eq!(info.unknown, hex(&70_u32.to_ne_bytes()));
     }
 
-    /// Fields that are always there.
+    /// Number of fields that are always present.
     const FIRST: usize = 44;
 }

@@ -1,4 +1,4 @@
-//! Versions of Linux, and what changed with them: what a kernel does with a setting depends on its age.
+//! Versions of Linux, and version-dependent behaviour: the effect of a setting depends on the kernel.
 
 mod rule;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 pub use self::rule::Rule;
 use crate::{Error, error::Doing};
 
-/// A version of Linux, such as 5.15 or 6.18.44. What a distribution adds to it ("-fc", "-91-generic") is dropped.
+/// A version of Linux, such as 5.15 or 6.18.44. Suffixes of distributions ("-fc", "-91-generic") are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "String")]
 pub struct Version {
@@ -30,19 +30,19 @@ impl Version {
         Self { patch, ..self }
     }
 
-    /// Whether both are releases of one series, as 6.6.1 and 6.6.33 are.
+    /// Whether both are releases of one series, such as 6.6.1 and 6.6.33.
     pub const fn is_of_series(self, other: Self) -> bool {
         self.major == other.major && self.minor == other.minor
     }
 
-    /// The oldest kernel whose defaults are known here.
+    /// The oldest kernel with known defaults.
     pub const OLDEST: Self = Rule::RECEIVE_6_MIB.since;
 
-    /// The newest kernel that this was tried with. What a newer one changes is not known here.
+    /// The newest tested kernel. Changes in newer kernels are unknown here.
     pub const NEWEST: Self = Self::new(7, 3);
 
-    /// Checks that a version that somebody names was released, and that its defaults are known. A newer one than
-    /// [`Self::NEWEST`] may have been released since.
+    /// Checks that a version given by the user was released, and that its defaults are known. Versions newer
+    /// than [`Self::NEWEST`] are accepted.
     pub fn released(self) -> Result<Self, Error> {
         let refuse = |what: String, remedy: &str| Err(Error::Input { what, remedy: remedy.to_owned() });
         if let Some((major, last)) = LAST_MINOR.iter().find(|(major, _)| *major == self.major)
@@ -50,7 +50,7 @@ impl Version {
         {
             let next = major + 1;
             return refuse(
-                format!("there is no Linux {self}: after {major}.{last} came {next}.0"),
+                format!("there is no Linux {self}: {next}.0 follows {major}.{last}"),
                 "write the version as uname -r does, such as \"5.15\" or \"6.6.30\"",
             );
         }
@@ -60,13 +60,13 @@ impl Version {
                     "Linux {self} is older than {}, the oldest whose defaults are known here",
                     Self::OLDEST
                 ),
-                "name that one or a newer one",
+                "name this version or a newer one",
             );
         }
         Ok(self)
     }
 
-    /// The kernel that runs here. Fails where `/proc` is not mounted or names no version.
+    /// The running kernel. Fails if `/proc` is not mounted or contains no version.
     pub fn running() -> Result<Self, Error> {
         fs::read_to_string(RELEASE).doing(|| format!("read {RELEASE}"))?.trim().parse()
     }
@@ -107,7 +107,7 @@ impl From<Version> for String {
 
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
-/// The last series of each major version that has ended.
+/// The last series of each completed major version.
 const LAST_MINOR: [(u16, u16); 5] = [(2, 6), (3, 19), (4, 20), (5, 19), (6, 19)];
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
             assert!(said.contains(&format!("Linux {text} is older than 3.4")), "{said}");
         }
         for (text, after) in
-            [("6.200", "after 6.19 came 7.0"), ("4.21", "after 4.20 came 5.0"), ("2.7", "after 2.6 came 3.0")]
+            [("6.200", "7.0 follows 6.19"), ("4.21", "5.0 follows 4.20"), ("2.7", "3.0 follows 2.6")]
         {
             let said = said(text).unwrap_err();
             assert!(said.contains(after), "{text}: {said}");
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn order_and_text() {
-        // By number, not by digits: 6.6 is before 6.18.
+        // Compared by number, not by digits: 6.6 is before 6.18.
         let versions =
             [Version::new(5, 15), Version::new(6, 6), Version::new(6, 6).stable(30), Version::new(6, 18)];
         assert!(versions.is_sorted());

@@ -1,17 +1,18 @@
-//! What the kernel tells about TCP in the calling thread's network namespace, and what follows from it.
+//! The state of TCP in the calling thread's network namespace, and its analysis.
 //!
-//! - [`diag`]: the sockets, with everything that the kernel tells of each; [`Info`] is its `tcp_info`.
+//! - [`diag`]: the sockets with all their attributes; [`Info`] is the `tcp_info`.
 //! - [`counters`]: the namespace's counters and TCP's memory.
-//! - [`timeline`]: one connection and the counters, again and again on a schedule.
-//! - [`explain`]: why a connection is as fast as it is, and what would help.
-//! - [`kernel`]: versions of Linux, and which rules hold from which one.
-//! - [`settings`]: the namespace's settings, and the kernel's own choice.
-//! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
-//! - [`source_port`]: how a client gets a port, also where most of them are used.
-//! - [`trace`]: time spent in the kernel's functions that look for room, where it lets us trace.
-//! - [`window`]: windows and buffers for a path, and the rate that buffers allow.
+//! - [`timeline`]: periodic samples of one connection and of the counters.
+//! - [`explain`]: the limiting factor of a connection, and the remedy.
+//! - [`kernel`]: versions of Linux, and version-dependent rules.
+//! - [`settings`]: the namespace's settings, and the kernel's defaults.
+//! - [`mptcp`]: Multipath TCP connections, their subflows, and the reason for a missing second subflow.
+//! - [`source_port`]: strategies for choosing a source port, including nearly exhausted ranges.
+//! - [`trace`]: time in the kernel's functions that free receive buffer memory, where tracing is permitted.
+//! - [`window`]: windows and buffers for a path, and the rate that buffers permit.
 //!
-//! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
+//! Internally, `netlink` communicates with the kernel. All judgement is pure: it uses data that was read
+//! before, and no clock.
 
 #[cfg(test)]
 mod alone;

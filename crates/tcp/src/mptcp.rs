@@ -1,7 +1,7 @@
-//! Multipath TCP (RFC 8684): one connection over several paths, and why it has only one.
+//! Multipath TCP (RFC 8684): one connection over several paths, and the reason if it has only one.
 //!
-//! [`Auditor`] reads what the kernel knows, once or again and again; `cause` (pure) says what follows from it, and `account`
-//! (pure) what counters say of one connection. Nothing is changed.
+//! [`Auditor`] reads the kernel's state, once or repeatedly; `cause` (pure) derives the cause, and `account`
+//! (pure) relates counters to one connection. Nothing is changed.
 
 mod account;
 mod cause;
@@ -32,31 +32,31 @@ use crate::{
     processes::Processes,
 };
 
-/// Which connections to look at.
+/// Selects connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only those of this process.
+    /// Only connections of this process.
     pub pid: Option<u32>,
-    /// Only those with this port at either end.
+    /// Only connections with this port at either end.
     pub port: Option<u16>,
 }
 
-/// What is known about MPTCP in a network namespace.
+/// The state of MPTCP in a network namespace.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Audit {
     /// The schema of this object.
     pub schema: &'static str,
     /// Whether programs may open MPTCP sockets (`net.mptcp.enabled`).
     pub is_enabled: bool,
-    /// How many further subflows and addresses connections may have.
+    /// Limits of further subflows and addresses per connection.
     pub limits: Limits,
-    /// Addresses that MPTCP may use besides a connection's own.
+    /// Addresses that MPTCP may use in addition to a connection's own.
     pub endpoints: Vec<Endpoint>,
-    /// The namespace's addresses, without those of the loopback device and of links.
+    /// The namespace's addresses, without loopback and link-local ones.
     pub addresses: Vec<Address>,
-    /// The kernel's MPTCP counters that are not 0, of the whole namespace since it was made.
+    /// The kernel's MPTCP counters that are not 0, for the whole namespace since its creation.
     pub counters: BTreeMap<String, u64>,
-    /// TCP connections whose programs did not ask for MPTCP.
+    /// Number of TCP connections whose programs did not request MPTCP.
     pub plain_tcp: usize,
     /// The MPTCP connections.
     pub connections: Vec<Connection>,
@@ -65,27 +65,28 @@ pub struct Audit {
 /// An MPTCP connection.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Connection {
-    /// This end, as the program sees it.
+    /// The local address, as the program sees it.
     pub local: SocketAddr,
-    /// The other end, as the program sees it.
+    /// The remote address, as the program sees it.
     pub remote: SocketAddr,
     /// Its state.
     pub state: State,
-    /// By which further subflows are joined to it here; 8 hexadecimal digits. 00000000: it was plain TCP from its first packet.
+    /// The token with which further subflows join it here; 8 hexadecimal digits. 00000000: it was plain TCP
+    /// from its first packet.
     pub token: String,
-    /// Whether it has become plain TCP, for good.
+    /// Whether it has permanently fallen back to plain TCP.
     pub is_fallback: bool,
-    /// Payload sent, bytes; 0 before Linux 6.5, which does not say.
+    /// Payload sent, bytes; 0 before Linux 6.5, which does not report it.
     pub bytes_sent: u64,
-    /// Payload received, bytes; 0 before Linux 6.5, which does not say.
+    /// Payload received, bytes; 0 before Linux 6.5, which does not report it.
     pub bytes_received: u64,
-    /// Its subflows, the first one first. Empty where the kernel shows them to privileged users only.
+    /// Its subflows, the first one first. Empty if the kernel shows them to privileged users only.
     pub subflows: Vec<Subflow>,
     /// Whether at least two subflows are established.
     pub has_second: bool,
-    /// Of what the counters in its evidence are.
+    /// The scope of the counters in its evidence.
     pub counted: Counted,
-    /// Why there is no second subflow, or what it is not good for.
+    /// The reason for a missing second subflow, or the problem of the second one.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "cause::document")]
     #[schemars(with = "Option<cause::Document<'static>>")]
     pub finding: Option<Finding>,
@@ -94,25 +95,24 @@ pub struct Connection {
 /// A TCP connection that carries a part of an MPTCP connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Subflow {
-    /// This end.
+    /// The local address.
     pub local: SocketAddr,
-    /// The other end.
+    /// The remote address.
     pub remote: SocketAddr,
-    /// The device by which it leaves now; absent: the kernel knows no way.
+    /// The current outgoing device. Absent if the kernel has no route.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Its state.
     pub state: State,
-    /// How it came to be.
+    /// How it was created.
     pub origin: Origin,
-    /// Of a connection's first subflow: what its first packets agreed on.
+    /// For a connection's first subflow: the result of the handshake.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
     /// Whether either end wants it to carry data only when the others are gone.
     pub is_backup: bool,
 }
 
-/// What the connections of a network namespace have in common.
 #[derive(Debug, Default)]
 struct Surroundings {
     endpoints: Vec<Endpoint>,
@@ -120,7 +120,6 @@ struct Surroundings {
 }
 
 impl Connection {
-    /// What was seen of it, with what follows.
     fn of(
         seen: &SeenConnection,
         subflows: Vec<Subflow>,
@@ -158,31 +157,30 @@ impl Audit {
     }
 }
 
-/// Looks at the MPTCP connections of the calling thread's network namespace, once.
+/// Reads the MPTCP connections of the calling thread's network namespace, once.
 pub fn audit(filter: Filter) -> Result<Audit, Error> {
     Auditor::new(filter).look()
 }
 
-/// Looks again and again. What it counts of a connection that began between two looks begins at the first of them.
+/// Reads repeatedly. For a connection that began between two reads, counters are relative to the first of
+/// them.
 #[derive(Debug)]
 pub struct Auditor {
     filter: Filter,
-    /// The counters of the look before, if there was one.
     earlier: Option<Counters>,
-    /// The connections of the look before, each with the counters of the last look before it began.
+    /// The connections of the previous read, each with the counters before it began.
     known: BTreeMap<Name, Option<Counters>>,
 }
 
-/// What tells connections apart.
 type Name = (SocketAddr, SocketAddr, u32);
 
 impl Auditor {
-    /// To look at these connections.
+    /// An auditor for these connections.
     pub fn new(filter: Filter) -> Self {
         Self { filter, earlier: None, known: BTreeMap::new() }
     }
 
-    /// Looks at the MPTCP connections of the calling thread's network namespace.
+    /// Reads the MPTCP connections of the calling thread's network namespace.
     pub fn look(&mut self) -> Result<Audit, Error> {
         let is_enabled = is_enabled()?;
         let Filter { pid, port } = self.filter;
@@ -218,7 +216,6 @@ impl Auditor {
         Ok(Audit { schema, is_enabled, limits, endpoints, addresses, counters, plain_tcp, connections })
     }
 
-    /// Notes which connections are new, and forgets those that have gone.
     fn remember(&mut self, connections: &[SeenConnection]) {
         let now: BTreeSet<_> = connections.iter().map(name).collect();
         self.known.retain(|name, _| now.contains(name));

@@ -1,27 +1,22 @@
-//! Netlink as far as it is needed here: requests, answers of several messages, attributes within attributes.
+//! Minimal netlink: requests, replies with several messages, nested attributes.
 //!
-//! What comes from the kernel is read as if it came from a stranger: a length that points beyond its message ends the
-//! reading, and nothing panics.
+//! Replies are treated as untrusted input: a length that exceeds its message ends the parsing, and nothing
+//! panics.
 
 use std::io;
 
 use netlink_sys::{Socket, SocketAddr};
 
-/// A netlink socket in the network namespace in which it was made.
 #[derive(Debug)]
 pub(crate) struct Netlink(Socket);
 
-/// Whether one message answers a request, or as many as there are things of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// One message, or an acknowledgement.
     One,
-    /// Any number of messages.
     All,
 }
 
 impl Netlink {
-    /// A socket for one of the kernel's netlink protocols.
     pub(crate) fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;
@@ -29,7 +24,7 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Sends a request, and hands each message of the answer to `each`, without its header.
+    /// Sends a request, and calls `each` with each message of the reply, without its header.
     pub(crate) fn ask(
         &self,
         kind: u16,
@@ -45,7 +40,7 @@ impl Netlink {
             self.0.recv(&mut datagram, 0)?;
             for Message { kind, body } in messages(&datagram) {
                 match (kind, code(body)) {
-                    // An acknowledgement is an error of number 0.
+                    // An acknowledgement is an error with number 0.
                     (NLMSG_ERROR | NLMSG_DONE, None | Some(0)) => return Ok(()),
                     (NLMSG_ERROR | NLMSG_DONE, Some(code)) => {
                         return Err(io::Error::from_raw_os_error(code.saturating_neg()));
@@ -57,14 +52,13 @@ impl Netlink {
     }
 }
 
-/// A message without its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Message<'a> {
     pub kind: u16,
     pub body: &'a [u8],
 }
 
-/// The messages of a datagram, up to the first that is cut off.
+/// The messages of a datagram, up to the first truncated one.
 pub(crate) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
@@ -76,7 +70,7 @@ pub(crate) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
-/// The attributes in a message or in another attribute, up to the first that is cut off.
+/// The attributes in a message or in another attribute, up to the first truncated one.
 pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -88,20 +82,17 @@ pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// The `N` bytes at an offset, if they are there.
+/// The `N` bytes at an offset, if present.
 pub(crate) fn array<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()
 }
 
-/// Attributes in the making.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes(Vec<u8>);
 
 impl Attributes {
-    /// These and one more.
-    ///
     /// # Panics
-    /// If the value has 64 KiB or more, which nothing that we send has.
+    /// If the value has 64 KiB or more; no request of this crate does.
     pub(crate) fn with(mut self, kind: u16, value: &[u8]) -> Self {
         let length = u16::try_from(ATTRIBUTE_HEADER + value.len()).expect("what we send is short");
         self.0.extend(length.to_ne_bytes());
@@ -111,7 +102,6 @@ impl Attributes {
         self
     }
 
-    /// These and one that holds others.
     pub(crate) fn with_nested(self, kind: u16, inner: &Self) -> Self {
         self.with(kind | NLA_F_NESTED, &inner.0)
     }
@@ -124,11 +114,11 @@ impl Attributes {
 
 fn message(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(MESSAGE_HEADER + body.len()).expect("what we send is short");
-    // One request at a time on a socket of our own: neither sequence nor address tells anything.
+    // A private socket has one request in flight, so sequence number and address are not needed.
     [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), &flags.to_ne_bytes(), &[0; 8], body].concat()
 }
 
-/// The error number, negative, with which an error or the end of several messages begins.
+/// The negative error number at the start of an error, or of the end of a multipart reply.
 fn code(body: &[u8]) -> Option<i32> {
     array(body, 0).map(i32::from_ne_bytes)
 }
@@ -140,7 +130,7 @@ fn aligned(length: usize) -> usize {
 // linux/netlink.h
 const MESSAGE_HEADER: usize = 16;
 const ATTRIBUTE_HEADER: usize = 4;
-/// The kernel fills datagrams up to this if there is room, and splits a list between messages only.
+/// The kernel fills datagrams up to this size, and splits a list only between messages.
 const LARGEST_DATAGRAM: usize = 32 * 1024;
 const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;
@@ -181,7 +171,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            // Each step takes at least a header's length, so the reading ends.
+            // Each step consumes at least a header, so the parsing terminates.
             prop_assert!(messages(&bytes).count() <= bytes.len() / MESSAGE_HEADER);
             prop_assert!(attributes(&bytes).count() <= bytes.len() / ATTRIBUTE_HEADER);
         }

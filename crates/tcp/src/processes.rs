@@ -1,6 +1,6 @@
-//! Which process has a socket open.
+//! Finds the process that has a socket open.
 //!
-//! The kernel tells a socket's inode; the descriptors of all processes that may be looked into tell whose that is.
+//! The kernel reports a socket's inode; the descriptors of all accessible processes show the owner.
 
 use std::{collections::HashMap, fs, os::fd::RawFd, path::Path};
 
@@ -13,28 +13,26 @@ pub struct Process {
     pub pid: u32,
     /// Its name (`comm`).
     pub name: String,
-    /// The number by which it knows the socket.
+    /// Its descriptor of the socket.
     pub(crate) descriptor: RawFd,
 }
 
-/// Processes by the inodes of their sockets. One that several processes have is the last one's.
+/// Processes by the inodes of their sockets. A shared socket belongs to the last process found.
 #[derive(Debug, Default)]
 pub(crate) struct Processes(HashMap<u64, Process>);
 
 impl Processes {
-    /// Of all processes that may be looked into.
     pub(crate) fn all() -> Self {
         let mut sockets = HashMap::new();
         for folder in fs::read_dir("/proc").into_iter().flatten().flatten() {
             if let Some(pid) = folder.file_name().to_str().and_then(|name| name.parse().ok()) {
-                // Somebody else's, or it has ended.
+                // It belongs to another user, or has ended.
                 let _ = add(&mut sockets, pid);
             }
         }
         Self(sockets)
     }
 
-    /// Of one process.
     pub(crate) fn one(pid: u32) -> Result<Self, Error> {
         let mut sockets = HashMap::new();
         add(&mut sockets, pid).map_err(|source| Error::Process { pid, source })?;

@@ -1,32 +1,33 @@
-//! How long a thread that could run waited for a processor, because other programs had them all: what every measurement on
-//! this machine has to know of itself. The only reader of these statistics.
+//! The time that a runnable thread waited for a processor: a quality criterion of every measurement on this
+//! machine. The only reader of these statistics.
 //!
-//! Source: Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time on a processor, time waited for one, both in
-//! ns, and how often it got one.
+//! Source: Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time on a processor, time waited
+//! for one, both in ns, and number of time slices.
 
 use std::{fs::File, os::unix::fs::FileExt, path::Path, time::Duration};
 
-/// One thread's account, kept open: it can be read also when no descriptor is left, and takes no memory.
+/// The open statistics of one thread. Reading needs no new descriptor and allocates no memory.
 #[derive(Debug)]
 pub struct RunQueue(Option<File>);
 
 impl RunQueue {
-    /// That of the calling thread, also when another thread reads it later.
+    /// The statistics of the calling thread. Another thread may read them later.
     pub fn of_this_thread() -> Self {
         Self(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// That of a thread by its folder in `/proc`.
+    /// The statistics of a thread, by its folder in `/proc`.
     pub fn of_thread(folder: &Path) -> Self {
         Self(File::open(folder.join("schedstat")).ok())
     }
 
-    /// How long the thread has waited since it began. None on kernels that do not count it (CONFIG_SCHED_INFO).
+    /// The total wait of the thread since its start. `None` on kernels that do not count it
+    /// (CONFIG_SCHED_INFO).
     pub fn waited(&self) -> Option<Duration> {
         self.account().map(|(waited, _)| waited)
     }
 
-    /// The same, and how often it got a processor.
+    /// The total wait, and the number of time slices.
     pub fn account(&self) -> Option<(Duration, u64)> {
         let mut text = [0; LONGEST];
         let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
@@ -40,7 +41,7 @@ fn parsed(text: &str) -> Option<(Duration, u64)> {
     Some((Duration::from_nanos(waited), turns))
 }
 
-/// Three numbers of up to 20 digits, two blanks and a line's end.
+/// Three numbers of up to 20 digits, two blanks and a newline.
 const LONGEST: usize = 64;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The settings of a network namespace that decide how far TCP gets, and what the kernel would choose itself.
+//! The settings of a network namespace that limit TCP, and the kernel's defaults.
 //!
-//! A setting that is `None` is one that this kernel has not, or does not show in this namespace: `net.core.default_qdisc`
-//! is only in the first one.
+//! A setting is `None` if this kernel lacks it, or does not show it in this namespace:
+//! `net.core.default_qdisc` exists only in the initial one.
 
 use std::{fs, path::Path, str::FromStr};
 
@@ -14,44 +14,45 @@ use crate::{
     kernel::{Rule, Version},
 };
 
-/// Settings by the names that `sysctl` gives them, without `net.ipv4.`; those of `net.core` say so.
+/// Settings by their `sysctl` names without `net.ipv4.`; settings of `net.core` have the prefix `core_`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Settings {
-    /// Receive buffers in bytes: what each may have under pressure, where it starts, how far autotuning goes.
+    /// Receive buffers in bytes: the minimum under memory pressure, the initial size, the maximum of
+    /// autotuning.
     pub tcp_rmem: Option<[u64; 3]>,
-    /// Send buffers in bytes, likewise.
+    /// Send buffers in bytes, with the same three values.
     pub tcp_wmem: Option<[u64; 3]>,
-    /// The most that `SO_RCVBUF` may ask for, in bytes; the buffer is twice of what it asked.
+    /// The maximum of `SO_RCVBUF` in bytes; the buffer is twice the requested size.
     pub core_rmem_max: Option<u64>,
-    /// The most that `SO_SNDBUF` may ask for, likewise.
+    /// The maximum of `SO_SNDBUF` in bytes; the buffer is twice the requested size.
     pub core_wmem_max: Option<u64>,
-    /// Which share of a receive buffer is window; does nothing since 6.6.
+    /// The share of a receive buffer that is window; without effect since 6.6.
     pub tcp_adv_win_scale: Option<i64>,
-    /// Whether receive buffers grow by themselves.
+    /// Whether receive buffers are autotuned.
     pub tcp_moderate_rcvbuf: Option<u64>,
     /// Whether windows may be larger than 64 KiB (RFC 7323).
     pub tcp_window_scaling: Option<u64>,
-    /// Whether a receiver may take back window that it has no room for.
+    /// Whether a receiver without memory may shrink its window.
     pub tcp_shrink_window: Option<u64>,
-    /// How many bytes wait unsent before a sender is told to wait.
+    /// Limit of unsent bytes, above which a sender is not writable.
     pub tcp_notsent_lowat: Option<u64>,
-    /// How many bytes of a connection may wait in queues below TCP.
+    /// Limit of a connection's bytes in queues below TCP.
     pub tcp_limit_output_bytes: Option<u64>,
-    /// Whether the congestion window is forgotten after an idle time.
+    /// Whether the congestion window is reset after an idle time.
     pub tcp_slow_start_after_idle: Option<u64>,
-    /// Whether what a connection learned is not kept for the next one to the same place.
+    /// Whether path metrics of a connection are not saved for later connections to the same destination.
     pub tcp_no_metrics_save: Option<u64>,
-    /// 0: no timestamps; 1: with an offset of each connection; 2: without.
+    /// 0: no timestamps; 1: with a random offset per connection; 2: without an offset.
     pub tcp_timestamps: Option<u64>,
-    /// Whether a receiver says what arrived beyond a gap (RFC 2018).
+    /// Whether a receiver reports data beyond a gap (RFC 2018).
     pub tcp_sack: Option<u64>,
-    /// 0: the size of packets is not probed; 1: after a black hole; 2: always.
+    /// 0: no path MTU probing; 1: after a black hole; 2: always.
     pub tcp_mtu_probing: Option<u64>,
-    /// Seconds over which the least RTT is taken.
+    /// Window of the minimum RTT, in seconds.
     pub tcp_min_rtt_wlen: Option<u64>,
     /// The congestion control of new connections.
     pub tcp_congestion_control: Option<String>,
-    /// Those that are loaded.
+    /// The loaded congestion controls.
     pub tcp_available_congestion_control: Option<Vec<String>>,
     /// The queueing discipline of new devices.
     pub core_default_qdisc: Option<String>,
@@ -59,27 +60,27 @@ pub struct Settings {
     pub ip_local_port_range: Option<[u64; 2]>,
     /// 0: ports in TIME-WAIT are not reused; 1: they are; 2: on loopback.
     pub tcp_tw_reuse: Option<u64>,
-    /// Seconds that a connection without an owner waits for the other side's end.
+    /// Seconds that a connection without an owner waits for the peer's FIN.
     pub tcp_fin_timeout: Option<u64>,
-    /// How many connections may be in TIME-WAIT.
+    /// Maximum number of connections in TIME-WAIT.
     pub tcp_max_tw_buckets: Option<u64>,
-    /// The machine's memory in bytes: the kernel's choice of buffers depends on it.
+    /// The machine's memory in bytes, on which the kernel's buffer defaults depend.
     pub memory_bytes: Option<u64>,
 }
 
-/// A setting that is lower than the kernel's own choice.
+/// A setting below the kernel's default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BelowDefault {
-    /// Its name for `sysctl`; with an index where it is one of three.
+    /// Its name for `sysctl`; with an index if it is one of three.
     pub setting: &'static str,
-    /// What it is.
+    /// The current value.
     pub value: u64,
-    /// What the kernel would have chosen.
+    /// The kernel's default.
     pub default: u64,
 }
 
 impl Settings {
-    /// The settings of the network namespace that the calling thread is in. Fails where `/proc/sys/net` is missing.
+    /// The settings of the calling thread's network namespace. Fails if `/proc/sys/net` is missing.
     pub fn read() -> Result<Self, Error> {
         fs::metadata(FOLDER).doing(|| format!("read {FOLDER}"))?;
         let memory = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_memory(&text));
@@ -89,7 +90,7 @@ impl Settings {
         })
     }
 
-    /// Settings from what `text` has for each file below `/proc/sys/net`.
+    /// Settings from the `text` of each file below `/proc/sys/net`.
     fn of(text: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| text(name).and_then(|text| numbers::<u64, 1>(&text)).map(|[number]| number);
         Self {
@@ -123,12 +124,13 @@ impl Settings {
         }
     }
 
-    /// What `kernel` chooses itself on a machine with `memory` bytes; without, on one with plenty. `None` for what depends
-    /// on how the kernel was built, or is not known for kernels that old (before 3.4).
+    /// The defaults of `kernel` on a machine with `memory` bytes, or with plenty of memory if it is `None`. A
+    /// setting is `None` if it depends on the build of the kernel, or is unknown for such an old kernel
+    /// (before 3.4).
     ///
-    /// The largest buffers are at most a 128th of the memory (`tcp_init()` in `net/ipv4/tcp.c`). The kernel counts what
-    /// was free when it started, which is not exactly what `/proc/meminfo` says later: a sixteenth less is given here, so
-    /// that a default is never taken for something lower.
+    /// The largest buffers are at most a 128th of the memory (`tcp_init()` in `net/ipv4/tcp.c`). The kernel
+    /// uses the memory that was free at boot, which differs slightly from a later `/proc/meminfo`. The value
+    /// here is a sixteenth smaller, so that a default is never reported as too low.
     pub fn defaults(kernel: Version, memory: Option<u64>) -> Self {
         if !Rule::RECEIVE_6_MIB.holds(kernel) {
             return Self::default();
@@ -164,8 +166,8 @@ impl Settings {
         }
     }
 
-    /// Settings that are lower than `kernel`'s own choice and make connections slower or fewer for it. What many guides
-    /// call tuned is often among them: 16 MiB of `tcp_rmem` where the kernel would go to 32.
+    /// Settings below `kernel`'s default that make connections slower or fewer. Values of tuning guides are
+    /// often among them: 16 MiB of `tcp_rmem` where the kernel's default is 32.
     pub fn below_default(&self, kernel: Version) -> Vec<BelowDefault> {
         let defaults = Self::defaults(kernel, self.memory_bytes).limits();
         let pairs = self.limits().into_iter().zip(defaults);
@@ -177,7 +179,7 @@ impl Settings {
             .collect()
     }
 
-    /// The settings of which more is better, or at least no worse.
+    /// The settings for which a larger value is never worse.
     fn limits(&self) -> [(&'static str, Option<u64>); 12] {
         let [receive, send] =
             [self.tcp_rmem, self.tcp_wmem].map(|buffers| move |index: usize| Some(buffers?[index]));
@@ -199,13 +201,12 @@ impl Settings {
     }
 }
 
-/// `N` numbers between blanks, and nothing else.
+/// Exactly `N` numbers separated by blanks.
 fn numbers<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     let numbers = text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<Vec<T>>>()?;
     numbers.try_into().ok()
 }
 
-/// The machine's memory in bytes, from `/proc/meminfo`.
 fn total_memory(text: &str) -> Option<u64> {
     let kib: u64 = text
         .lines()

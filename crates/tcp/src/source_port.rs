@@ -1,9 +1,9 @@
-//! Source ports: four ways for a client to get one, and the one to take on this kernel.
+//! Source ports: four strategies for a client, and the best one on this kernel.
 //!
-//! `connect()` without `bind()` tries every port of the parity that the range begins with before any of the other
-//! (`__inet_hash_connect()` in net/ipv4/inet_hashtables.c: a step of 2, two passes). So when half the range is used
-//! towards one destination, each connect looks at all the ports of the first half before it finds one. What helps depends
-//! on the kernel:
+//! `connect()` without `bind()` tries all ports with the parity of the range's first port before any port of
+//! the other parity (`__inet_hash_connect()` in net/ipv4/inet_hashtables.c: a step of 2, two passes). When
+//! half of the range is in use for one destination, each connect checks all ports of the first half before it
+//! finds a free one. The remedy depends on the kernel:
 //!
 //! | strategy | how | since |
 //! | --- | --- | --- |
@@ -11,10 +11,11 @@
 //! | [`Strategy::RandomWindow`] | `IP_LOCAL_PORT_RANGE`, a few hundred ports of the range at a time | 6.3 |
 //! | [`Strategy::FullRange`] | `IP_LOCAL_PORT_RANGE`, all of the range: the kernel then takes steps of 1 | 6.8 |
 //!
-//! UDP has no parity: `udp_lib_get_port()` (net/ipv4/udp.c) goes through the range in random steps, on every kernel, so the
-//! kernel's default is the one to take. It respects `IP_LOCAL_PORT_RANGE` too, but its steps are as long as its hash table,
-//! so where the first port of a window is used it looks long for another. A port belongs to one socket, whatever the
-//! destination, unless both sockets have `SO_REUSEADDR`: then the kernel may give it to both.
+//! UDP has no parity: `udp_lib_get_port()` (net/ipv4/udp.c) walks through the range in random steps on every
+//! kernel, so the kernel's default is the best strategy. It also respects `IP_LOCAL_PORT_RANGE`, but its step
+//! is the size of its hash table, so if the first port of a window is in use, the search for another takes
+//! long. A UDP port belongs to one socket, whatever the destination, unless both sockets have `SO_REUSEADDR`;
+//! then the kernel may assign it to both.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -57,25 +58,26 @@ use crate::{
     kernel::Version,
 };
 
-/// How a client gets a source port. IPv4 and IPv6 are alike, TCP and UDP too where nothing else is said.
+/// A strategy for choosing a source port. The same for IPv4 and IPv6, and for TCP and UDP unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// The kernel chooses, as for programs that do nothing about it. One port serves connections to many destinations.
+    /// The kernel chooses, as for ordinary programs. One port serves connections to many destinations.
     KernelDefault,
-    /// A random port is bound, another if that one is used: "select, test, repeat". It needs 1 / (1 - used share) tries on
-    /// average. The port is good for this connection only: no other socket of the network namespace gets it without binding to it,
-    /// whatever the addresses are.
+    /// Binds a random port, and another if it is in use: "select, test, repeat". Needs 1 / (1 - used share)
+    /// attempts on average. The port is exclusive to this connection: no other socket of the network
+    /// namespace gets it without an explicit bind, whatever the addresses are.
     RandomBind,
-    /// The kernel chooses among `size` ports at a random place in the range, elsewhere if all of these are used.
+    /// The kernel chooses among `size` ports at a random place in the range, and elsewhere if all of these
+    /// are in use.
     RandomWindow {
-        /// How many ports; from 1.
+        /// Number of ports, from 1.
         size: u16,
     },
     /// The kernel chooses among all ports of the range, even and odd alike.
     FullRange,
 }
 
-/// Whether packets are a stream.
+/// The transport protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
@@ -85,7 +87,7 @@ pub enum Transport {
     Udp,
 }
 
-/// Chooses source ports by a strategy. Not shared: each thread has its own.
+/// Chooses source ports by a strategy. Not shared: each thread needs its own.
 #[derive(Debug)]
 pub struct Chooser {
     strategy: Strategy,
@@ -93,17 +95,17 @@ pub struct Chooser {
     random: Xoshiro256PlusPlus,
 }
 
-/// What came of choosing a port and connecting.
+/// The outcome of choosing a port and connecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// Whether there is a connection; if not, what the last try said.
+    /// Success, or the error of the last attempt.
     pub outcome: Result<(), Errno>,
-    /// Ports that were tried by `bind()`, or windows and ranges that the kernel was given.
+    /// Number of ports tried with `bind()`, or of windows and ranges set.
     pub tries: u32,
 }
 
-/// Connects over TCP from a port chosen by this strategy, from `source` if it is given. Whoever connects often keeps a
-/// [`Chooser`], which reads the range of ports once.
+/// Connects over TCP from a port chosen by this strategy, optionally from the address `source`. For repeated
+/// connects a [`Chooser`] is faster, because it reads the port range only once.
 pub fn connect(
     destination: SocketAddr,
     source: Option<IpAddr>,
@@ -117,11 +119,11 @@ pub fn connect(
 }
 
 impl Strategy {
-    /// A window that is rarely full and quickly searched: half of it is looked at in the worst case, 1.8 % of the default
-    /// range.
+    /// A window that is rarely full and quickly searched: the kernel checks at most half of it, 1.8 % of the
+    /// default range.
     pub const DEFAULT_WINDOW: u16 = 500;
 
-    /// The best one on a kernel as it was released. [`Strategy::best`] also sees what a distribution has added to it.
+    /// The best strategy on a mainline kernel. [`Strategy::best`] also detects backports of distributions.
     pub fn best_for(kernel: Version) -> Self {
         if kernel >= Self::FullRange.since() {
             Self::FullRange
@@ -132,7 +134,8 @@ impl Strategy {
         }
     }
 
-    /// The best one on the running kernel: a socket is asked whether it has the option, which tells more than a version.
+    /// The best strategy on the running kernel. The option is tested on a socket, which is more reliable than
+    /// the version.
     pub fn best() -> Result<Self, Error> {
         let is_there = has_local_port_range()?;
         Ok(match Self::best_for(Version::running()?) {
@@ -142,12 +145,12 @@ impl Strategy {
         })
     }
 
-    /// Fails where the running kernel does not have it.
+    /// Fails if the running kernel does not support it.
     pub fn check(self) -> Result<(), Error> {
         let is_there = match self {
             Self::KernelDefault | Self::RandomBind => true,
             Self::RandomWindow { .. } => has_local_port_range()?,
-            // Older kernels accept the option and split by parity all the same.
+            // Older kernels accept the option and still split by parity.
             Self::FullRange => has_local_port_range()? && Version::running()? >= self.since(),
         };
         if is_there {
@@ -157,8 +160,8 @@ impl Strategy {
         }
     }
 
-    /// The kernel that has it: 6.3 added `IP_LOCAL_PORT_RANGE`, 6.8 the step of 1 wherever it is set
-    /// (`inet_sk_get_local_port_range()` then says so).
+    /// The first kernel that supports it: 6.3 added `IP_LOCAL_PORT_RANGE`, 6.8 the step of 1 if the option is
+    /// set (`inet_sk_get_local_port_range()`).
     fn since(self) -> Version {
         match self {
             Self::KernelDefault | Self::RandomBind => Version::new(2, 6),
@@ -174,12 +177,12 @@ impl Strategy {
         }
     }
 
-    /// Whether another port may do where this one did not.
+    /// Whether another port may succeed after this error.
     fn is_worth_another_try(self, errno: Errno) -> bool {
         match self {
             Self::KernelDefault | Self::FullRange => false,
             Self::RandomBind => errno == Errno::EADDRINUSE,
-            // TCP says the one, UDP the other.
+            // The error of TCP and the error of UDP.
             Self::RandomWindow { .. } => [Errno::EADDRNOTAVAIL, Errno::EAGAIN].contains(&errno),
         }
     }
@@ -197,33 +200,33 @@ impl fmt::Display for Strategy {
 }
 
 impl Chooser {
-    /// With the ports of the calling thread's network namespace.
+    /// Uses the port range of the calling thread's network namespace.
     pub fn new(strategy: Strategy) -> Result<Self, Error> {
         Ok(Self::within(strategy, Range::of_namespace()?))
     }
 
-    /// As [`Strategy::best`] has it, with the ports of the calling thread's network namespace.
+    /// Uses [`Strategy::best`] and the port range of the calling thread's network namespace.
     pub fn best() -> Result<Self, Error> {
         Self::new(Strategy::best()?)
     }
 
-    /// With ports of the network namespace's range: outside of it the kernel does not look, whatever it is told. It does
-    /// not look at this range at all with [`Strategy::KernelDefault`].
+    /// Uses ports of `range`, which must be within the network namespace's range, because the kernel searches
+    /// only there. [`Strategy::KernelDefault`] ignores `range`.
     pub fn within(strategy: Strategy, range: Range) -> Self {
         let seed = RandomState::new().build_hasher().finish();
         Self { strategy, range, random: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
-    /// Connects over TCP, from `source` if it is given.
+    /// Connects over TCP, optionally from the address `source`.
     ///
-    /// `AddrNotAvailable` or `AddrInUse`: no port was found. Everything else is as for [`TcpStream::connect`].
+    /// `AddrNotAvailable` or `AddrInUse`: no port was found. Other errors are as in [`TcpStream::connect`].
     pub fn connect(&mut self, destination: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
         let socket = open(Transport::Tcp, destination)?;
         self.attach(&socket, destination, source).outcome?;
         Ok(socket.into())
     }
 
-    /// A UDP socket connected to `destination`, from `source` if it is given. Nothing is sent.
+    /// A UDP socket connected to `destination`, optionally from the address `source`. Nothing is sent.
     ///
     /// `WouldBlock` or `AddrInUse`: no port was found.
     pub fn connect_udp(&mut self, destination: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSocket> {
@@ -232,8 +235,9 @@ impl Chooser {
         Ok(socket.into())
     }
 
-    /// Readies a socket of the caller's own, blocking or not, for its `connect()` to this destination. If that says
-    /// `EADDRNOTAVAIL` (`EAGAIN` of a UDP socket), [`Strategy::RandomWindow`] can be readied and connected again.
+    /// Prepares a socket of the caller, blocking or not, for its `connect()` to this destination. If that
+    /// fails with `EADDRNOTAVAIL` (`EAGAIN` for UDP), [`Strategy::RandomWindow`] can be prepared and
+    /// connected again.
     pub fn prepare(
         &mut self,
         socket: &impl AsFd,
@@ -244,7 +248,8 @@ impl Chooser {
         Ok(attempt.outcome?)
     }
 
-    /// Chooses a port for a blocking socket of the caller's own and connects it: as [`Self::connect`], and says what it took.
+    /// Chooses a port for a blocking socket of the caller and connects it like [`Self::connect`]. Returns the
+    /// number of attempts.
     pub fn attach(&mut self, socket: &OwnedFd, destination: SocketAddr, source: Option<IpAddr>) -> Attempt {
         let address = SockaddrStorage::from(destination);
         self.until_it_works(|chooser| {
@@ -263,7 +268,7 @@ impl Chooser {
         }
     }
 
-    /// One choice: what the strategy asks of a socket before it connects.
+    /// Applies one choice of the strategy to a socket before it connects.
     fn choose(
         &mut self,
         socket: &impl AsFd,
@@ -286,7 +291,7 @@ impl Chooser {
             }
         }
         let Some(source) = source else { return Ok(()) };
-        // Without it bind() would choose a port that no other connection has, to whatever destination (Linux 4.2).
+        // Without this option bind() would choose a port without connections to any destination (Linux 4.2).
         setsockopt(socket, sockopt::IpBindAddressNoPort, &true)?;
         bind_to(socket, SocketAddr::new(source, 0))
     }
@@ -295,13 +300,13 @@ impl Chooser {
     fn window(&mut self, size: u16) -> Result<(u16, u16), Errno> {
         let (low, high) = (self.range.low(), self.range.high());
         let more = size.saturating_sub(1);
-        // The last port of the window is at `low` or above, and as far as `more` beyond `high`.
+        // The last port of the window is between `low` and `high` + `more`.
         let last = u32::from(low) + self.below(usize::from(high - low) + 1 + usize::from(more))?;
         let first = u16::try_from(last.saturating_sub(more.into())).unwrap_or(high).max(low);
         Ok((first, u16::try_from(last).unwrap_or(high).min(high)))
     }
 
-    /// A number below `end`, an amount of ports; all equally likely, to 1 part in 2^47.
+    /// A number below `end`, a number of ports; uniformly distributed, to 1 part in 2^47.
     fn below(&mut self, end: usize) -> Result<u32, Errno> {
         let end = u32::try_from(end).ok().filter(|end| *end > 0).ok_or(Errno::EADDRNOTAVAIL)?;
         let scaled = (u128::from(self.random.next_u64()) * u128::from(end)) >> 64;
@@ -309,7 +314,7 @@ impl Chooser {
     }
 }
 
-/// A blocking socket for connections to an address like this, for [`Chooser::attach`].
+/// A blocking socket for connections to such an address, for [`Chooser::attach`].
 pub fn open(transport: Transport, destination: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if destination.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let kind = match transport {
@@ -327,7 +332,7 @@ fn unspecified(destination: SocketAddr) -> IpAddr {
     if destination.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
-/// Whether a socket of this kernel can have a range of its own.
+/// Whether this kernel supports `IP_LOCAL_PORT_RANGE`.
 fn has_local_port_range() -> Result<bool, Error> {
     let any = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let told = open(Transport::Tcp, any).and_then(|socket| option::set_local_port_range(&socket, 0, 0));
@@ -337,5 +342,6 @@ fn has_local_port_range() -> Result<bool, Error> {
     }
 }
 
-/// With 95 % of all ports used, that many random ports are all used in one case of 500 000 (0.95^256 = 2e-6).
+/// With 95 % of all ports in use, this number of random ports are all in use in one case of 500 000 (0.95^256
+/// = 2e-6).
 const MOST_TRIES: u32 = 256;

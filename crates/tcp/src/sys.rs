@@ -1,4 +1,4 @@
-//! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here and below.
+//! The system calls of this crate without a safe wrapper. All unsafe code of the crate is here and below.
 
 pub(crate) mod foreign;
 
@@ -8,15 +8,14 @@ use std::{
     os::fd::{AsFd, AsRawFd},
 };
 
-/// Bytes in a page of memory.
 pub(crate) fn page_bytes() -> u64 {
-    // SAFETY: no pointers, and the name is one that every Linux knows.
+    // SAFETY: no pointers, and the name is defined on every Linux.
     #[expect(unsafe_code, reason = "no library in use here wraps it")]
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(bytes).unwrap_or(4096)
 }
 
-/// Locks a file as long as it is open (flock(2)). False if somebody else has locked it.
+/// Locks a file as long as it is open (flock(2)). False if it is already locked.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     // SAFETY: no pointers, and the descriptor is open as long as `file` is borrowed.
     #[expect(
@@ -31,7 +30,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// A socket's `struct tcp_info`, as much of it as the kernel has.
+/// A socket's `struct tcp_info`, in the length of the kernel.
 pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<Vec<u8>> {
     let mut info = vec![0; LARGEST_INFO];
     let length = option(socket, (libc::IPPROTO_TCP, libc::TCP_INFO), &mut info)?;
@@ -39,10 +38,10 @@ pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<Vec<u8>> {
     Ok(info)
 }
 
-/// A `struct mptcp_subflow_data` of linux/mptcp.h, and after it the `struct tcp_info` of each subflow, at most [`SUBFLOWS`].
-/// Fails where there is no MPTCP, as after a fallback to TCP.
+/// A `struct mptcp_subflow_data` of linux/mptcp.h, and after it the `struct tcp_info` of each subflow, at
+/// most [`SUBFLOWS`]. Fails without MPTCP, for example after a fallback to TCP.
 pub(crate) fn subflow_infos(socket: impl AsFd) -> io::Result<Vec<u8>> {
-    // Its own size, the number of subflows (out), the size of a tcp_info to the kernel (out) and to us.
+    // Size of this structure, number of subflows (out), size of a tcp_info in the kernel (out) and here.
     let mut bytes = vec![0; SUBFLOW_DATA + SUBFLOWS * LARGEST_INFO];
     let size = |of: usize| u32::try_from(of).expect("both are below 1000").to_ne_bytes();
     bytes[0..4].copy_from_slice(&size(SUBFLOW_DATA));
@@ -51,7 +50,7 @@ pub(crate) fn subflow_infos(socket: impl AsFd) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The numbers of a socket's memory (`SO_MEMINFO`), as many as the kernel has.
+/// The values of a socket's memory (`SO_MEMINFO`), in the length of the kernel.
 pub(crate) fn memory(socket: impl AsFd) -> io::Result<Vec<u8>> {
     let mut numbers = vec![0; LARGEST_MEMORY];
     let length = option(socket, (libc::SOL_SOCKET, libc::SO_MEMINFO), &mut numbers)?;
@@ -59,23 +58,23 @@ pub(crate) fn memory(socket: impl AsFd) -> io::Result<Vec<u8>> {
     Ok(numbers)
 }
 
-/// Reads an option into `bytes`; how many of them the kernel has filled.
 fn option(socket: impl AsFd, (level, name): (i32, i32), bytes: &mut [u8]) -> io::Result<usize> {
     let mut length = libc::socklen_t::try_from(bytes.len()).unwrap_or(libc::socklen_t::MAX);
     let socket = socket.as_fd().as_raw_fd();
-    // SAFETY: the descriptor is borrowed, and the kernel writes at most `length` bytes into a buffer of that length.
+    // SAFETY: the descriptor is borrowed, and the kernel writes at most `length` bytes into a buffer of that
+    // length.
     #[expect(unsafe_code, reason = "no library in use here has the whole of these structures")]
     let result = unsafe { libc::getsockopt(socket, level, name, bytes.as_mut_ptr().cast(), &raw mut length) };
     if result == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Twice what the newest kernel has, for those to come.
+/// Twice the size in the newest kernel, for future versions.
 const LARGEST_INFO: usize = 560;
 
-/// Of the 9 numbers of linux/sock_diag.h (`SK_MEMINFO_VARS`), almost twice as many.
+/// Almost twice the 9 numbers of linux/sock_diag.h (`SK_MEMINFO_VARS`).
 const LARGEST_MEMORY: usize = 64;
 
-/// Of linux/socket.h and linux/mptcp.h.
+/// linux/socket.h and linux/mptcp.h.
 const SOL_MPTCP: i32 = 284;
 const MPTCP_TCPINFO: i32 = 2;
 pub(crate) const SUBFLOW_DATA: usize = 16;

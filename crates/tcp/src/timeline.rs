@@ -1,8 +1,8 @@
-//! One connection, and its network namespace's counters, looked at again and again on a schedule.
+//! Periodic samples of one connection, and of its network namespace's counters.
 //!
-//! A look asks the kernel for one socket, which takes some 10 us. The counters are in three small files that take ten times as
-//! long to read, so that looks which follow each other quickly do without. They are the namespace's: whatever else runs in
-//! it is in them.
+//! A sample requests one socket from the kernel, which takes about 10 us. The counters are in three small
+//! files that take ten times as long to read, so samples in quick succession omit them. Counters cover the
+//! whole namespace, including other programs.
 
 use std::{ops::ControlFlow, time::Duration};
 
@@ -17,10 +17,10 @@ use crate::{
     info::Info,
 };
 
-/// What one look saw.
+/// One sample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// When, since the timeline began, ms.
+    /// Time since the start of the timeline, ms.
     pub t_ms: f64,
     /// The connection's state.
     pub state: State,
@@ -28,17 +28,17 @@ pub struct Sample {
     pub receive_queue_bytes: u32,
     /// Bytes written by the application and not acknowledged.
     pub send_queue_bytes: u32,
-    /// What its TCP tells.
+    /// The `tcp_info`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_info: Option<Info>,
     /// Its memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skmem: Option<Memory>,
-    /// What its congestion control tells.
+    /// The state of its congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
-    /// Counters that have grown since they were read last, and by how much. Absent if that was less than 15 ms before, as the
-    /// next is.
+    /// Counters that have increased since they were last read, with the differences. Absent if that was less
+    /// than 15 ms before, like the next field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
     /// Memory of all TCP sockets of the machine, bytes.
@@ -46,7 +46,7 @@ pub struct Sample {
     pub tcp_memory_bytes: Option<u64>,
 }
 
-/// A way to look at one connection again and again.
+/// Samples one connection repeatedly.
 #[derive(Debug)]
 pub struct Timeline {
     diag: Diag,
@@ -55,12 +55,11 @@ pub struct Timeline {
     clock: Clock,
     first: Reading,
     before: Reading,
-    /// When the counters are to be read again.
     due: Duration,
 }
 
 impl Timeline {
-    /// Of a connection in the calling thread's network namespace; time begins now.
+    /// A timeline of a connection in the calling thread's network namespace, starting now.
     pub fn of(key: Key) -> Result<Self, Error> {
         let (diag, mut source) = (Diag::open()?, Source::open()?);
         let first = source.read()?;
@@ -80,12 +79,12 @@ impl Timeline {
         self.clock
     }
 
-    /// What has been counted since it began, zeros included.
+    /// The counters since the start, including zeros.
     pub fn counters(&mut self) -> Result<Counters, Error> {
         Ok(self.source.read()?.since(&self.first))
     }
 
-    /// Looks once; none if the connection has gone.
+    /// Takes a sample; `None` if the connection no longer exists.
     pub fn look(&mut self) -> Result<Option<Sample>, Error> {
         let now = self.clock.now();
         let Some(socket) = self.diag.again(&self.key)? else { return Ok(None) };
@@ -103,14 +102,14 @@ impl Timeline {
         }))
     }
 
-    /// Reads the counters; those that have grown.
+    /// Reads the counters; returns the increased ones.
     fn count(&mut self, now: Duration) -> Result<Counters, Error> {
         self.due = now + COUNTERS_EVERY;
         self.source.renew(&mut self.before)
     }
 
-    /// Looks every `interval` and hands on what it saw, until `each` says so or the connection has gone. A look that comes
-    /// too late, on a busy machine, is not made up for: the next one is at its own time.
+    /// Calls `each` with a sample every `interval`, until it breaks or the connection ends. A late sample on
+    /// a busy machine does not shift the schedule.
     pub fn watch(
         &mut self,
         interval: Duration,
@@ -129,11 +128,11 @@ impl Timeline {
     }
 }
 
-/// At every second of the looks that follow each other by 10 ms, so that these take less than 2 % of a core on a busy machine
-/// too: there, with cold caches, the counters take 150 us and a look 70.
+/// Every second sample at an interval of 10 ms, so that the load remains below 2 % of a core on a busy
+/// machine too: there, with cold caches, the counters take 150 us and a sample 70.
 const COUNTERS_EVERY: Duration = Duration::from_millis(15);
 
-/// To the microsecond: what is below is the clock's and the scheduler's noise.
+/// Rounded to microseconds: finer digits are noise of the clock and the scheduler.
 #[expect(clippy::cast_precision_loss, reason = "2^53 us are 285 years")]
 fn millis(time: Duration) -> f64 {
     time.as_micros() as f64 / 1e3
@@ -148,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// A connection over loopback: the end that opened it, and the other.
+    /// A connection over loopback: the end that opened it, and the other end.
     fn pair(address: &str) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind(address).unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -177,10 +176,10 @@ mod tests {
             timeline.watch(Duration::from_millis(1), enough).unwrap();
             let last = samples.last().unwrap();
             let info = last.tcp_info.as_ref().unwrap();
-            // The connection's first byte in the sequence is its opening.
+            // The SYN consumes a sequence number.
             assert_eq!((info.bytes_acked, info.bytes_received, last.state), (5001, 700, State::Established));
             assert!(last.skmem.is_some_and(|memory| memory.rmem_alloc >= 700));
-            // The first look counts, and the next one after 15 ms.
+            // The first sample has counters, and the next one only after 15 ms.
             assert!(samples[0].counters.as_ref().unwrap().contains_key("InSegs"));
             assert!(samples.len() < 2 || samples[1].t_ms >= 15.0 || samples[1].counters.is_none());
         }

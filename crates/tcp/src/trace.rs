@@ -1,10 +1,11 @@
-//! Time spent in the functions of the kernel that look for room in a full receive buffer, where the kernel lets us trace.
+//! Time spent in the kernel's functions that free memory in a full receive buffer, where tracing is
+//! permitted.
 //!
-//! Such a call can take tens of milliseconds, during which its processor serves no other packet, and no counter tells. Probes
-//! at a function's beginning and end (kprobes) take the time, and the kernel itself keeps the histogram (a hist trigger), so
-//! that nothing is copied for a packet. All of it hangs on an instance of tracefs of our own: what others trace is not
-//! touched. It is removed when a [`Trace`] is dropped; what a killed process leaves costs a microsecond a call and is removed
-//! by the next one to start.
+//! Such a call can take tens of milliseconds, during which its processor handles no other packet, and no
+//! counter shows it. Kprobes at a function's entry and return measure the time, and the kernel maintains the
+//! histogram (a hist trigger), so that no data is copied per packet. All events belong to a private instance
+//! of tracefs, so other traces are not affected. The instance is removed when a [`Trace`] is dropped. The
+//! remains of a killed process cost a microsecond per call and are removed by the next trace.
 
 mod events;
 mod tracefs;
@@ -17,47 +18,48 @@ use serde::{Deserialize, Serialize};
 use self::tracefs::{Instance, Tracefs};
 use crate::error::Error;
 
-/// The functions, by the kernel's names. One calls the next, so their times contain one another: find room for a packet;
-/// prune the queue; collapse packets into fewer; drop those out of order. A kernel's compiler may have put one into another:
-/// then it is not measured by itself.
+/// The traced functions, by their names in the kernel. They call each other, so their times overlap: find
+/// memory for a packet; prune the queue; merge packets; drop out-of-order packets. A function that the
+/// kernel's compiler has inlined is not measured separately.
 pub const FUNCTIONS: [&str; 4] =
     ["tcp_try_rmem_schedule", "tcp_prune_queue", "tcp_collapse", "tcp_prune_ofo_queue"];
 
-/// Why nothing can be traced here, and what to do about it.
+/// The reason why tracing is unavailable, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Unavailable {
-    /// What is missing.
+    /// The reason.
     pub why: String,
-    /// How to get it.
+    /// The remedy.
     pub remedy: String,
 }
 
 /// Calls that took longer than `from_us` and no longer than `to_us`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {
-    /// Longer than this, us; 0: those of no measurable time too.
+    /// Lower bound (exclusive), us; 0 includes calls of no measurable time.
     pub from_us: u64,
-    /// Up to this, us. Bins end at powers of two.
+    /// Upper bound (inclusive), us. Bounds are powers of two.
     pub to_us: u64,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
 }
 
-/// Functions whose calls are being timed, on the whole machine and in all network namespaces.
+/// A running trace of functions on the whole machine, in all network namespaces.
 #[derive(Debug)]
 pub struct Trace {
     instance: Instance,
     functions: Vec<&'static str>,
 }
 
-/// Whether this kernel and this user can trace. Changes nothing; a function that is missing shows only when a trace starts.
+/// Whether this kernel and this user can trace. Changes nothing; a missing function is detected only by
+/// [`Trace::start`].
 pub fn available() -> Result<(), Unavailable> {
     Tracefs::find().map(drop)
 }
 
 impl Trace {
-    /// Begins to time the calls of those [`FUNCTIONS`] that this kernel has. Removes what dead processes left of theirs.
+    /// Starts a trace of the [`FUNCTIONS`] that this kernel has. Removes the remains of dead processes.
     pub fn start() -> Result<Self, Unavailable> {
         let tracefs = Tracefs::find()?;
         tracefs.sweep();
@@ -70,14 +72,14 @@ impl Trace {
         }
         if functions.is_empty() {
             return Err(Unavailable {
-                why: format!("this kernel has none of the functions {}", FUNCTIONS.join(", ")),
+                why: format!("this kernel lacks all of the functions {}", FUNCTIONS.join(", ")),
                 remedy: "use a kernel whose /proc/kallsyms lists one of them".to_owned(),
             });
         }
         Ok(Self { instance, functions })
     }
 
-    /// How long the calls took since the start: every function that is timed, and its bins with calls, the shortest first.
+    /// Call durations since the start: each traced function with its non-empty bins, in ascending order.
     pub fn read(&self) -> Result<BTreeMap<String, Vec<Bin>>, Error> {
         let bins = |function: &&'static str| Ok(((*function).to_owned(), self.instance.histogram(function)?));
         self.functions.iter().map(bins).collect()

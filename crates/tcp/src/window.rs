@@ -1,12 +1,12 @@
-//! How large windows and buffers have to be for a path, and how fast a path can be with the buffers there are.
+//! Required sizes of windows and buffers for a path, and the maximum rate of a path with given buffers.
 //!
-//! `throughput <= window / RTT`, so the window has to reach the bandwidth-delay product. The receive buffer holds payload
-//! *and* the kernel's own data about each packet, so the window is a part of it only; [`Share`] says which. The sender's
-//! buffer holds what is not acknowledged yet.
+//! `throughput <= window / RTT`, so the window must reach the bandwidth-delay product. The receive buffer
+//! contains payload *and* the kernel's metadata of each packet, so the window is only a part of it, which
+//! [`Share`] describes. The send buffer contains unacknowledged data.
 //!
 //! - [`plan`]: from round trip and rate to window, buffers and the sysctl lines for a kernel.
-//! - [`ceiling`]: from buffers and round trip to the rate that they allow.
-//! - [`check`]: which destinations the buffers of a host slow down.
+//! - [`ceiling`]: from buffers and round trip to the permitted rate.
+//! - [`check`]: destinations that the buffers of a host slow down.
 
 mod ceiling;
 mod check;
@@ -25,18 +25,17 @@ pub use self::{
 /// The largest window of TCP: 65535 bytes, 14 times doubled (RFC 7323, section 2.3). 16 KiB less than 1 GiB.
 pub const LARGEST_WINDOW: u64 = 65_535 << 14;
 
-/// The largest window of a connection without window scaling.
 const UNSCALED_WINDOW: u64 = 65_535;
 
-/// The largest buffer of a socket: the kernel keeps its size in an `int`.
+/// The largest buffer of a socket: the kernel stores its size in an `int`.
 pub const LARGEST_BUFFER: u64 = i32::MAX as u64;
 
-/// The most and the least of something that depends on what the kernel meets.
+/// The bounds of a value that depends on the packets that the kernel receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// In the worse of the likely cases.
+    /// In the worst likely case.
     pub least: u64,
-    /// In the better one.
+    /// In the best likely case.
     pub most: u64,
 }
 
@@ -49,7 +48,7 @@ fn milliseconds(time: Duration) -> f64 {
     nanoseconds(time) / 1e6
 }
 
-/// Bytes in binary units, as settings of buffers are thought of: to a hundredth.
+/// Formats bytes in binary units, as is usual for buffer settings, to a hundredth.
 pub fn binary(bytes: u64) -> String {
     let (unit, scale) = match bytes {
         0..1024 => return format!("{bytes} B"),

@@ -1,4 +1,4 @@
-//! Doubts as sentences. Those that stand after a name begin with a small letter.
+//! Doubts as sentences. A sentence that follows a name begins with a lower-case letter.
 
 use std::fmt;
 
@@ -59,7 +59,6 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// What a planet says of itself.
 fn emulator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::LatePackets { share, limit, most } => write!(
@@ -79,13 +78,15 @@ fn emulator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "{} bytes entered and {} are accounted for: a bug", count(*entered), count(*accounted))
         }
         Doubt::UnbalancedLinks { links } => {
-            write!(f, "what went into {links} links is not what came out, was dropped or waits: a bug")
+            write!(
+                f,
+                "the byte counters of {links} links do not balance (in = out + dropped + queued): a bug"
+            )
         }
         _ => Ok(()),
     }
 }
 
-/// What a generator of load says of itself.
 fn generator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::RequestsLeftOver { left, due } => write!(
@@ -121,7 +122,6 @@ fn generator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// What a reader says of itself, and a sweep of its readers.
 fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::StarvedReader { share } => write!(
@@ -132,7 +132,7 @@ fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Doubt::NothingSent { remote } => write!(
             f,
             "{remote} accepted the connection and sent nothing: no figure is about reading; is it \"longhaul tcp oscil \
-             serve\", or another server that sends without being asked?"
+             serve\", or another server that sends without a request?"
         ),
         Doubt::OwnSpeed => f.write_str(
             "in the unlimited phases there was always something to be read: the figures are this machine's speed of reading, \
@@ -140,7 +140,7 @@ fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ),
         Doubt::MissedLooks { share } => write!(
             f,
-            "{} of the looks at the connection came too late and were left out; a longer interval costs less",
+            "{} of the samples of the connection were late and are omitted; a longer interval costs less",
             percent(*share)
         ),
         Doubt::SmallerBuffer { asked, given } => {
@@ -152,15 +152,14 @@ fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "the reader {how} before its programme was over{why}")
         }
         Doubt::Unexplained => {
-            f.write_str("the reader says that its figures are not the connection's, and not why")
+            f.write_str("the reader reports that its figures are not the connection's, without a reason")
         }
         Doubt::RunFailed { why } => f.write_str(why),
-        Doubt::NoValidRun => f.write_str("no measurement is valid; the warnings say why"),
+        Doubt::NoValidRun => f.write_str("no measurement is valid; the warnings contain the reasons"),
         _ => Ok(()),
     }
 }
 
-/// What a measurement of source ports says of itself.
 fn ports(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::NotAccepted => f.write_str(
@@ -169,7 +168,7 @@ fn ports(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Doubt::NoSocket { why } => write!(f, "the system gives no more sockets: {why}"),
         Doubt::ConnectSentAgain { took } => write!(
             f,
-            "a connect took {}: its first packet got no answer and was sent again",
+            "a connect took {}: its SYN got no reply and was retransmitted",
             time(took.as_secs_f64())
         ),
         Doubt::ResetConnections { reset, all } => write!(
@@ -199,14 +198,13 @@ fn ports(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// What a run says of itself.
 fn run(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::NoClaimJudged => f.write_str("No claim is judged, because the run is not whole."),
         Doubt::Undecided { claim } => {
             write!(
                 f,
-                "\"{claim}\" cannot be said on this machine: the emulator's own error may turn the answer"
+                "\"{claim}\" cannot be decided on this machine: the emulator's own error may change the result"
             )
         }
         Doubt::MostlyOwnError { figure, value, error } => {
@@ -217,18 +215,17 @@ fn run(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "{name} is not whole, because it could not be written: {why}.")
         }
         Doubt::OutputCut { name, came, kept } => {
-            write!(f, "{name}: of {came} that were printed the first and the last {kept} are kept.")
+            write!(f, "{name}: of {came} of output the first and the last {kept} are kept.")
         }
         Doubt::Unfinished { why } => f.write_str(why),
         Doubt::Silent { pairs } => {
             let pairs: Vec<_> = pairs.iter().map(|[from, to]| format!("{from} to {to}")).collect();
-            write!(f, "no answer at all: {}", pairs.join(", "))
+            write!(f, "no reply to any ping: {}", pairs.join(", "))
         }
         _ => Ok(()),
     }
 }
 
-/// What the numbers of a comparison give reason to doubt.
 fn comparison(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::SameSamples { first, second } => {
@@ -238,8 +235,8 @@ fn comparison(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let made = if least == most { count((*least).into()) } else { format!("{least} to {most}") };
             write!(
                 f,
-                "A page of {asked} requests was asked for, and the recorded pages make {made}: the verdict is about recorded \
-                 pages, the model is about the page that was asked for."
+                "A page of {asked} requests was requested, and the recorded pages make {made}: the verdict is about recorded \
+                 pages, the model is about the requested page."
             )
         }
         Doubt::FailedEvents { failed, all } => {
@@ -264,7 +261,7 @@ fn comparison(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             ordinal(*percentile)
         ),
         Doubt::FewToCross { least } => {
-            write!(f, "Fewer than {least} samples on a side: too few to say where they cross.")
+            write!(f, "Fewer than {least} samples on a side: too few to locate the crossing.")
         }
         _ => Ok(()),
     }

@@ -1,8 +1,7 @@
-//! When something was held up, found by time. Pure.
+//! Delays, searchable by time. Pure.
 
 use crate::journal::Delay;
 
-/// Delays in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
     all: Vec<Delay>,
@@ -16,7 +15,7 @@ impl Delays {
         Self { all, longest_ns }
     }
 
-    /// For how long something was held up between two moments, at most.
+    /// The upper bound of the total delay between two moments.
     pub(super) fn held(&self, [from, until]: [u64; 2]) -> u64 {
         let begin = self.all.partition_point(|delay| delay.from_ns < from.saturating_sub(self.longest_ns));
         let end = self.all.partition_point(|delay| delay.from_ns < until);

@@ -1,38 +1,38 @@
-//! A sample, and the parts of it that are bounded one by one. Pure.
+//! A sample, and its division into parts that are bounded separately. Pure.
 
-/// A sample: when it was measured, on the machine's monotonic clock, and its value.
+/// A sample: its interval on the machine's monotonic clock, and its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
-    /// What was measured.
+    /// The measured value.
     pub value_ms: f64,
-    /// What it comes to at least, however good the emulator is: the shortest round trip, as often as it takes that. All that
-    /// the emulator can have added is beyond it. 0 if that is not known.
+    /// The minimum of the value with an ideal emulator: the number of round trips multiplied by the shortest
+    /// round trip. Only the excess can be the emulator's error. 0 if unknown.
     pub least_ms: f64,
-    /// From when to when, at most.
+    /// Start and end: the widest possible interval.
     pub whole_ns: [u64; 2],
-    /// Times in it in which a packet went to the other host and one came back, in order. One that did not happen is empty.
+    /// Intervals with one exchange of packets with the other host, in order. An exchange that did not occur
+    /// is empty.
     pub waits_ns: [[u64; 2]; WAITS],
 }
 
-/// Handshakes of TCP, TLS and QUIC, and the wait for an answer.
+/// Number of exchanges: handshakes of TCP, TLS and QUIC, and the wait for a response.
 pub const WAITS: usize = 4;
 
-/// A part of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A packet went there, and one came back.
+    /// A packet travelled to the other host, and one returned.
     Wait([u64; 2]),
-    /// Nothing is known of what happened.
+    /// The content is unknown.
     Rest([u64; 2]),
 }
 
 impl Span {
-    /// One of which nothing is known but when it was.
+    /// A sample of which only the interval is known.
     pub fn whole(value_ms: f64, whole_ns: [u64; 2]) -> Self {
         Self { value_ms, least_ms: 0.0, whole_ns, waits_ns: [[0; 2]; WAITS] }
     }
 
-    /// Its waits, and what lies before, between and after them.
+    /// The waits, and the intervals before, between and after them.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part> {
         let [begin, end] = self.whole_ns;
         let waits = self.waits_ns.map(|wait| wait.map(|at| at.clamp(begin, end.max(begin))));
@@ -68,7 +68,7 @@ mod tests {
                 Part::Rest([90, 100]),
             ]
         );
-        // Where waits overlap, because it is not known exactly when they were, the time counts for both.
+        // Waits may overlap because their exact times are unknown. The overlap counts for both.
         assert_eq!(
             parts(span([[10, 50], [40, 120], [0; 2], [0; 2]])),
             [Part::Wait([10, 50]), Part::Wait([40, 100])]

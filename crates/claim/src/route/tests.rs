@@ -1,4 +1,4 @@
-//! Bounds of samples, by hand and of any chain of packets.
+//! Bounds of samples, by example and for random chains of packets.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn flow(from: &str, to: &str, port: u16, slots: &[(u32, u64, u32)]) -> Flow {
     Flow { from: from.to_owned(), to: to.to_owned(), service: Service::tcp(port), slots, lateness }
 }
 
-/// It began at 1 s; slots are 10 ms.
+/// A journal that starts at 1 s, with slots of 10 ms.
 fn journal() -> Journal {
     Journal {
         start_ns: 1000 * MS,
@@ -37,12 +37,12 @@ fn at(ms: u64) -> u64 {
     (1000 + ms) * MS
 }
 
-/// The shortest ways of a round trip.
+/// Equal one-way delays of a round trip.
 fn ways(rtt_ms: u64) -> [u64; 2] {
     [rtt_ms * MS / 2; 2]
 }
 
-/// Of a time of which nothing else is known.
+/// The bound for an interval of unknown content.
 fn bound(journal: &Journal, from_ms: u64, until_ms: u64, rtt_ms: u64) -> f64 {
     let index = Index::from(journal.clone());
     let route = index.route("a", Some("b"), Some(Service::tcp(80)), ways(rtt_ms));
@@ -50,7 +50,7 @@ fn bound(journal: &Journal, from_ms: u64, until_ms: u64, rtt_ms: u64) -> f64 {
     route.bound_ms(&span, 0.5)
 }
 
-/// Of a time in which a packet went there and one came back, each of which takes 40 ms.
+/// The bound for an interval with one exchange of packets; each direction takes 40 ms.
 fn bound_of_wait(journal: &Journal, from_ms: u64, until_ms: u64) -> f64 {
     let index = Index::from(journal.clone());
     let route = index.route("a", Some("b"), Some(Service::tcp(80)), [40 * MS; 2]);
@@ -62,14 +62,16 @@ fn bound_of_wait(journal: &Journal, from_ms: u64, until_ms: u64) -> f64 {
 #[test]
 fn one_packet_a_round_trip_counts_in_each_direction() {
     let journal = journal();
-    // One round trip: the latest of each direction, 4 there and 3 back; neither another service nor another host.
+    // One round trip: the latest packet of each direction, 4 there and 3 back, of this service and this host
+    // only.
     assert_eq!(bound(&journal, 0, 99, 99), 7.0);
-    // Two round trips: 4 + 4 in slot 5, which had two packets that may have been a round trip apart, only if a slot is
-    // longer than that: it is not, so 4 + 2 there, and 3 back.
+    // Two round trips: slot 5 has two packets there, but it is not longer than a round trip, so only one of
+    // them counts: 4 + 2 there, and 3 back.
     assert_eq!(bound(&journal, 0, 99, 50), 9.0);
-    // Round trips of 5 ms: two packets a slot, so 4 + 4 + 2 + 2 + 1 of those 20 that are possible, and 3.
+    // Round trips of 5 ms: two packets per slot, so 4 + 4 + 2 + 2 + 1 of the 20 possible packets there, and 3
+    // back.
     assert_eq!(bound(&journal, 0, 99, 5), 16.0);
-    // Only what was delivered meanwhile.
+    // Only packets delivered in the interval count.
     assert_eq!(bound(&journal, 60, 80, 20), 0.0);
     assert_eq!(bound(&journal, 60, 95, 20), 2.0);
 }
@@ -86,13 +88,15 @@ fn what_holds_up_hosts_or_the_machine_counts_for_as_long_as_it_overlaps() {
 #[test]
 fn what_holds_up_programs_while_packets_are_in_flight_does_no_harm() {
     let journal = Journal { flows: Vec::new(), ..journal() };
-    // 90 ms, of which 80 are for the way: b has the packet after 40 ms, and 10 ms to answer. It was held up from 200 to 210.
+    // The interval is 90 ms, of which 80 ms are the path: b has the packet after 40 ms, and 10 ms to reply. b
+    // was delayed from 200 to 210.
     assert_eq!(bound_of_wait(&journal, 160, 250), 6.0);
     assert_eq!(bound_of_wait(&journal, 155, 245), 5.0);
     assert_eq!(bound_of_wait(&journal, 152, 242), 2.0, "two milliseconds of it may have been then");
     assert_eq!(bound_of_wait(&journal, 145, 235), 0.0, "it had answered");
     assert_eq!(bound_of_wait(&journal, 175, 265), 0.0, "it had no packet yet");
-    // The machine stood still from 400 to 450: before the packet left, when b had it, and when the answer came.
+    // The machine stalled from 400 to 450: before the packet left, while b had it, and when the reply
+    // arrived.
     assert_eq!(bound_of_wait(&journal, 445, 535), 5.0);
     assert_eq!(
         bound_of_wait(&journal, 365, 455),
@@ -100,9 +104,9 @@ fn what_holds_up_programs_while_packets_are_in_flight_does_no_harm() {
         "it cannot be more than what the wait has beyond its way"
     );
     assert_eq!(bound_of_wait(&journal, 315, 405), 5.0);
-    // Those who are held up for as long as they do nothing answer in time.
+    // A program that is delayed only while it is idle replies in time.
     assert_eq!(bound_of_wait(&journal, 320, 400), 0.0);
-    // The programs of the host that measures count when it sends and when it gets the answer.
+    // Delays of the measuring host count when it sends and when it receives the reply.
     let held = Held { host: "a".to_owned(), delays: vec![(600 * MS, 605 * MS, 3 * MS).into()] };
     let journal = Journal { hosts: vec![held], ..journal };
     assert_eq!([598, 514, 550].map(|from| bound_of_wait(&journal, from, from + 90)), [3.0, 3.0, 0.0]);
@@ -111,7 +115,7 @@ fn what_holds_up_programs_while_packets_are_in_flight_does_no_harm() {
 #[test]
 fn in_a_wait_a_packet_of_each_direction_counts_when_it_can_have_been_delivered() {
     let journal = Journal { hosts: Vec::new(), machine: Vec::new(), ..journal() };
-    // There: one in slot 0, two in slot 5, many in slot 9; back: one in slot 1.
+    // There: one packet in slot 0, two in slot 5, many in slot 9. Back: one in slot 1.
     assert_eq!(bound_of_wait(&journal, 10, 95), 4.0, "the one there in slot 5");
     assert_eq!(bound_of_wait(&journal, 55, 140), 2.0, "the one there in slot 9");
     assert_eq!(bound_of_wait(&journal, 60, 140), 0.0, "nothing is beyond the way");
@@ -119,7 +123,7 @@ fn in_a_wait_a_packet_of_each_direction_counts_when_it_can_have_been_delivered()
 
 #[test]
 fn a_server_that_takes_its_time_is_not_round_trips() {
-    // Packets there, each a millisecond late, in each of 30 slots, and ways of 5 ms.
+    // Packets there, each a millisecond late, in each of 30 slots. One-way delays of 5 ms.
     let slots: Vec<_> = (1..=30).map(|number| (number, MS, 100)).collect();
     let flows = vec![flow("a", "b", 80, &slots)];
     let journal = Journal { flows, hosts: Vec::new(), machine: Vec::new(), ..journal() };
@@ -127,10 +131,10 @@ fn a_server_that_takes_its_time_is_not_round_trips() {
     let route = index.route("a", Some("b"), None, ways(10));
     let whole = Span::whole(f64::INFINITY, [at(10), at(650)]);
     let wait = |from, until| Span { waits_ns: [[at(from), at(until)], [0; 2], [0; 2], [0; 2]], ..whole };
-    // An answer after 64 round trips: seven tries, where packets might have been lost.
+    // A reply after 64 round trips: seven attempts if packets were lost.
     assert_eq!(route.bound_ms(&wait(10, 650), 0.5), 7.0);
     assert_eq!(route.bound_ms(&wait(10, 330), 0.5), 6.0);
-    // Nothing is known of what happened: as many as have room, one in each slot.
+    // Unknown content: all round trips that fit, one in each slot.
     assert_eq!(route.bound_ms(&whole, 0.5), 30.0);
 }
 
@@ -142,13 +146,13 @@ fn waking_up_counts_twice_a_round_trip_and_nothing_exceeds_the_sample() {
     assert_eq!(bound(&journal, 0, 2, 1), 2.0);
     let empty = Index::default();
     assert_eq!(empty.route("a", None, None, [0; 2]).bound_ms(&Span::whole(5.0, [5, 10]), 1.0), 0.0);
-    // Of three samples that were not disturbed otherwise, the slowest met slow wake-ups: two of 4 ms each.
+    // Of three otherwise undisturbed samples, the slowest has the slow wake-ups: two of 4 ms each.
     let index = Index::from(journal);
     let route = index.route("a", Some("b"), Some(Service::tcp(80)), ways(20));
     let sample = |value_ms, from| Span::whole(value_ms, [at(from), at(from + 20)]);
     let samples = [sample(20.5, 300), sample(20.0, 320), sample(21.0, 350)];
     assert_eq!(route.bounds_ms(&samples), [2.0, 2.0, 8.0]);
-    // None of them takes less than 19 ms, so the emulator can have added no more than the rest.
+    // Each sample takes at least 19 ms, so only the excess can be the emulator's error.
     let samples = samples.map(|sample| Span { least_ms: 19.0, ..sample });
     assert_eq!(route.bounds_ms(&samples), [1.5, 1.0, 2.0]);
 }
@@ -162,13 +166,14 @@ fn services_that_were_not_kept_apart_count_for_all() {
     assert!(Service::PING.covers(ping) && !Service::PING.covers(Service::tcp(0)));
 }
 
-/// Packets of one direction, each so long after the one before and so late, both in microseconds.
+/// Packets of one direction: the gap to the packet before and the lateness, both in microseconds.
 fn packets() -> impl Strategy<Value = Vec<(u64, u64)>> {
     prop::collection::vec((0_u64..40_000, 0_u64..5000), 1..60)
 }
 
 proptest! {
-    /// Any chain of packets, each at least a round trip after the one before, is at most as late as the bound.
+    /// The lateness of a random chain of packets, each at least a round trip after the one before, does not
+    /// exceed the bound.
     #[test]
     fn no_chain_is_later_than_the_bound(packets in packets(), rtt_us in 100_u64..50_000, skip in 1_usize..4) {
         let mut at_us = 0;
@@ -189,7 +194,7 @@ proptest! {
             }
         }
         let (first, last) = (chain[0].0, chain[chain.len() - 1].0);
-        // The chain ends with an answer, half a round trip or more after its last packet.
+        // The chain ends with a reply, at least half a round trip after its last packet.
         let end = last + rtt_us.max(chain.iter().map(|(_, late)| late).sum());
         let index = Index::from(journal);
         let route = index.route("a", Some("b"), None, [rtt_us * 500; 2]);

@@ -1,16 +1,18 @@
-//! Cuts a capture into whole blocks as it comes, so that what is kept of it can be read wherever it stops, and counts.
+//! Splits a captured stream into complete blocks, so that a truncated file remains readable, and counts
+//! packets.
 //!
-//! A block is its type, its length, its body and its length again (draft-ietf-opsawg-pcapng, section 3.1).
+//! A block consists of its type, its length, its body and its length again (draft-ietf-opsawg-pcapng, section
+//! 3.1).
 
 use super::pcapng::{BYTE_ORDER, MISSED, PACKET, SECTION, STATISTICS};
 use crate::error::Error;
 
-/// The stream of [`Planet::capture`](crate::Planet::capture), piece by piece.
+/// A parser for the stream of [`Planet::capture`](crate::Planet::capture).
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// Begins with a block.
+    /// Begins at a block boundary.
     buffer: Vec<u8>,
-    /// Where the first block ends that is not complete.
+    /// End of the last complete block.
     complete: usize,
     has_begun: bool,
     packets: u64,
@@ -18,7 +20,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Takes what has come next. After an error nothing more can be made of the stream.
+    /// Adds received bytes. After an error the rest of the stream is unusable.
     pub fn add(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.buffer.drain(..self.complete);
         self.complete = 0;
@@ -35,7 +37,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// The blocks that the last piece has completed.
+    /// The blocks that the last call completed.
     pub fn complete(&self) -> &[u8] {
         &self.buffer[..self.complete]
     }
@@ -45,13 +47,14 @@ impl Blocks {
         self.packets
     }
 
-    /// Packets that are missing, because they came faster than they were taken. A capture says so at its end.
+    /// Missing packets, because they arrived faster than they were read. A capture reports this number at its
+    /// end.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 }
 
-/// The length of the whole blocks that some bytes of ours begin with, and the packets in them.
+/// The total length of the complete blocks at the start of a buffer, and the packets in them.
 pub(super) fn whole(bytes: &[u8]) -> (usize, u64) {
     let (mut length, mut packets) = (0, 0);
     while let Ok(Some(block)) = Block::first(&bytes[length..]) {
@@ -67,7 +70,6 @@ struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// The first block of some bytes, if all of it is there.
     fn first(bytes: &'b [u8]) -> Result<Option<Self>, Error> {
         let (Some(kind), Some(said)) = (word(bytes, 0), word(bytes, 4)) else { return Ok(None) };
         let length = said as usize;
@@ -76,7 +78,7 @@ impl<'b> Block<'b> {
         }
         let Some(again) = word(bytes, length - 4) else { return Ok(None) };
         if again != said {
-            return Err(Error::NoCapture { what: "a block ends elsewhere than it says" });
+            return Err(Error::NoCapture { what: "the end of a block contradicts its length" });
         }
         Ok(Some(Self { kind, body: &bytes[8..length - 4] }))
     }
@@ -85,17 +87,15 @@ impl<'b> Block<'b> {
         self.body.len() + AROUND
     }
 
-    /// Whether a file with our byte order begins here.
     fn is_section(&self) -> bool {
         self.kind == SECTION && word(self.body, 0) == Some(BYTE_ORDER)
     }
 
-    /// How many packets it says are missing.
     fn missed(&self) -> u64 {
         if self.kind != STATISTICS {
             return 0;
         }
-        // Behind the interface's number and a time; each option begins with its code and its length.
+        // Options follow the interface number and a time. Each option begins with its code and its length.
         let mut options = self.body.get(12..).unwrap_or_default();
         while let Some((&[code, code_high, length, length_high], rest)) = options.split_first_chunk() {
             if u16::from_le_bytes([code, code_high]) == MISSED {
@@ -123,7 +123,7 @@ mod tests {
 
     use super::{super::pcapng, *};
 
-    /// Two packets and two interfaces, which miss 3 and 4 more.
+    /// Two packets, and two interfaces with 3 and 4 missing packets.
     fn capture() -> Vec<u8> {
         let mut out = Vec::new();
         let about = pcapng::Packet { at: Duration::ZERO, interface: 0, comment: Some("dropped: loss") };
@@ -154,7 +154,8 @@ mod tests {
     fn half_a_block_is_not_handed_on() {
         let stream = capture();
         let mut blocks = Blocks::default();
-        // A statistics block: 12 bytes around, 12 of interface and time, two options of 12, their end of 4.
+        // A statistics block: 12 bytes around, 12 of interface and time, two options of 12, and the end of
+        // options with 4.
         blocks.add(&stream[..stream.len() - 1]).unwrap();
         assert_eq!((blocks.complete().len(), blocks.missed()), (stream.len() - 52, 3));
     }
@@ -170,10 +171,10 @@ mod tests {
         for (bad, expected) in [
             (b"HTTP/1.1 200 OK\r\n".to_vec(), "impossible length"),
             (good[word(&good, 4).unwrap() as usize..].to_vec(), "begins with something else"),
-            // The other byte order, a length above all others, and one that is not the same again.
+            // The other byte order, a length above the limit, and two lengths that differ.
             (changed(8, 0), "begins with something else"),
             (changed(6, 0xff), "impossible length"),
-            (changed(4, 24), "ends elsewhere"),
+            (changed(4, 24), "contradicts its length"),
         ] {
             let said = Blocks::default().add(&bad).unwrap_err().to_string();
             assert!(said.contains(expected), "{said}");

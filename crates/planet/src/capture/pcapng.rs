@@ -1,14 +1,13 @@
-//! The blocks of a pcapng file (draft-ietf-opsawg-pcapng), little endian.
+//! Serializes the blocks of a pcapng file (draft-ietf-opsawg-pcapng), little endian.
 //!
-//! Pure: each function appends one whole block to a buffer.
+//! Pure: each function appends one complete block to a buffer.
 
 use std::time::Duration;
 
-/// How a file begins.
 pub(super) fn section(out: &mut Vec<u8>) {
     block(out, SECTION, |body| {
         body.extend(BYTE_ORDER.to_le_bytes());
-        // Version 1.0, and a length that is not known yet.
+        // Version 1.0, and an unknown section length.
         body.extend([1, 0, 0, 0]);
         body.extend(u64::MAX.to_le_bytes());
         option(body, 4, concat!("longhaul ", env!("CARGO_PKG_VERSION")).as_bytes());
@@ -16,25 +15,22 @@ pub(super) fn section(out: &mut Vec<u8>) {
     });
 }
 
-/// A place where packets are seen. The first has number 0. A `snap` of 0 means that packets are kept whole.
+/// A capture point. The first has number 0. A `snap` of 0 means that packets are kept whole.
 pub(super) fn interface(out: &mut Vec<u8>, name: &str, snap: u32) {
     block(out, 1, |body| {
         body.extend(LINKTYPE_NULL.to_le_bytes());
         body.extend([0, 0]);
         body.extend(if snap == 0 { 0 } else { snap.saturating_add(FAMILY) }.to_le_bytes());
         option(body, 2, name.as_bytes());
-        // Time stamps count 10^-9 s.
+        // Timestamps are in units of 10^-9 s.
         option(body, 9, &[9]);
         end_of_options(body);
     });
 }
 
-/// What is said of a packet beside its bytes.
 pub(super) struct Packet<'a> {
-    /// Since 1970.
     pub at: Duration,
     pub interface: u32,
-    /// What a person is told about it.
     pub comment: Option<&'a str>,
 }
 
@@ -55,7 +51,7 @@ pub(super) fn packet(out: &mut Vec<u8>, packet: &Packet, bytes: &[u8], length: u
     });
 }
 
-/// What was counted at an interface: packets seen, and those among them that are not in the file.
+/// The counters of an interface: packets seen, and packets among them that are missing in the file.
 pub(super) fn statistics(out: &mut Vec<u8>, at: Duration, interface: u32, seen: u64, missed: u64) {
     block(out, STATISTICS, |body| {
         body.extend(interface.to_le_bytes());
@@ -66,7 +62,7 @@ pub(super) fn statistics(out: &mut Vec<u8>, at: Duration, interface: u32, seen: 
     });
 }
 
-/// What stands before a packet on an interface of [`LINKTYPE_NULL`].
+/// The prefix of a packet on an interface of [`LINKTYPE_NULL`].
 fn family(packet: &[u8]) -> u32 {
     if packet.first().is_some_and(|first| first >> 4 == 6) { INET6 } else { INET }
 }
@@ -75,7 +71,7 @@ fn block(out: &mut Vec<u8>, kind: u32, write_body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend(kind.to_le_bytes());
     out.extend([0; 4]);
-    // Padding counts from the start of the block, and blocks are multiples of 4 long.
+    // Padding is relative to the start of the block, and the length of a block is a multiple of 4.
     write_body(out);
     let length = low32(out.len() - start + 4).to_le_bytes();
     out[start + 4..start + 8].copy_from_slice(&length);
@@ -104,28 +100,26 @@ fn time(at: Duration) -> [u8; 8] {
     nanoseconds.rotate_left(32).to_le_bytes()
 }
 
-/// No block is longer than a packet and a comment.
+/// A block is not longer than a packet and a comment.
 fn low32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// A Section Header Block.
 pub(super) const SECTION: u32 = 0x0a0d_0d0a;
-/// What it begins with: the order of its bytes.
+/// The byte order magic.
 pub(super) const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-/// An Enhanced Packet Block.
 pub(super) const PACKET: u32 = 6;
-/// An Interface Statistics Block.
 pub(super) const STATISTICS: u32 = 5;
-/// Its option for packets that are not in the file.
+/// The option with the number of missing packets.
 pub(super) const MISSED: u16 = 5;
 
-/// A packet begins with four bytes that name its address family, in the order of the file. Interfaces of `LINKTYPE_RAW` need
-/// none, but libpcap refuses a file with two of them: it has a number of its own for that type and compares it with the file's.
+/// Each packet is prefixed by four bytes with its address family, in the byte order of the file.
+/// `LINKTYPE_RAW` would not need the prefix, but libpcap rejects a file with two such interfaces: it compares
+/// its own number for the type with the number in the file.
 const LINKTYPE_NULL: u16 = 0;
-/// Length of the address family.
 const FAMILY: u32 = 4;
-/// IPv4 everywhere.
+/// IPv4 on all systems.
 const INET: u32 = 2;
-/// IPv6 on macOS. Systems differ, and tcpdump and Wireshark know the numbers of all BSDs, but not that of Linux.
+/// IPv6 on macOS. The number differs between systems; tcpdump and Wireshark accept the numbers of all BSDs,
+/// but not that of Linux.
 const INET6: u32 = 30;

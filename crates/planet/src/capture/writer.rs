@@ -1,4 +1,5 @@
-//! The thread that writes a capture: cuts super-packets, completes checksums, and is the only one that waits for the disk.
+//! The writer thread of a capture: splits super-packets, computes checksums, and is the only thread that
+//! waits for the disk.
 
 use std::{
     fs::File,
@@ -13,43 +14,34 @@ use std::{
 use super::{Counts, blocks, pcapng};
 use crate::frame::{Frame, Treatment};
 
-/// What the writer is told.
 pub(super) enum Entry {
-    /// There is another interface.
+    /// Adds an interface.
     Interface(String),
-    /// A packet was seen: a frame that stands for one or more on the wire.
+    /// Adds a frame, which may represent several packets on the wire.
     Packet { at: Duration, interface: u32, comment: Option<&'static str>, frame: Vec<u8> },
-    /// Nothing more comes; what was counted at each interface.
+    /// Ends the capture, with the counters of each interface.
     End(Vec<Counts>),
 }
 
-/// Where a capture goes.
 pub(super) enum Output {
-    /// A file, which is cut behind the last whole block when it cannot grow any more.
+    /// A file, which is truncated after the last complete block when it cannot grow.
     File(File),
-    /// Somebody who reads along.
+    /// A reader that receives the stream live.
     Stream(Box<dyn Write + Send>),
 }
 
-/// What became of a capture.
 pub(super) struct Outcome {
-    /// Packets in it.
     pub packets: u64,
-    /// Bytes of whole blocks in it.
     pub bytes: u64,
-    /// Why it stopped before its end, if it did.
     pub failure: Option<io::Error>,
 }
 
-/// Writes what it is told.
 pub(super) struct Writer {
     output: Output,
     snap: u32,
-    /// Whole blocks that are not written yet.
+    /// Complete blocks that have not been written yet.
     blocks: Vec<u8>,
-    /// The packet at hand.
     packet: Vec<u8>,
-    /// Time of the last packet.
     last: Duration,
     outcome: Outcome,
 }
@@ -61,7 +53,7 @@ impl Writer {
         Self { output, snap, blocks, packet, last: Duration::ZERO, outcome }
     }
 
-    /// Runs until the end or the first failure. `queued` is what waits in `entries`, in bytes.
+    /// Runs until the end or the first failure. `queued` is the size of `entries`, in bytes.
     pub(super) fn run(mut self, entries: &Receiver<Entry>, queued: &AtomicUsize) -> Outcome {
         if let Err(error) = self.follow(entries, queued) {
             self.outcome.failure = Some(error);
@@ -76,7 +68,7 @@ impl Writer {
                 Ok(entry) => entry,
                 Err(TryRecvError::Disconnected) => return self.flush(),
                 Err(TryRecvError::Empty) => {
-                    // Whoever reads along gets everything before we wait.
+                    // A live reader receives all data before the writer waits.
                     self.flush()?;
                     let Ok(entry) = entries.recv() else { return Ok(()) };
                     entry
@@ -93,7 +85,6 @@ impl Writer {
         }
     }
 
-    /// One block for each segment.
     fn packet(&mut self, about: &pcapng::Packet, bytes: &[u8]) -> io::Result<()> {
         let Ok(frame) = Frame::parse(bytes) else { return Ok(()) };
         self.last = about.at;
@@ -117,7 +108,7 @@ impl Writer {
         }
     }
 
-    /// Writes the blocks that wait. After a failure, those that got through are what the file has.
+    /// Writes the pending blocks. After a failure, the blocks that were written completely count.
     fn flush(&mut self) -> io::Result<()> {
         let (written, result) = self.output.write(&self.blocks);
         let (bytes, packets) = blocks::whole(&self.blocks[..written]);
@@ -132,7 +123,7 @@ impl Writer {
 }
 
 impl Output {
-    /// Writes all of `bytes`, or says how far it came.
+    /// Writes all of `bytes`, or returns the number of bytes written before the error.
     fn write(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
         let output: &mut dyn Write = match self {
             Self::File(file) => file,
@@ -150,14 +141,15 @@ impl Output {
         (written, output.flush())
     }
 
-    /// Drops what is behind the first `length` bytes of a file. Elsewhere it has been read already.
+    /// Truncates a file to `length` bytes. A stream has already been read.
     fn cut(&self, length: u64) {
         if let Self::File(file) = self {
-            // Without it, a reader says that the last packet is cut short and shows the others all the same.
+            // Without the truncation, a reader reports that the last packet is cut short but still shows the
+            // others.
             let _ = file.set_len(length);
         }
     }
 }
 
-/// Blocks are written when there are this many bytes of them, or when nothing more is to be done.
+/// Blocks are written when they reach this size, or when the queue is empty.
 const CHUNK: usize = 1 << 18;

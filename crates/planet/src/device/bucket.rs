@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use units::Bitrate;
 
-/// What the filter is told for a rate, as attributes: their numbers and values.
+/// The netlink attributes for a rate: numbers and values.
 pub(super) fn options(rate: Bitrate) -> [(u16, Vec<u8>); 3] {
     let burst = burst(rate);
     let limit = u32::try_from(rate.bytes_in(LONGEST_WAIT)).unwrap_or(u32::MAX).saturating_add(burst);
@@ -16,13 +16,14 @@ pub(super) fn options(rate: Bitrate) -> [(u16, Vec<u8>); 3] {
     ]
 }
 
-/// What may leave at once: a super-packet, and what is sent until the kernel's timer has woken the filter again.
+/// The burst: a super-packet, or the data sent until the kernel's timer wakes the filter again.
 fn burst(rate: Bitrate) -> u32 {
     u32::try_from(rate.bytes_in(WAKING)).unwrap_or(u32::MAX).max(SUPER_PACKET)
 }
 
-/// `struct tc_tbf_qopt`: two rates of twelve bytes, and three numbers. The rate itself is an attribute of its own, as here
-/// it would end at 34 Gbit/s; so is the burst, which here would be in ticks of a clock.
+/// `struct tc_tbf_qopt`: two rates of twelve bytes, and three numbers. The rate is a separate attribute
+/// because this field is limited to 34 Gbit/s; the burst is a separate attribute because this field is in
+/// clock ticks.
 fn parameters(limit: u32) -> Vec<u8> {
     let mut bytes = vec![0; 36];
     bytes[1] = TC_LINKLAYER_ETHERNET;
@@ -30,9 +31,9 @@ fn parameters(limit: u32) -> Vec<u8> {
     bytes
 }
 
-/// What may wait for the network card before it is dropped. TCP waits long before that, and this is for all others.
+/// The queue limit of the network card. TCP backs off long before; the limit is for other protocols.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
-/// The filter is woken by a high resolution timer, late by what a busy machine makes of it.
+/// The filter is woken by a high-resolution timer, which may be late on a busy machine.
 const WAKING: Duration = Duration::from_millis(2);
 const SUPER_PACKET: u32 = 65_536;
 
@@ -40,7 +41,7 @@ const SUPER_PACKET: u32 = 65_536;
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
 const TCA_TBF_BURST: u16 = 6;
-/// The rate is computed and not looked up in a table, which we would have to send.
+/// The kernel computes the rate and needs no lookup table from us.
 const TC_LINKLAYER_ETHERNET: u8 = 1;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What a host's network can do here. The kernel is not asked for its configuration: it is tried, in a network namespace
-//! that goes again at once.
+//! Detects the features of a host's network. Features are tried in a temporary network namespace, because the
+//! kernel's configuration may be unreadable.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -16,12 +16,10 @@ use crate::{
     },
 };
 
-/// Which features there are, a bit each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Features(u8);
 
 impl Features {
-    /// Tries them; `None`: no namespace can be made.
     pub(super) fn find() -> Option<Self> {
         process::in_new_namespaces(|| {
             let mptcp = if PathManager::open().is_ok() { MPTCP } else { 0 };
@@ -31,7 +29,6 @@ impl Features {
         .map(Self)
     }
 
-    /// What each of them is good for. Those of a device are not known without one.
     pub(super) fn checks(self) -> Vec<Check> {
         let has_device = self.0 & DEVICE != 0;
         let known = FEATURES.iter().filter(|feature| has_device || feature.bit & (MPTCP | PRIORITY) != 0);
@@ -39,7 +36,6 @@ impl Features {
     }
 }
 
-/// A feature, as it is told.
 struct Feature {
     bit: u8,
     name: &'static str,
@@ -54,7 +50,6 @@ impl Feature {
     }
 }
 
-/// Makes a device and tries what it can do; `None`: there is none.
 fn try_device() -> Option<u8> {
     let tun = Tun::open(0).ok()?;
     let netlink = Netlink::open().ok()?;
@@ -103,7 +98,7 @@ const FEATURES: [Feature; 6] = [
     Feature {
         bit: RATE,
         name: "network cards",
-        there: "hosts can have nic, the rate of their own card",
+        there: "hosts can have nic, the rate of a network card",
         missing: "worlds with nic cannot run: the kernel has no token bucket filter",
         remedy: "as root: modprobe sch_tbf, or a kernel with CONFIG_NET_SCH_TBF",
     },
@@ -111,7 +106,7 @@ const FEATURES: [Feature; 6] = [
         bit: MPTCP,
         name: "MPTCP",
         there: "connections can have several paths",
-        missing: "worlds with mptcp cannot run: the kernel has none",
+        missing: "worlds with mptcp cannot run: the kernel lacks MPTCP",
         remedy: "Linux 5.6 or newer with CONFIG_MPTCP",
     },
     Feature {

@@ -1,43 +1,43 @@
-//! What a machine is good for, from how far its round trips are from those that they should be.
+//! Derives the accuracy of a machine from the errors of round trips on a small planet.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What came of pings between two hosts of a small planet, whose distance is known.
+/// Results of pings between two hosts of a small planet with a known distance.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trial {
-    /// The round trip that the planet was told to have, ms.
+    /// The configured round trip of the planet, ms.
     pub round_trip_ms: f64,
-    /// With nothing else on the planet.
+    /// Errors without other traffic.
     pub idle: Errors,
-    /// Beside a bulk flow between two other hosts.
+    /// Errors during a bulk flow between two other hosts.
     pub busy: Errors,
-    /// What that flow moved meanwhile, Mbit/s. Absent if it came to nothing.
+    /// The rate of that flow, Mbit/s. Absent if nothing was transferred.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk_mbps: Option<f64>,
-    /// What follows, as a sentence.
+    /// The conclusion, as a sentence.
     pub good_for: String,
 }
 
-/// How far round trips were from what they should have been.
+/// Errors of round trips.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Errors {
-    /// Pings that were sent.
+    /// Pings sent.
     pub sent: u64,
-    /// Pings that were answered.
+    /// Pings with a reply.
     pub answered: u64,
-    /// How much too long the median was, us.
+    /// Error of the median, us.
     pub median_us: f64,
-    /// How much too long the 99th percentile was, us.
+    /// Error of the 99th percentile, us.
     pub p99_us: f64,
-    /// Medians of round trips above this are right to 1 %, ms.
+    /// Medians of round trips above this are accurate to 1 %, ms.
     pub medians_above_ms: f64,
-    /// 99th percentiles of round trips above this are right to 1 %, ms.
+    /// 99th percentiles of round trips above this are accurate to 1 %, ms.
     pub p99_above_ms: f64,
 }
 
 impl Errors {
-    /// Those of pings whose round trips should have been `true_ms`.
+    /// The errors of pings whose true round trip is `true_ms`.
     pub fn of(true_ms: f64, sent: u64, answered: u64, median_ms: f64, p99_ms: f64) -> Self {
         let error_us = |measured_ms: f64| (measured_ms - true_ms).abs() * 1000.0;
         let (median_us, p99_us) = (error_us(median_ms), error_us(p99_ms));
@@ -53,10 +53,10 @@ impl Errors {
 }
 
 impl Trial {
-    /// A trial and what follows from it.
+    /// A trial with its conclusion.
     pub fn of(round_trip_ms: f64, idle: Errors, busy: Errors, bulk_mbps: Option<f64>) -> Self {
         let good_for = format!(
-            "medians of round trips above {} and 99th percentiles above {} are right to 1 %, beside a bulk flow above {} \
+            "medians of round trips above {} and 99th percentiles above {} are right to 1 %, with a bulk flow above {} \
              and {}; {}",
             shown(idle.medians_above_ms),
             shown(idle.p99_above_ms),
@@ -72,7 +72,7 @@ impl Trial {
     }
 }
 
-/// The least of 1, 2, 5, 10, 20 ... ms of which an error is at most 1 %.
+/// The smallest of 1, 2, 5, 10, 20 ... ms of which the error is at most 1 %.
 fn good_above(error_us: f64) -> f64 {
     let least_ms = error_us * HUNDRED / 1000.0;
     let steps = (-2..=6).flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10.0_f64.powi(power)));
@@ -83,10 +83,10 @@ fn shown(ms: f64) -> String {
     if ms < 1000.0 { format!("{ms} ms") } else { format!("{} s", ms / 1000.0) }
 }
 
-/// 1 % of a hundred times as much.
+/// An error is 1 % of a hundred times its value.
 const HUNDRED: f64 = 100.0;
 
-/// Below it figures of a millisecond are right to 1 %.
+/// Below this error, figures of a millisecond are accurate to 1 %.
 const ONE_PERCENT_OF_A_MILLISECOND_US: f64 = 10.0;
 
 #[cfg(test)]
@@ -104,7 +104,7 @@ mod tests {
         let trial = Trial::of(20.0, idle, busy, Some(940.0));
         assert_eq!(
             trial.good_for,
-            "medians of round trips above 5 ms and 99th percentiles above 50 ms are right to 1 %, beside a bulk flow \
+            "medians of round trips above 5 ms and 99th percentiles above 50 ms are right to 1 %, with a bulk flow \
              above 10 ms and 2 s; not for differences of microseconds"
         );
     }

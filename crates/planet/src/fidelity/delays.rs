@@ -1,4 +1,4 @@
-//! Times in which something was held up, in bounded memory. Pure.
+//! A list of delays in bounded memory. Pure.
 
 use std::time::Duration;
 
@@ -6,12 +6,10 @@ use claim::Delay;
 
 use crate::clock::nanoseconds;
 
-/// Delays in the order in which they were found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delays(Vec<Delay>);
 
 impl Delays {
-    /// Between these moments something was held up for so long.
     pub(crate) fn push(&mut self, from: Duration, until: Duration, delay: Duration) {
         let [from_ns, until_ns, delay_ns] = [from, until, delay].map(nanoseconds);
         self.0.push(Delay { from_ns, until_ns: until_ns.max(from_ns), delay_ns });
@@ -20,17 +18,15 @@ impl Delays {
         }
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> Vec<Delay> {
         self.0.clone()
     }
 
-    /// The sum of all.
     pub(crate) fn total(&self) -> Duration {
         Duration::from_nanos(self.0.iter().map(|delay| delay.delay_ns).sum())
     }
 
-    /// Puts each two together: less precise in time, and no delay is lost.
+    /// Merges pairs: reduces the time resolution and keeps the total delay.
     fn halve(&mut self) {
         self.0 = self
             .0
@@ -44,7 +40,7 @@ impl Delays {
     }
 }
 
-/// Of 24 bytes each: hours at one every 10 ms take 1.5 MB a host.
+/// 24 bytes each: at one delay every 10 ms, hours take 1.5 MB per host.
 const MOST: usize = 65_536;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! A packet that goes through a kernel to the switch, and back to the program that sent it: as far as a packet between two
-//! hosts has to go, without a link between them.
+//! A packet that travels from a program through a kernel to the switch and back: the route between two hosts
+//! without the link.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use crate::{
     sys::tun::{self, Tun},
 };
 
-/// Both ends: a device of the switch, and a socket in the network namespace on the other side of it.
+/// Both ends: a device of the switch, and a socket in the network namespace behind it.
 #[derive(Debug)]
 pub(crate) struct Echo {
     tun: Tun,
@@ -25,7 +25,7 @@ pub(crate) struct Echo {
 
 impl Echo {
     pub(crate) fn new() -> io::Result<Self> {
-        // A thread that enters a network namespace stays there.
+        // A thread cannot leave a network namespace, so a temporary thread enters it.
         let made = std::thread::spawn(Self::make).join();
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -35,7 +35,7 @@ impl Echo {
         let tun = Tun::open(0)?;
         let netlink = Netlink::open()?;
         let device = netlink.device(&tun::name(0))?;
-        // A kernel that cannot has a queue that nothing waits in.
+        // On failure, the device keeps a queue in which packets never wait.
         let _ = netlink.leave_out_discipline(device.index);
         netlink.switch_on(device.index)?;
         netlink.add_address(device.index, IpAddr::V4(HERE))?;
@@ -46,7 +46,7 @@ impl Echo {
         Ok(Self { tun, socket })
     }
 
-    /// Sends a packet of this number and waits until it is back, however long that takes.
+    /// Sends a packet with this number and waits without a timeout until it returns.
     pub(crate) fn go_round(&self, number: u64) -> io::Result<()> {
         loop {
             self.socket.send(&number.to_ne_bytes())?;
@@ -54,7 +54,7 @@ impl Echo {
                 let mut back = [0; 8];
                 match self.socket.recv(&mut back) {
                     Ok(_) if u64::from_ne_bytes(back) == number => return Ok(()),
-                    // One that was given up.
+                    // A reply to an earlier packet that timed out.
                     Ok(_) => {}
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -64,7 +64,8 @@ impl Echo {
         }
     }
 
-    /// Sends back all that has come, on the side of the switch. `came` hears of each before it goes.
+    /// Returns all received packets, on the side of the switch. Calls `came` for each packet before sending
+    /// it back.
     pub(crate) fn answer(&self, came: impl Fn()) -> io::Result<()> {
         let mut frame = [0; 128];
         while let Some(length) = self.tun.read(&mut frame)? {
@@ -83,8 +84,9 @@ impl AsFd for Echo {
     }
 }
 
-/// Makes of a packet to the far address one from it. Whatever else a kernel sends is not ours. No checksum changes, because
-/// both ports are the same and a sum does not depend on the order of the addresses.
+/// Turns a packet to the remote address into a packet from it. Returns false for other packets of the kernel.
+/// Checksums remain valid, because both ports are equal and the sum does not depend on the order of the
+/// addresses.
 fn turn_round(frame: &mut [u8]) -> bool {
     let Some(packet) = frame.get_mut(VIRTIO_HEADER..) else { return false };
     let is_ours = packet.len() >= IP_HEADER_BYTES && packet[0] >> 4 == 4 && packet[16..20] == THERE.octets();
@@ -95,14 +97,14 @@ fn turn_round(frame: &mut [u8]) -> bool {
     is_ours
 }
 
-/// Nobody else is in that network.
+/// Addresses of a namespace without other devices.
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 1);
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 2);
 const PORT: u16 = 9;
 
 const IP_HEADER_BYTES: usize = 20;
 
-/// A packet that takes longer is sent once more, in case that a kernel without memory has dropped it.
+/// A packet without a reply within this time is sent again, in case a kernel without memory has dropped it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

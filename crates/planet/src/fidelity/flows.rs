@@ -1,8 +1,9 @@
-//! How late packets were, by where from, where to, what for, and when: a busy flow does not hide what happened to another.
-//! Pure.
+//! Lateness of packets, by sender, receiver, service and time, so that a busy flow does not hide the packets
+//! of another. Pure.
 //!
-//! Time is cut into slots. A slot keeps its latest packet and how many there were; slots without a packet cost nothing. When
-//! there are too many, slots become twice as long, and what was noted so far is put together.
+//! Time is divided into slots. A slot stores its greatest lateness and its number of packets. Slots without a
+//! packet are not stored. When there are too many slots, their length doubles and existing slots are merged
+//! in pairs.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -11,7 +12,6 @@ use world::HostId;
 
 use crate::clock::nanoseconds;
 
-/// Packets of one service from one host to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub from: HostId,
@@ -19,26 +19,23 @@ pub(crate) struct Key {
     pub service: Service,
 }
 
-/// All flows that a shard delivers.
 #[derive(Debug, Clone)]
 pub(crate) struct Flows {
     slot: Duration,
     index: HashMap<Key, usize>,
     all: Vec<Flow>,
-    /// How many services of two hosts are told apart so far.
+    /// Number of separately tracked services for each pair of hosts.
     services: HashMap<(HostId, HostId), usize>,
     slots: usize,
-    /// The flow of the packet before: packets come in trains.
+    /// The flow of the last packet: packets arrive in trains.
     last: Option<(Key, usize)>,
 }
 
-/// What was delivered of a flow.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
     pub key: Key,
-    /// In order of time.
     pub slots: Vec<Slot>,
-    /// How many packets were less than 1, 2, 4, 8 ... us late, and not less than the bin before.
+    /// Histogram of the lateness: packets less than 1, 2, 4, 8, ... us late.
     pub bins: [u32; BINS],
 }
 
@@ -54,7 +51,6 @@ impl Flows {
         }
     }
 
-    /// A packet was delivered at `now`, so late.
     pub(crate) fn delivered(&mut self, key: Key, now: Duration, late: Duration) {
         let place = match self.last {
             Some((last, place)) if last == key => place,
@@ -66,7 +62,7 @@ impl Flows {
         let bin = &mut flow.bins[bin_of(late_ns)];
         *bin = bin.saturating_add(1);
         match flow.slots.last_mut() {
-            // Shards are not in step: one may hand over a packet that is noted a little after a later one.
+            // Shards run independently, so a packet may be recorded slightly after a later one.
             Some(slot) if slot.number >= number => {
                 slot.late_ns = slot.late_ns.max(late_ns);
                 slot.packets = slot.packets.saturating_add(1);
@@ -81,7 +77,7 @@ impl Flows {
         }
     }
 
-    /// Where a flow is. Beyond [`MOST_SERVICES`] of two hosts further ones share one.
+    /// The index of a flow. Beyond [`MOST_SERVICES`] of two hosts, further services share a flow.
     fn find(&mut self, key: Key) -> usize {
         if let Some(&place) = self.index.get(&key) {
             return place;
@@ -97,12 +93,11 @@ impl Flows {
         self.all.len() - 1
     }
 
-    /// How long a slot is.
     pub(crate) fn slot(&self) -> Duration {
         self.slot
     }
 
-    /// Makes slots as long as this, which is their length or a power of two of it.
+    /// Increases the slot length to `slot`, which is the current length or a power of two of it.
     pub(crate) fn coarsen(&mut self, slot: Duration) {
         while self.slot < slot {
             self.slot *= 2;
@@ -111,14 +106,12 @@ impl Flows {
         self.slots = self.all.iter().map(|flow| flow.slots.len()).sum();
     }
 
-    /// All flows.
     pub(crate) fn into_flows(self) -> Vec<Flow> {
         self.all
     }
 }
 
 impl Flow {
-    /// Puts each two slots together.
     fn halve(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.number /= 2);
         Slot::merge(&mut self.slots);
@@ -135,16 +128,16 @@ fn bin_of(late_ns: u64) -> usize {
     usize::try_from(u64::BITS - us.leading_zeros()).map_or(BINS - 1, |bin| bin.min(BINS - 1))
 }
 
-/// Short beside most round trips, long beside the time between packets of a busy flow.
+/// Shorter than most round trips, and longer than the gap between packets of a busy flow.
 const SHORTEST_SLOT: Duration = Duration::from_millis(10);
 
-/// Of 16 bytes each: 64 MB a shard.
+/// 16 bytes each: 64 MB per shard.
 const MOST_SLOTS: usize = 4_000_000;
 
-/// A client that uses many ports of a server makes many.
+/// A client that uses many ports of a server creates many services.
 const MOST_SERVICES: usize = 32;
 
-/// The last one has all from 8 s on.
+/// The last bin contains lateness of 8 s and more.
 pub(crate) const BINS: usize = 24;
 
 #[cfg(test)]
@@ -169,7 +162,7 @@ mod tests {
         let all = flows.into_flows();
         assert_eq!(all[0].slots, [Slot { number: 0, late_ns: 0, packets: 1000 }]);
         assert_eq!(all[1].slots, [(1, 3_000_000, 2).into(), (4, 2_000_000, 1).into()]);
-        // 1 ms is in the bin from 512 to 1024 us, 2 ms in the next, 3 ms in the one after that.
+        // 1 ms is in the bin from 512 to 1024 us, 2 ms in the next, and 3 ms in the bin after that.
         assert_eq!(all[1].bins[10..13], [1, 1, 1]);
         assert_eq!(all[0].bins[0], 1000);
     }

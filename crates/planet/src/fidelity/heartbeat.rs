@@ -1,12 +1,14 @@
-//! Something that is always due: a thread on each processor that wakes on a schedule, sends a packet to the switch and waits
-//! until it is back. What it has to wait for, packets and programs have to wait for as well, and nobody else can tell:
+//! Periodic threads that measure scheduling delays of the machine. A thread on each processor wakes on a
+//! schedule, sends a packet to the switch and waits for its return. It detects delays that also affect
+//! packets and programs:
 //!
-//! - it wakes late: its processor was taken by the hypervisor, or interrupts kept it busy;
-//! - the switch answers late: it slept, was stopped, or did something else, while packets waited to be read;
-//! - the answer wakes it late: a program that gets a packet is woken in the same way.
+//! - late wake-up of the thread: the hypervisor stalled its processor, or interrupts kept it busy;
+//! - late reply of the switch: it slept, was stopped or was busy while packets waited to be read;
+//! - late wake-up by the reply: a program that receives a packet wakes up in the same way.
 //!
-//! Where it may, it runs before all programs, and each wait is the machine's. Elsewhere its time in the run queue does not count,
-//! in which it may have waited for another program: programs of the planet have accounts of their own for that (`programs`).
+//! With real-time priority the thread runs before all programs, so each wait is due to the machine. Otherwise
+//! its time in the run queue is subtracted, because it may have waited for another program; delays of the
+//! planet's programs are measured separately (`programs`).
 
 use std::{
     io,
@@ -30,24 +32,22 @@ use crate::{
     sys::{poll, priority},
 };
 
-/// A bell at the switch, and its answer.
+/// A bell at the switch, and its reply.
 #[derive(Debug)]
 pub(crate) struct Beat {
-    /// Readable for the shard when it was rung.
+    /// Becomes readable for the shard when the bell rings.
     pub bell: Echo,
-    /// When it was rung, in ns; 0 when it was answered.
+    /// Time of the ring in ns; 0 after the reply.
     rung_ns: AtomicU64,
 }
 
-/// What all beats have found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse(Mutex<Found>);
 
 #[derive(Debug)]
 struct Found {
-    /// From the bell to the answer's arrival: waking the switch and a program, ns.
+    /// Time from the bell to the arrival of the reply, which includes waking the switch and a program, ns.
     wake_ns: Histogram<u64>,
-    /// When a processor stood still.
     stalls: Delays,
 }
 
@@ -56,8 +56,9 @@ impl Beat {
         Ok(Self { bell: Echo::new()?, rung_ns: AtomicU64::new(0) })
     }
 
-    /// Since when a packet that is read at `now` may have been there, as far as this bell can tell: a bell that has waited for
-    /// longer than waking up takes says that the switch did not run, maybe since the beat before.
+    /// The earliest time at which a packet that is read at `now` may have arrived, according to this bell. A
+    /// bell that has waited longer than a normal wake-up shows that the switch did not run, possibly since
+    /// the previous heartbeat.
     pub(crate) fn waits_since(&self, now: Duration) -> Option<Duration> {
         let rung = Some(self.rung_ns.load(Ordering::Acquire)).filter(|&rung| rung > 0);
         let rung = Duration::from_nanos(rung?);
@@ -65,7 +66,6 @@ impl Beat {
         Some(if is_stalled { rung.saturating_sub(BETWEEN_RINGS) } else { rung })
     }
 
-    /// The switch has heard it.
     pub(crate) fn answer(&self) -> io::Result<()> {
         self.bell.answer(|| self.rung_ns.store(0, Ordering::Release))
     }
@@ -76,7 +76,7 @@ impl Beat {
     }
 }
 
-/// Starts a thread on each processor that this process may use, each with a bell of the switch, which they share in turn.
+/// Starts a thread on each processor that this process may use. The threads share the bells in turn.
 pub(crate) fn start(beats: &[Arc<Beat>], clock: Clock) -> io::Result<Arc<Pulse>> {
     let pulse = Arc::new(Pulse::default());
     let allowed = sched_getaffinity(Pid::from_raw(0))?;
@@ -88,7 +88,6 @@ pub(crate) fn start(beats: &[Arc<Beat>], clock: Clock) -> io::Result<Arc<Pulse>>
     Ok(pulse)
 }
 
-/// How many beats there are: one for each processor, as long as they cost little.
 pub(crate) fn count() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(MOST_BEATS)
 }
@@ -105,12 +104,12 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
     let mut due = clock.now();
     let mut beats: u64 = 0;
     loop {
-        // One that comes late does not make up for what it missed.
+        // A late heartbeat does not catch up on missed ones.
         due = clock.now().max(due + PERIOD);
         let due_in = due.saturating_sub(clock.now());
         crate::clock::sleep(due_in);
         let woke = clock.now();
-        // Most are on time, and ask no further.
+        // Usually the thread is on time and does not need the run-queue statistics.
         if woke.saturating_sub(due) > LONG {
             pulse.stalled_at(due, woke, woke.saturating_sub(due).saturating_sub(for_programs()));
         }
@@ -122,7 +121,7 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
             let heard = clock.now();
             let took = heard.saturating_sub(rung).saturating_sub(for_programs());
             pulse.woken(took);
-            // Beats were due in the meantime.
+            // Heartbeats were due in the meantime.
             if took > PERIOD {
                 pulse.stalled_at(rung, heard, took);
             }
@@ -131,31 +130,29 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
 }
 
 impl Pulse {
-    /// Waking the switch and a program took so long.
     fn woken(&self, time: Duration) {
         self.found().wake_ns.saturating_record(nanoseconds(time));
     }
 
-    /// What was due woke so late that its processor must have stood still.
+    /// Records a stall of a processor, detected by a late wake-up.
     fn stalled_at(&self, due: Duration, woke: Duration, stalled: Duration) {
         if stalled > LONG {
-            // It may have begun at any time since the beat before, and what is shorter than LONG is not noticed at all.
+            // The stall may have started at any time since the previous heartbeat, and stalls shorter than
+            // LONG are not detected.
             let (from, extra) = (due.saturating_sub(PERIOD), stalled.min(PERIOD) + LONG);
             self.found().stalls.push(from, woke + LONG, stalled + extra);
         }
     }
 
-    /// How long waking the switch and a program takes, at this percentile; zero before the first beat.
+    /// The time to wake the switch and a program at this percentile; zero before the first heartbeat.
     pub(crate) fn wake(&self, percentile: f64) -> Duration {
         Duration::from_nanos(self.found().wake_ns.value_at_percentile(percentile))
     }
 
-    /// For how long processors stood still.
     pub(crate) fn stalled(&self) -> Duration {
         self.found().stalls.total()
     }
 
-    /// When processors stood still.
     pub(crate) fn stalls(&self) -> Vec<Delay> {
         self.found().stalls.all()
     }
@@ -172,13 +169,13 @@ impl Default for Found {
     }
 }
 
-/// On a virtual machine whose host took a sixth of its two processors, a thread of beats used 4 % of one, and the switch, which
-/// answers, 3 %.
+/// On a virtual machine with a steal time of one sixth of two processors, a heartbeat thread used 4 % of a
+/// processor, and the switch used 3 % for its replies.
 const PERIOD: Duration = Duration::from_millis(1);
 const RING_EVERY: u32 = 5;
 const BETWEEN_RINGS: Duration = PERIOD.saturating_mul(RING_EVERY);
 
-/// Waking from sleep takes less.
+/// A normal wake-up takes less.
 const LONG: Duration = Duration::from_micros(200);
 
 const MOST_BEATS: usize = 8;

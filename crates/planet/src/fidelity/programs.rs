@@ -1,9 +1,9 @@
-//! How long the programs of hosts waited for a processor or were stopped, which on machines of their own they would not have
-//! been.
+//! Delays of the programs of hosts: waits for a processor and stops that would not occur on separate
+//! machines.
 //!
 //! Sources, all without privileges: `/proc/<pid>/task/<tid>/schedstat` (time in the run queue, per thread),
-//! `/proc/<pid>/stat` (stopped by a signal or a debugger; not by a fault, which the planet itself causes), and
-//! `/proc/pressure/memory` (time in which somebody waited for memory).
+//! `/proc/<pid>/stat` (stopped by a signal or a debugger, but not by a fault of the planet), and
+//! `/proc/pressure/memory` (time in which at least one task waited for memory).
 
 use std::{
     collections::HashMap,
@@ -24,32 +24,27 @@ use crate::{
     host::Host,
 };
 
-/// What was found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Account(Mutex<Found>);
 
 #[derive(Debug, Default)]
 struct Found {
-    /// Of each host that had a delay.
     hosts: HashMap<HostId, Delays>,
-    /// Absent where the kernel does not count it.
+    /// `None` if the kernel does not count it.
     memory: Option<Delays>,
 }
 
 impl Account {
-    /// Delays of the programs of each host that had any.
     pub(crate) fn of_hosts(&self) -> Vec<(HostId, Vec<Delay>)> {
         let mut all: Vec<_> = self.found().hosts.iter().map(|(&host, delays)| (host, delays.all())).collect();
         all.sort_unstable_by_key(|(host, _)| *host);
         all
     }
 
-    /// Times in which somebody waited for memory.
     pub(crate) fn of_memory(&self) -> Vec<Delay> {
         self.found().memory.as_ref().map(Delays::all).unwrap_or_default()
     }
 
-    /// For how long programs were held up, all together, and for how long memory was short, if the kernel counts that.
     pub(crate) fn totals(&self) -> (Duration, Option<Duration>) {
         let found = self.found();
         (found.hosts.values().map(Delays::total).sum(), found.memory.as_ref().map(Delays::total))
@@ -60,7 +55,6 @@ impl Account {
     }
 }
 
-/// Watches from now on.
 pub(crate) fn start(hosts: &Arc<Vec<Host>>, clock: Clock) -> Arc<Account> {
     let account = Arc::new(Account::default());
     let mut watch = Watch {
@@ -88,7 +82,6 @@ struct Watch {
     hosts: Arc<Vec<Host>>,
     clock: Clock,
     account: Arc<Account>,
-    /// By the folder of each thread.
     threads: HashMap<PathBuf, Thread>,
     /// The first thread of each process, by the folder of the process.
     leaders: HashMap<PathBuf, Leader>,
@@ -101,7 +94,7 @@ struct Thread {
     host: HostId,
     account: tcp::RunQueue,
     waited: Duration,
-    /// Of one that is new: the search before the one that found it. All that it has waited, it has waited since then.
+    /// For a new thread: the time of the last search that did not find it. Its whole wait is later than that.
     new_since: Option<Duration>,
     is_here: bool,
 }
@@ -113,7 +106,6 @@ struct Leader {
     is_here: bool,
 }
 
-/// What was seen of a program at the last look.
 #[derive(Default)]
 struct Stops {
     was_stopped: bool,
@@ -121,8 +113,8 @@ struct Stops {
 }
 
 impl Stops {
-    /// Whether it was stopped at some time since the last look, other than by a fault. A fault that has just ended leaves a
-    /// program behind that was stopped at the last look.
+    /// Whether it was stopped at some time since the last poll, other than by a fault. A program that a fault
+    /// stopped at the last poll may still be stopped when the fault has just ended.
     fn look(&mut self, is_stopped: bool, is_frozen: bool) -> bool {
         let is_by_fault = is_frozen || self.was_frozen;
         let was_stopped = (is_stopped || self.was_stopped) && !is_by_fault;
@@ -135,12 +127,12 @@ impl Watch {
     fn look(&mut self) {
         let now = self.clock.now();
         if self.searched.is_none_or(|searched| now >= searched + SEARCH_EVERY) {
-            // Of what cannot be read now, something may be readable the next time.
+            // An unreadable file may become readable at the next poll.
             let _ = self.search();
             self.searched = Some(now);
         }
         let since = std::mem::replace(&mut self.looked, now);
-        // Of each host: since when its programs may have been held up, and for how long in all.
+        // Per host: the earliest start of the delays of its programs, and their sum.
         let mut held: HashMap<HostId, (Duration, Duration)> = HashMap::new();
         let mut hold = |host: HostId, from: Duration, delay: Duration| {
             let (earliest, sum) = held.entry(host).or_insert((from, Duration::ZERO));
@@ -151,7 +143,7 @@ impl Watch {
             let Some(waited) = thread.account.waited() else { continue };
             let delay = waited.saturating_sub(thread.waited);
             thread.waited = waited;
-            // The kernel counts a wait when it ends, so it may have begun before the last look.
+            // The kernel counts a wait when it ends, so it may have started before the last poll.
             let from = thread.new_since.take().unwrap_or(since.saturating_sub(delay));
             if !delay.is_zero() {
                 hold(thread.host, from, delay);
@@ -159,9 +151,9 @@ impl Watch {
         }
         for leader in self.leaders.values_mut() {
             let is_stopped = leader.looks_stopped();
-            // Asked afterwards: it is frozen before its programs are stopped.
+            // Read afterwards, because the host is marked frozen before its programs are stopped.
             let is_frozen = self.hosts[leader.host].is_frozen();
-            // It was stopped at some time between two looks, and went on at some time.
+            // The stop and the continuation may have occurred at any time between two polls.
             if leader.stops.look(is_stopped, is_frozen) {
                 hold(leader.host, since, now.saturating_sub(since));
             }
@@ -179,7 +171,6 @@ impl Watch {
         }
     }
 
-    /// Finds the threads of all hosts: new ones, and those that have ended.
     fn search(&mut self) -> io::Result<()> {
         let networks =
             self.hosts.iter().enumerate().filter_map(|(id, host)| Some((host.network().ok()?, id)));
@@ -224,7 +215,6 @@ impl Watch {
 }
 
 impl Leader {
-    /// Whether a signal or a debugger has stopped it.
     fn looks_stopped(&self) -> bool {
         let mut text = [0; 128];
         let Ok(length) = self.stat.read_at(&mut text, 0) else { return false };
@@ -232,20 +222,21 @@ impl Leader {
     }
 }
 
-/// The state in `/proc/<pid>/stat`: the letter after the name, which is in parentheses and may hold any (proc_pid_stat(5)).
+/// The state in `/proc/<pid>/stat`: the letter after the name, which is in parentheses and may contain
+/// parentheses (proc_pid_stat(5)).
 fn state(stat: &[u8]) -> Option<u8> {
     let end = stat.iter().rposition(|&byte| byte == b')')?;
     stat.get(end + 2).copied()
 }
 
-/// How long somebody waited for memory (Documentation/accounting/psi.rst).
+/// Memory pressure (Documentation/accounting/psi.rst).
 struct Pressure {
     file: File,
     seen: Duration,
 }
 
 impl Pressure {
-    /// `None` where the kernel does not tell.
+    /// `None` if the kernel does not provide it.
     fn open() -> Option<Self> {
         let file = File::open("/proc/pressure/memory").ok()?;
         let mut pressure = Self { file, seen: Duration::ZERO };
@@ -253,7 +244,6 @@ impl Pressure {
         Some(pressure)
     }
 
-    /// Since it was asked the last time.
     fn since(&mut self) -> Option<Duration> {
         let mut text = [0; 256];
         let length = self.file.read_at(&mut text, 0).ok()?;
@@ -268,11 +258,11 @@ fn stalled(text: &str) -> Option<Duration> {
     total.trim().parse().ok().map(Duration::from_micros)
 }
 
-/// How often it looks, as long as that costs less than a fiftieth of a processor.
+/// The polling interval, extended if polling would cost more than a fiftieth of a processor.
 const PERIOD: Duration = Duration::from_millis(10);
 const COST_SHARE: u32 = 50;
 
-/// A thread that lives shorter may be missed, and so may a stop of a program that is younger.
+/// A thread with a shorter lifetime may be missed, and so may a stop of a younger program.
 const SEARCH_EVERY: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
@@ -290,7 +280,7 @@ mod tests {
             looks(&[(false, false), (true, false), (false, false), (false, false)]),
             [false, true, true, false]
         );
-        // A fault, seen at its end while the program is about to go on.
+        // A fault, observed at its end just before the program continues.
         assert_eq!(looks(&[(false, true), (true, true), (false, false), (false, false)]), [false; 4]);
         assert_eq!(looks(&[(true, true), (true, false), (false, false)]), [false; 3]);
         // A debugger that stops it after a fault.

@@ -1,10 +1,12 @@
-//! The Internet checksum (RFC 1071): of a header, of a transport with its pseudo-header, and mended after a change.
+//! The Internet checksum (RFC 1071): of a header, of a transport with its pseudo-header, and its incremental
+//! update.
 
 use super::{IPV4_HEADER, put, word};
 
-/// The sum of a run of bytes as 16-bit words, the last one filled up with zero. As many as a packet has cannot overflow it.
+/// The sum of bytes as 16-bit words, with the last word padded with zero. The sum of a packet does not
+/// overflow.
 ///
-/// Four bytes at a time come to the same: 2^16 is 1 in ones' complement arithmetic.
+/// Adding four bytes at once gives the same result: 2^16 is 1 in ones' complement arithmetic.
 pub(super) fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(4);
     let mut last = [0; 4];
@@ -14,7 +16,7 @@ pub(super) fn sum(bytes: &[u8]) -> u64 {
     whole + u64::from(u32::from_be_bytes(last))
 }
 
-/// A sum in 16 bits, carries added again.
+/// Folds a sum into 16 bits with end-around carry.
 pub(super) fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -28,8 +30,8 @@ pub(super) fn pseudo_header(ip: &[u8], protocol: u8, length: usize) -> u64 {
     sum(addresses) + u64::from(protocol) + length as u64
 }
 
-/// Writes a 16-bit word of an IP header. The checksum of an IPv4 header is mended for it (RFC 1624, equation 3), so that one
-/// that was wrong stays wrong.
+/// Writes a 16-bit word of an IP header. The checksum of an IPv4 header is updated incrementally (RFC 1624,
+/// equation 3), so that a wrong checksum remains wrong.
 pub(super) fn replace(ip: &mut [u8], at: usize, new: u16) {
     if ip[0] >> 4 == 4 {
         let old = word(ip, at);
@@ -39,9 +41,10 @@ pub(super) fn replace(ip: &mut [u8], at: usize, new: u16) {
     put(ip, at, new.to_be_bytes());
 }
 
-/// Completes the checksum that a virtio header asks the hardware for: the field holds the sum of the pseudo-header, and
-/// everything from `csum_start` on is added. That is at `transport`, or behind it in a tunnel; what asks for more gets
-/// nothing, as from the kernel. Without the request the packet is complete already.
+/// Completes the checksum that a virtio header requests from the hardware: the field contains the sum of the
+/// pseudo-header, and all bytes from `csum_start` are added. `csum_start` is `transport`, or later in a
+/// tunnel. A request beyond the packet is ignored, as in the kernel. Without the request the packet is
+/// already complete.
 pub(super) fn complete(virtio: &[u8], packet: &mut [u8], transport: usize) {
     if virtio[0] & super::NEEDS_CSUM == 0 {
         return;
@@ -51,7 +54,7 @@ pub(super) fn complete(virtio: &[u8], packet: &mut [u8], transport: usize) {
     if start < transport || field + 2 > packet.len() {
         return;
     }
-    // 0 would mean "no checksum" to UDP; ones' complement has two zeros for that (RFC 768).
+    // 0 would mean "no checksum" in UDP; ones' complement has a second zero for that (RFC 768).
     let checksum = match !fold(sum(&packet[start..])) {
         0 => 0xffff,
         checksum => checksum,

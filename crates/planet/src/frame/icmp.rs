@@ -1,7 +1,8 @@
-//! What a router says to those whose packets it cannot forward or who ask whether it is there, as whole frames.
+//! ICMP messages of routers as complete frames: errors for packets that cannot be forwarded, and echo
+//! replies.
 //!
-//! Pure, and one place for both versions of ICMP: RFC 792 with RFC 1122 and RFC 1812, and RFC 4443. How often a router may
-//! speak is up to its caller.
+//! Pure, for both versions of ICMP: RFC 792 with RFC 1122 and RFC 1812, and RFC 4443. The caller limits the
+//! rate of messages.
 
 use std::net::IpAddr;
 
@@ -11,19 +12,19 @@ use super::{
     low16, put,
 };
 
-/// Why a router does not know how to go on.
+/// The reason why a router cannot forward a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreachable {
     /// It has no route to the destination's network.
     Net,
-    /// It has one, but the host does not answer.
+    /// It has a route, but the host does not respond.
     Host,
 }
 
-/// Tells the sender of `original`, a frame, that its hops were used up at `router`. It is quoted as it arrived there: with one
-/// hop left.
+/// The error to the sender of `original`, a frame, that its time to live expired at `router`. The packet is
+/// quoted as it arrived there, with one hop left.
 ///
-/// `None` where a router has to be silent, or when its address is of the other version.
+/// `None` if a router must not send an error, or if its address is of the other IP version.
 pub fn time_exceeded(router: IpAddr, original: &[u8]) -> Option<Vec<u8>> {
     let frame = Frame::parse(original).ok()?;
     let treatment = Treatment { hops: frame.ttl.saturating_sub(1), ..Treatment::default() };
@@ -31,10 +32,10 @@ pub fn time_exceeded(router: IpAddr, original: &[u8]) -> Option<Vec<u8>> {
     error(router, kind, &frame, original, treatment)
 }
 
-/// Tells the sender of `original`, a frame, that `router` cannot reach its destination. It is quoted as it arrived there: after
-/// `hops` other routers.
+/// The error to the sender of `original`, a frame, that `router` cannot reach its destination. The packet is
+/// quoted as it arrived there, after `hops` other routers.
 ///
-/// `None` where a router has to be silent, or when its address is of the other version.
+/// `None` if a router must not send an error, or if its address is of the other IP version.
 pub fn unreachable(router: IpAddr, original: &[u8], hops: u8, what: Unreachable) -> Option<Vec<u8>> {
     let frame = Frame::parse(original).ok()?;
     let kind = match (router, what) {
@@ -46,7 +47,7 @@ pub fn unreachable(router: IpAddr, original: &[u8], hops: u8, what: Unreachable)
     error(router, kind, &frame, original, Treatment { hops, ..Treatment::default() })
 }
 
-/// The answer to `original`, a frame, if it is a ping. A damaged one, and one in fragments, has none.
+/// The reply to `original`, a frame, if it is a ping. Damaged and fragmented pings get no reply.
 pub fn echo_reply(original: &[u8]) -> Option<Vec<u8>> {
     let frame = Frame::parse(original).ok()?;
     let packet = &original[VIRTIO_HEADER..];
@@ -66,7 +67,8 @@ pub fn echo_reply(original: &[u8]) -> Option<Vec<u8>> {
     packet_of(frame.to, frame.from, ROUTINE, message)
 }
 
-/// A message of a kind (type and code) about a packet, quoting as much of its first segment as fits.
+/// An error message of a kind (type and code), which quotes the first segment of a packet up to the size
+/// limit.
 fn error(
     router: IpAddr,
     kind: [u8; 2],
@@ -88,7 +90,7 @@ fn error(
 fn may_be_told(frame: &Frame, packet: &[u8]) -> bool {
     let kind = packet.get(frame.transport).copied();
     let is_query = match frame.protocol {
-        // Types that are unknown may be errors.
+        // Unknown types may be errors.
         ICMP => kind.is_some_and(|kind| matches!(kind, 0 | 8..=10 | 13..=18)),
         // Errors are below 128; 137 is a redirect.
         ICMPV6 => kind.is_some_and(|kind| kind >= 128 && kind != 137),
@@ -100,20 +102,20 @@ fn may_be_told(frame: &Frame, packet: &[u8]) -> bool {
 /// Whether an address is that of one host on a network.
 fn is_host(address: IpAddr) -> bool {
     let is_single = match address {
-        // 240.0.0.0/4 is reserved and has the broadcast address.
+        // 240.0.0.0/4 is reserved and contains the broadcast address.
         IpAddr::V4(address) => address.octets()[0] < 224,
         IpAddr::V6(address) => !address.is_multicast(),
     };
     is_single && !address.is_unspecified() && !address.is_loopback()
 }
 
-/// An ICMP message as a frame, its checksum computed. `None` when the addresses are not of one version.
+/// An ICMP message as a frame with its checksum. `None` if the addresses are of different IP versions.
 fn packet_of(from: IpAddr, to: IpAddr, class: u8, mut message: Vec<u8>) -> Option<Vec<u8>> {
     put(&mut message, 2, [0, 0]);
     let mut ip = Vec::with_capacity(IPV6_HEADER);
     let pseudo = match (from, to) {
         (IpAddr::V4(from), IpAddr::V4(to)) => {
-            // Not to be fragmented, and so without an identification (RFC 6864, section 4.1).
+            // Don't fragment, and therefore no identification (RFC 6864, section 4.1).
             ip.extend([0x45, class, 0, 0, 0, 0, 0x40, 0, TTL, ICMP, 0, 0]);
             ip.extend(from.octets());
             ip.extend(to.octets());
@@ -139,15 +141,16 @@ fn packet_of(from: IpAddr, to: IpAddr, class: u8, mut message: Vec<u8>) -> Optio
 /// Type, code, checksum, and four bytes whose meaning depends on the type.
 pub(super) const HEADER: usize = 8;
 
-/// RFC 1812, section 4.3.2.3: as much of the original as fits into 576 bytes. Extensions (RFC 4884) there are none.
+/// RFC 1812, section 4.3.2.3: the quote fills the message up to 576 bytes. There are no extensions (RFC
+/// 4884).
 const LONGEST_V4: usize = 576;
 /// RFC 4443, section 2.4 (c): the smallest MTU of IPv6.
 const LONGEST_V6: usize = 1280;
 
-/// What most systems begin with (RFC 1340).
+/// The initial value of most systems (RFC 1340).
 const TTL: u8 = 64;
 
-/// Traffic class of an answer.
+/// Traffic class of a reply.
 const ROUTINE: u8 = 0;
 /// Traffic class of an error: internetwork control (RFC 1812, section 4.3.2.5).
 const CONTROL: u8 = 0xc0;

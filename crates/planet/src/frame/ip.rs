@@ -1,4 +1,4 @@
-//! The IP header of a packet, both versions alike: what it says, and how a link changes its fields.
+//! Parses and modifies the IP header of a packet, for both IP versions.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,35 +6,31 @@ use link::Ecn;
 
 use super::{IPV4_HEADER, Malformed, checksum, low16, word};
 
-/// What an IP header says.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
     pub from: IpAddr,
     pub to: IpAddr,
     pub ttl: u8,
     pub ecn: Ecn,
-    /// What is behind it and its IPv6 extension headers.
+    /// The protocol after the header and its IPv6 extension headers.
     pub protocol: u8,
     /// Its length: with the options of IPv4, without the extension headers of IPv6.
     pub length: usize,
-    /// Where what is behind it and its extension headers starts.
+    /// Offset of the data after the header and its extension headers.
     pub transport: usize,
     pub fragment: Fragment,
 }
 
-/// Whether a packet is all of what was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fragment {
-    /// It is.
     Whole,
     /// The first fragment, which has the transport header.
     First,
-    /// A later one, without.
+    /// A later fragment, without the transport header.
     Later,
 }
 
 impl Header {
-    /// Reads the header that a packet begins with.
     pub(super) fn read(packet: &[u8]) -> Result<Self, Malformed> {
         match packet.first().map(|byte| byte >> 4) {
             Some(4) if packet.len() >= IPV4_HEADER => Self::version4(packet),
@@ -88,7 +84,7 @@ impl Header {
         header
     }
 
-    /// Goes on to what is behind an IPv6 extension header (RFC 8200, section 4), if `transport` is at a complete one.
+    /// Skips an IPv6 extension header (RFC 8200, section 4), if a complete one is at `transport`.
     fn skip_extension(&mut self, packet: &[u8]) -> bool {
         let Some(extension) = packet[self.transport..].first_chunk::<8>() else { return false };
         let length = match self.protocol {
@@ -108,7 +104,7 @@ impl Header {
         true
     }
 
-    /// The ports that it comes from and goes to, where each packet of its flow has them.
+    /// Source and destination port, if every packet of the flow has them.
     pub(super) fn ports(&self, packet: &[u8]) -> Option<[u16; 2]> {
         match (self.fragment, self.protocol) {
             (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => {
@@ -119,8 +115,8 @@ impl Header {
         }
     }
 
-    /// One number for all packets of a flow: a hash of addresses, protocol and, where each packet has them, ports. The same
-    /// on every machine and in every run.
+    /// A hash of addresses, protocol and, if every packet of the flow has them, ports. The same on every
+    /// machine and in every run.
     pub(super) fn flow(&self, packet: &[u8]) -> u64 {
         let [from, to] = self.ports(packet).unwrap_or_default().map(u64::from);
         let ports = from << 16 | to;
@@ -156,7 +152,8 @@ fn mix(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-/// Writes a packet's new length, and for IPv4 its identification: each segment before it counts.
+/// Writes a packet's new length, and for IPv4 its identification, which is incremented for each segment
+/// before it.
 pub(super) fn set_length(ip: &mut [u8], total: usize, segments_before: u32) {
     if ip[0] >> 4 == 6 {
         checksum::replace(ip, 4, low16(total - IPV6_HEADER));
@@ -166,9 +163,9 @@ pub(super) fn set_length(ip: &mut [u8], total: usize, segments_before: u32) {
     checksum::replace(ip, 4, word(ip, 4).wrapping_add(low16(segments_before as usize)));
 }
 
-/// Takes `hops` from the time to live, which does not go below 0.
+/// Subtracts `hops` from the time to live, which stops at 0.
 pub(super) fn take_hops(ip: &mut [u8], hops: u8) {
-    // IPv4 has it before the protocol, IPv6 behind the next header.
+    // IPv4 has the field before the protocol, IPv6 after the next header.
     if ip[0] >> 4 == 6 {
         ip[7] = ip[7].saturating_sub(hops);
     } else {
@@ -177,7 +174,7 @@ pub(super) fn take_hops(ip: &mut [u8], hops: u8) {
     }
 }
 
-/// Says "congestion experienced" (RFC 3168, section 5). A sender that does not understand it is never told.
+/// Marks "congestion experienced" (RFC 3168, section 5), only for senders that support ECN.
 pub(super) fn mark(ip: &mut [u8]) {
     let congestion = if ip[0] >> 4 == 6 { 0x30 } else { 3 };
     if ip[1] & congestion != 0 {
@@ -204,7 +201,7 @@ const DESTINATION: u8 = 60;
 /// RFC 8200, section 4.1, recommends at most seven.
 const MOST_EXTENSIONS: usize = 8;
 
-/// What the two bits of the ECN field say of a packet's sender (RFC 3168).
+/// The ECN capability in the two bits of the ECN field (RFC 3168).
 fn ecn(bits: u8) -> Ecn {
     if bits == 0 { Ecn::NotCapable } else { Ecn::Capable }
 }

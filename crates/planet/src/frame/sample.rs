@@ -1,16 +1,14 @@
-//! Frames for tests, as kernels make them, and a receiver that is written without the code under test.
+//! Frames for tests, in the form of kernels, and a receiver that is independent of the code under test.
 
-/// A packet to be made. Its addresses are 10.0.0.1 and 10.0.0.2, or fd00::1 and fd00::2.
+/// The description of a packet. Its addresses are 10.0.0.1 and 10.0.0.2, or fd00::1 and fd00::2.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     pub version: u8,
     pub protocol: u8,
-    /// Bytes behind the transport header.
     pub payload: usize,
-    /// Bytes of payload in a segment; 0 makes a plain packet whose checksum is still to be completed.
+    /// Bytes of payload in a segment; 0 makes a plain packet with an incomplete checksum.
     pub segment: u16,
     pub ttl: u8,
-    /// Traffic class.
     pub class: u8,
     /// Whether an IPv6 packet has a hop-by-hop header.
     pub extended: bool,
@@ -19,10 +17,10 @@ pub(crate) struct Sample {
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 
-/// What TCP super-packets say of themselves: ACK, PSH, FIN and CWR.
+/// Flags of TCP super-packets: ACK, PSH, FIN and CWR.
 pub(crate) const TCP_FLAGS: u8 = 0x10 | 0x08 | 0x01 | 0x80;
 
-/// Of every TCP packet: it wraps within the first segment.
+/// The sequence number of every TCP packet: it wraps within the first segment.
 pub(crate) const SEQUENCE: u32 = 0xffff_fff0;
 
 impl Sample {
@@ -30,7 +28,6 @@ impl Sample {
         Self { version, protocol, payload, segment, ttl: 64, class: 0, extended: false }
     }
 
-    /// Where the transport header starts.
     pub(crate) fn transport(&self) -> usize {
         match (self.version, self.extended) {
             (4, _) => 20,
@@ -39,12 +36,12 @@ impl Sample {
         }
     }
 
-    /// The frame, virtio header first: the transport checksum holds the sum of the pseudo-header.
+    /// The frame, virtio header first: the transport checksum contains the sum of the pseudo-header.
     pub(crate) fn frame(&self) -> Vec<u8> {
         let mut transport = if self.protocol == TCP {
             let mut tcp =
                 [&[0x30, 0x39, 0, 80][..], &SEQUENCE.to_be_bytes(), &[0, 0, 0, 1, 0x80, TCP_FLAGS]].concat();
-            // Window, checksum, urgent pointer, and time stamps.
+            // Window, checksum, urgent pointer, and timestamps.
             tcp.extend([2, 0, 0, 0, 0, 0, 1, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 8]);
             tcp
         } else {
@@ -63,7 +60,7 @@ impl Sample {
             (_, TCP, _) => 4,
             _ => 5,
         };
-        // NEEDS_CSUM, and a header length that must not be believed.
+        // NEEDS_CSUM, and a header length that must not be trusted.
         let mut frame = vec![1, gso, 0xff, 0xff];
         frame.extend(self.segment.to_le_bytes());
         frame.extend(u16::try_from(self.transport()).unwrap().to_le_bytes());
@@ -71,7 +68,6 @@ impl Sample {
         [frame, ip, transport].concat()
     }
 
-    /// The packet without its virtio header, its checksum completed.
     pub(crate) fn complete(&self) -> Vec<u8> {
         let mut packet = self.frame().split_off(10);
         let field = self.transport() + if self.protocol == TCP { 16 } else { 6 };
@@ -129,7 +125,7 @@ impl Sample {
     }
 }
 
-/// RFC 1071 word by word: 16 bits at a time, each carry added at once.
+/// RFC 1071 word by word: 16 bits per step, with immediate carry.
 pub(crate) fn ones_complement_sum(start: u16, bytes: &[u8]) -> u16 {
     let mut sum = start;
     for pair in bytes.chunks(2) {
@@ -146,7 +142,7 @@ fn pseudo_header(ip: &[u8], protocol: u8, length: usize) -> u16 {
     ones_complement_sum(0, &[addresses, &length, &[0, 0, 0, protocol]].concat())
 }
 
-/// What a kernel finds wrong with a packet from a wire, if anything.
+/// The first error that a kernel would find in a packet from a wire.
 pub(crate) fn fault(ip: &[u8]) -> Option<&'static str> {
     let (transport, protocol, total) = if ip[0] >> 4 == 4 {
         if ones_complement_sum(0, &ip[..20]) != 0xffff {

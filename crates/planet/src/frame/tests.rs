@@ -1,4 +1,4 @@
-//! Frames as the kernel makes them, frames as nobody should make them, and slices against a plain segmentation.
+//! Frames in the form of the kernel, malformed frames, and slices compared with a plain segmentation.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn slice(frame: &[u8], segments: Range<u32>, treatment: Treatment) -> Vec<u8> {
     [&headers, &*payload].concat()
 }
 
-/// Each segment as a wire carries it.
+/// Each segment as on a wire.
 fn on_wire(bytes: &[u8]) -> Vec<Vec<u8>> {
     let frame = Frame::parse(bytes).unwrap();
     let segment = |segment| {
@@ -41,7 +41,7 @@ fn a_frame_says_who_and_what_it_is() {
         let frame = one(version, 0);
         assert_eq!((frame.from, frame.to), (from.parse().unwrap(), to.parse().unwrap()));
         assert_eq!((frame.ttl, frame.protocol), (7, UDP));
-        // The upper six bits of the traffic class are something else: DSCP.
+        // The upper six bits of the traffic class are the DSCP.
         let ecn = [0xfc, 0xfd, 0xfe, 0xff].map(|class| one(version, class).ecn);
         assert_eq!(ecn, [Ecn::NotCapable, Ecn::Capable, Ecn::Capable, Ecn::Capable]);
     }
@@ -135,8 +135,8 @@ fn a_slice_stays_a_super_packet_for_the_kernel() {
     let ip = &run[VIRTIO_HEADER..];
     assert_eq!(run[1], GSO_TCPV4, "two segments are still a super-packet");
     assert_eq!(word(ip, 4), 0x1236, "the identification counts segments");
-    // The kernel wants the sum of the pseudo-header in the field: 10.0.0.1, 10.0.0.2, protocol 6, and a TCP header of
-    // 32 with 5000 - 2 * 1448 = 2104 bytes behind it.
+    // The kernel expects the sum of the pseudo-header in the field: 10.0.0.1, 10.0.0.2, protocol 6, and a TCP
+    // header of 32 followed by 5000 - 2 * 1448 = 2104 bytes.
     assert_eq!(word(ip, 36), 0x0a00 + 0x0001 + 0x0a00 + 0x0002 + 6 + 2136);
     let one = slice(&frame, 3..4, Treatment::default());
     assert_eq!((one[1], word(&one, 4)), (GSO_NONE, 0), "one segment is none");
@@ -153,14 +153,15 @@ fn checksums_are_those_of_the_standards() {
     put(&mut header, 10, 0xdd2f_u16.to_be_bytes());
     checksum::replace(&mut header, 2, 0x3285);
     assert_eq!((word(&header, 2), word(&header, 10)), (0x3285, 0));
-    // Lengths that are no multiple of 4: 0x0001 + 0x0200 + 0x0003, and a last byte that is the upper half of a word.
+    // Lengths that are not a multiple of 4: 0x0001 + 0x0200 + 0x0003, and a last byte that is the upper half
+    // of a word.
     assert_eq!(checksum::fold(checksum::sum(&[0, 1, 2, 0, 0, 3])), 0x0204);
     assert_eq!(checksum::fold(checksum::sum(&[0, 1, 2])), 0x0201);
 }
 
 #[test]
 fn udp_never_says_that_it_has_no_checksum() {
-    // A packet whose words sum to 0xffff would get checksum 0.
+    // A packet whose words sum to 0xffff would have checksum 0.
     let mut frame = Sample::new(4, UDP, 2, 0).frame();
     let sum = sample::ones_complement_sum(0, &frame[VIRTIO_HEADER + 20..VIRTIO_HEADER + 28]);
     frame[VIRTIO_HEADER + 28..].copy_from_slice(&(!sum).to_be_bytes());
@@ -270,7 +271,7 @@ proptest! {
         version in 0_usize..3,
         treatment in (any::<u8>(), any::<bool>(), any::<Option<u64>>()),
     ) {
-        // Two thirds of the cases get a plausible first byte, so that parsing goes further.
+        // Two thirds of the cases have a plausible first byte, so that parsing proceeds further.
         let first = [None, Some(0x45), Some(0x60)][version];
         if let (Some(byte), Some(first)) = (bytes.get_mut(VIRTIO_HEADER), first) {
             *byte = first;

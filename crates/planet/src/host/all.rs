@@ -1,9 +1,9 @@
-//! Makes all hosts of a planet, as many at a time as there are processors.
+//! Creates all hosts of a planet, in parallel on all processors.
 //!
-//! What costs most is not the kernel's work for a host but its looking for the host's settings: the cache of `/proc/sys`
-//! has the entries of all network namespaces under one name, and finds that of the newest behind those of all others. Made
-//! one after the other, 3000 hosts took a hundred times as long as 300. So hosts are made in batches, each by a thread with a
-//! `/proc` of its own, which goes with the thread and all that was cached.
+//! The dominant cost is the lookup of a host's settings. The cache of `/proc/sys` stores the entries of all
+//! network namespaces under the same name, and finds the newest namespace's entry last. When created
+//! sequentially, 3000 hosts took a hundred times as long as 300. Therefore hosts are created in batches, each
+//! by a thread with a private `/proc`, whose cache is dropped with the thread.
 
 use std::{
     path::Path,
@@ -23,12 +23,11 @@ use world::Layout;
 use super::Host;
 use crate::error::Error;
 
-/// What all hosts have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Common<'l> {
     pub layout: &'l Layout,
     pub has_ipv6: bool,
-    /// Whether some host uses Multipath TCP, and so all must admit it.
+    /// Whether some host uses Multipath TCP, so that all hosts must enable it.
     pub has_mptcp: bool,
 }
 
@@ -42,7 +41,7 @@ impl<'l> Common<'l> {
     }
 }
 
-/// All hosts of a layout, in its order. The calling thread stays in the network that it is in.
+/// All hosts of a layout, in its order. The calling thread stays in its network namespace.
 pub(crate) fn make_all(layout: &Layout) -> Result<Vec<Host>, Error> {
     let common = Common::of(layout);
     let batches: Vec<_> = layout.hosts.chunks(BATCH).collect();
@@ -70,16 +69,15 @@ pub(crate) fn make_all(layout: &Layout) -> Result<Vec<Host>, Error> {
     Ok(hosts)
 }
 
-/// Makes some hosts in a thread that ends with them.
 fn make(batch: &[world::Host], common: Common<'_>) -> Result<Vec<Host>, Error> {
     let nothing: Option<&str> = None;
-    // Where there can be no fresh one, that of the planet does, only slower.
+    // If a new mount is refused, the `/proc` of the planet works, but more slowly.
     if unshare(CloneFlags::CLONE_NEWNS).is_ok() {
         let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
     }
     batch.iter().map(|host| Host::make(host, common)).collect()
 }
 
-/// As many that looking for the settings of the last one is still quick, and that a thread and its `/proc` cost little for
-/// each.
+/// Small enough for a fast lookup of the last host's settings, and large enough to amortize the thread and
+/// its `/proc`.
 const BATCH: usize = 32;

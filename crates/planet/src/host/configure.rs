@@ -1,4 +1,4 @@
-//! Gives a new host its addresses, routes and kernel settings, by route netlink and `/proc/sys`.
+//! Configures a new host's addresses, routes and kernel settings, with route netlink and `/proc/sys`.
 
 use std::{
     fs::OpenOptions,
@@ -37,7 +37,6 @@ pub(super) fn configure(host: &world::Host, common: Common<'_>) -> Result<Netlin
     Ok(new.netlink)
 }
 
-/// A host in the making.
 struct New<'a> {
     host: &'a world::Host,
     netlink: Netlink,
@@ -45,7 +44,7 @@ struct New<'a> {
 }
 
 impl New<'_> {
-    /// Its kernel settings. Those of the world file come last.
+    /// Applies its kernel settings. Settings of the world file are applied last.
     fn settings(&self, devices: usize) -> Result<(), Error> {
         for device in (0..devices).map(tun::name) {
             if self.has_ipv6 {
@@ -58,16 +57,17 @@ impl New<'_> {
             }
         }
         if devices > 1 {
-            // The stricter of a device's value and this one holds.
+            // The kernel uses the stricter of this value and a device's value.
             self.set("net.ipv4.conf.all.rp_filter", "0")?;
         }
-        // A connection must not inherit what an earlier one learnt about the path: each measurement stands alone.
+        // A connection must not inherit path metrics from an earlier one: measurements are independent.
         self.set("net.ipv4.tcp_no_metrics_save", "1")?;
         self.host.sysctl.iter().try_for_each(|(key, value)| self.set(key, value))
     }
 
-    /// A device, its addresses, and the routes of what is sent from them. What has no address yet leaves by the first
-    /// device. A host with several devices has a routing table for each, so that an address is never used on another line.
+    /// Configures a device, its addresses, and source routes. Packets without a source address use the first
+    /// device. A host with several devices has a routing table for each, so that an address is never used on
+    /// another line.
     fn device(&self, port: &Port, devices: usize) -> Result<(), Error> {
         let name = &self.host.name;
         let device_name = tun::name(port.number);
@@ -77,7 +77,7 @@ impl New<'_> {
             .make_room(device.index, QUEUE_LENGTH)
             .doing(|| format!("make room in device {device_name} of {name}"))?;
         if self.host.nic.is_none() {
-            // A kernel that cannot has a queue that nothing waits in.
+            // On failure, the device keeps a queue in which packets never wait.
             let _ = self.netlink.leave_out_discipline(device.index);
         }
         self.netlink.switch_on(device.index).doing(|| format!("switch on device {device_name} of {name}"))?;
@@ -114,8 +114,7 @@ impl New<'_> {
         })
     }
 
-    /// Makes the host answer to every address of the prefixes that it announces. Whether packets come is the switch's
-    /// business.
+    /// Makes all addresses of the host's anycast prefixes local. The switch decides whether packets arrive.
     fn anycast(&self, layout: &Layout, host: HostId, loopback: u32) -> Result<(), Error> {
         let announced = layout.anycast.iter().filter(|any| any.hosts.contains(&host));
         for prefix in announced.flat_map(|any| &any.prefixes) {
@@ -124,7 +123,8 @@ impl New<'_> {
                     .add_local_prefix(loopback, address, prefix.length())
                     .doing(|| format!("give {} the prefix {prefix}", self.host.name))?;
                 if address.is_ipv6() {
-                    // Unlike IPv4, IPv6 lets programs bind only to what is an address beside being local.
+                    // Unlike in IPv4, programs can bind only to configured IPv6 addresses, even if an address
+                    // is local.
                     self.set("net.ipv6.ip_nonlocal_bind", "1")?;
                 }
             }
@@ -132,7 +132,7 @@ impl New<'_> {
         Ok(())
     }
 
-    /// Those of the addresses that the kernel can have.
+    /// The addresses of the IP versions that the kernel supports.
     fn versions<const N: usize>(&self, addresses: [IpAddr; N]) -> impl Iterator<Item = IpAddr> + use<N> {
         let has_ipv6 = self.has_ipv6;
         addresses.into_iter().filter(move |address| address.is_ipv4() || has_ipv6)
@@ -151,7 +151,7 @@ impl New<'_> {
     }
 }
 
-/// Says what the kernel means when it has no such queueing discipline.
+/// Explains the error of a kernel without this queueing discipline.
 fn no_tbf(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ENOENT) => io::Error::other(
@@ -161,9 +161,10 @@ fn no_tbf(error: io::Error) -> io::Error {
     }
 }
 
-/// A TUN device drops what does not fit between host and switch, and TCP takes that for congestion. The kernel's
-/// default of 500 packets is less than one congestion window.
+/// A TUN device drops packets that exceed its queue, which TCP takes for congestion. The kernel's default of
+/// 500 packets is smaller than a congestion window.
 const QUEUE_LENGTH: u32 = 20_000;
 
-/// No link-local address and so no router solicitations or multicast listener reports: nobody would answer.
+/// No link-local address, and therefore no router solicitations or multicast listener reports, which would
+/// get no response.
 const QUIET_IPV6: [(&str, &str); 2] = [("addr_gen_mode", "1"), ("accept_ra", "0")];

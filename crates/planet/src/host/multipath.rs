@@ -1,4 +1,4 @@
-//! Lets a new host's Multipath TCP (RFC 8684) use all of its devices.
+//! Enables a new host's Multipath TCP (RFC 8684) on all of its devices.
 
 use std::net::IpAddr;
 
@@ -7,15 +7,15 @@ use world::{Layout, file::Mptcp};
 
 use crate::error::{Doing, Error};
 
-/// Sets up the path manager of the calling thread's network namespace. Not to be called in a world without MPTCP, so that
-/// it runs on kernels that have none.
+/// Configures the path manager of the calling thread's network namespace. Must not be called in a world
+/// without MPTCP, so that such a world runs on kernels without MPTCP.
 pub(super) fn set_up(host: &world::Host, layout: &Layout, has_ipv6: bool) -> Result<(), Error> {
     let set = || -> Result<(), tcp::Error> {
         let paths = PathManager::open()?;
-        // Also on hosts with one device: a connection has what both ends admit.
+        // Also on hosts with one device: both ends limit a connection.
         paths.set_limits(LIMITS)?;
         let Some(how) = host.mptcp else { return Ok(()) };
-        // The first device's addresses are those of the first subflow, which takes no endpoint.
+        // The first subflow uses the first device's addresses and needs no endpoint.
         let others = &layout.ports[host.ports.clone()][1..];
         let addresses = others.iter().flat_map(|port| [IpAddr::from(port.v4), IpAddr::from(port.v6)]);
         for address in addresses.filter(|address| address.is_ipv4() || has_ipv6) {
@@ -35,5 +35,5 @@ fn endpoint(address: IpAddr, how: Mptcp) -> Endpoint {
     Endpoint { address, purpose, is_backup }
 }
 
-/// The most that Linux admits (MPTCP_PM_ADDR_MAX).
+/// The maximum in Linux (MPTCP_PM_ADDR_MAX).
 const LIMITS: Limits = Limits { subflows: 8, accepted_addresses: 8 };

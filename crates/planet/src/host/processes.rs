@@ -1,4 +1,4 @@
-//! The processes of a host: those whose network it is.
+//! The processes of a host, identified by their network namespace.
 
 use std::{
     collections::BTreeSet,
@@ -14,10 +14,10 @@ use nix::{
     unistd::Pid,
 };
 
-/// Signals every process of this process namespace whose network namespace has that inode, except the first one, which is
-/// the planet. How many there were.
+/// Signals every process of this process namespace whose network namespace has this inode, except the first
+/// process, which is the planet. Returns their number.
 ///
-/// A process may start another one while we look, so this looks again until it finds nothing new.
+/// Processes may start others concurrently, so this repeats until a pass finds no new process.
 pub(super) fn signal_all(network: u64, signal: Signal) -> io::Result<usize> {
     let mut signalled = BTreeSet::new();
     loop {
@@ -27,7 +27,7 @@ pub(super) fn signal_all(network: u64, signal: Signal) -> io::Result<usize> {
         }
         for pid in new {
             match kill(Pid::from_raw(pid), signal) {
-                // It ended by itself in the meantime.
+                // It has ended in the meantime.
                 Ok(()) | Err(Errno::ESRCH) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -37,9 +37,10 @@ pub(super) fn signal_all(network: u64, signal: Signal) -> io::Result<usize> {
 }
 
 fn of_network(inode: u64) -> io::Result<Vec<i32>> {
-    // Where no fresh /proc can be mounted, the old one numbers processes as an outer namespace does, and then as ours.
+    // Where /proc cannot be mounted again, the old one lists the number in the outer namespace before the
+    // number in ours.
     let level = numbers(&fs::read_to_string("/proc/self/status")?).len().saturating_sub(1);
-    // What cannot be read has ended in the meantime, or waits to be buried and has no network any more.
+    // An unreadable process has ended, or is a zombie without a network namespace.
     let number = |process: &Path| {
         let network = fs::metadata(process.join("ns/net")).ok()?;
         let status = (network.ino() == inode).then(|| fs::read_to_string(process.join("status")).ok())??;
@@ -50,7 +51,8 @@ fn of_network(inode: u64) -> io::Result<Vec<i32>> {
     Ok(processes.filter_map(|entry| number(&entry.path())).collect())
 }
 
-/// A process's numbers in its process namespaces from the outermost that is seen to its own (proc_pid_status(5)).
+/// A process's numbers in its process namespaces, from the outermost visible one to the innermost
+/// (proc_pid_status(5)).
 fn numbers(status: &str) -> Vec<i32> {
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
     line.unwrap_or_default().split_whitespace().map_while(|number| number.parse().ok()).collect()

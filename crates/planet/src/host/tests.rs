@@ -1,4 +1,4 @@
-//! Hosts without a switch: what their kernel was told. These make network namespaces, which takes root.
+//! Kernel configuration of hosts without a switch. The tests create network namespaces, which needs root.
 
 use std::{
     io::Read,
@@ -31,7 +31,7 @@ prefix = ['192.0.2.0/24', '2001:db8::/48']
 hosts = ['server']
 ";
 
-/// Makes the host of that number on a thread of its own, which then looks around in it.
+/// Creates a host on a separate thread and runs `look` inside it.
 fn in_host<T: Send>(host: usize, look: impl FnOnce(&Host) -> T + Send) -> T {
     let layout = World::read(&Document::new("w.toml", WORLD)).unwrap().1;
     let inside = || look(&Host::make(&layout.hosts[host], Common::of(&layout)).unwrap());
@@ -47,7 +47,7 @@ fn said(command: &str) -> String {
 
 #[test]
 fn hosts_are_in_the_order_of_the_layout_whoever_made_them() {
-    // Some batches and a rest.
+    // Several full batches and a partial one.
     let world = "[[visitors]]\ncount = 70\ncities = ['rome', 'oslo']\n";
     let layout = World::read(&Document::new("w.toml", world)).unwrap().1;
     let hosts = all::make_all(&layout).unwrap();
@@ -150,7 +150,7 @@ fn a_host_sees_its_cable_pulled() {
     });
 }
 
-/// A program in the calling thread's network namespace that has two processes, and has started both.
+/// A program with two running processes in the calling thread's network namespace.
 fn program() -> Child {
     let mut program =
         Command::new("sh").args(["-c", "sleep 1000 & echo up; wait"]).stdout(Stdio::piped()).spawn().unwrap();

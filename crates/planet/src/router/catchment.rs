@@ -1,8 +1,8 @@
-//! Which site of an anycast prefix serves a city: the one that costs least among those of which the city has heard.
+//! The catchments of an anycast prefix: each city uses the cheapest site whose announcement it has received.
 //!
-//! A change of what is announced, or of which site can be reached from where, reaches each city after a delay of its own,
-//! drawn from the seed. Until then its packets still go to the site that it knows; when that one has withdrawn, they meet the
-//! transient of the prefix, and when the path to it is down, they end there.
+//! A change of announcements or of reachability arrives at each city after a separate delay, drawn from the
+//! seed. Until then the city's packets go to its old site. If that site has withdrawn, the transient of the
+//! prefix applies; if the path to it is down, the packets are dropped there.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,47 +14,42 @@ use world::{Anycast, AnycastId, CityId, HostId, Layout, Prefix, file::Transient}
 
 use super::faults::Faults;
 
-/// What serves a city.
+/// The state of a city's route to a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Serves {
-    /// A site, which may have withdrawn and answers all the same.
+    /// A site, which may have withdrawn but still responds.
     Site(HostId),
-    /// A site that announces the prefix, behind something that is down.
+    /// An announcing site that is unreachable.
     CutOff(HostId),
-    /// A site that has withdrawn; its router drops what comes.
+    /// A site that has withdrawn, whose router drops packets.
     Blackhole(HostId),
-    /// A site that has withdrawn; routers send to and fro what comes.
+    /// A site that has withdrawn, with a routing loop.
     Loop(HostId),
-    /// Nobody announces the prefix.
     Nobody,
 }
 
-/// The catchments of all anycast prefixes.
 pub(crate) struct Catchments {
     prefixes: Vec<(Prefix, AnycastId)>,
-    /// Addresses that were looked up once.
+    /// Cache of address lookups.
     known: HashMap<IpAddr, Option<AnycastId>>,
     all: Vec<Catchment>,
 }
 
 struct Catchment {
     described: Anycast,
-    /// The sites of a city from the cheapest up: which of the described ones.
+    /// The sites of a city, cheapest first, as indices into the description.
     ranked: Vec<Vec<usize>>,
-    /// Those that some city still goes by, and the last one.
+    /// Versions that some city still uses, and the latest version.
     versions: Vec<Version>,
-    /// How many changes there were.
     changes: u64,
 }
 
-/// What the sites announce from some time on.
+/// The announcements of the sites from some time on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Version {
-    /// For each site, `None` if it announces the prefix, else what becomes of packets to it.
+    /// For each site: `None` if it announces the prefix, else the transient for packets to it.
     withdrawn: Vec<Option<Transient>>,
-    /// Cities, and the sites that cannot be reached from them.
     cut_off: BTreeSet<(CityId, usize)>,
-    /// When each city hears of it.
     heard: Vec<Duration>,
 }
 
@@ -69,7 +64,7 @@ impl Catchments {
         }
     }
 
-    /// What serves an address for packets from a city; `None` if it is in no anycast prefix.
+    /// The route of a city to an address; `None` if the address is in no anycast prefix.
     pub(crate) fn serves(&mut self, now: Duration, address: IpAddr, city: CityId) -> Option<Serves> {
         if self.prefixes.is_empty() {
             return None;
@@ -84,12 +79,11 @@ impl Catchments {
         found.map(|id| self.all[id].serves(now, city))
     }
 
-    /// What serves a city by the number of a prefix.
+    /// The route of a city to a prefix, by the prefix's number.
     pub(crate) fn serves_prefix(&self, now: Duration, anycast: AnycastId, city: CityId) -> Serves {
         self.all[anycast].serves(now, city)
     }
 
-    /// Whether a host announces a prefix now.
     pub(crate) fn is_announced(&self, anycast: AnycastId, host: HostId) -> bool {
         let catchment = &self.all[anycast];
         let now = &catchment.versions[catchment.versions.len() - 1];
@@ -97,7 +91,6 @@ impl Catchments {
             .any(|(&site, how)| site == host && how.is_none())
     }
 
-    /// Makes new versions where faults change what is announced.
     pub(crate) fn announce(&mut self, now: Duration, layout: &Layout, faults: &Faults) {
         for (id, catchment) in self.all.iter_mut().enumerate() {
             catchment.announce(now, layout, id, faults);
@@ -157,7 +150,8 @@ impl Catchment {
         if last.withdrawn == withdrawn && last.cut_off == cut_off {
             return;
         }
-        // Only who announces, and who can be reached, is news to others. A different transient of the same withdrawal is not.
+        // Only changes of announcements and of reachability propagate. A changed transient of the same
+        // withdrawal does not.
         let news = last.cut_off != cut_off
             || std::iter::zip(&last.withdrawn, &withdrawn).any(|(a, b)| a.is_some() != b.is_some());
         let heard = if news {
@@ -172,7 +166,6 @@ impl Catchment {
         self.forget(now);
     }
 
-    /// Drops versions that every city has left behind.
     fn forget(&mut self, now: Duration) {
         let is_old = |version: &Version| version.heard.iter().all(|&heard| heard <= now);
         if let Some(oldest) = self.versions.iter().rposition(is_old) {
@@ -182,13 +175,13 @@ impl Catchment {
 }
 
 impl Version {
-    /// Whether a city that has heard of it can go to a site.
+    /// Whether a site is available to a city that uses this version.
     fn has(&self, city: CityId, site: usize) -> bool {
         self.withdrawn[site].is_none() && !self.cut_off.contains(&(city, site))
     }
 }
 
-/// What a site costs a city: the round trip between the cities, and what policies add.
+/// The cost of a site for a city: the round trip between the cities, plus the bias of policies.
 fn cost(layout: &Layout, described: &Anycast, city: CityId, host: HostId) -> Duration {
     let bias =
         described.bias.iter().filter(|bias| bias.host == host && bias.from.is_none_or(|from| from == city));
@@ -196,5 +189,5 @@ fn cost(layout: &Layout, described: &Anycast, city: CityId, host: HostId) -> Dur
     layout.city_rtt(city, layout.hosts[host].city) + policies
 }
 
-/// A program that sends to every address of a large prefix must not fill our memory.
+/// Bounds the memory if a program sends to every address of a large prefix.
 const MOST_KNOWN: usize = 65_536;

@@ -1,4 +1,4 @@
-//! The directed edges of a planet, each with an engine of its own.
+//! The directed edges of a planet. Each has a separate engine.
 
 use world::{CityId, Layout, PortId};
 
@@ -9,12 +9,12 @@ pub(crate) enum Edge {
     Up(PortId),
     /// From a city's router to a host.
     Down(PortId),
-    /// From one city's router to another's; of one city, across town.
+    /// From one city's router to another's; with equal cities, across town.
     Between(CityId, CityId),
 }
 
 impl Edge {
-    /// The city at which it begins, whose shard has its engine.
+    /// The city at its start, whose shard owns its engine.
     pub(crate) fn city(self, layout: &Layout) -> CityId {
         match self {
             Self::Up(port) | Self::Down(port) => layout.city_of(port),

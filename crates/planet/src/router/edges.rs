@@ -1,4 +1,4 @@
-//! The engines of all edges that begin in some cities, made when they are first used.
+//! The engines of all edges that start in some cities, created on first use.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -7,10 +7,9 @@ use world::{Change, Layout, LinkDown, file::ETHERNET};
 
 use super::{edge::Edge, faults::Faults};
 
-/// Index of an edge's engine.
 pub(crate) type EdgeId = usize;
 
-/// The engines. `T` is what the caller wants back with each verdict.
+/// The engines. `T` is the caller's data that is returned with each verdict.
 pub(crate) struct Edges<T: Clone> {
     layout: Arc<Layout>,
     index: HashMap<Edge, EdgeId>,
@@ -21,11 +20,10 @@ struct Engine<T: Clone> {
     edge: Edge,
     link: Link<T>,
     change: Change,
-    /// The earliest time at which the caller was asked to come back.
+    /// The earliest pending timeout that the caller knows.
     alarm: Option<Duration>,
 }
 
-/// What an edge is, and what it did.
 #[derive(Debug, Clone)]
 pub(crate) struct EdgeReading {
     pub edge: Edge,
@@ -41,7 +39,6 @@ impl<T: Clone> Edges<T> {
         Self { layout, index: HashMap::new(), all: Vec::new() }
     }
 
-    /// The engine of an edge.
     pub(crate) fn find(&mut self, edge: Edge, faults: &Faults) -> EdgeId {
         let (layout, all) = (&self.layout, &mut self.all);
         *self.index.entry(edge).or_insert_with(|| {
@@ -52,22 +49,19 @@ impl<T: Clone> Edges<T> {
         })
     }
 
-    /// The engines of all edges that were used.
     pub(crate) fn ids(&self) -> std::ops::Range<EdgeId> {
         0..self.all.len()
     }
 
-    /// Which edge an engine is.
     pub(crate) fn edge(&self, id: EdgeId) -> Edge {
         self.all[id].edge
     }
 
-    /// How an edge is down, if it is.
     pub(crate) fn down(&self, id: EdgeId) -> Option<LinkDown> {
         self.all[id].change.down
     }
 
-    /// A packet enters an edge; `each` is told what can be said about it, and about those before it.
+    /// Offers a packet to an edge; calls `each` with the verdicts on it and on earlier packets.
     pub(crate) fn offer(
         &mut self,
         id: EdgeId,
@@ -78,13 +72,14 @@ impl<T: Clone> Edges<T> {
         self.all[id].link.offer(now, arrival, each);
     }
 
-    /// Decides everything whose time has come on an edge.
+    /// Issues the verdicts of an edge that are due.
     pub(crate) fn advance(&mut self, id: EdgeId, now: Duration, each: &mut impl FnMut(&T, Verdict)) {
         self.all[id].alarm = None;
         self.all[id].link.advance(now, each);
     }
 
-    /// When [`Edges::advance`] must be called for an edge, if nobody was asked to yet.
+    /// When [`Edges::advance`] must be called for an edge, if that is earlier than all timeouts returned
+    /// before.
     pub(crate) fn new_alarm(&mut self, id: EdgeId) -> Option<Duration> {
         let engine = &mut self.all[id];
         let timeout = engine.link.next_timeout()?;
@@ -95,7 +90,7 @@ impl<T: Clone> Edges<T> {
         engine.alarm
     }
 
-    /// Makes all edges what faults make of them from `now` on. Those that changed are to be advanced.
+    /// Applies faults to all edges from `now` on. Returns the changed edges, which must be advanced.
     pub(crate) fn apply(&mut self, now: Duration, faults: &Faults) -> Vec<EdgeId> {
         let mut changed = Vec::new();
         for (id, engine) in self.all.iter_mut().enumerate() {
@@ -109,7 +104,6 @@ impl<T: Clone> Edges<T> {
         changed
     }
 
-    /// Bytes of IP packets that wait for an edge.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         let of = |engine: &Engine<T>| {
             let waiting = engine.link.backlog();
@@ -118,7 +112,6 @@ impl<T: Clone> Edges<T> {
         self.all.iter().map(of).sum()
     }
 
-    /// All edges that were used.
     pub(crate) fn read(&self) -> Vec<EdgeReading> {
         let read = |engine: &Engine<T>| EdgeReading {
             edge: engine.edge,
@@ -133,7 +126,7 @@ impl<T: Clone> Edges<T> {
 }
 
 impl EdgeReading {
-    /// Whether what went in came out, was dropped by the model, or waits.
+    /// Whether the counters balance: input = delivered + dropped + queued.
     pub(crate) fn is_conserved(&self) -> bool {
         let Counters { offered, duplicated, delivered, lost, overflowed, managed, .. } = self.counters;
         let [mut gained, mut spent] = [offered, delivered];
@@ -146,7 +139,8 @@ impl EdgeReading {
 }
 
 fn described(layout: &Layout, edge: Edge) -> Config {
-    // What a fault is on, and nothing else, is the cable to the router of the city.
+    // A host without a line has a plain cable to the router, which exists as an edge only while a fault
+    // applies.
     let cable = || Config { receive: layout.receive, overhead: ETHERNET.into(), ..Config::default() };
     let line = |port: usize| layout.ports[port].line.as_ref();
     match edge {

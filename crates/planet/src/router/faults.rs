@@ -1,4 +1,4 @@
-//! What is wrong now, and what that means for each edge.
+//! The active faults, and their effect on each edge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use world::{AnycastId, Change, CityId, Effect, HostDown, HostId, Layout, LinkDow
 
 use super::edge::Edge;
 
-/// All faults that are active, put together. Of two that speak of one thing the later one wins.
+/// All active faults, merged. If two affect the same property, the later one applies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Faults {
     links: BTreeMap<(CityId, CityId), Change>,
@@ -34,14 +34,14 @@ impl Faults {
                     faults.change_lines(layout.hosts[*host].ports.clone(), &no_carrier);
                     faults.silence(layout, std::iter::once(*host));
                 }
-                // Its network is as it was; only nobody answers.
+                // Its network is unchanged; its programs do not respond.
                 Effect::Host { how: HostDown::Frozen, .. } => {}
                 Effect::Withdraw { anycast, hosts, transient } => {
                     faults.withdrawn.extend(hosts.iter().map(|&host| ((*anycast, host), *transient)));
                 }
             }
         }
-        // A host notices that its device has no carrier, and announces nothing over it.
+        // A host detects the missing carrier of its device, and withdraws its announcements over it.
         let cut: Vec<_> = (0..layout.hosts.len())
             .filter(|&host| faults.line_down(layout, host) == Some(LinkDown::Carrier))
             .collect();
@@ -49,13 +49,12 @@ impl Faults {
         faults
     }
 
-    /// Whether nothing is wrong.
     pub(crate) fn are_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether packets from a city reach a site: no partition, city or link on the path is down, and the city's router has
-    /// not been told that there is no path over the site's line. In a city that is down nobody goes by what is announced.
+    /// Whether packets from a city reach a site: no partition, city or link on the path is down, and the
+    /// site's line has no failure that the city's router detects. A city that is down ignores announcements.
     pub(crate) fn reaches(&self, layout: &Layout, from: CityId, site: HostId) -> bool {
         if self.cities.contains(&from) {
             return true;
@@ -65,12 +64,11 @@ impl Faults {
         !route.windows(2).any(is_down) && self.line_down(layout, site) != Some(LinkDown::Unreachable)
     }
 
-    /// How the line of a host's first device is down, over which it announces its prefixes.
+    /// The failure of the line of a host's first device, over which it announces its prefixes.
     fn line_down(&self, layout: &Layout, host: HostId) -> Option<LinkDown> {
         self.lines.get(&layout.hosts[host].ports.start)?.down
     }
 
-    /// What is different about an edge.
     pub(crate) fn change(&self, layout: &Layout, edge: Edge) -> Change {
         let (own, ends) = match edge {
             Edge::Up(port) | Edge::Down(port) => (self.lines.get(&port), [layout.city_of(port); 2]),
@@ -84,17 +82,16 @@ impl Faults {
         change
     }
 
-    /// Whether a host announces a prefix, and if not, what becomes of packets that come all the same.
+    /// Whether a host has withdrawn a prefix, and the transient for packets that still arrive.
     pub(crate) fn withdrawn(&self, anycast: AnycastId, host: HostId) -> Option<Option<Transient>> {
         self.withdrawn.get(&(anycast, host)).copied()
     }
 
-    /// Whether something is wrong with the line of a device, also of one that has none otherwise.
+    /// Whether a fault affects the line of a device, including devices without a line in the world.
     pub(crate) fn has_line(&self, port: PortId) -> bool {
         self.lines.contains_key(&port)
     }
 
-    /// Devices without a carrier.
     pub(crate) fn without_carrier(&self) -> BTreeSet<PortId> {
         let has_none = |change: &Change| change.down == Some(LinkDown::Carrier);
         self.lines.iter().filter(|(_, change)| has_none(change)).map(|(&port, _)| port).collect()
@@ -112,7 +109,7 @@ impl Faults {
         }
     }
 
-    /// The hosts announce nothing any more, and nobody answers in their place.
+    /// Withdraws all announcements of the hosts, with packets to them dropped.
     fn silence(&mut self, layout: &Layout, hosts: impl Iterator<Item = HostId>) {
         for host in hosts {
             for (anycast, described) in layout.anycast.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The edges that a packet takes, and where its time to live runs out.
+//! The edges that a packet takes, and where its time to live expires.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -7,12 +7,9 @@ use world::{CityId, HostId, Layout, PortId};
 use super::{edge::Edge, faults::Faults};
 use crate::fidelity::allowance;
 
-/// Who sends a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
-    /// A host, by one of its devices.
     Port(PortId),
-    /// The router of a city.
     Router(CityId),
 }
 
@@ -32,33 +29,29 @@ impl Source {
     }
 }
 
-/// Where a packet is to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
-    /// To a host's device.
     Port(PortId),
-    /// To the router of a city itself.
     Router(CityId),
-    /// To a city whose router drops it.
+    /// A city whose router drops the packet.
     Blackhole(CityId),
-    /// Towards a city, and to and fro on the last link.
+    /// A city with a routing loop on the last link.
     Loop(CityId),
-    /// No further than the router of the sender's city, which knows no path.
+    /// The router of the sender's city, which has no route.
     Nowhere(CityId),
 }
 
-/// Where a packet's path ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// At a host's device.
+    /// Delivered to a host's device.
     Port(PortId),
-    /// At the router of a city, which answers pings.
+    /// Delivered to the router of a city, which replies to pings.
     Router(CityId),
-    /// At the router of a city, because its time to live has run out.
+    /// The time to live expired at the router of a city.
     Expired(CityId),
-    /// At the router of a city that knows no path.
+    /// The router of a city has no route.
     Unroutable(CityId),
-    /// At the router of a city, without a word.
+    /// The router of a city drops the packet silently.
     Blackhole(CityId),
 }
 
@@ -70,7 +63,6 @@ impl End {
         }
     }
 
-    /// The city whose shard has what happens there.
     pub(crate) fn city(self, layout: &Layout) -> CityId {
         match self {
             Self::Port(port) => layout.city_of(port),
@@ -79,37 +71,32 @@ impl End {
     }
 }
 
-/// An edge on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hop {
     pub edge: Edge,
-    /// What a packet needs beyond the edge: the detour of an access network.
+    /// Additional delay of the edge: the detour of an access network.
     pub detour: Duration,
-    /// Routers passed before the edge, since the one before it: 0 or 1.
+    /// Routers between the previous edge and this edge: 0 or 1.
     pub routers: u8,
 }
 
-/// The edges from a source to an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path {
     pub hops: Vec<Hop>,
     pub end: End,
-    /// Routers passed after the last edge, before the end.
+    /// Routers between the last edge and the end.
     pub routers: u8,
-    /// By how much a packet may be late in all, where the world has a limit.
+    /// The permitted lateness of a packet, if the world has a limit.
     pub allowance: Option<Duration>,
-    /// The hosts at both ends, if there are hosts.
     pub hosts: Option<(HostId, HostId)>,
 }
 
-/// Paths that were found once.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     known: HashMap<(Source, Target, u8), Arc<Path>>,
 }
 
 impl Paths {
-    /// The path from a source to a target for a packet with this time to live.
     pub(crate) fn find(
         &mut self,
         layout: &Layout,
@@ -118,7 +105,7 @@ impl Paths {
         to: Target,
         ttl: u8,
     ) -> Arc<Path> {
-        // Most packets have time to live for all of the path, and share it.
+        // Most packets have enough time to live for the whole path, and share a cache entry.
         let ttl = match to {
             Target::Loop(_) => ttl,
             _ => ttl.min(MOST_ROUTERS),
@@ -130,13 +117,13 @@ impl Paths {
         Arc::clone(path)
     }
 
-    /// Forgets all of them: with other faults other devices have a line.
+    /// Clears the cache: faults change which devices have a line.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
     }
 }
 
-/// Walks from router to router, as a packet would.
+/// Walks from router to router like a packet.
 fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> Path {
     let (goal, end) = match to {
         Target::Port(port) => (layout.city_of(port), End::Port(port)),
@@ -149,10 +136,10 @@ fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> 
         to_and_fro(&mut cities, usize::from(ttl) + 2);
     }
     let is_access = from.port().into_iter().chain(end.port()).any(|port| layout.is_access(port));
-    // A round trip that a fault gives a link is all of it, like one of the file.
+    // A round trip that a fault assigns to a link is the whole delay, as in the file.
     let is_detour = |a, b| is_access && faults.change(layout, Edge::Between(a, b)).rtt.is_none();
     let detour = |a, b| if is_detour(a, b) { layout.access_detour(a, b) } else { Duration::ZERO };
-    // What is plugged into its router has a line only while a fault is on it.
+    // A host that is plugged into its router has a line only while a fault affects it.
     let has_line = |port: &PortId| layout.ports[*port].line.is_some() || faults.has_line(*port);
     let allowed = |rtt| layout.lateness.map(|limit| allowance(rtt, limit));
     let host = |port: PortId| layout.ports[port].host;
@@ -167,7 +154,7 @@ fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> 
         if next.is_none() && end.port().is_none() {
             break;
         }
-        // A router takes nothing from a packet that it makes itself.
+        // A router does not decrement the time to live of its own packets.
         if index > 0 || from.port().is_some() {
             if ttl <= 1 {
                 let (end, allowance) = (End::Expired(city), allowed(Duration::ZERO));
@@ -194,7 +181,7 @@ fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> 
     Path { hops, end, routers, allowance: allowed(rtt), hosts }
 }
 
-/// Lengthens a path until it passes `count` cities, between its last two.
+/// Extends a path to `count` cities by alternating between its last two cities.
 fn to_and_fro(cities: &mut Vec<CityId>, count: usize) {
     let last = cities[cities.len() - 1];
     let before = cities.iter().rev().nth(1).copied().unwrap_or(last);
@@ -203,5 +190,5 @@ fn to_and_fro(cities: &mut Vec<CityId>, count: usize) {
     }
 }
 
-/// No path passes more: the cities of a link's `via`, and its ends.
+/// The longest path: the cities of a link's `via`, and its ends.
 const MOST_ROUTERS: u8 = 20;

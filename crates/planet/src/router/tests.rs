@@ -118,7 +118,8 @@ fn a_round_trip_by_fault_has_no_detour() {
         "[[host]]\nname = 'a'\ncity = 'newyork'\n[[host]]\nname = 'b'\ncity = 'london'\nnetwork = 'access'\n";
     let mut router = Router::new(Arc::new(World::read(&Document::new("w.toml", world)).unwrap().1));
     let detour = |router: &mut Router| path(router, 0, "10.0.0.2", 64).hops[0].detour;
-    // The link has the inflation of data centres, and the way to an access network is longer by the rest.
+    // The link has the inflation of data centres, and the path to an access network is longer by the
+    // difference.
     assert!(detour(&mut router) > Duration::ZERO);
     let change = Change { rtt: Some(Duration::from_millis(200)), ..Change::default() };
     router.set_faults(Duration::ZERO, &[Effect::Link { between: (0, 1), change }]);
@@ -224,7 +225,7 @@ fn each_city_hears_of_a_withdrawal_in_its_own_time() {
 
     let gone = effect(&layout, "withdraw = 'cdn'\nhost = 'neighbour'");
     router.set_faults(Duration::from_secs(100), &[gone]);
-    // Each hears between 0 and 10 s later; until then the site's router drops what comes.
+    // Each city learns of it after 0 to 10 s; until then the site's router drops its packets.
     assert_eq!(serves(&router, 100, LONDON), Serves::Blackhole(NEIGHBOUR));
     assert_eq!(serves(&router, 110, LONDON), Serves::Site(ORIGIN));
     assert_eq!(serves(&router, 105, NEWYORK), Serves::Site(ORIGIN), "it never went elsewhere");
@@ -237,7 +238,7 @@ fn each_city_hears_of_a_withdrawal_in_its_own_time() {
 #[test]
 fn a_city_that_cannot_reach_its_site_goes_to_the_next_once_it_has_heard() {
     let layout = layout();
-    // Lisbon is nearer to London. Each of these cuts it off, and leaves it New York.
+    // Lisbon is nearer to London. Each of these cuts it off from London, and leaves it New York.
     for cause in [
         "partition = [['london']]",
         "between = ['london', 'lisbon']\ndown = true",
@@ -265,11 +266,11 @@ fn on_its_own_side_of_what_is_down_a_city_keeps_its_site() {
     router.set_faults(Duration::ZERO, &[effect(&layout, "partition = [['london']]")]);
     let after = Duration::from_secs(10);
     assert_eq!(router.catchments.serves_prefix(after, 0, LONDON), Serves::Site(NEIGHBOUR));
-    // Alone with nobody who announces it.
+    // No reachable site announces the prefix.
     let both = ["partition = [['london']]", "withdraw = 'cdn'\nhost = 'neighbour'"];
     router.set_faults(after, &both.map(|fault| effect(&layout, fault)));
     assert_eq!(router.catchments.serves_prefix(after * 2, 0, LONDON), Serves::Nobody);
-    // In a city that is down no router says anything: what is sent there vanishes.
+    // In a city that is down the router does not reply: packets are dropped.
     router.set_faults(after * 2, &[effect(&layout, "city = 'lisbon'\ndown = true")]);
     let path = router.path(after * 3, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
     assert_eq!(edges(&path), [Edge::Between(LISBON, LONDON)]);
@@ -314,8 +315,8 @@ fn a_loop_lasts_as_long_as_the_time_to_live() {
     // New York keeps its own site.
     assert_eq!(path.end, End::Port(ORIGIN));
     let path = router.path(Duration::ZERO, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
-    // Lisbon is nearer to London. Its router makes the packet, eight others forward it and take one of its nine each, and
-    // the next finds only one left.
+    // Lisbon is nearer to London. Its router creates the packet, eight others decrement its nine hops by one
+    // each, and the next finds only one left.
     assert_eq!(path.hops.len(), 9);
     assert!(matches!(path.end, End::Expired(_)), "{path:?}");
     assert_eq!(path.hops[7].edge, Edge::Between(LONDON, LISBON));

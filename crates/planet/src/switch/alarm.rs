@@ -1,12 +1,12 @@
-//! Wakes up a little early and spins the rest, so that a packet leaves on time and not when the machine gets round to it.
+//! Wakes up slightly early and spins until the deadline, so that a packet leaves on time.
 //!
-//! How late a sleeping thread wakes depends on the machine and on how long it slept: 20 to 130 us are common, more on a
-//! virtual machine whose processors go to sleep. The alarm learns it from its own wake-ups. Spinning takes a processor
-//! from the programs that are being measured, so it has a budget.
+//! The wake-up delay of a thread depends on the machine and on the length of the sleep: 20 to 130 us are
+//! common, and more on a virtual machine whose processors sleep. The alarm estimates it from its own
+//! wake-ups. Spinning takes a processor from the programs under test, so it has a budget.
 
 use std::time::Duration;
 
-/// Decides how early to wake. Pure: it is told what happened.
+/// Decides how early to wake. Pure: the caller reports wake-ups.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     /// An estimate of the wake-up delay's 90th percentile.
@@ -15,16 +15,16 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// How long to sleep when the next packet is due `remaining` from `now`, which is time since the start. What is left
-    /// is to be spun.
+    /// How long to sleep when the next packet is due in `remaining`; `now` is the time since the start. The
+    /// caller spins for the rest.
     pub(crate) fn sleep(&self, now: Duration, remaining: Duration) -> Duration {
         let budget = (now / BUDGET_SHARE + BUDGET_START).saturating_sub(self.spun);
         remaining.saturating_sub(self.lateness.min(budget))
     }
 
-    /// A sleep that was meant to end `lateness` ago has ended.
+    /// Records a sleep that ended `lateness` after its deadline.
     pub(crate) fn woke(&mut self, lateness: Duration) {
-        // Nine steps down for a tenth of the samples above, one up for each: where the two balance is the 90th percentile.
+        // Nine steps up for a sample above, one down for a sample below: the balance is the 90th percentile.
         self.lateness = if lateness > self.lateness {
             (self.lateness + STEP * 9).min(MOST_EARLY)
         } else {
@@ -32,17 +32,16 @@ impl Alarm {
         };
     }
 
-    /// So long was spun.
     pub(crate) fn spun(&mut self, time: Duration) {
         self.spun += time;
     }
 }
 
-/// A twentieth of a processor, and 50 ms to learn from.
+/// A twentieth of a processor, and 50 ms for the first estimates.
 const BUDGET_SHARE: u32 = 20;
 const BUDGET_START: Duration = Duration::from_millis(50);
 
-/// Who wakes later than this was kept from running, which no alarm can foresee.
+/// A later wake-up was caused by preemption, which an alarm cannot predict.
 const MOST_EARLY: Duration = Duration::from_micros(200);
 
 const STEP: Duration = Duration::from_nanos(500);

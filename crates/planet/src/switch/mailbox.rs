@@ -1,7 +1,7 @@
-//! How shards of the switch hand packets to each other.
+//! Mailboxes through which shards of the switch exchange packets.
 //!
-//! A shard that works looks into its mailbox by itself. One that sleeps says until when, and is woken only for a packet that
-//! is due before that.
+//! A running shard polls its mailbox. A sleeping shard publishes its deadline, and is woken only for a packet
+//! that is due earlier.
 
 use std::{
     io,
@@ -18,12 +18,11 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use super::schedule::InFlight;
 use crate::clock::nanoseconds;
 
-/// Packets for a shard, each with the time of its arrival there.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     mail: Mutex<Vec<(Duration, InFlight)>>,
     bell: EventFd,
-    /// Until when the shard sleeps, in ns; 0 while it works.
+    /// The shard's wake-up time, in ns; 0 while it runs.
     sleeps_until: AtomicU64,
 }
 
@@ -33,40 +32,35 @@ impl Mailbox {
         Ok(Self { mail: Mutex::default(), bell, sleeps_until: AtomicU64::new(0) })
     }
 
-    /// Puts packets in, and empties `mail`.
     pub(crate) fn post(&self, mail: &mut Vec<(Duration, InFlight)>) -> io::Result<()> {
         let Some(earliest) = mail.iter().map(|(due, _)| *due).min() else { return Ok(()) };
         self.mail.lock().unwrap_or_else(PoisonError::into_inner).append(mail);
         if nanoseconds(earliest) < self.sleeps_until.load(Ordering::SeqCst) { self.ring() } else { Ok(()) }
     }
 
-    /// Wakes the shard.
     pub(crate) fn ring(&self) -> io::Result<()> {
         match self.bell.write(1) {
-            // It has been rung so often that it cannot count any more.
+            // The counter of the descriptor is at its maximum, so the shard will wake.
             Ok(_) | Err(nix::Error::EAGAIN) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The bell was heard.
     pub(crate) fn silence(&self) {
-        // It may have been silent already.
+        // It may not have been rung.
         let _ = self.bell.read();
     }
 
-    /// Takes everything out.
     pub(crate) fn take(&self, mail: &mut Vec<(Duration, InFlight)>) {
         std::mem::swap(&mut *self.mail.lock().unwrap_or_else(PoisonError::into_inner), mail);
     }
 
-    /// The shard means to sleep until then; false if there is mail to look at first.
+    /// Announces a sleep until `until`; false if the mailbox is not empty.
     pub(crate) fn may_sleep(&self, until: Option<Duration>) -> bool {
         self.sleeps_until.store(until.map_or(u64::MAX, nanoseconds), Ordering::SeqCst);
         self.mail.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// The shard works again.
     pub(crate) fn awake(&self) {
         self.sleeps_until.store(0, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! Memory for packets in flight. Large buffers are used again; small packets get just what they need.
+//! Memory for packets in flight. Large buffers are reused; small packets are copied to exact allocations.
 
 use std::sync::{
     Arc,
@@ -7,40 +7,37 @@ use std::sync::{
 
 use crate::frame::{Frame, LARGEST_FRAME};
 
-/// A packet that is held until all its segments have been delivered or dropped.
+/// A packet that is stored until all its segments have been delivered or dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     bytes: Vec<u8>,
     length: usize,
-    /// Its headers, read.
     pub frame: Frame,
 }
 
 impl Held {
-    /// The frame's bytes, virtio header first.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
 
-/// Where buffers come from and go back to.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// The buffer to read into next.
+    /// The buffer for the next read.
     current: Vec<u8>,
     free: Vec<Vec<u8>>,
-    /// How much all shards hold.
+    /// Bytes that all shards store.
     held_bytes: Arc<AtomicUsize>,
     most_held: usize,
 }
 
 impl Pool {
-    /// A pool of one shard; `held_bytes` is shared by all.
+    /// The pool of one shard; `held_bytes` is shared by all.
     pub(crate) fn new(held_bytes: Arc<AtomicUsize>) -> Self {
         Self { current: Vec::new(), free: Vec::new(), held_bytes, most_held: most_held() }
     }
 
-    /// A buffer that has room for any frame.
+    /// A buffer with room for any frame.
     pub(crate) fn buffer(&mut self) -> &mut [u8] {
         if self.current.is_empty() {
             self.current = self.free.pop().unwrap_or_else(|| vec![0; LARGEST_FRAME]);
@@ -48,7 +45,7 @@ impl Pool {
         &mut self.current
     }
 
-    /// Keeps the first `length` bytes of the buffer; `None` when the planet holds as much as it may.
+    /// Stores the first `length` bytes of the buffer; `None` if the planet's limit is reached.
     pub(crate) fn hold(&mut self, length: usize, frame: Frame) -> Option<Arc<Held>> {
         let bytes =
             if length <= SMALL { self.current[..length].to_vec() } else { std::mem::take(&mut self.current) };
@@ -62,13 +59,11 @@ impl Pool {
         Some(Arc::new(Held { bytes, length, frame }))
     }
 
-    /// Holds a packet that was made here.
     pub(crate) fn own(&mut self, bytes: Vec<u8>, frame: Frame) -> Arc<Held> {
         self.held_bytes.fetch_add(bytes.len(), Ordering::Relaxed);
         Arc::new(Held { length: bytes.len(), bytes, frame })
     }
 
-    /// Takes a packet back when its last holder is done with it.
     pub(crate) fn release(&mut self, held: Arc<Held>) {
         let Some(held) = Arc::into_inner(held) else { return };
         self.held_bytes.fetch_sub(held.bytes.len(), Ordering::Relaxed);
@@ -78,7 +73,8 @@ impl Pool {
     }
 }
 
-/// How much may be in flight: 4 GiB, which is a round trip of 300 ms at 100 Gbit/s, or half of the memory that is free.
+/// The limit of bytes in flight: 4 GiB, which is a round trip of 300 ms at 100 Gbit/s, or half of the free
+/// memory.
 fn most_held() -> usize {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -92,7 +88,8 @@ const SMALL: usize = 16_384;
 
 const MOST_HELD: usize = 4 << 30;
 
-/// 1 GB of buffers; a flow that leaves them in another shard than it took them from would hoard them there.
+/// 1 GB of buffers. A flow that takes buffers from one shard and releases them in another would otherwise
+/// accumulate them.
 const MOST_FREE: usize = 16_384;
 
 #[cfg(test)]

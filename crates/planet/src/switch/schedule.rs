@@ -1,4 +1,4 @@
-//! What is to happen when: packets that arrive somewhere, and edges that have to decide.
+//! The event queue of a shard: packet arrivals, and due decisions of edges.
 
 use std::{cmp::Reverse, collections::BinaryHeap, ops::Range, sync::Arc, time::Duration};
 
@@ -8,33 +8,26 @@ use crate::{
     router::{edges::EdgeId, path::Path},
 };
 
-/// A packet in flight, whole or in part.
+/// A packet in flight, or a range of its segments.
 #[derive(Debug, Clone)]
 pub(crate) struct InFlight {
-    /// The packet.
     pub held: Arc<Held>,
-    /// Which of its segments.
     pub segments: Range<u32>,
-    /// The edges that it takes.
     pub path: Arc<Path>,
-    /// The next of them.
     pub hop: usize,
-    /// What has been done to it.
+    /// Changes so far.
     pub treatment: Treatment,
-    /// How long it may have waited to be read.
+    /// Maximum time that it waited to be read.
     pub waited: Duration,
 }
 
-/// Something that will happen.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A packet arrives at the end of an edge.
     Arrival(InFlight),
-    /// An edge has something to decide.
     Decision(EdgeId),
 }
 
-/// A queue by due time; among equals, first in, first out.
+/// A queue by due time; FIFO for equal times.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     order: BinaryHeap<Reverse<(Duration, u64, usize)>>,
@@ -54,12 +47,10 @@ impl Schedule {
         self.order.push(Reverse((due, self.sequence, slot)));
     }
 
-    /// When the next one is due.
     pub(crate) fn next_due(&self) -> Option<Duration> {
         self.order.peek().map(|Reverse((due, ..))| *due)
     }
 
-    /// The next one if it is due at `now`, and when it was.
     pub(crate) fn pop_due(&mut self, now: Duration) -> Option<(Duration, Event)> {
         if self.next_due()? > now {
             return None;
@@ -69,7 +60,6 @@ impl Schedule {
         self.events[slot].take().map(|event| (due, event))
     }
 
-    /// The packets that are in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &InFlight> {
         self.events.iter().flatten().filter_map(|event| match event {
             Event::Arrival(packet) => Some(packet),

@@ -1,4 +1,4 @@
-//! One thread of the switch: waits for packets and for their time.
+//! One thread of the switch: waits for packets and for due events.
 
 use std::{
     io,
@@ -19,21 +19,19 @@ use crate::{
     },
 };
 
-/// A thread of the switch and all that is its own.
 pub(crate) struct Shard {
     transit: Transit,
     alarm: Alarm,
-    /// When each device was last looked at, by its number on the planet.
+    /// When each device was last polled, by its number on the planet.
     looked: Vec<Duration>,
-    /// When this thread was last ready to run after a sleep, or saw all devices empty.
+    /// When this thread last became runnable after a sleep, or found all devices empty.
     awake_since: Duration,
-    /// When the frame came that ended the last sleep, if that is known.
+    /// When the frame that ended the last sleep arrived, if known.
     roused_at: Option<Duration>,
     run_queue: RunQueue,
     epoll: Epoll,
     orders: mpsc::Receiver<Order>,
     mailbox: Arc<Mailbox>,
-    /// Bells that ring on a schedule.
     beats: Vec<Arc<Beat>>,
     clock: Clock,
 }
@@ -44,7 +42,7 @@ impl Shard {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let mailbox = Arc::clone(&mailboxes[number]);
         epoll.add(&*mailbox, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
-        // They are shared out like cities.
+        // Bells are distributed like cities.
         let beats: Vec<_> = beats.iter().skip(number).step_by(mailboxes.len()).cloned().collect();
         for (index, beat) in beats.iter().enumerate() {
             epoll.add(&beat.bell, EpollEvent::new(EpollFlags::EPOLLIN, FIRST_BEAT + index as u64))?;
@@ -70,10 +68,9 @@ impl Shard {
         })
     }
 
-    /// Runs until the process ends.
     pub(crate) fn run(mut self) -> io::Result<()> {
         poll::wake_on_time()?;
-        // Programs must have a processor too.
+        // Programs also need a processor.
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         priority::run_promptly(if self.transit.shards() < processors { Turn::AtOnce } else { Turn::Early });
         let mut events = [EpollEvent::empty(); 64];
@@ -84,7 +81,7 @@ impl Shard {
             for event in &events[..ready] {
                 match event.data() {
                     BELL => self.handle_orders()?,
-                    // It has been answered already.
+                    // It has been handled already.
                     FIRST_BEAT.. => continue,
                     port => self.collect(usize::try_from(port).expect("ports are numbered from 0"))?,
                 }
@@ -93,7 +90,8 @@ impl Shard {
         }
     }
 
-    /// Sleeps until a host has sent something or the next event is due, and spins for the last moments before that.
+    /// Sleeps until a host has sent a packet or the next event is due, and spins for the last moments before
+    /// an event.
     fn wait(&mut self, events: &mut [EpollEvent]) -> io::Result<usize> {
         let due = self.transit.next_due();
         if !self.mailbox.may_sleep(due) {
@@ -121,8 +119,9 @@ impl Shard {
         Ok(0)
     }
 
-    /// Waits, and notes since when a packet that is read next can have been there: since this thread was ready to run after
-    /// a sleep, since a bell rang that it has not heard, or since all devices were seen empty. Answers the bells.
+    /// Waits, and computes the earliest arrival time of a packet that is read next: when this thread became
+    /// runnable after a sleep, when an unanswered bell rang, or when all devices were last found empty.
+    /// Replies to the bells.
     fn sleep(&mut self, events: &mut [EpollEvent], time: Option<Duration>) -> io::Result<usize> {
         self.roused_at = None;
         let is_sleep = time != Some(Duration::ZERO);
@@ -134,8 +133,8 @@ impl Shard {
             let runnable = now.saturating_sub(waited);
             let rung = self.beats.iter().filter_map(|beat| beat.waits_since(now)).min();
             self.awake_since = rung.map_or(runnable, |rung| rung.min(runnable));
-            // One device alone, before the time was up: its frame made this thread ready, however long it then waited for a
-            // processor.
+            // A single device, before the timeout: its frame made this thread runnable, independent of the
+            // time that the thread then waited for a processor.
             let roused_at = now.saturating_sub(turns.waited_since(before)).max(asleep_since);
             let is_by_frame = ready == 1
                 && events[0].data() < FIRST_BEAT
@@ -150,8 +149,8 @@ impl Shard {
         Ok(ready)
     }
 
-    /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long, and not for longer than
-    /// [`PATIENCE`] while something is due.
+    /// Reads the frames of a host: at most [`BATCH`] frames to be fair to other hosts, and no longer than
+    /// [`PATIENCE`] while an event is due.
     fn collect(&mut self, from: PortId) -> io::Result<()> {
         let mut began = None;
         for _ in 0..BATCH {
@@ -169,26 +168,25 @@ impl Shard {
                     }
                 }
                 Ok(None) => break,
-                // A program in the host removed its device. The other hosts live on.
+                // A program in the host removed its device. The other hosts continue.
                 Err(_) => {
                     self.transit.tally.lost_hosts += 1;
                     return self.epoll.delete(self.transit.tun(from)).map_err(Into::into);
                 }
             }
         }
-        // What a full batch leaves behind is taken to have come since now: nothing says when it did.
+        // Frames left behind by a full batch count as arrived now, because their arrival times are unknown.
         self.looked[from] = self.clock.now();
         Ok(())
     }
 
-    /// Does what other threads asked for, and takes what other shards have sent.
     fn handle_orders(&mut self) -> io::Result<()> {
         self.mailbox.silence();
         while let Ok(order) = self.orders.try_recv() {
             match order {
                 Order::Faults(at, active) => self.transit.set_faults(at, &active),
                 Order::Watch(watcher) => self.transit.watch(watcher),
-                // Whoever asked may have gone away, which is not a concern of ours.
+                // The requester may have ended.
                 Order::Flows(to) => drop(to.send(self.transit.flows.clone())),
                 Order::Report(barrier, to) => {
                     self.transit.settle(&self.clock)?;
@@ -202,7 +200,7 @@ impl Shard {
                         cpu: clock::thread_cpu(),
                     };
                     barrier.wait();
-                    // Whoever asked may have gone away, which is not a concern of ours.
+                    // The requester may have ended.
                     let _ = to.send(reading);
                 }
             }
@@ -211,14 +209,15 @@ impl Shard {
     }
 }
 
-/// Frames taken from one host before what is due is delivered.
+/// Frames to read from one host before due packets are delivered.
 const BATCH: usize = 64;
 
-/// A frame of 64 KB takes some 10 us to read, and 64 of them longer than a packet may be late.
+/// Reading a frame of 64 KB takes about 10 us, and 64 of them take longer than the permitted lateness of a
+/// packet.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// Handing over a frame of 64 KB takes some 15 us, in which its acknowledgement is there: what a host has to say must not
-/// wait until all of a window has been handed over.
+/// Delivering a frame of 64 KB takes about 15 us, after which its acknowledgement is available. Packets of
+/// hosts must not wait until a whole window has been delivered.
 const BURST: Duration = Duration::from_micros(100);
 
 /// The event of the mailbox's bell; devices count from 0.

@@ -1,5 +1,5 @@
-//! The life of a packet inside a shard: read from a device, offered to one edge after the other, handed to a host or to
-//! another shard, or answered by a router.
+//! The life of a packet inside a shard: read from a device, offered to its edges in turn, passed to a host or
+//! to another shard, or answered by a router.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -32,10 +32,9 @@ use crate::{
     taps::Taps,
 };
 
-/// What a shard has in flight, and all that it needs to move it on.
+/// The packets in flight in a shard, with the state for moving them.
 pub(super) struct Transit {
     number: usize,
-    /// The shard of each city.
     shards: usize,
     layout: Arc<Layout>,
     hosts: Arc<Vec<Host>>,
@@ -48,9 +47,8 @@ pub(super) struct Transit {
     mailboxes: Vec<Arc<Mailbox>>,
     outgoing: Vec<Vec<(Duration, InFlight)>>,
     incoming: Vec<(Duration, InFlight)>,
-    /// A short frame on its way into a device.
+    /// A buffer for a short frame to a device.
     whole: Vec<u8>,
-    /// Verdicts of edges that nobody has acted on yet.
     verdicts: Vec<(InFlight, Verdict)>,
     taps: Vec<Arc<Taps>>,
     answers: Allowance,
@@ -82,12 +80,10 @@ impl Transit {
         }
     }
 
-    /// Whether a city is this shard's.
     pub(super) fn is_mine(&self, city: CityId) -> bool {
         city % self.shards == self.number
     }
 
-    /// How many shards there are.
     pub(super) fn shards(&self) -> usize {
         self.shards
     }
@@ -97,18 +93,16 @@ impl Transit {
         self.hosts[port.host].tun(port.number)
     }
 
-    /// When something is to happen next.
     pub(super) fn next_due(&self) -> Option<Duration> {
         self.schedule.next_due()
     }
 
-    /// Bytes of packets that are under way here.
     pub(super) fn in_flight(&self) -> u64 {
         let moving: u64 = self.schedule.in_flight().map(bytes).sum();
         moving + self.edges.waiting_bytes()
     }
 
-    /// These faults are active from now on, and no others.
+    /// Replaces the active faults from now on.
     pub(super) fn set_faults(&mut self, now: Duration, active: &[Effect]) {
         self.router.set_faults(now, active);
         for id in self.edges.apply(now, self.router.faults()) {
@@ -116,18 +110,16 @@ impl Transit {
         }
     }
 
-    /// Shows packets to somebody from now on.
     pub(super) fn watch(&mut self, taps: Arc<Taps>) {
         self.taps.push(taps);
     }
 
-    /// Reads a frame from a device into the pool's buffer.
     pub(super) fn read(&mut self, port: PortId) -> io::Result<Option<usize>> {
         let (host, number) = (self.layout.ports[port].host, self.layout.ports[port].number);
         self.hosts[host].tun(number).read(self.pool.buffer())
     }
 
-    /// Sends the frame in the pool's buffer on its way, from when it came.
+    /// Sends the frame in the pool's buffer, which arrived at `arrived`.
     pub(super) fn accept(
         &mut self,
         arrived: Duration,
@@ -136,7 +128,8 @@ impl Transit {
         from: PortId,
         length: usize,
     ) {
-        // What is not an IP packet, or is for nobody (multicast, an address without a host), never entered the network.
+        // Frames that are not IP packets, and packets to unknown addresses (multicast, or without a host), do
+        // not enter the network.
         let frame = match Frame::parse(&self.pool.buffer()[..length]) {
             Ok(frame) => frame,
             Err(Malformed::Truncated) => return,
@@ -157,7 +150,7 @@ impl Transit {
         self.arrive(now, arrived, packet);
     }
 
-    /// Lets happen what is due, but no longer than `most` before somebody looks at the devices again.
+    /// Processes due events for at most `most`, so that the devices are polled again.
     pub(super) fn proceed(&mut self, clock: &Clock, most: Duration) -> io::Result<()> {
         self.take_mail();
         self.taps.retain(|tap| tap.is_watched());
@@ -176,7 +169,8 @@ impl Transit {
         self.exchange()
     }
 
-    /// Brings everything to the present, also what edges need not say yet, so that what waits is what waits now.
+    /// Processes all events up to now, including optional decisions of edges, so that queue counters are
+    /// current.
     pub(super) fn settle(&mut self, clock: &Clock) -> io::Result<()> {
         self.proceed(clock, Duration::MAX)?;
         let now = clock.now();
@@ -186,7 +180,6 @@ impl Transit {
         self.exchange()
     }
 
-    /// Takes what other shards have sent.
     pub(super) fn take_mail(&mut self) {
         if self.shards > 1 {
             self.mailboxes[self.number].take(&mut self.incoming);
@@ -196,7 +189,6 @@ impl Transit {
         }
     }
 
-    /// Sends other shards what is theirs.
     pub(super) fn exchange(&mut self) -> io::Result<()> {
         if self.shards > 1 {
             for (mailbox, outgoing) in self.mailboxes.iter().zip(&mut self.outgoing) {
@@ -206,7 +198,8 @@ impl Transit {
         Ok(())
     }
 
-    /// A packet has come to the end of an edge, at logical time `due`: it enters the next one, or is there.
+    /// A packet has arrived at the end of an edge at logical time `due`: it enters the next edge, or is at
+    /// its end.
     fn arrive(&mut self, now: Duration, due: Duration, mut packet: InFlight) {
         let Some(hop) = packet.path.hops.get(packet.hop).copied() else {
             packet.treatment.hops = packet.treatment.hops.saturating_add(packet.path.routers);
@@ -223,14 +216,12 @@ impl Transit {
         self.act(now, edge);
     }
 
-    /// An edge decides what it could not decide before.
     fn decide(&mut self, now: Duration, edge: EdgeId) {
         let verdicts = &mut self.verdicts;
         self.edges.advance(edge, now, &mut |packet, verdict| verdicts.push((packet.clone(), verdict)));
         self.act(now, edge);
     }
 
-    /// Acts on the verdicts of an edge.
     fn act(&mut self, now: Duration, id: EdgeId) {
         let mut verdicts = std::mem::take(&mut self.verdicts);
         for (mut packet, verdict) in verdicts.drain(..) {
@@ -263,7 +254,7 @@ impl Transit {
         }
     }
 
-    /// Plans a packet's arrival at the end of an edge, here or in another shard.
+    /// Schedules a packet's arrival at the end of an edge, here or in another shard.
     fn forward(&mut self, due: Duration, packet: InFlight) {
         let city = match packet.path.hops.get(packet.hop) {
             Some(hop) => hop.edge.city(&self.layout),
@@ -277,12 +268,11 @@ impl Transit {
         }
     }
 
-    /// A packet is where its path ends.
     fn end(&mut self, due: Duration, packet: InFlight) {
         match packet.path.end {
             End::Port(port) => return self.hand_over(due, port, packet),
             End::Router(city) => {
-                // A wrong bit is only put into what is handed to a host; here it means that the checksum is wrong.
+                // A bit is inverted only in frames to hosts; here it means a wrong checksum.
                 let is_intact = packet.treatment.corrupt.is_none();
                 let reply = is_intact.then(|| icmp::echo_reply(packet.held.bytes())).flatten();
                 self.answer(due, city, reply);
@@ -301,7 +291,7 @@ impl Transit {
         self.pool.release(packet.held);
     }
 
-    /// Hands a packet to a host. Its stack runs meanwhile.
+    /// Writes a packet to a host. Its network stack runs during the call.
     fn hand_over(&mut self, due: Duration, port: PortId, packet: InFlight) {
         self.watch_port(port, &packet);
         let (headers, payload) =
@@ -309,7 +299,7 @@ impl Transit {
         let written = if payload.len() > SHORT {
             self.tun(port).write(&headers, &payload)
         } else {
-            // A list of parts takes the kernel longer than it takes us to copy a short one.
+            // For a short frame, copying is faster than a vectored write.
             self.whole.clear();
             self.whole.extend_from_slice(&headers);
             self.whole.extend_from_slice(&payload);
@@ -319,7 +309,7 @@ impl Transit {
         match written {
             Ok(()) => {
                 self.tally.bytes_out += bytes(&packet);
-                // Its stack has run by now.
+                // The host's network stack has run by now.
                 let now = self.clock.now();
                 let late = now.saturating_sub(due) + packet.waited;
                 self.tally.delivered(late, packet.path.allowance);
@@ -329,11 +319,11 @@ impl Transit {
                     self.flows.delivered(Key { from, to, service }, now, late);
                 }
             }
-            // The host has switched its device off, and hears nothing, as any host would.
+            // The host has set its device down, and receives no packets, as on a real machine.
             Err(error) if error.raw_os_error() == Some(libc::EIO) => {
                 self.tally.bytes_dropped += bytes(&packet);
             }
-            // Nothing can be handed to a device without a carrier, which is the fault's doing.
+            // A device without a carrier accepts no frames, as the fault intends.
             Err(_) if self.router.faults().without_carrier().contains(&port) => {
                 self.tally.bytes_dropped += bytes(&packet);
             }
@@ -345,14 +335,14 @@ impl Transit {
         self.pool.release(packet.held);
     }
 
-    /// An edge is down, and the router before it says so.
+    /// An edge is down, and the router before it sends an error.
     fn refuse(&mut self, now: Duration, id: EdgeId, packet: &InFlight) {
-        // The router before the edge has counted itself already.
+        // The router before the edge has already been counted.
         let hops = packet.treatment.hops.saturating_sub(packet.path.hops[packet.hop].routers);
         match self.edges.edge(id) {
             Edge::Between(city, _) => self.unreachable(now, city, packet, hops),
             Edge::Down(port) => self.unreachable(now, self.layout.city_of(port), packet, hops),
-            // Before this one is not a router.
+            // The sender of this edge is a host, not a router.
             Edge::Up(_) => {}
         }
     }
@@ -363,7 +353,7 @@ impl Transit {
         self.answer(now, city, answer);
     }
 
-    /// The router of a city sends a packet of its own, if it may.
+    /// The router of a city sends a packet, subject to the rate limit.
     fn answer(&mut self, now: Duration, city: CityId, frame: Option<Vec<u8>>) {
         let Some(bytes_of_frame) = frame.filter(|_| self.answers.take(now)) else { return };
         let Ok(frame) = Frame::parse(&bytes_of_frame) else { return };
@@ -389,7 +379,6 @@ impl Transit {
         }
     }
 
-    /// A packet enters an edge, or was dropped by it.
     fn watch_edge(&self, edge: Edge, packet: &InFlight, dropped: Option<Cause>) {
         for tap in &self.taps {
             if let Some(interface) = tap.edge(edge) {
@@ -415,7 +404,7 @@ fn sighting(interface: u32, packet: &InFlight, dropped: Option<Cause>) -> Sighti
     }
 }
 
-/// The bytes of IP packets that it stands for.
+/// The bytes of the IP packets that it represents.
 fn bytes(packet: &InFlight) -> u64 {
     let shape = packet.held.frame.packet;
     shape.link_bytes(packet.segments.end, 0) - shape.link_bytes(packet.segments.start, 0)
@@ -424,7 +413,7 @@ fn bytes(packet: &InFlight) -> u64 {
 /// One segment of an ordinary path.
 const SHORT: usize = 2048;
 
-/// How many answers routers may give: real ones limit them too (RFC 1812, section 4.3.2.8).
+/// The rate limit of router messages: real routers limit them too (RFC 1812, section 4.3.2.8).
 #[derive(Debug, Default)]
 struct Allowance {
     /// When the allowance would be full again.
@@ -432,7 +421,6 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// Takes one answer, if there is one.
     fn take(&mut self, now: Duration) -> bool {
         let full_at = self.full_at.max(now) + ANSWER;
         let may = full_at - now <= ANSWER * ANSWERS;
@@ -443,6 +431,6 @@ impl Allowance {
     }
 }
 
-/// A thousand answers a second from the cities of a shard, and as many at once.
+/// A thousand messages per second from the cities of a shard, with the same burst.
 const ANSWER: Duration = Duration::from_millis(1);
 const ANSWERS: u32 = 1000;

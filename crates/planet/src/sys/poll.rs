@@ -1,4 +1,4 @@
-//! Waiting for devices or a moment, whichever comes first, to the nanosecond.
+//! Waits for devices or a deadline with nanosecond resolution.
 
 #![expect(unsafe_code, reason = "epoll_pwait2 has no safe wrapper")]
 
@@ -6,8 +6,8 @@ use std::{io, os::fd::AsRawFd, time::Duration};
 
 use nix::sys::epoll::{Epoll, EpollEvent};
 
-/// Waits until a descriptor is ready or `timeout` has passed (`None`: as long as it takes). Returns how many of `events`
-/// were filled.
+/// Waits until a descriptor is ready or `timeout` has passed; `None` waits indefinitely. Returns the number
+/// of `events` filled.
 pub(crate) fn wait(epoll: &Epoll, events: &mut [EpollEvent], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
@@ -17,10 +17,10 @@ pub(crate) fn wait(epoll: &Epoll, events: &mut [EpollEvent], timeout: Option<Dur
     let room = libc::c_int::try_from(events.len()).unwrap_or(libc::c_int::MAX);
     let events = events.as_mut_ptr();
     let no_mask: *const libc::sigset_t = std::ptr::null();
-    // By its number: musl has no function of this name.
-    // SAFETY: EpollEvent is a transparent wrapper of epoll_event, `events` has room for `room` of them, and `timeout` is
-    // null or points to a timespec that lives until the call returns; on the 64-bit machines that we run on it is the
-    // kernel's. No signal mask is passed, so its size does not matter.
+    // Called by number, because musl has no function of this name.
+    // SAFETY: EpollEvent is a transparent wrapper of epoll_event, `events` has room for `room` of them, and
+    // `timeout` is null or points to a timespec that lives until the call returns; on the supported 64-bit
+    // machines it is the kernel's. No signal mask is passed, so its size does not matter.
     let ready = unsafe {
         libc::syscall(libc::SYS_epoll_pwait2, epoll.0.as_raw_fd(), events, room, timeout, no_mask, 0_usize)
     };
@@ -33,7 +33,7 @@ pub(crate) fn wait(epoll: &Epoll, events: &mut [EpollEvent], timeout: Option<Dur
     }
 }
 
-/// Asks the kernel to wake this thread on time: the default slack lets a timer be 50 us late.
+/// Sets the timer slack to the minimum: with the default slack a timer may be 50 us late.
 pub(crate) fn wake_on_time() -> io::Result<()> {
     nix::sys::prctl::set_timerslack(1).map_err(Into::into)
 }

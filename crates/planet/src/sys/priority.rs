@@ -1,20 +1,20 @@
-//! Asks the scheduler to run a thread soon after it wakes, or only when nothing else would run.
+//! Sets the scheduling of a thread: soon after it wakes up, or only when the processor is otherwise idle.
 
 #![expect(unsafe_code, reason = "sched_setattr has no safe wrapper")]
 
-/// How this thread takes its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// At once, whatever else runs on its processor (SCHED_FIFO). Not for threads that could take all processors.
+    /// Immediately, before all ordinary threads on its processor (SCHED_FIFO). Not for threads that could
+    /// occupy all processors.
     AtOnce,
-    /// Before others, but with them.
+    /// Before others, but with fair scheduling.
     Early,
 }
 
-/// Runs this thread before others. [`Turn::AtOnce`] takes a privilege (root's, or a limit RLIMIT_RTPRIO above 0); without it,
-/// and for [`Turn::Early`], it is the highest ordinary priority where that is permitted, and else a short slice, which brings
-/// its turn forward at the price of a shorter one (Linux 6.12 and newer; older ones ignore it). Without any of these, the
-/// thread waits for its turn among the programs that are being measured.
+/// Schedules this thread before others. [`Turn::AtOnce`] needs a privilege (root, or a limit RLIMIT_RTPRIO
+/// above 0). Without it, and for [`Turn::Early`], the thread gets the highest ordinary priority if permitted,
+/// and otherwise a short slice, which makes it run earlier but for a shorter time (Linux 6.12 and newer;
+/// older kernels ignore it). Without any of these, the thread competes with the programs under test.
 pub(crate) fn run_promptly(turn: Turn) {
     let attributes =
         |nice| Attributes { policy: SCHED_OTHER, nice, runtime: SHORTEST_SLICE_NS, ..Attributes::default() };
@@ -24,25 +24,27 @@ pub(crate) fn run_promptly(turn: Turn) {
     }
 }
 
-/// Makes this thread run at once whenever it can run; whether that could be had.
+/// Gives this thread real-time priority; returns whether that succeeded.
 pub(crate) fn can_run_at_once() -> bool {
     set(&Attributes { policy: SCHED_FIFO, priority: LOWEST_PRIORITY, ..Attributes::default() })
 }
 
-/// Makes this thread run before those too; whether that could be had. For threads that hardly take any time.
+/// Gives this thread a higher real-time priority than [`can_run_at_once`]; returns whether that succeeded.
+/// For threads that use very little time.
 pub(crate) fn can_run_first() -> bool {
     set(&Attributes { policy: SCHED_FIFO, priority: LOWEST_PRIORITY + 1, ..Attributes::default() })
 }
 
-/// Runs this thread only when its processor would be idle otherwise; whether that could be had. Its time counts as
-/// low-priority time, for which the kernel goes by the niceness, and that only the ordinary policy sets.
+/// Runs this thread only when its processor would be idle otherwise; returns whether that succeeded. The
+/// niceness, which only the ordinary policy sets, makes its time count as low-priority time.
 pub(crate) fn run_only_when_idle() -> bool {
     set(&Attributes { policy: SCHED_OTHER, nice: 19, ..Attributes::default() })
         && set(&Attributes { policy: SCHED_IDLE, ..Attributes::default() })
 }
 
 fn set(attributes: &Attributes) -> bool {
-    // SAFETY: the kernel reads `size` bytes from the pointer, which is valid for the call; 0 is the calling thread.
+    // SAFETY: the kernel reads `size` bytes from the pointer, which is valid for the call; 0 is the calling
+    // thread.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(attributes), 0) == 0 }
 }
 
@@ -69,6 +71,6 @@ impl Default for Attributes {
 const SCHED_OTHER: u32 = 0;
 const SCHED_FIFO: u32 = 1;
 const SCHED_IDLE: u32 = 5;
-/// Of the real-time priorities. It is above all ordinary ones, and below the kernel's own threads that have one.
+/// The lowest real-time priority: above all ordinary threads, and below the kernel's real-time threads.
 const LOWEST_PRIORITY: u32 = 1;
 const SHORTEST_SLICE_NS: u64 = 100_000;

@@ -1,4 +1,4 @@
-//! A TUN device: the end of a host's network that we hold.
+//! A TUN device: the switch's end of a host's network.
 
 #![expect(unsafe_code, reason = "ioctls on /dev/net/tun have no safe wrapper")]
 
@@ -11,21 +11,22 @@ use std::{
     },
 };
 
-/// An open TUN device. The device belongs to its network namespace and goes with it.
+/// An open TUN device. The device belongs to its network namespace and is removed with it.
 #[derive(Debug)]
 pub(crate) struct Tun(File);
 
 impl Tun {
-    /// Makes the device of that number in the network namespace of the calling thread: `/dev/net/tun` binds to it at open.
-    /// Frames carry a virtio header, and TCP super-packets (UDP ones too, where the kernel can) stay whole.
+    /// Creates the device with this number in the network namespace of the calling thread: `/dev/net/tun`
+    /// binds to it at open. Frames have a virtio header, and TCP super-packets (and UDP ones, if supported)
+    /// are not split.
     pub(crate) fn open(number: usize) -> io::Result<Self> {
         let name = name(number);
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(PATH)?;
         let mut request = InterfaceRequest { name: [0; libc::IFNAMSIZ], flags: FLAGS, padding: [0; 22] };
         request.name[..name.len()].copy_from_slice(name.as_bytes());
         ioctl(&file, TUNSETIFF, (&raw mut request).expose_provenance())?;
-        // Otherwise each device is taken down when its descriptor closes, one after the other, 25 ms each; with its namespace
-        // all of them go at once.
+        // Otherwise each device is removed when its descriptor closes, sequentially, at 25 ms each. With the
+        // namespace, all of them are removed together.
         ioctl(&file, TUNSETPERSIST, 1)?;
         let little_endian: libc::c_int = 1;
         ioctl(&file, TUNSETVNETLE, (&raw const little_endian).expose_provenance())?;
@@ -34,18 +35,16 @@ impl Tun {
         Ok(Self(file))
     }
 
-    /// Whether UDP super-packets can stay whole.
     pub(crate) fn has_udp_offload(&self) -> bool {
         ioctl(&self.0, TUNSETOFFLOAD, TCP_OFFLOAD | UDP_OFFLOAD).is_ok()
     }
 
-    /// Plugs the device's cable in or out.
+    /// Sets the carrier of the device, like plugging a cable.
     pub(crate) fn set_carrier(&self, has_carrier: bool) -> io::Result<()> {
         let has_carrier = libc::c_int::from(has_carrier);
         ioctl(&self.0, TUNSETCARRIER, (&raw const has_carrier).expose_provenance())
     }
 
-    /// The next frame, or `None` when there is none.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.0).read(buffer) {
             Ok(length) => Ok(Some(length)),
@@ -54,18 +53,16 @@ impl Tun {
         }
     }
 
-    /// Hands the host a frame. The host's stack runs inside this call.
+    /// Writes a frame to the host. The host's network stack runs inside this call.
     pub(crate) fn write_whole(&self, frame: &[u8]) -> io::Result<()> {
         (&self.0).write(frame).map(drop)
     }
 
-    /// The same in two parts.
     pub(crate) fn write(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
         (&self.0).write_vectored(&[IoSlice::new(headers), IoSlice::new(payload)]).map(drop)
     }
 }
 
-/// The name of a host's device.
 pub(crate) fn name(number: usize) -> String {
     format!("net{number}")
 }
@@ -77,14 +74,14 @@ impl AsFd for Tun {
 }
 
 fn ioctl(file: &File, request: libc::Ioctl, argument: usize) -> io::Result<()> {
-    // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF a pointer
-    // to an ifreq of full size, TUNSETVNETLE and TUNSETCARRIER pointers to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
-    // outlive the call.
+    // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF
+    // a pointer to an ifreq of full size, TUNSETVNETLE and TUNSETCARRIER pointers to an int, TUNSETOFFLOAD
+    // and TUNSETPERSIST a number. All outlive the call.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), request, argument) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// `struct ifreq` as TUNSETIFF reads it.
+/// `struct ifreq` for TUNSETIFF.
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; libc::IFNAMSIZ],
@@ -92,7 +89,6 @@ struct InterfaceRequest {
     padding: [u8; 22],
 }
 
-/// Where devices come from.
 pub(crate) const PATH: &str = "/dev/net/tun";
 
 // linux/if_tun.h

@@ -1,4 +1,4 @@
-//! Judges claims on files as the measuring programs write them.
+//! Judges claims on files in the format of the measuring programs.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ to = ["*"]
 count = 2
 "#;
 
-/// 990 answers after 10 ms and 10 after 500 ms, ten a second except from 30 s to 37 s.
+/// 990 responses after 10 ms and 10 after 500 ms, ten per second except between 30 s and 37 s.
 fn probe_recording() -> String {
     let sample = |number: u64| {
         let started_ms = if number < 300 { number * 100 } else { number * 100 + 7000 };
@@ -108,7 +108,6 @@ fn ping_recording(target: &str, round_trips_ms: [Option<u32>; 2]) -> String {
     format!("{{\"schema\":\"longhaul.recording/1\"}}\n{samples}{{\"end\":{{}}}}\n")
 }
 
-/// A plan, and the files of its run.
 fn run(folder: &Path) -> Plan {
     let path = folder.join("two.toml");
     fs::write(&path, SCENARIO).unwrap();
@@ -140,7 +139,7 @@ fn run(folder: &Path) -> Plan {
     plan
 }
 
-/// What was found, the evidence for claims, and what is missing.
+/// Findings, evidence for claims, and gaps.
 type Read = (Vec<Findings>, Measured, Gaps);
 
 fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Error> {
@@ -169,7 +168,6 @@ fn value(evidence: &Measured, subject: &str, side: &str) -> Result<f64, String> 
     evidence.value(&kind::subject(subject).unwrap(), side).map(|one| one.value)
 }
 
-/// The results of a kind, by its index among all kinds.
 fn details(found: &[Findings], kind: usize) -> Vec<&serde_json::Value> {
     found[kind].measured.iter().map(|one| &*one.detail).collect()
 }
@@ -179,14 +177,15 @@ fn what_a_partial_run_lacks_is_said_and_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let plan = run(folder.path());
     let out = Folder(folder.path());
-    // One probe was never answered, one transfer printed nothing, and the command half of it.
+    // One probe received no response, one transfer printed nothing, and the command printed half of its
+    // output.
     let refused =
         "{\"schema\":\"longhaul.recording/1\"}\n{\"error\":\"timeout\"}\n{\"end\":{\"interrupted\":true}}\n";
     fs::write(out.file(&probes(&plan.measurements)[0].file()), refused).unwrap();
     fs::write(out.file(&transfers(&plan.measurements)[0].file()), "").unwrap();
     fs::write(out.file(&commands(&plan.measurements)[0].file()), "{\"summary\": {").unwrap();
     let said = read(&plan, folder.path(), None).unwrap_err().to_string();
-    assert_eq!(said, "no request to http://b/ from a was answered: 1 timeout");
+    assert_eq!(said, "no request to http://b/ from a received a response: 1 timeout");
 
     let partial = Some(Partial { after_s: 50.0, of_s: 107.0 });
     let (found, evidence, gaps) = read(&plan, folder.path(), partial).unwrap();
@@ -196,8 +195,8 @@ fn what_a_partial_run_lacks_is_said_and_no_error() {
     let said: Vec<String> = gaps.doubts.iter().map(ToString::to_string).collect();
     let said: Vec<_> = said.iter().map(|one| one.split(" has no result").next().unwrap()).collect();
     assert_eq!(said, ["swift from a", "whole, transfer", "printed, command"]);
-    // The run was interrupted after 50 s, so no time after that counts as silence. Host b had answers from 0 to 29.91
-    // s, host a never had one.
+    // The run was interrupted after 50 s, so later time does not count as an outage. Host b had responses
+    // from 0 to 29.91 s, host a had no response.
     assert_eq!(value(&evidence, "outage.max", "swift"), Ok(50_000.0));
 }
 
@@ -233,7 +232,7 @@ fn a_claim_can_ask_for_a_share_by_label() {
             says: claim::Statement::Limit { side: "swift".to_owned(), relation: Relation::Above, limit: 0.5 },
         })
         .into();
-    // Of each host: two hits, a miss, and one that timed out.
+    // Per host: two hits, a miss, and a timeout.
     let sample =
         |cache: &str| format!("{{\"wait_ns\":1,\"status\":200,\"labels\":{{\"cache\":\"{cache}\"}}}}\n");
     let samples = ["hit", "miss", "hit"].map(sample).concat();
@@ -278,14 +277,15 @@ fn every_measure_has_its_number() {
             Err("request.p99.9 of swift has fewer than 10 of its 2000 samples beyond it"),
         ),
         ("request.p50", "nobody", Err("nobody was not measured")),
-        // The answer to the request of 29.9 s came at 29.91 s, the next one at 37.01 s. The same on two hosts.
+        // The response to the request of 29.9 s arrived at 29.91 s, the next one at 37.01 s; the same on both
+        // hosts.
         ("outage.max", "swift", Ok(7100.0)),
         ("outage.p50", "swift", Ok(7100.0)),
         // The longer of 0.25 and 0.5 s; 4 and 4 Mbit/s; 0 and 10 bytes.
         ("transfer.stall", "whole", Ok(500.0)),
         ("transfer.goodput", "whole", Ok(8e6)),
         ("transfer.lost", "whole", Ok(10.0)),
-        // The longer one, and the larger.
+        // The longer duration, and the larger memory.
         ("transfer.duration", "whole", Ok(500.0)),
         ("transfer.memory", "whole", Ok(1000.0)),
         (
@@ -323,7 +323,7 @@ fn figures_of_a_command_are_those_of_its_claims() {
     let plan = run(folder.path());
     let (found, evidence, _) = read(&plan, folder.path(), None).unwrap();
     let [printed] = details(&found, 5)[..] else { panic!("one command") };
-    // Two claims are about one number.
+    // Two claims are about the same number.
     assert_eq!(
         printed["figures"],
         serde_json::json!([

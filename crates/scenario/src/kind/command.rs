@@ -20,33 +20,26 @@ use crate::{
     program::Job,
 };
 
-/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("command");
 
-/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str = "or json. and a path in a command's output";
 
-/// Any program that measures and prints one JSON value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison. Nothing else measures it.
+    /// The side of the comparison. No other measurement may use it.
     pub side: Spanned<String>,
     pub host: Spanned<String>,
     /// The program and its arguments; "longhaul" is this program, and "{out}" in an argument is the run's folder.
     pub run: Spanned<Vec<String>>,
-    /// Exit codes that mean success.
     #[serde(default = "default_codes")]
     pub codes: Spanned<Vec<u8>>,
-    /// How long it is expected to take.
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// The timeout.
     #[serde(default = "default_limit", with = "units::duration")]
     pub timeout: Duration,
-    /// How much output is allowed.
     pub limit: Option<Spanned<Bytes>>,
-    /// The side whose measurements must end before this one begins.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -61,7 +54,7 @@ fn default_limit() -> Duration {
 /// A program that measures and prints one JSON value.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// The side that it measures.
+    /// The measured side.
     pub side: String,
     /// The host in which it runs.
     pub host: String,
@@ -69,30 +62,30 @@ pub struct Command {
     pub command: Vec<String>,
     /// Exit codes that mean success.
     pub codes: Vec<u8>,
-    /// How long it is expected to take.
+    /// The expected duration.
     pub duration: Duration,
     /// The timeout.
     pub timeout: Duration,
-    /// How much output is allowed.
+    /// The output limit.
     pub limit: Bytes,
-    /// The side whose measurements must end before this one begins.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
-/// The JSON that a command printed, and the numbers in it that claims are about.
+/// The JSON output of a command, and the numbers in it that claims are about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandResult {
-    /// The side that it measured.
+    /// The measured side.
     pub side: String,
     /// The host in which it ran.
     pub host: String,
-    /// How much of the times in its output may be the emulator's doing, in ms: of the time for which it ran. Absent if that is
-    /// not known.
+    /// The bound of the emulator's error in the times of the output, in ms, over the duration of the command.
+    /// Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_error_ms: Option<f64>,
     /// The numbers that claims are about.
     pub figures: Vec<Figure>,
-    /// All of its output.
+    /// The whole output.
     pub value: Value,
 }
 
@@ -105,7 +98,6 @@ pub struct Figure {
     pub text: String,
 }
 
-/// Checks that the hosts exist and that no two commands share a side.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>, Mistake> {
     let mut checked: Vec<Command> = Vec::new();
     for command in tables {
@@ -115,7 +107,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>,
         let words = check.command(&command.run)?;
         let mistake = |span, message: &str| Err(check.document.mistake(span, message));
         if checked.iter().any(|other| other.side == side) {
-            let message = "another command measures this side; give each a side of its own";
+            let message = "another command measures this side; give each a different side";
             return mistake(command.side.span(), message);
         }
         if command.codes.get_ref().is_empty() {
@@ -151,7 +143,6 @@ impl Command {
         folder.log(&self.name())
     }
 
-    /// The file with its output.
     pub(crate) fn file(&self) -> String {
         format!("{}.json", self.name())
     }
@@ -192,7 +183,6 @@ impl Measures for Command {
     }
 }
 
-/// The subject of a claim about a command's output.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     let place = |path: Path| {
         let unit = path.unit();
@@ -201,7 +191,6 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     name.starts_with("json").then(|| name.parse().map(place))
 }
 
-/// Reads the output of the commands.
 pub(crate) fn read(commands: &[&Command], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let mut found = Findings::default();
     let mut table = Shown::new(
@@ -272,7 +261,7 @@ impl CommandResult {
         printed
     }
 
-    /// The same as JSON. Moves the output instead of copying it.
+    /// Converts to JSON. Moves the output instead of copying it.
     fn into_value(self) -> Value {
         let Self { side, host, own_error_ms, figures, value } = self;
         let figures =
@@ -287,7 +276,7 @@ impl CommandResult {
     }
 }
 
-/// The columns before the value; the host is shown only where there is room.
+/// The columns before the value, and whether a column is hidden on narrow displays.
 const COLUMNS: [(&str, bool); 3] = [("command", false), ("host", true), ("figure", false)];
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! `[[kv]]`: writers and readers of a key-value store in hosts, and how stale each read was. They are open loops of `longhaul probe`, which records
-//! the version of each answer; what was written is asked for once more at the end.
+//! `[[kv]]`: writers and readers of a key-value store, and the staleness of each read. They are open loops of
+//! `longhaul probe`, which records the version in each response. At the end, all keys are read from the
+//! store.
 
 use std::{num::NonZero, time::Duration};
 
@@ -20,47 +21,41 @@ use crate::{
 mod join;
 mod read;
 
-/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("kv");
 
-/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str =
     "kv.staleness. or kv.latency. with mean, max or a percentile, kv.errors, kv.lost";
 
-/// Writers and readers of the same keys.
+/// Writers and readers of a shared set of keys.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison. No other table has it.
+    /// The side of the comparison. No other table may use it.
     pub side: Spanned<String>,
-    /// Hosts that write, each through the data centre in it.
+    /// Hosts that write, each through the data centre on the same host.
     pub writers: Spanned<Vec<Spanned<String>>>,
-    /// Hosts that read, each from the data centre in it.
+    /// Hosts that read, each from the data centre on the same host.
     pub readers: Spanned<Vec<Spanned<String>>>,
-    /// The host with the store, where all keys are read at the end.
+    /// The host with the store, from which all keys are read at the end.
     pub store: Spanned<String>,
-    /// A token for the namespace.
     pub token: Spanned<String>,
     #[serde(default = "default_port")]
     pub port: NonZero<u16>,
-    /// How many keys there are.
     #[serde(default = "default_keys")]
     pub keys: Spanned<u32>,
-    /// Whether all of them are written before anything else begins.
+    /// Whether all keys are written before the other requests start.
     #[serde(default)]
     pub fill: bool,
-    /// How their popularity falls.
+    /// Exponent of the Zipf distribution of the keys.
     #[serde(default = "default_zipf")]
     pub zipf: Spanned<f64>,
-    /// Writes of each writer.
     #[serde(default = "default_write_rate")]
     pub write_rate: Frequency,
-    /// Reads of each reader.
     #[serde(default = "default_read_rate")]
     pub read_rate: Frequency,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// Starts when this side has been measured.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -84,45 +79,45 @@ fn default_read_rate() -> Frequency {
     "10/s".parse().expect("this is a rate")
 }
 
-/// What one host does.
+/// The role of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It writes all keys before the others begin.
+    /// Writes all keys before the others begin.
     First,
-    /// It writes.
+    /// Writes.
     Writer,
-    /// It reads.
+    /// Reads.
     Reader,
-    /// It reads all keys when the others have ended.
+    /// Reads all keys when the others have ended.
     Last,
 }
 
-/// The part of one host.
+/// The requests of one host.
 #[derive(Debug, Clone)]
 pub struct Kv {
-    /// The side of claims, and the beginning of its keys.
+    /// The side in claims, and the prefix of its keys.
     pub name: String,
-    /// What the runner knows it as: the side, or a name of its own for what comes first or last, as others may wait for the side.
+    /// The side for the runner. The first and the last step have separate names, because other measurements
+    /// may wait for the side.
     pub side: String,
-    /// What it does.
+    /// The role of the host.
     pub role: Role,
     /// The host.
     pub host: String,
     token: String,
     port: u16,
-    /// How many keys there are.
+    /// Number of keys.
     pub keys: u32,
     zipf: f64,
-    /// Requests of this host.
+    /// Request rate of this host.
     pub rate: Frequency,
-    /// How long it makes them.
+    /// Duration of the requests.
     pub duration: Duration,
     seed: u64,
-    /// The side whose measurements must end before this one begins.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
-/// Checks hosts, keys and tokens.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mistake> {
     let mut checked: Vec<Kv> = Vec::new();
     for table in tables {
@@ -130,7 +125,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mist
         let side = check.side(&table.side)?;
         check.lasts(table.duration, &table.side)?;
         if checked.iter().any(|other| other.name == side) {
-            let message = "another [[kv]] measures this side; give each a side of its own".to_owned();
+            let message = "another [[kv]] measures this side; give each a different side".to_owned();
             return mistake(table.side.span(), message);
         }
         if !(1..=MOST_KEYS).contains(table.keys.get_ref()) {
@@ -184,7 +179,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mist
                 zipf: *table.zipf.get_ref(),
                 rate: if role == Role::Writer { table.write_rate } else { table.read_rate },
                 duration: if matches!(role, Role::First | Role::Last) { LAST } else { table.duration },
-                // Probes have the first seeds.
+                // Probes use the first seeds.
                 seed: check.probe_seed(SEEDS_FROM + checked.len()),
                 after,
             });
@@ -194,7 +189,6 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mist
 }
 
 impl Kv {
-    /// The recording.
     pub(crate) fn file(&self) -> String {
         let role = match self.role {
             Role::First => "first",
@@ -205,8 +199,8 @@ impl Kv {
         format!("kv-{}-{role}-{}.jsonl", self.name, self.host)
     }
 
-    /// How often keys are asked for so that each one is, at the beginning or the end, when each request draws one of them: a key is left out
-    /// with a probability of keys * e^-(ln keys + 20), which is e^-20.
+    /// Number of requests that cover all keys at the beginning or the end, when each request draws a random
+    /// key. The probability that a key is missed is keys * e^-(ln keys + 20), which is e^-20.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 27 000")]
     fn requests_of_all(&self) -> u64 {
         let keys = f64::from(self.keys);
@@ -260,7 +254,6 @@ impl Measures for Kv {
     }
 }
 
-/// The subject of a claim about keys and values.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     if let Some(subject) = Subject::of_table(SOURCE, &NUMBERS, name) {
         return Some(Ok(subject));
@@ -270,30 +263,29 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     let query = Query::Samples { of, measure: Measure::of_samples(Statistic::parse(statistic)?) };
     let tempo = if of == LATENCY { Tempo::Faster } else { Tempo::Shorter };
     let subject = Subject::new(SOURCE, name, query, Unit::Time).tempo(tempo);
-    Some(Ok(subject.without("no read of SIDE was answered")))
+    Some(Ok(subject.without("no read of SIDE succeeded")))
 }
 
-/// Numbers that claims can be about.
 const NUMBERS: [Number; 2] = [number("kv.errors", &["json.errors"]), number("kv.lost", &["json.lost"])];
 
 const fn number(name: &'static str, paths: &'static [&'static str]) -> Number {
     Number { name, paths, fold: Fold::First, unit: Unit::Number, tempo: Tempo::Shorter, without: "" }
 }
 
-/// Names of distributions.
 const STALENESS: &str = "staleness";
 const LATENCY: &str = "latency";
 
-/// All of them are read at the end, and perhaps written first, which takes some 27 000 requests.
+/// Limited because all keys are read at the end, and optionally written first, which takes about 27 000
+/// requests.
 const MOST_KEYS: u32 = 1000;
 
-/// What writing them first, or reading them at the end, takes at most, for the progress display.
+/// Upper bound of the first writes or the last reads, for the progress display.
 const LAST: Duration = Duration::from_secs(1);
 
-/// More than a scenario has probes.
+/// Larger than the number of probes in a scenario.
 const SEEDS_FROM: usize = 100_000;
 
-/// 64 bytes: as much as a session or a flag has.
+/// 64 bytes: a typical session or flag.
 const VALUE: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 #[cfg(test)]

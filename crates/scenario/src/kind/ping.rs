@@ -1,4 +1,4 @@
-//! `[[ping]]`: pings from one host or several to one or several, and how far their round trips are from the world's.
+//! `[[ping]]`: pings between hosts, and the difference between measured round trips and the world's.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, num::NonZero, sync::Arc, time::Duration};
 
@@ -23,26 +23,21 @@ use crate::{
 
 mod tally;
 
-/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("ping");
 
-/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str = "ping.answered, ping.error. with mean, max or a percentile";
 
-/// Pings from one host or several to one or several.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison.
     pub side: Spanned<String>,
-    /// Hosts; "*" is all of them.
+    /// Hosts; "*" selects all.
     pub from: Spanned<Vec<Spanned<String>>>,
-    /// Hosts; "*" is all of them. A host does not ping itself.
+    /// Hosts; "*" selects all. A host does not ping itself.
     pub to: Spanned<Vec<Spanned<String>>>,
-    /// How many pings to each target.
     #[serde(default = "default_count")]
     pub count: NonZero<u32>,
-    /// Time between rounds; the pings of a round are spread over it.
+    /// Time between rounds. The pings of a round are spread over it.
     #[serde(default = "default_interval", with = "units::duration")]
     pub interval: Duration,
     /// A ping without a reply for this long is lost.
@@ -50,7 +45,7 @@ pub(crate) struct Table {
     pub timeout: Duration,
 }
 
-/// "99.998885 %"; empty if nothing was sent.
+/// "99.998885 %"; "-" if nothing was sent.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn share(received: u64, sent: u64) -> String {
     if sent > 0 { Unit::Share.show(received as f64 / sent as f64) } else { "-".to_owned() }
@@ -73,11 +68,11 @@ fn default_timeout() -> Duration {
 pub struct Ping {
     /// The side.
     pub side: String,
-    /// The host that sends.
+    /// The sending host.
     pub host: String,
-    /// The targets, in order.
+    /// The targets, in the order of the first round.
     pub targets: Vec<Target>,
-    /// How many pings to each target.
+    /// Pings per target.
     pub count: u32,
     /// Time between rounds.
     pub interval: Duration,
@@ -92,11 +87,10 @@ pub struct Target {
     pub host: String,
     /// Its address.
     pub address: Ipv4Addr,
-    /// The round trip that the world gives it, without queues.
+    /// The round trip in the world, without queues.
     pub rtt: Duration,
 }
 
-/// Checks that the hosts exist, and that each has somebody else to ping.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Mistake> {
     let mut checked: Vec<Ping> = Vec::new();
     for ping in tables {
@@ -125,8 +119,8 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Mi
     Ok(checked)
 }
 
-/// The targets of a host: all others, beginning with the next one in the world, so that hosts do not all begin with
-/// the same target.
+/// The targets of a host: all others, beginning with the next host in the world, so that hosts begin with
+/// different targets.
 fn targets(layout: &Layout, from: HostId, to: &[HostId]) -> Vec<Target> {
     let (after, before): (Vec<HostId>, Vec<HostId>) =
         to.iter().copied().filter(|&host| host != from).partition(|&host| host > from);
@@ -139,7 +133,6 @@ fn targets(layout: &Layout, from: HostId, to: &[HostId]) -> Vec<Target> {
 }
 
 impl Ping {
-    /// The recording.
     pub(crate) fn file(&self) -> String {
         format!("ping-{}-from-{}.jsonl", self.side, self.host)
     }
@@ -158,12 +151,13 @@ impl Measures for Ping {
         self.interval.saturating_mul(self.count)
     }
 
-    /// Hosts spread their beginnings over one gap between two pings.
+    /// Hosts spread their starts over one gap between two pings.
     fn spread(&self) -> Option<Duration> {
         Some(self.interval.div_f64(self.targets.len().max(1) as f64))
     }
 
-    /// Pings go to addresses: if hundreds of hosts resolve hundreds of names, a small machine is busy for a minute.
+    /// The targets are addresses: if hundreds of hosts resolved hundreds of names, a small machine would be
+    /// busy for a minute.
     fn task(&self, folder: &Folder<'_>, delay: Duration, log_limit: Bytes) -> Task {
         let mut command = words(&["longhaul", "ping", "--delay", &units::duration::show(delay)]);
         command.extend(self.targets.iter().map(|target| target.address.to_string()));
@@ -177,7 +171,6 @@ impl Measures for Ping {
     }
 }
 
-/// The subject of a claim about pings.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     if name == "ping.answered" {
         let [of, to] = ["json.received", "json.sent"].map(|path| path.parse().expect("both are paths"));
@@ -186,10 +179,9 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     let statistic = name.strip_prefix("ping.error.").and_then(Statistic::parse)?;
     let query = Query::Samples { of: "error", measure: Measure::of_samples(statistic) };
     let subject = Subject::new(SOURCE, name, query, Unit::Time);
-    Some(Ok(subject.without("no ping of SIDE was answered")))
+    Some(Ok(subject.without("no ping of SIDE received a reply")))
 }
 
-/// Reads the recordings of all hosts.
 pub(crate) fn read(pings: &[&Ping], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let mut tallies: Vec<(&str, Tally)> = Vec::new();
     for ping in pings {
@@ -221,7 +213,6 @@ pub(crate) fn read(pings: &[&Ping], reading: &Inputs<'_>, gaps: &mut Gaps) -> Re
     Ok(found)
 }
 
-/// Adds the pings of one host.
 fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Error> {
     let numbers = ping.targets.iter().enumerate();
     let numbers: BTreeMap<String, usize> =
@@ -283,7 +274,7 @@ fn conditions(pings: &[&Ping]) -> Vec<(String, String)> {
     sides.into_iter().map(line).collect()
 }
 
-/// The share of answers, and how far round trips differ from the world's.
+/// The share of replies, and the difference between round trips and the world's.
 fn figures(sides: &[PingResult]) -> Figures {
     let columns = [
         Column::text("pings"),

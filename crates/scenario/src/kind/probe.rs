@@ -1,4 +1,4 @@
-//! `[[probe]]`: requests from one host or several, recorded one by one.
+//! `[[probe]]`: individually recorded requests from one or several hosts.
 
 use std::{
     num::{NonZeroU32, NonZeroUsize},
@@ -30,55 +30,49 @@ mod answers;
 mod outage;
 mod read;
 
-/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("probe");
 
-/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str = "request., experienced. or outage. with mean, max or a percentile such as p99.9, \
      a phase such as connect. or first_interim. with the same, request.share[label=value], experienced.faster_than. with a side, connections.fallback";
 
-/// How requests are spread over time by default. A scenario's probes are visitors of a page, who come independently of each
-/// other; `longhaul probe` measures one server, for which equal intervals give the most even sampling.
+/// The default arrival process. A scenario's probes model independent visitors of a page. `longhaul probe`
+/// measures one server, for which equal intervals sample most evenly.
 const ARRIVAL: Arrival = Arrival::Poisson;
 
-/// A measurement from one host or several. Keys that are absent have the defaults of `longhaul probe`, with two exceptions:
-/// [`ARRIVAL`] and the duration, which is that of all measurements.
+/// A measurement from one or several hosts. Absent keys have the defaults of `longhaul probe`, except
+/// [`ARRIVAL`] and the duration, which has the default of all measurements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison.
     pub side: Spanned<String>,
     pub from: Spanned<Vec<Spanned<String>>>,
     pub url: Spanned<String>,
-    /// Requests a second from each host.
     pub rate: Option<Frequency>,
-    /// Requests at a time from each host: a closed loop.
+    /// Concurrent requests from each host: a closed loop.
     pub concurrency: Option<Spanned<NonZeroUsize>>,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
     pub arrival: Option<Arrival>,
     pub connections: Option<Connections>,
-    /// How many objects there are, of which each request asks for one.
+    /// Number of objects, of which each request draws one.
     pub objects: Option<Spanned<u32>>,
-    /// How their popularity falls.
+    /// Exponent of the Zipf distribution of the objects.
     pub zipf: Option<Spanned<f64>>,
     /// Requests of a page.
     pub requests: Option<Spanned<NonZeroU32>>,
     pub protocol: Option<Protocol>,
-    /// Address family.
     pub family: Option<Family>,
-    /// Accept any certificate.
     #[serde(default)]
     pub insecure: bool,
-    /// Fields of responses that become labels.
+    /// Response fields to record as labels.
     #[serde(default)]
     pub record: Vec<Field>,
-    /// Starts when this side has been measured.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
 impl Table {
-    /// Objects need a place in the URL, and a place objects.
+    /// A number of objects needs a placeholder in the URL, and a placeholder needs a number of objects.
     fn check_objects(&self, check: &Check<'_>) -> Result<(), Mistake> {
         let has_place = self.url.get_ref().contains(Catalogue::PLACE);
         let wrong = |span, message: &str| Err(check.document.mistake(span, message.to_owned()));
@@ -103,7 +97,6 @@ impl Table {
         }
     }
 
-    /// The configuration of a host's probe.
     fn config(&self, seed: u64) -> Config {
         let pace = match &self.concurrency {
             Some(concurrency) => Pace::Closed { concurrency: concurrency.get_ref().get() },
@@ -128,7 +121,6 @@ impl Table {
     }
 }
 
-/// The flag for a family; none for both families.
 fn flag(family: Family) -> Option<&'static str> {
     match family {
         Family::Any => None,
@@ -146,13 +138,12 @@ pub struct Probe {
     pub host: String,
     /// The URL.
     pub url: String,
-    /// How requests are made, and for how long.
+    /// Pace, client options and duration.
     pub config: Config,
-    /// Starts when this side has been measured.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
-/// Checks that hosts and addresses exist in the world.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, Mistake> {
     let mut checked: Vec<Probe> = Vec::new();
     for probe in tables {
@@ -197,14 +188,13 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, M
 }
 
 impl Probe {
-    /// The flags of `longhaul probe` for its configuration.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let (config, http) = (&self.config, &self.config.client.http);
         let mut flags = match &config.pace {
             Pace::Open { rate, arrival } => {
                 vec![("--rate", rate.to_string()), ("--arrival", arrival.name().to_owned())]
             }
-            // A table has no key for it.
+            // No key of the table selects a replay.
             Pace::Replay(_) => Vec::new(),
             Pace::Closed { concurrency } => vec![("--concurrency", concurrency.to_string())],
         };
@@ -226,7 +216,6 @@ impl Probe {
         arguments
     }
 
-    /// The recording.
     pub(crate) fn file(&self) -> String {
         format!("{}-from-{}.jsonl", self.side, self.host)
     }
@@ -260,7 +249,6 @@ impl Measures for Probe {
     }
 }
 
-/// The subject of a claim about requests, connections and outages.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     let new = |query, unit| Subject::new(SOURCE, name, query, unit);
     if name == "connections.fallback" {
@@ -291,7 +279,7 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     Some(Ok(Subject::new(SOURCE, measure.to_string(), query, Unit::Time).tempo(Tempo::Faster)))
 }
 
-/// A metric of requests by its name, and what is asked of it.
+/// A request metric by name, and its statistic.
 fn phase((metric, statistic): (&str, &str)) -> Option<(Metric, Statistic)> {
     Some((Metric::from_name(metric)?, Statistic::parse(statistic)?))
 }

@@ -1,5 +1,5 @@
-//! `[[speed]]`: a speed test from one host to another, and what the line between them is good for. Its server is started before measuring
-//! begins.
+//! `[[speed]]`: a speed test from one host to another, with quality scores for the line. Its server starts
+//! before the measurements.
 
 use std::{
     num::NonZero,
@@ -34,34 +34,30 @@ use crate::{
     program::{Job, Program},
 };
 
-/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("speed");
 
-/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str = "speed.download, speed.upload, speed.idle, speed.added, speed.jitter, speed.loss, speed.rpm, \
                                 speed.streaming, speed.gaming, speed.calls";
 
-/// A speed test from one host to another.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison. No other speed test measures it.
+    /// The side of the comparison. No other speed test may use it.
     pub side: Spanned<String>,
     pub from: Spanned<String>,
     pub to: Spanned<String>,
-    /// The port on which the server listens; its datagrams have the next one.
+    /// The port of the server; its datagrams use the next port.
     #[serde(default = "default_port")]
     pub port: Spanned<NonZero<u16>>,
     #[serde(default)]
     pub protocol: Protocol,
     /// "quick", "full", or a file with a plan.
     pub plan: Option<Spanned<String>>,
-    /// Requests at once in each transfer.
+    /// Concurrent requests in each transfer.
     pub streams: Option<Spanned<u32>>,
-    /// The expected duration.
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// The side whose measurements must end before this one begins.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -69,7 +65,7 @@ fn default_port() -> Spanned<NonZero<u16>> {
     Spanned::new(0..0, NonZero::new(8090).expect("8090 is not 0"))
 }
 
-/// Which HTTP the test speaks: the first in clear text, the others over TLS.
+/// The HTTP version of the test: `http1` without TLS, the others over TLS.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Protocol {
@@ -88,38 +84,39 @@ pub struct Speed {
     pub from: String,
     /// The server.
     pub to: String,
-    /// The port on which the server listens.
+    /// The port of the server.
     pub port: u16,
     protocol: Protocol,
     /// "quick", "full", or the path of a plan.
     pub plan: String,
-    /// Requests at once in each transfer.
+    /// Concurrent requests in each transfer.
     pub streams: u32,
-    /// How long it is expected to take.
+    /// The expected duration.
     pub duration: Duration,
-    /// The side whose measurements must end before this one begins.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
-/// What a speed test found: its two hosts, the figures, and all that its client printed.
+/// The result of a speed test: its two hosts, the figures, and the output of its client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpeedResult {
-    /// The side that it belongs to.
+    /// The side.
     pub side: String,
     /// The client.
     pub from: String,
     /// The server.
     pub to: String,
-    /// The figures that scores come from.
+    /// The figures from which the scores are computed.
     pub measured: Measured,
-    /// How much longer a round trip is with the line full, in the worse direction, in ms. Absent if it was not measured in both.
+    /// Added round-trip time under load, in the worse direction, in ms. Absent if one direction was not
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added_ms: Option<f64>,
-    /// What the client printed.
+    /// The output of the client.
     pub outcome: Outcome,
 }
 
-/// Checks that hosts exist, that plans can be read, and that all tests of one server agree on how it speaks.
+/// Checks that hosts exist, that plans are readable, and that all tests of one server use the same protocol.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, Mistake> {
     let mut checked: Vec<Speed> = Vec::new();
     for table in tables {
@@ -128,7 +125,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, M
         check.lasts(table.duration, &table.side)?;
         check.apart(check.host(&table.from)?, check.host(&table.to)?, table.to.span())?;
         if checked.iter().any(|other| other.side == side) {
-            let message = "another speed test measures this side; give each a side of its own";
+            let message = "another speed test measures this side; give each a different side";
             return mistake(table.side.span(), message);
         }
         let (to, port) = (table.to.get_ref(), table.port.get_ref().get());
@@ -142,7 +139,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, M
             .any(|other| (&other.to, other.port) == (to, port) && other.protocol.is_tls() != is_tls)
         {
             let message = format!(
-                "another speed test to port {port} of \"{to}\" speaks {}; give one of them a port of its own",
+                "another speed test to port {port} of \"{to}\" speaks {}; give one of them a different port",
                 if is_tls { "clear text" } else { "TLS" }
             );
             return mistake(table.to.span(), &message);
@@ -168,7 +165,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, M
     Ok(checked)
 }
 
-/// A plan's name as it is, or its file's path if it can be read.
+/// The name of a built-in plan, or the path of a readable plan file.
 fn plan(check: &Check<'_>, named: &Spanned<String>) -> Result<String, Mistake> {
     let name = named.get_ref();
     if name == "quick" || name == "full" {
@@ -184,7 +181,6 @@ fn plan(check: &Check<'_>, named: &Spanned<String>) -> Result<String, Mistake> {
     Ok(path.to_string_lossy().into_owned())
 }
 
-/// One server for each host and port.
 pub(crate) fn servers(tests: &[&Speed]) -> Vec<Program> {
     let mut places: Vec<(&str, u16, bool)> =
         tests.iter().map(|test| (test.to.as_str(), test.port, test.protocol.is_tls())).collect();
@@ -203,7 +199,6 @@ impl Protocol {
         self != Self::Http1
     }
 
-    /// As the client's flag has it.
     fn name(self) -> &'static str {
         match self {
             Self::Http1 => "http1",
@@ -218,7 +213,6 @@ impl Speed {
         format!("speed-{}-from-{}-to-{}", self.side, self.from, self.to)
     }
 
-    /// The file with its output.
     pub(crate) fn file(&self) -> String {
         format!("{}.json", self.name())
     }
@@ -227,7 +221,7 @@ impl Speed {
         folder.log(&self.name())
     }
 
-    /// How to repeat it: "home to server over http1, plan quick, 1 stream".
+    /// A description for repeating it: "home to server over http1, plan quick, 1 stream".
     fn condition(&self) -> String {
         let Self { from, to, plan, .. } = self;
         let (protocol, streams) = (self.protocol.name(), plural(self.streams.into(), "stream"));
@@ -270,17 +264,15 @@ impl Measures for Speed {
         let result = Some((folder.file(&self.file()), LARGEST_OUTCOME));
         let job = Job { host: self.from.clone(), command, log: self.log(folder), log_limit, result };
         let after = self.after.as_ref().map(|after| after.get_ref().clone());
-        // A test that broke off has no result.
+        // A test that ended early has no result.
         Task { after, codes: vec![0], ..Task::ours(&self.side, job) }
     }
 }
 
-/// The subject of a claim about a speed test.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     Subject::of_table(SOURCE, &NUMBERS, name).map(Ok)
 }
 
-/// Reads what the clients printed.
 pub(crate) fn read(tests: &[&Speed], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let mut found = Findings::default();
     let mut all = Vec::new();
@@ -314,13 +306,12 @@ impl SpeedResult {
         Self { side, from, to, measured, added_ms: measured.added_ms(), outcome }
     }
 
-    /// Its numbers as evidence for claims.
     fn object(&self, detail: Arc<serde_json::Value>) -> Object {
         let missing = self.outcome.missing.iter().map(|one| format!("{}: {}", one.what, one.why));
         let missing: Vec<String> = missing.collect();
         let why = (!missing.is_empty()).then(|| format!("not measured: {}", missing.join("; ")));
         let what = format!("the speed test of {} from {} to {}", self.side, self.from, self.to);
-        // A figure is of many short exchanges: what the emulator held up during the whole test is no bound of any use for it.
+        // A figure summarizes many short exchanges, so a bound for the whole test would be useless.
         Object { why, ..Object::new(what, detail) }
     }
 
@@ -328,7 +319,7 @@ impl SpeedResult {
         let ms = |figure: Option<f64>| figure.map_or_else(absent, |ms| time(ms / 1e3));
         let bps = |figure: Option<f64>| figure.map_or_else(absent, rate);
         let Measured { download_bps, upload_bps, idle_ms, jitter_ms, loss_ratio, .. } = self.measured;
-        // As the terminal has it: transfers that are too short to have a rate tell of no limit.
+        // As on the terminal: transfers that are too short for a rate have no limit to report.
         let limited = |found: &Bandwidth| {
             found.limited_by.clone().filter(|_| found.bps_p90.is_some()).unwrap_or_else(absent)
         };
@@ -345,7 +336,6 @@ impl SpeedResult {
         ]
     }
 
-    /// What it is good for, and the points of each figure.
     fn scores(&self) -> impl Iterator<Item = [String; 5]> {
         let scores = &self.outcome.scores;
         let each = [("streaming", &scores.streaming), ("gaming", &scores.gaming), ("calls", &scores.rtc)];
@@ -358,7 +348,6 @@ impl SpeedResult {
     }
 }
 
-/// A table of what was measured, and one of what that is good for.
 fn figures(tests: &[SpeedResult]) -> Figures {
     let columns = [
         Column::text("line"),
@@ -392,7 +381,6 @@ fn absent() -> String {
     "not known".to_owned()
 }
 
-/// Numbers that claims can be about.
 const NUMBERS: [Number; 10] = [
     number("speed.download", &["json.measured.download_bps"], Unit::Rate),
     number("speed.upload", &["json.measured.upload_bps"], Unit::Rate),
@@ -410,10 +398,10 @@ const fn number(name: &'static str, paths: &'static [&'static str], unit: Unit) 
     Number { name, paths, fold: Fold::First, unit, tempo: Tempo::Shorter, without: "" }
 }
 
-/// As the client's flag allows.
+/// The range of the client's flag.
 const STREAMS: std::ops::RangeInclusive<u32> = 1..=64;
 
-/// A plan has at most 100 steps of 1000 requests, each of them a rate or a sample of some 80 bytes.
+/// A plan has at most 100 steps of 1000 requests, each of them a rate or a sample of about 80 bytes.
 const LARGEST_OUTCOME: Bytes = Bytes(16_000_000);
 
 #[cfg(test)]

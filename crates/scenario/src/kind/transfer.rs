@@ -1,4 +1,4 @@
-//! `[[transfer]]`: bytes from one host to another at full speed. The receiver is started before measuring begins.
+//! `[[transfer]]`: a bulk transfer from one host to another. The receiver starts before the measurements.
 
 use std::{num::NonZero, path::PathBuf, sync::Arc, time::Duration};
 
@@ -26,22 +26,17 @@ use crate::{
     program::{Job, Program},
 };
 
-/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("transfer");
 
-/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str =
     "transfer.stall, transfer.duration, transfer.goodput, transfer.memory, transfer.lost";
 
-/// Bytes from one host to another at full speed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison.
     pub side: Spanned<String>,
     pub from: Spanned<String>,
     pub to: Spanned<String>,
-    /// The port on which the receiver listens.
     #[serde(default = "default_port")]
     pub port: NonZero<u16>,
     #[serde(default)]
@@ -49,20 +44,19 @@ pub(crate) struct Table {
     /// How long to send; with `bytes`, the expected duration.
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// How many bytes to send.
     pub bytes: Option<Bytes>,
-    /// The time at the start that the goodput leaves out.
+    /// The initial time that the goodput excludes.
     #[serde(default, with = "units::duration::option")]
     pub omit: Option<Duration>,
-    /// Congestion control of the sender; if absent, its host's default.
+    /// Congestion control of the sender; the default is its host's.
     pub congestion: Option<String>,
-    /// How many unsent bytes may wait in the sender's kernel (TCP_NOTSENT_LOWAT).
+    /// Limit of unsent bytes in the sender's kernel (TCP_NOTSENT_LOWAT).
     pub notsent_lowat: Option<Bytes>,
-    /// The receive buffer; if absent, the kernel sizes it.
+    /// The receive buffer; autotuned by default.
     pub rcvbuf: Option<Bytes>,
-    /// The largest window that the receiver announces.
+    /// The largest window that the receiver advertises.
     pub window: Option<Bytes>,
-    /// The side whose measurements must end before this one begins.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -70,7 +64,6 @@ fn default_port() -> NonZero<u16> {
     NonZero::new(5201).expect("5201 is not 0")
 }
 
-/// The transport protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Transport {
@@ -88,45 +81,45 @@ pub struct Transfer {
     pub from: String,
     /// The receiver.
     pub to: String,
-    /// The port on which the receiver listens.
+    /// The port of the receiver.
     pub port: u16,
-    /// Whether it goes over Multipath TCP.
+    /// Whether it uses Multipath TCP.
     pub is_mptcp: bool,
     /// How long to send; with `bytes`, the expected duration.
     pub duration: Duration,
-    /// How many bytes to send.
+    /// Bytes to send.
     pub bytes: Option<Bytes>,
-    /// The time at the start that the goodput leaves out.
+    /// The initial time that the goodput excludes.
     pub omit: Option<Duration>,
     /// Congestion control of the sender.
     pub congestion: Option<String>,
-    /// How many unsent bytes may wait in the sender's kernel (TCP_NOTSENT_LOWAT).
+    /// Limit of unsent bytes in the sender's kernel (TCP_NOTSENT_LOWAT).
     pub notsent_lowat: Option<Bytes>,
     /// Options of the receiver's sockets.
     pub receiver: Receiver,
-    /// The side whose measurements must end before this one begins.
+    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
 /// Options of the sockets of a transfer's receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Receiver {
-    /// The receive buffer; if absent, the kernel sizes it.
+    /// The receive buffer; autotuned if absent.
     pub rcvbuf: Option<Bytes>,
-    /// The largest window that is announced.
+    /// The largest window to advertise.
     pub window: Option<Bytes>,
 }
 
 /// The result of a transfer: its two hosts and its sender's summary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferResult {
-    /// The side that it belongs to.
+    /// The side.
     pub side: String,
-    /// The host that sent.
+    /// The sending host.
     pub from: String,
-    /// The host that received.
+    /// The receiving host.
     pub to: String,
-    /// How much of the time that it took may be the emulator's doing, in ms. Absent if that is not known.
+    /// The bound of the emulator's error in the duration, in ms. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_error_ms: Option<f64>,
     /// The sender's summary.
@@ -134,7 +127,7 @@ pub struct TransferResult {
     pub summary: Summary,
 }
 
-/// Checks that hosts exist, and that all transfers to one port agree on the options of its sockets.
+/// Checks that hosts exist, and that all transfers to one port use the same socket options.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>, Mistake> {
     let mut checked: Vec<Transfer> = Vec::new();
     for transfer in tables {
@@ -155,7 +148,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>
         if checked.iter().any(|other| (&other.to, other.port) == (to, port) && other.receiver != receiver) {
             let message = format!(
                 "another transfer to port {port} of \"{to}\" has a different rcvbuf or window; give one of them a \
-                 port of its own"
+                 different port"
             );
             return Err(check.document.mistake(transfer.to.span(), message));
         }
@@ -177,8 +170,8 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>
     Ok(checked)
 }
 
-/// One server for each host and port that receives transfers. A server for Multipath TCP accepts TCP as well. All
-/// transfers to one server agree on the options of its sockets.
+/// One server for each receiving host and port. A server for Multipath TCP also accepts TCP. All transfers to
+/// one server use the same socket options.
 pub(crate) fn servers(transfers: &[&Transfer]) -> Vec<Program> {
     let mut places: Vec<(&str, u16)> =
         transfers.iter().map(|transfer| (transfer.to.as_str(), transfer.port)).collect();
@@ -204,12 +197,11 @@ impl Transfer {
         format!("{}-from-{}-to-{}", self.side, self.from, self.to)
     }
 
-    /// The file with its output.
     pub(crate) fn file(&self) -> String {
         format!("transfer-{}.json", self.name())
     }
 
-    /// How to repeat it: "phone to server over TCP for 30s, window 4MiB, after old".
+    /// A description for repeating it: "phone to server over TCP for 30s, window 4MiB, after old".
     fn log(&self, folder: &Folder<'_>) -> PathBuf {
         folder.log(&format!("transfer-{}", self.name()))
     }
@@ -274,12 +266,10 @@ impl Measures for Transfer {
     }
 }
 
-/// The subject of a claim about a transfer.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     Subject::of_table(SOURCE, &NUMBERS, name).map(Ok)
 }
 
-/// Reads the output of the senders.
 pub(crate) fn read(
     transfers: &[&Transfer],
     reading: &Inputs<'_>,
@@ -318,7 +308,6 @@ fn receipt(transfer: &Transfer, reading: &Inputs<'_>) -> Result<TransferResult, 
 }
 
 impl TransferResult {
-    /// Its numbers as evidence for claims.
     fn object(&self, detail: Arc<serde_json::Value>) -> Object {
         let why = self.summary.unfinished.as_deref().unwrap_or("too little arrived to tell");
         let what = format!("the transfer of {} from {} to {}", self.side, self.from, self.to);
@@ -358,7 +347,6 @@ impl TransferResult {
     }
 }
 
-/// Throughput over time with the faults, and one row for each transfer.
 fn figures(transfers: &[TransferResult], faults: &[FaultMark]) -> Figures {
     let columns = [
         Column::text("transfer"),
@@ -388,17 +376,17 @@ fn figures(transfers: &[TransferResult], faults: &[FaultMark]) -> Figures {
     }
 }
 
-/// A line of means for each transfer that received bytes; `None` if there is none.
+/// A line of mean rates for each transfer that received bytes; `None` if no transfer did.
 ///
-/// A retransmitted byte delays those after it, and all of them arrive at once when it does: for a moment many times
-/// the rate of the line. A mean over a longer interval hides such peaks.
+/// A retransmitted byte delays the bytes after it. All of them reach the application together, which looks
+/// like many times the line rate for a moment. A mean over a longer interval hides such peaks.
 fn throughput(transfers: &[TransferResult], faults: &[FaultMark]) -> Option<Timeline> {
     let starts = |one: &TransferResult, index: usize| Some(one.summary.intervals.get(index)?.t_s);
     let steps = transfers.iter().filter_map(|one| Some(starts(one, 1)? - starts(one, 0)?));
     let step = steps.reduce(f64::max)?;
     let ends = transfers.iter().filter_map(|one| one.summary.intervals.last());
     let end = ends.map(|interval| interval.t_s).fold(0.0, f64::max);
-    // Whole intervals, so that no mean has one more than others.
+    // A multiple of the interval, so that all means cover the same number of intervals.
     let length = (end / POINTS / step).ceil().max(1.0) * step;
     let arrived = transfers.iter().filter(|one| !one.summary.intervals.is_empty());
     let mut timeline = Timeline::new("Throughput over time", Axis::linear("arrived", "Mbit/s"));
@@ -413,7 +401,6 @@ fn throughput(transfers: &[TransferResult], faults: &[FaultMark]) -> Option<Time
     Some(timeline.says(sentence))
 }
 
-/// Mbit/s in each interval of this length.
 fn means(transfer: &TransferResult, length: f64) -> Vec<f64> {
     let mut means = Vec::new();
     for interval in &transfer.summary.intervals {
@@ -426,11 +413,11 @@ fn means(transfer: &TransferResult, length: f64) -> Vec<f64> {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "there are few points")]
 fn place(at: f64) -> usize {
-    // A little more, because 0.3 / 0.1 is less than 3.
+    // The margin compensates for rounding: 0.3 / 0.1 is less than 3.
     (at + 1e-9).clamp(0.0, 1e6) as usize
 }
 
-/// The chart's sentence, with the longest stall.
+/// The chart's description, with the longest stall.
 fn sentence(transfers: &[TransferResult], faults: &[FaultMark], length: f64) -> String {
     let stalls = transfers.iter().filter_map(|one| Some((&one.side, one.summary.stall?)));
     let longest = stalls.max_by(|(_, a), (_, b)| a.longest_s.total_cmp(&b.longest_s));
@@ -452,7 +439,7 @@ fn bits(bytes: u64) -> f64 {
     bytes as f64 * 8.0
 }
 
-/// Numbers that claims can be about. Of several transfers of a side, a claim uses the worst or the sum.
+/// For several transfers of a side, a claim uses the worst value or the sum.
 const NUMBERS: [Number; 5] = [
     number("transfer.stall", &["json.stall.longest_s"], Fold::Max, Unit::Time, ""),
     Number {

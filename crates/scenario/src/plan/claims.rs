@@ -9,7 +9,7 @@ use crate::{
     kind::{self, Measurement},
 };
 
-/// A claim whose sides are measured, and whose values have the unit of its subject.
+/// Checks that the sides of a claim are measured and that its values have the unit of its subject.
 pub(super) fn check(
     claim: file::Claim,
     measured: &[Measurement],
@@ -53,7 +53,7 @@ impl Check<'_> {
     ) -> Result<Statement, Mistake> {
         if self.subject.unit().faster().is_none() {
             let message = format!(
-                "{} cannot tell which side is faster; expected fewer, or side and one of below, above, is",
+                "{} does not decide which side is faster; expected fewer, or side and one of below, above, is",
                 self.subject
             );
             return Err(self.document.mistake(faster.span(), message));

@@ -7,7 +7,7 @@ use world::{Document, Effect, HostDown, Layout, Mistake, Timed, file::Fault};
 
 use crate::kind::Measurement;
 
-/// A fault that exists in the world and begins while something is measured.
+/// Checks that a fault's objects exist in the world and that it begins during a measurement.
 pub(super) fn check(
     fault: Spanned<Fault>,
     layout: &Layout,
@@ -37,7 +37,6 @@ pub(super) fn check(
     Ok(Timed { at, lasts: fault.lasts, fault, effect })
 }
 
-/// Whether a measurement runs in this host.
 fn is_from(measurements: &[Measurement], host: &str) -> bool {
     measurements.iter().any(|one| one.measures().hosts().contains(&host))
 }

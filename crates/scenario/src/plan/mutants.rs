@@ -1,4 +1,5 @@
-//! Mutants: copies of a scenario without what it shows, and the claims that must fail in them. A claim that holds there as well says nothing.
+//! Mutants: variants of a scenario without the property under test, and the claims that must fail in them. A
+//! claim that also holds in a mutant proves nothing.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,29 +8,29 @@ use document::{Document, Mistake, suggestion};
 
 use crate::file;
 
-/// A scenario without what it shows.
+/// A variant of a scenario without the property under test.
 #[derive(Debug, Clone)]
 pub struct Mutant {
-    /// What it is without, as people read it.
+    /// A description of the removed property.
     pub without: String,
     /// The texts of the claims that must fail.
     pub fails: Vec<String>,
-    /// What is different.
+    /// The substitutions.
     pub changes: Vec<Change>,
 }
 
-/// A text in the place of another.
+/// A text substitution.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// The file, relative to the scenario's folder; none is the scenario.
+    /// The file, relative to the scenario's folder; `None` for the scenario file.
     pub file: Option<PathBuf>,
-    /// What is replaced wherever it occurs.
+    /// The text to replace, at each occurrence.
     pub from: String,
-    /// What replaces it.
+    /// The replacement.
     pub to: String,
 }
 
-/// A mutant that names claims of its scenario and changes something.
+/// Checks that a mutant names claims of its scenario and changes something.
 pub(super) fn check(mutant: file::Mutant, claims: &[Claim], document: &Document) -> Result<Mutant, Mistake> {
     let texts = || claims.iter().map(|claim| claim.text.as_str());
     if mutant.fails.get_ref().is_empty() {
@@ -39,7 +40,7 @@ pub(super) fn check(mutant: file::Mutant, claims: &[Claim], document: &Document)
         let message = match texts().filter(|text| text == name.get_ref()).count() {
             0 => format!("no claim says \"{}\"{}", name.get_ref(), suggestion(name.get_ref(), texts())),
             1 => continue,
-            _ => format!("several claims say \"{}\"; give each a text of its own", name.get_ref()),
+            _ => format!("several claims have the text \"{}\"; give each a different text", name.get_ref()),
         };
         return Err(document.mistake(name.span(), message));
     }

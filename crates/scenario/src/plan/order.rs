@@ -7,18 +7,17 @@ use toml::Spanned;
 
 use crate::kind::Measurement;
 
-/// A measurement, reduced to its time.
+/// The order and the duration of a measurement.
 #[derive(Debug, Clone, Copy)]
 struct Step<'s> {
-    /// The side.
     side: &'s str,
-    /// The side that it waits for.
     after: Option<&'s str>,
-    /// How long it takes, more than no time.
+    /// The duration, not zero.
     lasts: Duration,
 }
 
-/// The time that all measurements take. Fails if a side that another one waits for is missing or never ends.
+/// The total duration of all measurements. Fails if a measurement waits for a side that is missing or never
+/// ends.
 pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result<Duration, Mistake> {
     let all = || measurements.iter().map(Measurement::measures);
     let mut afters = all().filter_map(|one| one.after());
@@ -42,14 +41,14 @@ pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result
     })
 }
 
-/// When the last measurement ends, since the first began.
+/// The end of the last measurement, relative to the start of the first.
 ///
 /// # Errors
-/// A side that others wait for and that never ends, because it waits for one that waits for it.
+/// A side that never ends because of circular waiting.
 fn duration<'s>(steps: &[Step<'s>]) -> Result<Duration, &'s str> {
     let mut ends: BTreeMap<&str, Duration> = BTreeMap::new();
     let mut unsettled = None;
-    // An end is settled one round after the ends that it waits for. In a circle, ends grow in every round.
+    // An end is settled one round after the ends on which it depends. In a cycle, ends grow in every round.
     for _ in 0..=steps.len() {
         unsettled = None;
         for step in steps {

@@ -1,4 +1,4 @@
-//! Scenario files that are accepted, and those that are refused with a position and a remedy.
+//! Accepted scenario files, and rejected ones with a position and a remedy.
 
 use super::*;
 use crate::kind::{commands, ping::Ping, pings, probes, transfers};
@@ -58,7 +58,7 @@ fn a_scenario_is_resolved() {
     );
     assert_eq!(plan.faults[0].fault.to_string(), "london-newyork: loss 5%");
     assert_eq!(plan.page.effective_requests(), 1);
-    // All defaults: those of `longhaul probe` but for the arrival and the duration.
+    // All defaults: identical to `longhaul probe` except for the arrival and the duration.
     assert_eq!(
         probes(&plan.measurements)[0].arguments().join(" "),
         "--rate 10/s --arrival poisson --duration 30s --connections new --protocol auto --seed 1"
@@ -94,7 +94,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (swap("[\"visitor\"]", "[]"), "two.toml:20:8: expected at least one host"),
         (
             format!("{SCENARIO}\n[[transfer]]\nside = \"two\"\nfrom = \"origin\"\nto = \"origin\"\n"),
-            "two.toml:38:6: \"origin\" would send to itself, and that never leaves its kernel for the planet; name another host",
+            "two.toml:38:6: \"origin\" is both sender and receiver, whose traffic never leaves its kernel; name another host",
         ),
         (
             "[scenario]\ntitle = \"x\"\nworld = \"gone.toml\"\n".to_owned(),
@@ -174,7 +174,10 @@ fn mutants_name_claims_that_must_fail() {
     let twice = twice.replacen("below = \"100ms\"\n", "below = \"100ms\"\n[[claim]]", 1);
     let said =
         read(&format!("{twice}[[mutant]]\nwithout = 'x'\nfails = ['it is quick']\n{change}\n")).unwrap_err();
-    assert!(said.contains("several claims say \"it is quick\"; give each a text of its own"), "{said}");
+    assert!(
+        said.contains("several claims have the text \"it is quick\"; give each a different text"),
+        "{said}"
+    );
     for (keys, expected) in [
         (format!("fails = []\n{change}"), "37:9: expected at least one claim that must fail"),
         (
@@ -227,7 +230,7 @@ fn both_ends_of_a_transfer_are_told_what_it_says() {
     )
     .unwrap();
     let servers: Vec<_> = plan.programs.iter().skip(1).map(|one| one.command.join(" ")).collect();
-    // In order of ports, and in the largest unit that gives a short decimal.
+    // In order of ports, and in the largest unit with a short decimal.
     let expected = [
         "longhaul transfer serve --listen [::]:99",
         "longhaul transfer serve --listen [::]:5201 --rcvbuf 65.536KB --window 4194.304KB",
@@ -325,7 +328,7 @@ fn mistakes_of_commands_and_transfers_have_a_place() {
         (claim("at = 'json.took_s'\nside = 'one'\nbelow = '3'"), "27:9: \"3\" has no unit"),
         (
             claim("at = 'json.errors'\nfaster = 'one'\nthan = 'one'"),
-            "26:10: json.errors cannot tell which side is faster",
+            "26:10: json.errors does not decide which side is faster",
         ),
         (
             claim("at = 'json.took_s'\nfaster = 'one'\nthan = 'one'\nby = '0.5x'"),
@@ -348,7 +351,7 @@ fn every_host_pings_every_other() {
         let targets: Vec<_> = ping.targets.iter().map(|target| target.host.clone()).collect();
         (ping.host.clone(), targets.join(" "))
     };
-    // Each begins with the host after it, so that they do not all begin with the same one.
+    // Each begins with the next host, so that they begin with different targets.
     let expected = [("origin", "visitor third"), ("visitor", "third origin"), ("third", "origin visitor")];
     assert_eq!(
         pings(&plan.measurements).into_iter().map(asked).collect::<Vec<_>>(),
@@ -383,7 +386,7 @@ fn a_world_of_its_own_has_all_tables() {
         probes(&plan.measurements).iter().map(|probe| probe.host.as_str()).collect::<Vec<_>>(),
         ["people-1", "people-2"]
     );
-    // Ordered by time, whatever the order in the file.
+    // Ordered by time, regardless of the order in the file.
     assert_eq!(plan.faults[0].fault.to_string(), "cdn withdrawn");
 }
 
@@ -404,7 +407,7 @@ fn faults_of_a_world_file_are_the_scenarios() {
     let faults: Vec<_> =
         plan.faults.iter().map(|timed| (timed.at.as_secs(), timed.fault.to_string())).collect();
     assert_eq!(faults, [(1, "paris: down".to_owned()), (3, "london-paris: down".to_owned())]);
-    // The planet counts from its own start, and gets the faults when measuring starts.
+    // The planet's clock starts earlier, so the planet receives the faults when the measurements start.
     assert!(plan.world.faults.is_empty());
 }
 
@@ -417,7 +420,7 @@ fn only_programs_die_with_their_host() {
     .unwrap();
     assert!(!plan.is_killed("origin", Duration::from_secs(9)));
     assert!(plan.is_killed("origin", Duration::from_secs(10)));
-    // The program does not start again when the fault is over.
+    // The program is not restarted when the fault ends.
     assert!(plan.is_killed("origin", Duration::from_secs(20)));
     assert!(!plan.is_killed("visitor", Duration::from_secs(20)));
 }
@@ -462,7 +465,7 @@ fn writers_and_readers_of_keys_are_checked_and_what_they_wrote_is_read_at_the_en
     let plan = kv("keys = 3\nduration = '10s'").unwrap();
     let steps: Vec<_> = plan.measurements.iter().map(|one| one.measures().side()).collect();
     assert_eq!(steps, ["keys", "keys", "keys.last"]);
-    // 10 s, and 1 s for the reads at the end, which wait for the others.
+    // 10 s, and 1 s for the final reads, which wait for the others.
     assert_eq!(plan.duration, Duration::from_secs(11));
     for (more, expected) in [
         ("keys = 0", "24:8: expected 1 to 1000 keys"),

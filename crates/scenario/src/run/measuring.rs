@@ -1,66 +1,58 @@
-//! Measurements that run, and those that wait for their turn.
+//! Running measurements, and measurements that wait for others.
 
 use std::{collections::HashMap, path::PathBuf, time::Duration};
 
 use crate::{clock::monotonic, error::Error, measurement::Task, program::Process};
 
-/// The measurements of a run. A measurement leaves when it has succeeded.
+/// The measurements of a run. A measurement is removed when it has succeeded.
 pub(super) struct Measuring {
     waiting: Vec<Task>,
     running: Vec<Running>,
-    /// By the log of each that has ended: when it began and ended, on the machine's monotonic clock.
+    /// Start and end of each completed measurement on the machine's monotonic clock, by its log.
     ran: HashMap<PathBuf, [Duration; 2]>,
 }
 
-/// A measurement that has begun.
 struct Running {
     task: Task,
     process: Process,
-    /// When it began, since measuring started.
+    /// Start, relative to the start of all measurements.
     begun: Duration,
-    /// The same on the machine's monotonic clock.
+    /// Start on the machine's monotonic clock.
     begun_monotonic: Duration,
 }
 
 impl Measuring {
-    /// Measurements that all wait.
     pub(super) fn of(waiting: Vec<Task>) -> Self {
         Self { waiting, running: Vec::new(), ran: HashMap::new() }
     }
 
-    /// Whether all have ended.
     pub(super) fn is_over(&self) -> bool {
         self.waiting.is_empty() && self.running.is_empty()
     }
 
-    /// The next measurement whose turn it is.
     pub(super) fn next(&mut self) -> Option<Task> {
         let turn =
             self.waiting.iter().position(|one| one.after.as_ref().is_none_or(|side| self.is_done(side)));
         turn.map(|turn| self.waiting.remove(turn))
     }
 
-    /// Adds one that has begun.
     pub(super) fn started(&mut self, task: Task, process: Process, begun: Duration) {
         self.running.push(Running { task, process, begun, begun_monotonic: monotonic() });
     }
 
-    /// Drops those that have not begun.
     pub(super) fn forget_waiting(&mut self) {
         self.waiting.clear();
     }
 
-    /// Asks all running ones to end.
     pub(super) fn ask(&self) {
         self.running.iter().for_each(|one| one.process.ask());
     }
 
-    /// Drops those that have ended, with or without success.
     pub(super) fn let_go(&mut self) {
         self.running.retain_mut(|one| matches!(one.process.ended(), Ok(None)));
     }
 
-    /// Checks which have ended. Fails if one failed or exceeded its timeout.
+    /// Removes the measurements that have ended. Fails if one failed or exceeded its timeout.
     pub(super) fn look(&mut self, now: Duration) -> Result<(), Error> {
         let mut running = Vec::new();
         for mut one in self.running.drain(..) {
@@ -74,7 +66,6 @@ impl Measuring {
         Ok(())
     }
 
-    /// When each of those that have ended began and ended.
     pub(super) fn into_ran(self) -> HashMap<PathBuf, [Duration; 2]> {
         self.ran
     }

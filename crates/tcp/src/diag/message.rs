@@ -1,4 +1,5 @@
-//! The messages of sock_diag: a request, and the answer with its attributes. Pure; what comes in is read as a stranger's.
+//! The messages of sock_diag: a request, and the reply with its attributes. Pure; replies are treated as
+//! untrusted input.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -8,8 +9,8 @@ use crate::{
     netlink::{Attributes, array, attributes},
 };
 
-/// `struct inet_diag_req_v2` for all sockets of a family, or for one, and the protocol as an attribute too, as that of
-/// MPTCP does not fit its byte. It asks for everything that is told of a socket.
+/// `struct inet_diag_req_v2` for all sockets of a family, or for one socket, with all attributes. The
+/// protocol is also an attribute, because that of MPTCP exceeds the byte in the structure.
 pub(crate) fn request(family: u8, protocol: u32, states: States, id: Option<&[u8; 48]>) -> Vec<u8> {
     let mut header = [0; 56];
     header[0] = family;
@@ -56,11 +57,10 @@ pub(crate) fn socket(message: &[u8]) -> Option<Socket> {
     Some(socket)
 }
 
-/// One end in a `struct inet_diag_sockid`: a port and an address.
 fn end(key: &Key, port: usize, address: usize) -> Option<SocketAddr> {
     let ip = match key.family {
         AF_INET => IpAddr::V4(Ipv4Addr::from(array::<4>(&key.id, address)?)),
-        // A socket for both versions has IPv4 addresses in IPv6 clothes.
+        // A dual-stack socket has IPv4-mapped IPv6 addresses.
         AF_INET6 => Ipv6Addr::from(array::<16>(&key.id, address)?).to_canonical(),
         _ => return None,
     };
@@ -71,7 +71,7 @@ fn end(key: &Key, port: usize, address: usize) -> Option<SocketAddr> {
 pub(super) fn key(local: SocketAddr, remote: SocketAddr) -> Key {
     let mut id = [0; 48];
     let family = match (local.ip().to_canonical(), remote.ip().to_canonical()) {
-        // The kernel finds a connection over IPv4 by its IPv4 addresses, whichever socket it has.
+        // The kernel finds a connection over IPv4 by its IPv4 addresses, even on a dual-stack socket.
         (IpAddr::V4(local), IpAddr::V4(remote)) => {
             id[4..8].copy_from_slice(&local.octets());
             id[20..24].copy_from_slice(&remote.octets());
@@ -111,14 +111,13 @@ pub(super) fn memory(value: &[u8]) -> Option<Memory> {
     })
 }
 
-/// The token of the connection in what a subflow tells (`INET_DIAG_ULP_INFO`); none for other protocols on top of TCP.
+/// The token of the connection in a subflow's `INET_DIAG_ULP_INFO`; `None` for other protocols on top of TCP.
 fn token(upper: &[u8]) -> Option<u32> {
     let find = |bytes, wanted| attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value);
     let inner = find(upper, INET_ULP_INFO_MPTCP)?;
     find(inner, SUBFLOW_TOKEN_LOCAL).and_then(|value| array(value, 0)).map(u32::from_ne_bytes)
 }
 
-/// A name that ends with a zero.
 fn name(value: &[u8]) -> Option<String> {
     let text = value.split(|byte| *byte == 0).next()?;
     String::from_utf8(text.to_vec()).ok().filter(|name| !name.is_empty())
@@ -162,7 +161,7 @@ const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_BBRINFO: u16 = 16;
 pub(crate) const INET_DIAG_ULP_INFO: u16 = 19;
 const INET_ULP_INFO_MPTCP: u16 = 3;
-/// Whichever of the three a congestion control has comes for `VEGASINFO`.
+/// `VEGASINFO` requests the information of any of the three congestion controls.
 const EVERYTHING: u8 = 1 << (INET_DIAG_INFO - 1)
     | 1 << (INET_DIAG_VEGASINFO - 1)
     | 1 << (INET_DIAG_CONG - 1)

@@ -1,7 +1,8 @@
-//! MPTCP connections above TCP sockets: what a subflow tells of the connection that it belongs to, and that connection.
+//! MPTCP connections above TCP sockets: the token of a subflow's connection, and the state of that
+//! connection.
 //!
-//! A subflow's own queues do not tell how fast its connection is: what comes goes on into the connection's queue, and the
-//! window that is advertised is the connection's.
+//! The queues of a subflow do not show the speed of its connection: received data moves to the connection's
+//! queue, and the advertised window is the connection's.
 
 use super::message::{
     AF_INET, DIAG_HEADER, INET_DIAG_INFO, INET_DIAG_SKMEMINFO, memory, request as request_for,
@@ -9,18 +10,19 @@ use super::message::{
 use super::{Memory, States};
 use crate::netlink::{array, attributes};
 
-/// An MPTCP connection, as far as it holds up its subflows.
+/// The state of an MPTCP connection that can limit its subflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Multipath {
-    /// Its memory: what was received and not read (`rmem_alloc`, metadata included), and the most that may be (`rcvbuf`).
+    /// Its memory: data received and not read (`rmem_alloc`, including metadata), and the limit (`rcvbuf`).
     pub memory: Memory,
-    /// Bytes that its program has written and the peer has not acknowledged for the connection, sent or not.
+    /// Bytes that its program has written and the peer has not acknowledged on the connection level, sent or
+    /// not.
     pub pending: u64,
 }
 
 impl Multipath {
-    /// The connection in an answer of sock_diag: a `struct inet_diag_msg` and the attributes after it, of which `struct
-    /// mptcp_info` is one. None if either is cut off.
+    /// Decodes a reply of sock_diag: a `struct inet_diag_msg` and the attributes after it, with a
+    /// `struct mptcp_info`. `None` if either is truncated.
     pub fn decode(message: &[u8]) -> Option<Self> {
         let find = |wanted| {
             let mut all = attributes(message.get(DIAG_HEADER..)?);
@@ -35,14 +37,14 @@ impl Multipath {
     }
 }
 
-/// A request for the connection with this token: the kernel takes it where a cookie would be.
+/// A request for the connection with this token, which is passed in the field of the cookie.
 pub(super) fn request(token: u32) -> Vec<u8> {
     let mut id = [0; 48];
     id[COOKIE..COOKIE + 4].copy_from_slice(&token.to_ne_bytes());
     request_for(AF_INET, IPPROTO_MPTCP, States::ALL, Some(&id))
 }
 
-/// Of `idiag_cookie` in `struct inet_diag_sockid`.
+/// Offset of `idiag_cookie` in `struct inet_diag_sockid`.
 const COOKIE: usize = 40;
 // linux/mptcp.h: offsets of mptcpi_write_seq and mptcpi_snd_una.
 const WRITE_SEQ: usize = 16;

@@ -1,8 +1,10 @@
-//! Messages as five kernels sent them, read as `ss` read them at that moment, and their ruins.
+//! Captured messages of five kernels compared with the output of `ss` at the same moment, and truncated
+//! messages.
 //!
-//! The near end of a connection sent 2 000 000 bytes and the far end read them; then the far end sent and the near end did
-//! not read. Linux 5.10, 6.1, 6.12 and 7.3 are Debian's, with 10 ms of netem each way on loopback; on 6.18 loopback alone.
-//! `ss` is that of iproute2 7.3.0. Between the message and ss's own question nothing moved but clocks.
+//! The near end of a connection sent 2 000 000 bytes and the far end read them; then the far end sent and the
+//! near end did not read. Linux 5.10, 6.1, 6.12 and 7.3 are Debian's, with 10 ms of netem each way on
+//! loopback; on 6.18 loopback only. `ss` is that of iproute2 7.3.0. Only time-dependent values changed
+//! between the message and the query of ss.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -14,7 +16,7 @@ use super::{
 };
 use crate::{info::Options, netlink::attributes};
 
-/// A kernel, the bytes of its `tcp_info`, how many messages were captured, and these.
+/// A kernel, the size of its `tcp_info`, the number of captured messages, and the messages.
 const CAPTURED: [(&str, usize, usize, &str); 5] = [
     ("5.10", 232, 7, include_str!("captured/5.10.txt")),
     ("6.1", 232, 7, include_str!("captured/6.1.txt")),
@@ -23,7 +25,7 @@ const CAPTURED: [(&str, usize, usize, &str); 5] = [
     ("7.3", 280, 7, include_str!("captured/7.3.txt")),
 ];
 
-/// One socket: whose end, the message of the kernel, and the line of ss.
+/// One socket: the end of the connection, the message of the kernel, and the line of ss.
 struct Sight {
     end: &'static str,
     message: Vec<u8>,
@@ -66,7 +68,7 @@ fn what_the_programs_did_is_told() {
             let (info, memory) = (seen.info.unwrap(), seen.memory.unwrap());
             let case = format!("{kernel} {end}");
             if end.ends_with("near") {
-                // The opening of a connection takes a number of the sequence too.
+                // The SYN also consumes a sequence number.
                 assert_eq!((info.bytes_acked, info.bytes_sent), (2_000_001, Some(2_000_000)), "{case}");
                 assert_eq!(u64::from(seen.receive_queue), info.bytes_received, "{case}: nothing was read");
             } else {
@@ -76,7 +78,7 @@ fn what_the_programs_did_is_told() {
                 assert_eq!((info.notsent_bytes, info.snd_wnd), (seen.send_queue, Some(0)), "{case}");
                 assert!(info.rwnd_limited_us <= info.busy_time_us, "{case}");
             }
-            // Metadata of the kernel's is in the memory, and not in the queue.
+            // The memory includes the kernel's metadata, which the queue does not.
             assert!(memory.rmem_alloc >= seen.receive_queue, "{case}");
             assert_eq!(
                 (info.rcv_wnd.is_some(), info.received_ce.is_some()),
@@ -98,13 +100,13 @@ fn a_congestion_control_tells_of_itself() {
             assert_eq!(seen.congestion.as_deref(), Some(name), "{kernel} {end}");
             let fits = match (name, seen.model) {
                 ("cubic", None) => true,
-                // Netem adds 20 ms, and TCP has measured the same least round trip.
+                // Netem adds 20 ms, and TCP has measured the same minimum round trip.
                 ("bbr", Some(Model::Bbr { min_rtt_us, .. })) => min_rtt_us == info.min_rtt_us,
-                // The least since it began is no more than the least since its latest decision.
+                // The minimum since it began does not exceed the minimum since its latest decision.
                 ("vegas", Some(Model::Vegas { is_enabled, rtt_us, min_rtt_us, .. })) => {
                     is_enabled && (20_000..=min_rtt_us).contains(&rtt_us)
                 }
-                // It begins with a share of 1, and takes off 1/16 in every round trip without a mark.
+                // It begins with a share of 1, and subtracts 1/16 in every round trip without a mark.
                 ("dctcp", Some(Model::Dctcp { is_enabled, is_marked, alpha, marked_bytes, .. })) => {
                     is_enabled && !is_marked && alpha < 1024 && marked_bytes == 0
                 }
@@ -142,7 +144,7 @@ fn a_message_that_is_cut_off_is_no_other() {
         for cut in 0..message.len() {
             let left = socket(&message[..cut]);
             assert_eq!(left.is_some(), cut >= DIAG_HEADER);
-            // What is left has no attribute that the whole has not.
+            // A truncated message has only attributes of the complete message.
             let Some(left) = left else { continue };
             assert!(left.info.is_none() || left.info == whole.info);
             assert!(left.memory.is_none() || left.memory == whole.memory);
@@ -167,14 +169,14 @@ proptest! {
     }
 }
 
-/// Where the `tcp_info` of a message begins, and its bytes.
+/// Offset and bytes of the `tcp_info` of a message.
 fn info_of(message: &[u8]) -> (usize, &[u8]) {
     let (_, info) = attributes(&message[DIAG_HEADER..]).find(|(kind, _)| *kind == INET_DIAG_INFO).unwrap();
     (info.as_ptr().addr() - message.as_ptr().addr(), info)
 }
 
-/// What ss says of a socket. Times since something and times in all have passed on; `send` is ss's own division; `ecnseen` is
-/// a bit that [`Options`] has no name for.
+/// The values that ss prints for a socket, without those that change with time; `send` is computed by ss
+/// itself; `ecnseen` is a bit without a name in [`Options`].
 fn theirs(line: &str) -> BTreeSet<String> {
     const MOVED_ON: [&str; 8] = [
         "timer:",
@@ -197,7 +199,6 @@ fn theirs(line: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A socket in the words of ss.
 fn ours(socket: &Socket) -> BTreeSet<String> {
     let info = socket.info.as_ref().unwrap();
     let mut line = format!(
@@ -218,7 +219,7 @@ fn ours(socket: &Socket) -> BTreeSet<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A socket for both versions of IP is shown in its clothes.
+/// The address of a dual-stack socket is printed as IPv4-mapped.
 fn end(socket: &Socket, address: SocketAddr) -> String {
     if socket.key.family == 2 {
         address.to_string()
@@ -249,7 +250,7 @@ fn model(line: &mut String, model: Option<Model>) {
             let mark = u8::from(is_marked);
             write!(line, " dctcp:(ce_state:{mark},alpha:{alpha},ab_ecn:{marked_bytes},ab_tot:{total_bytes})")
         }
-        // Not shown.
+        // Not printed.
         Some(Model::Vegas { .. }) | None => Ok(()),
     }
     .unwrap();
@@ -272,7 +273,7 @@ fn numbers(line: &mut String, info: &Info) {
         line.push_str(" app_limited");
     }
     let bits = |rate: u64| format!("{}bps", rate * 8);
-    // What is 0, or as it began, is not shown.
+    // Values that are 0 or initial are not printed.
     let shown = [
         ("backoff", u64::from(info.backoff), 0),
         ("mss", info.snd_mss.into(), 0),
@@ -329,7 +330,7 @@ fn ms(us: u32) -> String {
     six_digits(f64::from(us) / 1e3)
 }
 
-/// As C's `%g` writes a number from 0.0001 to a million.
+/// Formats a number from 0.0001 to a million like C's `%g`.
 fn six_digits(number: f64) -> String {
     let whole = number.log10().floor().max(0.0);
     let scale = 10_f64.powf(5.0 - whole);

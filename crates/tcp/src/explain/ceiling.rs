@@ -1,5 +1,5 @@
-//! Several limits at once: how fast each of them would let a sender be by itself. Where two are close together, a change of
-//! one leaves the other.
+//! Several simultaneous limits: the rate that each of them would permit alone. If two are close together,
+//! removing one leaves the other.
 
 use super::{
     Case, Finding, Limit, Shares,
@@ -13,17 +13,15 @@ use super::{
     text,
 };
 
-/// What one limit lets through.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Ceiling {
     limit: Limit,
-    /// Bits a second.
     rate: f64,
 }
 
 impl Case<'_> {
-    /// The other limits of which a sender is as close to be held as of the first, each as a finding of its own; the first is
-    /// told that it is not alone.
+    /// Further limits that are close to the first one, each as a separate finding. The first finding is
+    /// annotated with them.
     pub(super) fn beside_limit(
         &self,
         limit: Limit,
@@ -53,13 +51,13 @@ impl Case<'_> {
                     Limit::SendBuffer => send_buffer::finding(self, shares.send_buffer),
                     _ => pacing::finding(self),
                 };
-                let sentence = format!("{}; by itself it allows {}", found.sentence, text::rate(each.rate));
+                let sentence = format!("{}; alone it allows {}", found.sentence, text::rate(each.rate));
                 Finding { sentence, ..found }
             })
             .collect()
     }
 
-    /// What each limit that was met lets through. A buffer that was never used up may be larger than what was seen of it, or
+    /// The rate of each limit that was reached. A buffer that was never full may be larger than observed, or
     /// grow.
     fn ceilings(&self, weights: &Shares) -> Vec<Ceiling> {
         let figures = &self.figures;
@@ -69,7 +67,8 @@ impl Case<'_> {
                 all.push(Ceiling { limit, rate: f64::from(bytes) * 8.0 / rtt });
             }
         };
-        // One that the kernel lets grow is twice of what is used, at least: if it is constant and close, it does not grow.
+        // A window that the kernel can enlarge is at least twice the used part. If it is constant and close
+        // to that, it does not grow.
         let is_met = weights.receiver_window >= MET || figures.has_constant_window();
         if is_met && !receiver_application::is_slow(figures) {
             add(Limit::ReceiverWindow, median(figures.infos().filter_map(|(_, info)| info.snd_wnd)));
@@ -88,11 +87,13 @@ fn name(limit: Limit) -> &'static str {
     match limit {
         Limit::ReceiverWindow => "the receiver's window",
         Limit::SendBuffer => "the send buffer",
-        _ => "the rate that was asked for",
+        _ => "the program's pacing rate",
     }
 }
 
-/// A limit was met if it held the sender for this share of the time; in a second, that is five of the kernel's ticks of 4 ms.
+/// A limit was reached if it held the sender for this share of the time. In a second that is five of the
+/// kernel's ticks of 4 ms.
 const MET: f64 = 0.02;
-/// A second limit this close makes a change of the first one not worth while: less than a quarter would be won.
+/// A second limit within this factor makes removing the first one useless: less than a quarter would be
+/// gained.
 const CLOSE: f64 = 1.25;

@@ -1,16 +1,15 @@
-//! Figures in words that several limits give as evidence, and the advice that several have.
+//! Phrases with figures that several limits use as evidence, and shared advice.
 
 use super::{Case, limit::path, text};
 
 impl Case<'_> {
-    /// For how long something held the connection.
     pub(super) fn held_by(&self, what: &str, share: f64) -> String {
         let is_counted = what != PROGRAM && self.figures.now.busy_time_us.is_some();
         let counted = if is_counted && !self.figures.is_subflow() { ", as the kernel counts" } else { "" };
         format!("held by {what} for {} of {}{counted}", text::share(share), text::time(self.figures.seconds))
     }
 
-    /// The most that a window lets through (window / round trip), and what the next power of ten would take.
+    /// The rate that a window permits (window / round trip), and the window for the next power of ten.
     pub(super) fn ceiling(&self, window: u32, rtt: f64) -> String {
         let ceiling = f64::from(window) * 8.0 / rtt;
         let wanted = 10_f64.powf(ceiling.log10().ceil());
@@ -25,7 +24,6 @@ impl Case<'_> {
         )
     }
 
-    /// Its congestion control, by the name that the kernel gives it.
     pub(super) fn control(&self) -> &str {
         self.figures.socket.congestion.as_deref().unwrap_or("congestion control")
     }
@@ -56,7 +54,6 @@ impl Case<'_> {
         )
     }
 
-    /// How often packets wait on the path.
     pub(super) fn waiting(&self) -> String {
         format!(
             "packets waited on the path at {} of {} looks",
@@ -65,7 +62,7 @@ impl Case<'_> {
         )
     }
 
-    /// How to get a congestion control that does not take every loss for a full path.
+    /// Advice to use a congestion control that does not treat every loss as congestion.
     pub(super) fn use_bbr(&self) -> String {
         let known = self.around.settings.tcp_available_congestion_control.as_ref();
         let is_there = known.is_none_or(|all| all.iter().any(|each| each == "bbr"));
@@ -73,7 +70,6 @@ impl Case<'_> {
         format!("{load}sysctl -w net.ipv4.tcp_congestion_control=bbr, then connect again")
     }
 
-    /// How often it asked to connect.
     pub(super) fn requests(&self) -> String {
         let now = self.figures.now;
         format!(
@@ -83,23 +79,20 @@ impl Case<'_> {
         )
     }
 
-    /// Whether the host answers others.
     pub(super) fn neighbours(&self) -> String {
         let host = self.figures.socket.remote.ip();
         match self.surroundings.answered_beside(&self.figures) {
-            0 => format!("nothing came from {host} on another connection of this host, either"),
-            1 => format!("another connection to {host} is answered"),
-            several => format!("{several} other connections to {host} are answered"),
+            0 => format!("no packet from {host} was received on another connection of this host, either"),
+            1 => format!("another connection to {host} receives responses"),
+            several => format!("{several} other connections to {host} receive responses"),
         }
     }
 
-    /// When something came from the peer last.
     pub(super) fn last_answer(&self) -> String {
         let ago = text::time(f64::from(self.figures.now.last_ack_recv_ms) / 1e3);
-        format!("the last packet came {ago} ago")
+        format!("the last packet was received {ago} ago")
     }
 
-    /// No byte was acknowledged, ever.
     pub(super) fn untouched(&self) -> String {
         let figures = &self.figures;
         format!(
@@ -110,5 +103,5 @@ impl Case<'_> {
     }
 }
 
-/// What the kernel does not count.
+/// A limit that the kernel does not count.
 pub(super) const PROGRAM: &str = "its program";

@@ -1,7 +1,8 @@
-//! What a sender's time went to.
+//! Divides a sender's time by the limiting factor.
 //!
-//! The kernel counts the time with data to send, and of that the time held by the peer's window and by the send buffer.
-//! It does not divide the rest, nor see a send buffer that is full while some of it waits for its turn; the looks do.
+//! The kernel counts the time with data to send, and the parts of it that were limited by the peer's window
+//! and by the send buffer. It does not divide the rest, and does not detect a full send buffer of which some
+//! data is still unsent. The samples cover both.
 
 use super::{
     Case, Figures, Look, Shares,
@@ -9,12 +10,12 @@ use super::{
 };
 use crate::{Info, diag::Multipath};
 
-/// A sender's time, twice.
+/// Two divisions of a sender's time.
 pub(super) struct Division {
-    /// What its time went to: the kernel's times where it tells them, and only the rest divided by the looks.
+    /// The kernel's times if available, with only the rest divided by the samples.
     pub shares: Shares,
-    /// What limited it for how much of that time. More than the kernel counts: a buffer that is full while a little of it
-    /// waits, and a window that BBR has taken the rate of.
+    /// The weight of each limit. Differs from the kernel's times for a full buffer with a little unsent data,
+    /// and for a window from which BBR derived its rate.
     pub weights: Shares,
 }
 
@@ -27,12 +28,12 @@ impl Case<'_> {
         let [mut shares, mut weights] = times
             .map_or_else(|| [tally.alone(); 2], |times| [tally.between(&times), tally.within(&times)])
             .map(Shares::normalised);
-        // A buffer that grows does so after the congestion window.
+        // A growing buffer follows the congestion window.
         if send_buffer::grows(self) {
             weights.congestion_window += std::mem::take(&mut weights.send_buffer);
         }
-        // BBR sends as fast as data ever arrived. That was as fast as the window let it, if it meets the window when it tries
-        // to send faster, and as fast as the program wrote, if all was sent at many looks.
+        // BBR sends at the highest measured delivery rate. That rate was limited by the window if BBR reaches
+        // the window when it probes for bandwidth, and by the program if all data was sent in many samples.
         if figures.has_model()
             && weights.receiver_window >= MET
             && (slow_reader || receiver_window::is_used(figures))
@@ -49,36 +50,32 @@ impl Case<'_> {
         Division { shares, weights }
     }
 
-    /// Whether BBR meets the window when it tries to send faster, and it is not known whether that is what its rate comes from.
+    /// Whether BBR reaches the window when it probes for bandwidth, so that its rate may come from the
+    /// window.
     pub(super) fn meets_window(&self, weights: Shares) -> bool {
         self.figures.has_model() && weights.receiver_window + weights.receiver_application >= MET
     }
 }
 
-/// What holds a sender at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
-    /// Its program has nothing to send, and all was acknowledged.
     Idle,
-    /// Its program has nothing to send.
     Application,
-    /// Its buffer is full, and nearly all of it is under way.
+    /// Its buffer is full, and nearly all of it is in flight.
     SendBuffer,
-    /// The peer's window.
     ReceiverWindow,
-    /// The rate that its program asked for.
+    /// The rate that its program set.
     Pacing,
     /// Nagle's algorithm: a small segment waits for the acknowledgement of another.
     Nagle,
-    /// Congestion control.
     CongestionWindow,
 }
 
-/// At how many looks what held the sender.
+/// Number of samples for each limiting factor.
 struct Tally {
-    /// All was acknowledged.
+    /// All data was acknowledged.
     idle: f64,
-    /// All was sent, and not all acknowledged.
+    /// All data was sent, and not all acknowledged.
     trickling: f64,
     buffer: f64,
     window: f64,
@@ -106,13 +103,12 @@ impl Tally {
         }
     }
 
-    /// Whether nothing waited to be sent at a fifth of the looks or more. Behind a full path that is seldom.
+    /// Whether there was no unsent data in at least a fifth of the samples. On a full path that is rare.
     fn is_often_drained(&self) -> bool {
         let drained = self.idle + self.trickling;
         drained * 4.0 >= self.buffer + self.window + self.pacing + self.nagle + self.congestion
     }
 
-    /// What the looks say by themselves.
     fn alone(&self) -> Shares {
         Shares {
             sender_application: self.idle + self.trickling,
@@ -125,7 +121,7 @@ impl Tally {
         }
     }
 
-    /// What limits, by the kernel's times and by what the looks say of the time that it does not divide.
+    /// The weights: the kernel's times, and the samples for the time that the kernel does not divide.
     fn within(&self, times: &Times) -> Shares {
         let sum = self.trickling + self.buffer + self.pacing + self.nagle + self.congestion;
         let part = |looks: f64| if sum > 0.0 { times.rest * looks / sum } else { 0.0 };
@@ -141,7 +137,8 @@ impl Tally {
         }
     }
 
-    /// The same, and the send buffer's is the kernel's time alone: for the rest of it, data was under way.
+    /// As [`Self::within`], but with only the kernel's time for the send buffer: for the rest of its time,
+    /// data was in flight.
     fn between(&self, times: &Times) -> Shares {
         let within = self.within(times);
         let under_way = within.send_buffer - times.buffer;
@@ -153,7 +150,6 @@ impl Tally {
     }
 }
 
-/// Shares of the time that the kernel counted.
 struct Times {
     idle: f64,
     window: f64,
@@ -162,12 +158,12 @@ struct Times {
 }
 
 impl Times {
-    /// None before Linux 4.10, which does not count them.
+    /// `None` before Linux 4.10, which does not count them.
     fn of(figures: &Figures<'_>) -> Option<Self> {
         let share = |time: fn(&Info) -> Option<u64>| {
             Some(figures.grown_us(time)? as f64 / 1e6 / figures.seconds.max(f64::MIN_POSITIVE))
         };
-        // The kernel counts in ticks, so that a sum may be a little more than all the time.
+        // The kernel counts in ticks, so a sum may slightly exceed the whole time.
         let busy = share(|info| info.busy_time_us)?.min(1.0);
         let window = share(|info| info.rwnd_limited_us)?.min(busy);
         let buffer = share(|info| info.sndbuf_limited_us)?.min(busy - window);
@@ -175,7 +171,6 @@ impl Times {
     }
 }
 
-/// What holds a sender at this moment.
 fn held(look: &Look, info: &Info) -> Held {
     let socket = &look.socket;
     if let Some(connection) = &look.multipath
@@ -198,7 +193,7 @@ fn held(look: &Look, info: &Info) -> Held {
     if receiver_window::is_closed(socket, info) {
         return Held::ReceiverWindow;
     }
-    // What a program writes after a pause is paced, and waits for that for a moment.
+    // Data written after a pause is paced, and therefore waits briefly.
     match waits && !info.delivery_rate_app_limited {
         false if nagle::holds(look, info) => Held::Nagle,
         false => Held::Application,
@@ -207,8 +202,8 @@ fn held(look: &Look, info: &Info) -> Held {
     }
 }
 
-/// What holds a subflow that has nothing to send: the window is its connection's, and what that does not let out is not given
-/// to any subflow.
+/// The factor that limits a subflow without unsent data: the window is its connection's, and data beyond the
+/// window is not assigned to any subflow.
 fn held_above(connection: &Multipath, info: &Info) -> Held {
     match connection.pending {
         0 => Held::Idle,
@@ -221,7 +216,7 @@ fn held_above(connection: &Multipath, info: &Info) -> Held {
     }
 }
 
-/// Congestion control's state from which on it repairs a loss.
+/// The first state of congestion control in which it repairs a loss.
 const RECOVERY: u8 = 3;
-/// BBR tries to send faster in one of eight round trips.
+/// BBR probes for bandwidth in one of eight round trips.
 const MET: f64 = 0.05;

@@ -1,25 +1,25 @@
-//! What can be found of a connection.
+//! The kinds of findings about a connection.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What can be found.
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// This end's receive buffer was fixed by its program (`SO_RCVBUF`).
+    /// This end's program has set a fixed receive buffer (`SO_RCVBUF`).
     FixedReceiveBuffer,
-    /// This end's receive buffer has grown to the end of `tcp_rmem`.
+    /// This end's receive buffer has reached the maximum of `tcp_rmem`.
     ReceiveBufferMaximum,
-    /// This end's receive buffers do not grow (`tcp_moderate_rcvbuf`).
+    /// Autotuning of this end's receive buffers is off (`tcp_moderate_rcvbuf`).
     ReceiveBufferDoesNotGrow,
     /// This end's receive buffer is still growing.
     ReceiveBufferGrows,
-    /// A setting is lower than the kernel's own choice, and that is what limits.
+    /// A setting below the kernel's default is the limit.
     SettingBelowDefault,
     /// A setting that this kernel ignores.
     SettingIgnored,
-    /// Windows end at 64 KiB, as scaling was not agreed on.
+    /// Windows are limited to 64 KiB, because window scaling was not negotiated.
     WindowScalingOff,
     /// The peer's window is small for the distance.
     SmallWindow,
@@ -29,46 +29,46 @@ pub enum Kind {
     ReadsSlowly,
     /// This end's program has nothing to send.
     SenderIdle,
-    /// The send buffer was fixed by its program (`SO_SNDBUF`).
+    /// The program has set a fixed send buffer (`SO_SNDBUF`).
     FixedSendBuffer,
-    /// The send buffer has grown to the end of `tcp_wmem`.
+    /// The send buffer has reached the maximum of `tcp_wmem`.
     SendBufferMaximum,
-    /// Data waits unsent in this end.
+    /// Unsent data waits in this host.
     UnsentData,
-    /// The program asked for a rate.
+    /// The program has set a pacing rate.
     Paced,
     /// Small segments wait for acknowledgements, which the peer delays.
     Nagle,
     /// Packets are lost.
     Loss,
-    /// Nothing is answered any more, or has been yet.
+    /// The peer does not respond.
     NoAnswer,
-    /// The request to connect is under way.
+    /// The connection is being opened.
     Connecting,
     /// The peer has closed, and this end's program has not.
     CloseWait,
     /// This end's program has not accepted the connection yet.
     NotAccepted,
-    /// This end's program does not accept as fast as others connect.
+    /// This end's program accepts connections more slowly than they arrive.
     ListenQueueFull,
-    /// The peer's program does not accept as fast as others connect.
+    /// The peer's program accepts connections more slowly than they arrive.
     PeerDoesNotAccept,
-    /// Packets overtake each other and are taken for lost.
+    /// Packets are reordered and taken for lost.
     Reordering,
-    /// The connection is still starting.
+    /// The connection is still in slow start.
     SlowStart,
-    /// The congestion window is given up when nothing is sent for a while.
+    /// The congestion window is reset after an idle time.
     RestartAfterIdle,
     /// The congestion window grows slowly, without loss.
     SlowGrowth,
-    /// The path carries no more.
+    /// The capacity of the path is the limit.
     PathRate,
-    /// The path carries no more, or the peer's program reads no faster.
+    /// The capacity of the path or the read rate of the peer's program is the limit.
     PathOrReader,
-    /// Nothing here limits it.
+    /// Nothing at this end is the limit.
     OtherEnd,
-    /// Many of the source ports to a destination are taken.
+    /// Many of the source ports to a destination are in use.
     SourcePorts,
-    /// No byte moved.
+    /// No data was transferred.
     Idle,
 }

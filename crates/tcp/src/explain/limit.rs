@@ -1,6 +1,6 @@
-//! What can limit a connection, a file each: by what it is recognised, what is said of it, and what would help.
+//! The possible limits of a connection, with a file for each: its detection, its sentence, and its advice.
 //!
-//! Whose turn it is to be the limit is decided by `sender`, `receiver`, `network` and `state`; they ask these files.
+//! `sender`, `receiver`, `network` and `state` use these files to select the limit.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,42 +23,42 @@ pub(super) mod send_buffer;
 pub(super) mod sender_application;
 pub(super) mod source_ports;
 
-/// What limits a connection.
+/// The limiting factor of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// The window that the receiver advertises, small because its buffer is. At the sender: or because its program reads slowly
-    /// and evenly, which looks the same from there.
+    /// The window that the receiver advertises, which is small because its buffer is small. At the sender
+    /// this also covers a program that reads slowly and evenly, because that is indistinguishable there.
     ReceiverWindow,
-    /// The receiving program reads more slowly than the network brings.
+    /// The receiving program reads more slowly than data arrives.
     ReceiverApplication,
     /// The sending program has nothing to send.
     SenderApplication,
-    /// What the sending kernel takes from its program at once.
+    /// The size of the sending kernel's send buffer.
     SendBuffer,
-    /// The congestion window, still growing after it was set without loss.
+    /// The congestion window, which still grows after it was set without loss.
     CongestionWindow,
-    /// A rate that the sending program asked for (`SO_MAX_PACING_RATE`).
+    /// A pacing rate that the sending program set (`SO_MAX_PACING_RATE`).
     Pacing,
-    /// Small segments that wait for the acknowledgement of those before them (Nagle's algorithm).
+    /// Small segments that wait for the acknowledgement of earlier ones (Nagle's algorithm).
     Nagle,
-    /// Packets that were lost, or no answer at all.
+    /// Lost packets, or a peer that does not respond.
     Loss,
-    /// Packets that came in another order and were taken for lost.
+    /// Reordered packets that were taken for lost.
     Reordering,
-    /// The start: the window has not had the round trips to grow.
+    /// The start: the window has not had enough round trips to grow.
     InitialWindow,
-    /// The path: it carries no more.
+    /// The capacity of the path.
     Path,
-    /// Something that the other end knows: this one only receives, and nothing here holds it up; or it sends, and a full path
-    /// and a program that reads evenly look the same.
+    /// A factor at the other end: this end only receives, and nothing here limits it; or it sends, and a full
+    /// path and an evenly reading program are indistinguishable.
     OtherEnd,
     /// A program that listens and does not accept.
     AcceptQueue,
-    /// Nothing: the peer has closed, and the program at this end has not.
+    /// None: the peer has closed, and the program at this end has not.
     PeerClosed,
-    /// The range of source ports, to one destination.
+    /// The range of source ports for one destination.
     SourcePorts,
-    /// Nothing: no byte was to be moved.
+    /// None: there was no data to transfer.
     Idle,
 }

@@ -1,4 +1,4 @@
-//! Programs that listen and do not accept: their queue is full, and the kernel drops requests to connect.
+//! Programs that listen and do not accept: their queue is full, and the kernel drops connection requests.
 
 use std::net::SocketAddr;
 
@@ -8,35 +8,36 @@ use crate::{
     diag::{Key, Socket, State},
 };
 
-/// A socket that waits for connections.
+/// A listening socket.
 #[derive(Debug, Clone)]
 pub struct Listener {
-    /// By what the kernel finds it again.
+    /// The key for finding it again.
     pub key: Key,
-    /// Where it listens.
+    /// The listening address.
     pub local: SocketAddr,
-    /// By this number its process is found.
+    /// The inode, by which its process is found.
     pub inode: u64,
     /// The user who opened it.
     pub uid: u32,
-    /// Whether it was asked for.
+    /// Whether the filter selects it.
     pub is_asked_for: bool,
     /// Its queue at the beginning.
     pub before: Queue,
-    /// The same at the end; none if it has closed.
+    /// Its queue at the end; `None` if it has closed.
     pub after: Option<Queue>,
-    /// The process that has it open; none if we may not see it.
+    /// The process that has it open; `None` if it is inaccessible.
     pub process: Option<Process>,
 }
 
 /// Connections that wait to be accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// How many wait.
+    /// Number of waiting connections.
     pub waiting: u32,
-    /// How many may: what `listen()` asked for, at most `net.core.somaxconn`. The kernel lets one more in.
+    /// The limit: the backlog of `listen()`, at most `net.core.somaxconn`. The kernel admits one more
+    /// connection.
     pub most: u32,
-    /// Packets that were dropped, in all. Absent before Linux 4.8.
+    /// Total of dropped packets. Absent before Linux 4.8.
     pub drops: Option<u32>,
 }
 
@@ -46,7 +47,7 @@ impl Queue {
         Self { waiting: socket.receive_queue, most: socket.send_queue, drops }
     }
 
-    /// Whether no further connection gets in (`sk_acceptq_is_full()`).
+    /// Whether further connections are dropped (`sk_acceptq_is_full()`).
     pub fn is_full(&self) -> bool {
         self.waiting > self.most
     }
@@ -66,7 +67,8 @@ impl Listener {
         }
     }
 
-    /// Whether its queue was full, at the beginning and at the end; or at one of them, and connections were dropped between.
+    /// Whether its queue was full at the beginning and at the end; or at one of them, with dropped
+    /// connections in between.
     pub(super) fn is_full(&self) -> bool {
         let Some(after) = self.after else { return false };
         match [self.before.is_full(), after.is_full()] {
@@ -76,12 +78,10 @@ impl Listener {
         }
     }
 
-    /// Packets dropped while it was looked at.
     pub(super) fn dropped(&self) -> Option<u32> {
         Some(self.after?.drops?.wrapping_sub(self.before.drops?))
     }
 
-    /// Its process at the beginning of a sentence.
     pub(super) fn subject(&self) -> String {
         match &self.process {
             Some(Process { pid, name, .. }) => format!("{name} (process {pid})"),
@@ -89,13 +89,11 @@ impl Listener {
         }
     }
 
-    /// Whether a listener at `local` takes connections to an address.
     pub(super) fn takes(local: SocketAddr, address: SocketAddr) -> bool {
         local.port() == address.port() && (local.ip().is_unspecified() || local.ip() == address.ip())
     }
 }
 
-/// Those of which the queue is full.
 pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanation> + use<'_> {
     let full = observation.listeners.iter().filter(|each| each.is_asked_for && each.is_full());
     full.filter_map(|each| Some((each, accept_queue::of_listener(each, each.after?)))).map(

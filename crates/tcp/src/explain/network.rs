@@ -1,4 +1,4 @@
-//! What a congestion window stands for: loss, reordering, a start, or a path that carries no more.
+//! Interprets a limiting congestion window: loss, reordering, start, or capacity of the path.
 
 use super::{
     Case, Figures, Finding, Limit, Shares,
@@ -6,7 +6,7 @@ use super::{
 };
 
 impl Case<'_> {
-    /// Why congestion control lets no more out, given what the time went to.
+    /// The cause of the limiting congestion window, given the division of the time.
     pub(super) fn network(&self, weights: Shares) -> (Limit, Finding) {
         let figures = &self.figures;
         let is_hurt = loss::hurts(figures);
@@ -15,7 +15,7 @@ impl Case<'_> {
             return (Limit::Reordering, reordering::finding(self));
         }
         let has_queue = path::has_queue(figures);
-        // Where the path is full, packets wait in its queue before they are lost.
+        // On a full path, packets wait in its queue before they are lost.
         if is_hurt && !has_queue {
             return self.path_or_loss();
         }
@@ -34,8 +34,9 @@ impl Case<'_> {
         (Limit::CongestionWindow, congestion_window::finding(self))
     }
 
-    /// Why packets were lost. A queue that is kept short (CoDel, RFC 8289) drops packets long before it is full, and a connection
-    /// that gave way fills it again: packets wait at some looks. Where losses have another cause they wait at next to none.
+    /// The cause of losses. A short queue (CoDel, RFC 8289) drops packets long before it is full, and a
+    /// connection that reduced its rate fills it again: packets wait in some samples. With other causes of
+    /// loss they wait in almost no sample.
     fn path_or_loss(&self) -> (Limit, Finding) {
         if path::share(&self.figures) >= path::OFTEN {
             (Limit::Path, path::finding(self))
@@ -45,7 +46,7 @@ impl Case<'_> {
     }
 }
 
-/// For which share of the time a limit of the network was seen, by the looks; none for one that the looks do not tell apart.
+/// The share of the samples with a limit of the network; `None` for limits that samples do not distinguish.
 pub(super) fn share_of_looks(figures: &Figures<'_>, limit: Limit) -> Option<f64> {
     match limit {
         Limit::Path if !figures.has_model() => Some(path::share(figures)),

@@ -1,5 +1,5 @@
-//! Looking at connections for a while: the list of sockets at the beginning and at the end, and those that are at work
-//! in between. Reads only.
+//! Observes connections for a while: lists the sockets at the beginning and at the end, and samples active
+//! ones in between. Read-only.
 
 use std::{
     collections::HashMap,
@@ -18,27 +18,27 @@ use crate::{
     settings::Settings,
 };
 
-/// Which connections to look at.
+/// Selects connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only those of this process.
+    /// Only connections of this process.
     pub pid: Option<u32>,
-    /// Only those with this port at either end.
+    /// Only connections with this port at either end.
     pub port: Option<u16>,
-    /// Only those with this address at either end.
+    /// Only connections with this address at either end.
     pub end: Option<End>,
 }
 
 /// An end of connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
-    /// Any of these: a name may have several.
+    /// Alternative addresses: a name may have several.
     pub addresses: Vec<IpAddr>,
-    /// Any port, if it is absent.
+    /// The port; `None` matches all ports.
     pub port: Option<u16>,
 }
 
-/// Looks at the connections of the calling thread's network namespace.
+/// Observes the connections of the calling thread's network namespace.
 #[derive(Debug)]
 pub struct Observer {
     diag: Diag,
@@ -46,13 +46,13 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// In the network namespace that the calling thread is in.
+    /// Opens the network namespace of the calling thread.
     pub fn open(filter: Filter) -> Result<Self, Error> {
         Ok(Self { diag: Diag::open()?, filter })
     }
 
-    /// Looks for this long, or until `go_on` says no; it is asked every 50 ms or oftener. Connections that begin meanwhile
-    /// are not looked at. Fails if there is nothing to look at from the beginning on.
+    /// Observes for this time, or until `go_on` breaks; it is called at least every 50 ms. Connections that
+    /// start meanwhile are ignored. Fails if there is no connection at the beginning.
     pub fn observe(
         &self,
         span: Duration,
@@ -65,7 +65,7 @@ impl Observer {
         if seen.is_empty() && ended == 0 && !has_full && self.filter != Filter::default() {
             return Err(self.nothing(own.is_some()));
         }
-        // Time that would be spent waiting.
+        // Done now, because the time would otherwise be spent sleeping.
         let processes = own.unwrap_or_else(Processes::all);
         let (kernel, settings) = (Version::running().ok(), Settings::read()?);
         let watched = most_active(&seen);
@@ -103,8 +103,8 @@ impl Observer {
         Ok(Observation { kernel, ports: ports.collect(), settings, connections: seen, listeners, ended })
     }
 
-    /// The first look at every connection that is asked for, and which ports are taken. Who listens is of interest whatever is
-    /// asked for, as it is what a connection that is asked for may wait for.
+    /// The first sample of all selected connections, and the ports in use. All listeners are included,
+    /// because a selected connection may wait for any of them.
     fn begin(&self, own: Option<&Processes>, clock: Clock) -> Result<Beginning, Error> {
         let mut beginning = Beginning::default();
         let Beginning { seen, listeners, count, ended } = &mut beginning;
@@ -117,20 +117,19 @@ impl Observer {
             } else if is_asked_for && socket.state == State::TimeWait {
                 *ended += 1;
             } else if is_asked_for && socket.info.is_some() {
-                // Most are looked at twice.
+                // Most connections have two samples.
                 let mut looks = Vec::with_capacity(2);
                 looks.push(Look { at: clock.now(), socket, multipath: None });
                 seen.push(Seen { looks, has_closed: false, process: None, chosen: None });
             }
         })?;
-        // A list is read to its end before the next question.
+        // The list must be read to its end before the next request.
         for look in beginning.seen.iter_mut().flat_map(|each| each.looks.first_mut()) {
             self.add_multipath(look)?;
         }
         Ok(beginning)
     }
 
-    /// What is told of the MPTCP connection that a subflow belongs to.
     fn add_multipath(&self, look: &mut Look) -> Result<(), Error> {
         if let Some(token) = look.socket.mptcp_token {
             look.multipath = self.diag.multipath(token)?;
@@ -138,11 +137,10 @@ impl Observer {
         Ok(())
     }
 
-    /// One more look, if it is still there.
     fn look_again(&self, seen: &mut Seen, clock: Clock) -> Result<(), Error> {
         let key = seen.looks[0].socket.key;
         if !seen.has_closed {
-            // In `TIME_WAIT` nothing is told of it any more.
+            // In `TIME_WAIT` there is no `tcp_info`.
             match self.diag.again(&key)?.filter(|socket| socket.info.is_some()) {
                 Some(socket) => {
                     let mut look = Look { at: clock.now(), socket, multipath: None };
@@ -155,7 +153,8 @@ impl Observer {
         Ok(())
     }
 
-    /// The last look at each that is still there. Of one that waits for the peer's end alone nothing is told any more.
+    /// The last sample of each remaining connection. A connection that only waits for the peer's FIN has no
+    /// `tcp_info`.
     fn end(&self, seen: &mut [Seen], listeners: &mut [Listener], clock: Clock) -> Result<(), Error> {
         let mut queues: HashMap<Key, &mut Listener> =
             listeners.iter_mut().map(|each| (each.key, each)).collect();
@@ -181,7 +180,6 @@ impl Observer {
         Ok(())
     }
 
-    /// Why there is nothing to look at.
     fn nothing(&self, has_process: bool) -> Error {
         let of = match &self.filter {
             Filter { pid: Some(pid), port: None, end: None } if has_process => {
@@ -202,23 +200,21 @@ impl Observer {
         };
         Error::Input {
             what: format!("there is no TCP connection{of} in this network namespace"),
-            remedy: "longhaul tcp explain, without more, shows those that there are".to_owned(),
+            remedy: "longhaul tcp explain without options shows all".to_owned(),
         }
     }
 }
 
-/// What is there when an observation begins.
 #[derive(Debug, Default)]
 struct Beginning {
     seen: Vec<Seen>,
     listeners: Vec<Listener>,
     count: Count,
-    /// Connections that have ended (`TIME_WAIT`).
+    /// Connections in `TIME_WAIT`.
     ended: u64,
 }
 
 impl Filter {
-    /// Whether a connection between these is asked for, as far as that depends on its ends.
     fn admits(&self, local: SocketAddr, remote: SocketAddr) -> bool {
         let is_end = |end: &End, at: SocketAddr| {
             end.addresses.contains(&at.ip().to_canonical()) && end.port.is_none_or(|port| port == at.port())
@@ -228,7 +224,7 @@ impl Filter {
     }
 }
 
-/// Those that are at work, at most [`MOST_WATCHED`]: data waits, or has just moved.
+/// Active connections, at most [`MOST_WATCHED`]: data is queued, or was transferred recently.
 fn most_active(seen: &[Seen]) -> Vec<usize> {
     let idle_ms = |socket: &Socket| {
         let info = socket.info.as_ref();
@@ -241,9 +237,9 @@ fn most_active(seen: &[Seen]) -> Vec<usize> {
     all
 }
 
-/// A look at one costs some 10 us: 32 of them every 20 ms, as in an observation of a second, are 2 % of a processor.
+/// A sample takes about 10 us: 32 of them every 20 ms, as in an observation of a second, use 2 % of a
+/// processor.
 const MOST_WATCHED: usize = 32;
-/// How long to wait between two looks.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_millis(50);
 
@@ -257,7 +253,7 @@ mod tests {
     use super::*;
     use crate::{alone::alone, explain::judge};
 
-    /// The peer has not closed: this end is in `FIN_WAIT_2`, where the kernel keeps little of a connection.
+    /// The peer has not closed: this end is in `FIN_WAIT_2`, in which the kernel keeps little state.
     #[test]
     fn a_connection_that_this_end_closes_meanwhile_is_explained() {
         alone("explain::observe::tests::a_connection_that_this_end_closes_meanwhile_is_explained", || {
@@ -272,7 +268,7 @@ mod tests {
                 if let Some(mut client) = client.take() {
                     client.write_all(&[0; 1000]).unwrap();
                     drop(client);
-                    // Its end of file says that the other side knows.
+                    // The end of file shows that the peer has received the FIN.
                     assert_eq!(server.read_to_end(&mut Vec::new()).unwrap(), 1000);
                 }
                 ControlFlow::Continue(())

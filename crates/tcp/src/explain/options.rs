@@ -1,23 +1,23 @@
-//! What a program chose for a socket, which the list of sockets does not tell: read from the socket itself.
+//! Socket options set by a program that the socket list lacks, read from the socket itself.
 //!
-//! A copy of the program's descriptor is made (`pidfd_getfd(2)`, Linux 5.6), asked, and closed. That is allowed to whoever may
-//! trace the process: its user, or root.
+//! Duplicates the program's descriptor (`pidfd_getfd(2)`, Linux 5.6), reads the options, and closes it. This
+//! is permitted to users who may trace the process: its owner, or root.
 
 use crate::{Process, sys::foreign::Foreign};
 
-/// What a program chose.
+/// The socket options set by a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// `SO_RCVBUF` was set: the buffer does not grow.
     pub has_fixed_receive_buffer: bool,
-    /// `SO_SNDBUF` was set, likewise.
+    /// `SO_SNDBUF` was set: the buffer does not grow.
     pub has_fixed_send_buffer: bool,
     /// `TCP_NODELAY` was set: small segments do not wait for acknowledgements (RFC 896).
     pub has_no_delay: bool,
 }
 
 impl Chosen {
-    /// None if that is not allowed, or the kernel does not tell (`SO_BUF_LOCK`, Linux 5.14).
+    /// `None` if the access is denied or unsupported (`SO_BUF_LOCK`, Linux 5.14).
     pub(super) fn read(process: &Process, inode: u64) -> Option<Self> {
         let socket = Foreign::open(process.pid, process.descriptor, inode).ok()?;
         let locks = socket.buffer_locks().ok()?;

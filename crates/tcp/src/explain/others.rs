@@ -1,5 +1,5 @@
-//! What else goes on: connections to the same host share what the path carries and show that it is alive, and a listener here
-//! may be what others wait for.
+//! Relations between connections: connections to the same host share the capacity of the path and show that
+//! the host is alive; a local listener may be the cause of other connections' waits.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -8,24 +8,19 @@ use std::{
 
 use super::{Figures, Listener, Observation, Role};
 
-/// What is known of all connections together.
 #[derive(Debug, Default)]
 pub(super) struct Surroundings {
-    /// The connections that send to each host.
     senders: BTreeMap<IpAddr, Others>,
-    /// How many connections to each host something came back on.
+    /// Number of connections to each host that received data or acknowledgements.
     answered: HashMap<IpAddr, usize>,
-    /// How many connections each process has left open that the peer has closed.
+    /// Number of connections of each process that the peer has closed and the process has not.
     left_open: HashMap<u32, usize>,
-    /// Listening sockets of which the queue is full.
     full: Vec<(SocketAddr, String)>,
 }
 
-/// Connections, and how much they send together.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Others {
     pub count: u32,
-    /// Bits a second.
     pub rate: f64,
 }
 
@@ -53,7 +48,7 @@ impl Surroundings {
         all
     }
 
-    /// The others that send to the same host; none if they send next to nothing compared with it.
+    /// The other connections that send to the same host; empty if their rate is negligible.
     pub(super) fn senders_beside(&self, figures: &Figures<'_>) -> Others {
         let together = self.senders.get(&figures.socket.remote.ip()).copied().unwrap_or_default();
         let own = Others { count: u32::from(sends(figures)), rate: figures.rate() };
@@ -61,18 +56,17 @@ impl Surroundings {
         if others.rate >= own.rate * WORTH_SAYING { others } else { Others::default() }
     }
 
-    /// How many other connections to the same host are answered.
+    /// Number of other connections to the same host with responses.
     pub(super) fn answered_beside(&self, figures: &Figures<'_>) -> usize {
         let all = self.answered.get(&figures.socket.remote.ip()).copied().unwrap_or_default();
         all - usize::from(is_answered(figures))
     }
 
-    /// How many connections a process has left open that the peer has closed.
+    /// Number of connections of a process that the peer has closed and the process has not.
     pub(super) fn left_open_by(&self, pid: u32) -> usize {
         self.left_open.get(&pid).copied().unwrap_or_default()
     }
 
-    /// The program of this namespace that listens at an address and does not accept.
     pub(super) fn full_listener_at(&self, address: SocketAddr) -> Option<&str> {
         let full = self.full.iter().find(|(local, _)| Listener::takes(*local, address));
         full.map(|(_, subject)| subject.as_str())
@@ -83,10 +77,9 @@ fn sends(figures: &Figures<'_>) -> bool {
     figures.role() == Role::Sender && figures.acked() > 0
 }
 
-/// Whether something came from the peer while it was looked at.
 fn is_answered(figures: &Figures<'_>) -> bool {
     !figures.is_silent()
 }
 
-/// A connection counts from this share of another's rate on.
+/// Connections below this share of another's rate are negligible.
 const WORTH_SAYING: f64 = 0.05;

@@ -1,6 +1,7 @@
-//! Source ports: a destination that takes most of the range is about to be out of reach.
+//! Source ports: a destination that uses most of the range will soon be unreachable.
 //!
-//! Every connection to one address and port takes a port of its own here, also for the minute that it spends in `TIME_WAIT`.
+//! Every connection to one address and port occupies a separate local port, including its minute in
+//! `TIME_WAIT`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,22 +14,22 @@ use crate::{
     settings::Settings,
 };
 
-/// How many source ports the connections from one address to one destination take.
+/// Number of source ports in use by connections from one address to one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortUse {
-    /// From where.
+    /// The source address.
     pub local: IpAddr,
-    /// To where.
+    /// The destination.
     pub remote: SocketAddr,
-    /// Ports taken.
+    /// Ports in use.
     pub taken: u64,
-    /// Of those, by connections that have ended (`TIME_WAIT`).
+    /// Ports of connections in `TIME_WAIT`, included in `taken`.
     pub waiting: u64,
 }
 
 impl PortUse {
-    /// Ports that a new connection cannot have. Those in `TIME_WAIT` it can, a second after they ended, where the kernel uses
-    /// them again: by default on loopback, so there it neither searches long nor runs out.
+    /// Ports that are unavailable to a new connection. Ports in `TIME_WAIT` are available after a second
+    /// where the kernel reuses them, by default on loopback; there the search is short and does not fail.
     fn out_of_reach(&self, settings: &Settings) -> u64 {
         let reuses = match settings.tcp_tw_reuse {
             Some(1) => true,
@@ -39,7 +40,6 @@ impl PortUse {
     }
 }
 
-/// Counts ports.
 #[derive(Debug, Default)]
 pub(super) struct Count {
     connections: Vec<(SocketAddr, SocketAddr, bool)>,
@@ -54,7 +54,7 @@ impl Count {
         }
     }
 
-    /// Those of the range that `connect()` takes them from. A port on which somebody listens is a server's.
+    /// Ports in the range of `connect()`. A port with a listener belongs to a server.
     pub(super) fn in_range(&self, settings: &Settings) -> Vec<PortUse> {
         let Some([first, last]) = settings.ip_local_port_range else { return Vec::new() };
         let mut uses: BTreeMap<(IpAddr, SocketAddr), (u64, u64)> = BTreeMap::new();
@@ -71,7 +71,7 @@ impl Count {
     }
 }
 
-/// Destinations that take so many ports that connections to them become slow or impossible.
+/// Destinations that use so many ports that connecting becomes slow or impossible.
 pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanation> + use<'_> {
     let Observation { settings, kernel, ports, .. } = observation;
     let range = settings.ip_local_port_range;
@@ -94,7 +94,7 @@ fn bracketed(address: IpAddr) -> String {
     }
 }
 
-/// From this share on all even ports are taken, if nothing else shares the range.
+/// From this share on all even ports are in use, if nothing else shares the range.
 const SCARCE: f64 = 0.5;
 
 #[cfg(test)]
@@ -108,7 +108,8 @@ mod tests {
             let uses = PortUse { local, remote: remote.parse().unwrap(), taken: 15_000, waiting: 14_000 };
             uses.out_of_reach(&Settings { tcp_tw_reuse: reuse, ..Settings::default() })
         };
-        // 2, the default since Linux 4.19, is loopback only; 1 is everywhere, 0 nowhere, and older kernels do not say.
+        // 2, the default since Linux 4.19, applies to loopback only; 1 everywhere, 0 nowhere. Older kernels
+        // have no value.
         for (remote, reuse, expected) in [
             ("127.0.0.1:80", Some(2), 1000),
             ("[::1]:80", Some(2), 1000),

@@ -1,4 +1,4 @@
-//! The sender's view: what limits it, and what else is worth saying.
+//! The sender's view: its limit, and further findings.
 
 use super::{
     Case, Finding, Limit, Role, Shares, Verdict,
@@ -33,7 +33,7 @@ impl Case<'_> {
             Limit::SendBuffer => (Limit::SendBuffer, send_buffer::finding(self, shares.send_buffer)),
             Limit::Pacing => (Limit::Pacing, pacing::finding(self)),
             Limit::Nagle if nagle::is_felt(self) => (Limit::Nagle, nagle::finding(self, weights.nagle)),
-            // BBR spreads each of its bursts over the time that it would take at the rate of the path.
+            // BBR spreads each of its bursts over the time that it takes at the rate of the path.
             Limit::CongestionWindow if sender_application::leaves_model_unused(self, weights) => {
                 (Limit::SenderApplication, sender_application::finding(self, shares.sender_application))
             }
@@ -59,7 +59,6 @@ impl Case<'_> {
         Verdict { role: Role::Sender, limit, limit_share: share, shares, findings }
     }
 
-    /// Why more of the time counts for a limit than the kernel counts for it.
     fn beyond_kernel(&self, limit: Limit, shares: &Shares, weights: &Shares) -> Option<String> {
         let more = weights.of(limit) - shares.of(limit);
         let share = text::share(more);
@@ -75,7 +74,6 @@ impl Case<'_> {
         }
     }
 
-    /// What else is worth saying about a sender.
     fn beside_sender(&self, limit: Limit, shares: Shares) -> Vec<Finding> {
         let figures = &self.figures;
         let mut also = Vec::new();
@@ -90,7 +88,7 @@ impl Case<'_> {
             let (limit, finding) = self.network(shares);
             also.extend((limit == Limit::Loss || limit == Limit::Reordering).then_some(finding));
         }
-        // The program is not held back, and each of its messages is.
+        // The program as a whole is not delayed, but each of its messages is.
         if limit == Limit::SenderApplication && shares.nagle >= PAUSES {
             also.push(nagle::finding(self, shares.nagle));
         }
@@ -101,5 +99,5 @@ impl Case<'_> {
     }
 }
 
-/// A second finding costs at least this share of the time.
+/// A further finding needs at least this share of the time.
 const WORTH_SAYING: f64 = 0.1;

@@ -1,12 +1,12 @@
-//! What a connection's time went to, as shares that sum to 1.
+//! The division of a connection's time, as shares that sum to 1.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Limit;
 
-/// What a connection's time went to, as seen from this end. The sum is 1. Of a sender, `send_buffer` and the receiver's two are
-/// the kernel's own times as shares of the whole; the rest of the time is divided by what the looks saw.
+/// The division of a connection's time, as seen from this end. The sum is 1. For a sender, `send_buffer` and
+/// the receiver's two shares are the kernel's own times; the rest of the time is divided by the samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Shares {
     /// The sending program had nothing to send.
@@ -15,7 +15,7 @@ pub struct Shares {
     pub send_buffer: f64,
     /// The congestion window: the network, as congestion control sees it.
     pub congestion_window: f64,
-    /// The rate that the sending program asked for.
+    /// The pacing rate that the sending program set.
     pub pacing: f64,
     /// A small segment waited for the acknowledgement of the one before it (Nagle's algorithm, RFC 896).
     pub nagle: f64,
@@ -23,12 +23,12 @@ pub struct Shares {
     pub receiver_window: f64,
     /// The receiver's window, because its program does not read.
     pub receiver_application: f64,
-    /// Of a receiver: nothing here, so the sender or the path.
+    /// For a receiver: nothing at this end, so the sender or the path.
     pub other_end: f64,
 }
 
 impl Shares {
-    /// Each with its name, in the order of a byte's way from one program to the other.
+    /// Each share with its name, in the order of the data path from one program to the other.
     pub fn named(&self) -> [(&'static str, f64); 8] {
         [
             ("sender application", self.sender_application),
@@ -42,7 +42,7 @@ impl Shares {
         ]
     }
 
-    /// The largest. Of equals, the first on a byte's way.
+    /// The largest share. Of equal shares, the first on the data path.
     pub(super) fn largest(&self) -> Limit {
         let limits = [
             Limit::SenderApplication,
@@ -59,7 +59,7 @@ impl Shares {
             .map_or(Limit::Idle, |(limit, _)| limit)
     }
 
-    /// The share of a limit; 0 for one that no share stands for.
+    /// The share of a limit; 0 for a limit without a share.
     pub(super) fn of(&self, limit: Limit) -> f64 {
         match limit {
             Limit::SenderApplication => self.sender_application,
@@ -74,7 +74,7 @@ impl Shares {
         }
     }
 
-    /// The same in proportion, so that they sum to 1; unchanged if they are all 0.
+    /// Scaled to a sum of 1; unchanged if all are 0.
     pub(super) fn normalised(self) -> Self {
         let sum: f64 = self.named().iter().map(|(_, share)| share).sum();
         if sum <= 0.0 {

@@ -1,4 +1,4 @@
-//! Connections of which the state says what is wrong: no bytes move, although a program has something to send.
+//! Connections whose state shows the problem: no data is transferred, although a program has data to send.
 
 use super::{
     Case, Finding, Limit,
@@ -7,7 +7,7 @@ use super::{
 use crate::diag::State;
 
 impl Case<'_> {
-    /// What the state says; none for a connection on which bytes move or could.
+    /// The limit that follows from the state; `None` for a connection that transfers data or could.
     pub(super) fn state(&self) -> Option<(Limit, Finding)> {
         let figures = &self.figures;
         let now = figures.now;
@@ -26,11 +26,11 @@ impl Case<'_> {
         if no_answer::is_probed_in_vain(figures) {
             return Some((Limit::Loss, no_answer::to_probes(self)));
         }
-        // The peer acknowledged this end's request to connect (1) and no byte since.
+        // The peer acknowledged this end's SYN (1) and no byte since.
         let is_untouched = now.retransmits > 0 && now.bytes_acked <= 1 && now.bytes_received == 0;
         let has_connected = self.listener().is_none();
-        // A peer whose queue is full may repeat its answer to the request to connect, and goes on to answer others. Large
-        // packets may have been lost for their size.
+        // A peer whose queue is full may repeat its SYN-ACK, and still responds to others. Large packets may
+        // have been lost because of their size.
         let is_small = figures.socket.send_queue < now.snd_mss;
         let is_there = now.segs_in > 1 || is_small && self.surroundings.answered_beside(figures) > 0;
         let is_full_here = || self.surroundings.full_listener_at(figures.socket.remote).is_some();
@@ -43,7 +43,6 @@ impl Case<'_> {
         })
     }
 
-    /// The first packet is under way, or was not answered.
     fn connecting(&self) -> (Limit, Finding) {
         let figures = &self.figures;
         if figures.now.total_retrans == 0 {

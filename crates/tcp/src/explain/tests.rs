@@ -1,4 +1,5 @@
-//! What is said of connections that were made up, one figure at a time. Real ones are in the tests of the command.
+//! Explanations of synthetic connections, one value per test. Real connections are in the tests of the
+//! command.
 
 use proptest::prelude::*;
 
@@ -8,12 +9,12 @@ use crate::{
     diag::{Key, Memory, Model, Multipath},
 };
 
-/// Looks at a connection, one every 20 ms for a second, as in an observation of a second.
+/// Samples of a connection, one every 20 ms for a second, as in an observation of a second.
 const LOOKS: u32 = 51;
 const MSS: u32 = 1448;
 
-/// A connection over 100 ms to which `change` does what is to be seen at look `n`. A thousand segments go each second, as
-/// many as the congestion window of 100 lets out each round trip, and more wait.
+/// A connection over 100 ms, with sample `n` modified by `change`. It sends a thousand segments per second,
+/// which is the congestion window of 100 in each round trip, and more data is queued.
 fn sender(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     seen(|n, socket, info| {
         socket.send_queue = 200 * MSS;
@@ -36,13 +37,13 @@ fn sender(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     })
 }
 
-/// A little is under way, and all else was sent.
+/// A little data is in flight, and no data is unsent.
 fn little(socket: &mut Socket, info: &mut Info) {
     (socket.send_queue, info.unacked, info.notsent_bytes) = (20 * MSS, 20, 100);
     socket.memory = Some(Memory { wmem_queued: 50_000, sndbuf: 500_000, ..Memory::default() });
 }
 
-/// The other end: as much comes as goes there, and is read at once.
+/// The other end: it receives the same amount, and reads it immediately.
 fn receiver(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     seen(|n, socket, info| {
         socket.memory = Some(Memory { rcvbuf: 131_072, ..Memory::default() });
@@ -93,7 +94,7 @@ fn seen(of: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     Seen { looks: looks.collect(), has_closed: false, process: None, chosen: None }
 }
 
-/// What is said of a connection on Linux 6.18 with its own settings.
+/// The explanation of a connection on Linux 6.18 with default settings.
 fn said(seen: Seen) -> Explanation {
     said_with(seen, |_| {})
 }
@@ -109,7 +110,6 @@ fn said_with(seen: Seen, change: impl Fn(&mut Observation)) -> Explanation {
     all.remove(0)
 }
 
-/// The limit and everything that is found.
 fn found(said: &Explanation) -> (Limit, Vec<Kind>) {
     let also = said.also.iter().map(|finding| finding.kind);
     (said.limit, std::iter::once(said.finding.kind).chain(also).collect())
@@ -122,7 +122,7 @@ fn expect(seen: Seen, limit: Limit, kinds: &[Kind]) -> Explanation {
     said
 }
 
-/// Nothing was lost, nothing waits, and the window grows by a segment each round trip.
+/// Nothing was lost, nothing is queued, and the window grows by a segment each round trip.
 #[test]
 fn a_congestion_window_that_nothing_else_explains() {
     let said = expect(sender(|_, _, _| {}), Limit::CongestionWindow, &[Kind::SlowGrowth]);
@@ -132,7 +132,7 @@ fn a_congestion_window_that_nothing_else_explains() {
     assert_eq!(said.shares.unwrap().congestion_window, 1.0);
 }
 
-/// Shares as the kernel counted them: 200 ms idle, 500 ms held by the window, 100 ms by the buffer, 200 ms left.
+/// Times counted by the kernel: 200 ms idle, 500 ms limited by the window, 100 ms by the buffer, 200 ms rest.
 #[test]
 fn the_kernel_divides_the_time() {
     let seen = sender(|n, _, info| {
@@ -154,8 +154,8 @@ fn the_kernel_divides_the_time() {
     assert_eq!(said.limit, Limit::ReceiverWindow);
 }
 
-/// The kernel counts 30 % for the window and 20 % for the buffer, whatever else follows from the looks: BBR takes its rate from
-/// the window, and the buffer is full at every look.
+/// The kernel counts 30 % for the window and 20 % for the buffer, independent of other conclusions: BBR
+/// derives its rate from the window, and the buffer is full in every sample.
 #[test]
 fn shares_are_the_kernel_s_whatever_limits() {
     let counted = |window: u64, buffer: u64| {
@@ -187,8 +187,8 @@ fn shares_are_the_kernel_s_whatever_limits() {
     assert!((said.limit_share.unwrap() - 1.0).abs() < 1e-9, "{said:?}");
 }
 
-/// A window of 150 000 bytes and a buffer that holds 146 000: each of them is used up for a part of the time, and 1.448 MB/s *
-/// 101 ms are 146 KB.
+/// A window of 150 000 bytes and a buffer for 146 000: each of them is full for a part of the time, and 1.448
+/// MB/s * 101 ms are 146 KB.
 #[test]
 fn two_limits_that_are_close_are_both_named() {
     let two = |window: u32, windowed: u64| Seen {
@@ -207,15 +207,16 @@ fn two_limits_that_are_close_are_both_named() {
             .advice
             .ends_with("the send buffer lets no more than 11.6 Mbit/s through, so change both")
     );
-    assert!(both.also[0].sentence.ends_with("by itself it allows 11.6 Mbit/s"), "{both:?}");
+    assert!(both.also[0].sentence.ends_with("alone it allows 11.6 Mbit/s"), "{both:?}");
     let other = expect(two(150_000, 20), Limit::SendBuffer, &[Kind::FixedSendBuffer, Kind::SmallWindow]);
     assert!(other.finding.advice.contains("the receiver's window lets no more than 11.9 Mbit/s through"));
-    // A window of twice the size was met now and then, and would let twice as much through.
+    // A window of twice the size was reached a few times, and would permit twice the rate.
     expect(two(300_000, 20), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
-    // One that never held the sender is named if it is constant and close: one that grows is twice of what is used.
+    // A window that never limited the sender is reported if it is constant and close: a growing one is twice
+    // the used part.
     expect(two(150_000, 0), Limit::SendBuffer, &[Kind::FixedSendBuffer, Kind::SmallWindow]);
     expect(two(300_000, 0), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
-    // The rate that the program asked for is 10 Mbit/s more than what goes, or the double.
+    // The program's pacing rate exceeds the actual rate by 10 Mbit/s, or is twice as high.
     let paced = |most: u64| {
         sender(move |_, _, info| {
             info.rwnd_limited_us = info.busy_time_us;
@@ -226,8 +227,8 @@ fn two_limits_that_are_close_are_both_named() {
     expect(paced(3_000_000), Limit::ReceiverWindow, &[Kind::SmallWindow]);
 }
 
-/// Nothing is under way and the probe timer runs at all looks, as between two segments that are paced further apart than a
-/// round trip takes (`tcp_check_probe_timer()`).
+/// Nothing is in flight and the probe timer runs in all samples, as between two segments that are paced
+/// further apart than a round trip (`tcp_check_probe_timer()`).
 #[test]
 fn the_probe_timer_of_a_paced_connection_is_no_closed_window() {
     let between = |most: u64, window: u32| {
@@ -239,7 +240,7 @@ fn the_probe_timer_of_a_paced_connection_is_no_closed_window() {
         })
     };
     expect(between(1_000_000, 900_000), Limit::Pacing, &[Kind::Paced]);
-    // The window is closed: the kernel counts that, and the looks see it.
+    // The window is closed: the kernel counts that, and the samples show it.
     let mut closed = between(1_000_000, 0);
     for look in &mut closed.looks {
         let info = look.socket.info.as_mut().unwrap();
@@ -248,7 +249,7 @@ fn the_probe_timer_of_a_paced_connection_is_no_closed_window() {
     expect(closed, Limit::ReceiverApplication, &[Kind::PeerReadsSlowly]);
 }
 
-/// 200 bytes are under way and 199 wait for their acknowledgement, which comes 40 ms later.
+/// 200 bytes are in flight and 199 wait for their acknowledgement, which arrives 40 ms later.
 #[test]
 fn small_pieces_wait_only_where_the_program_does_not_forbid_it() {
     let small = |has_no_delay: Option<bool>, received: u32, rtt_us: u32| Seen {
@@ -263,10 +264,11 @@ fn small_pieces_wait_only_where_the_program_does_not_forbid_it() {
     assert_eq!((told.finding.is_inferred, told.shares.unwrap().nagle), (false, 1.0));
     assert!(expect(small(None, 2, 101_000), Limit::Nagle, &[Kind::Nagle]).finding.is_inferred);
     expect(small(Some(true), 2, 101_000), Limit::SenderApplication, &[Kind::SenderIdle]);
-    // No answers, and acknowledgements that come late: delayed ones. If they come at once, the program goes on writing.
+    // No responses, and late acknowledgements: delayed ones. With immediate acknowledgements, the program
+    // continues to write.
     expect(small(Some(false), 0, 141_000), Limit::Nagle, &[Kind::Nagle]);
     expect(small(Some(false), 0, 101_000), Limit::SenderApplication, &[Kind::SenderIdle, Kind::Nagle]);
-    // The end of a large write waits as well, for a round trip, while much is under way.
+    // The end of a large write also waits for a round trip, while much data is in flight.
     let large = sender(|_, socket, info| {
         (socket.send_queue, info.unacked, info.notsent_bytes) = (20 * MSS + 199, 20, 199);
         socket.memory = Some(Memory { wmem_queued: 50_000, sndbuf: 500_000, ..Memory::default() });
@@ -276,7 +278,7 @@ fn small_pieces_wait_only_where_the_program_does_not_forbid_it() {
 
 #[test]
 fn what_a_state_says_is_said_before_anything_else() {
-    // 5000 s since the machine started is what the kernel tells of a connection on which nothing came.
+    // For a connection without received packets the kernel reports the time since boot: 5000 s.
     let asking = |repeats: u32| {
         seen(move |_, socket, info| {
             (socket.state, socket.send_queue) = (State::SynSent, 1);
@@ -291,13 +293,13 @@ fn what_a_state_says_is_said_before_anything_else() {
         "the request (SYN) was sent 5 times; the next follows 4.00 s after the last"
     );
     assert!(!format!("{unanswered:?}").contains("5000 s"), "{unanswered:?}");
-    // The host answers on another connection: so it is there.
+    // The host responds on another connection, so it is reachable.
     let said_of = |with: Seen| {
         let all = judge(&Observation { connections: vec![asking(4), with], ..Observation::default() });
         all.into_iter().find(|each| each.state == Some(State::SynSent)).unwrap().finding.sentence
     };
-    assert!(said_of(receiver(|_, _, _| {})).contains("though the host is there"));
-    assert!(!said_of(seen(|_, _, _| {})).contains("though the host is there"));
+    assert!(said_of(receiver(|_, _, _| {})).contains("though the host is up"));
+    assert!(!said_of(seen(|_, _, _| {})).contains("though the host is up"));
 
     let probed = |probes: u8, unsent: u32| {
         seen(move |_, socket, info| {
@@ -305,11 +307,11 @@ fn what_a_state_says_is_said_before_anything_else() {
             (info.snd_wnd, info.last_ack_recv_ms) = (Some(0), 45_000);
         })
     };
-    // A single one may be under way.
+    // A single probe may be in flight.
     expect(probed(1, 0), Limit::Idle, &[Kind::Idle]);
     let alone = expect(probed(3, 0), Limit::Loss, &[Kind::NoAnswer]);
-    assert_eq!(alone.finding.evidence[0], "3 keep-alives sent in a row, none answered");
-    assert_eq!(alone.finding.evidence[1], "the last packet came 45.0 s ago");
+    assert_eq!(alone.finding.evidence[0], "3 keep-alives sent in a row without a reply");
+    assert_eq!(alone.finding.evidence[1], "the last packet was received 45.0 s ago");
     assert!(
         expect(probed(3, 5000), Limit::Loss, &[Kind::NoAnswer]).finding.evidence[0].contains("window probes")
     );
@@ -328,8 +330,8 @@ fn what_a_state_says_is_said_before_anything_else() {
     expect(closed(true), Limit::CongestionWindow, &[Kind::SlowGrowth]);
 }
 
-/// A sender whose every byte is sent again: the peer repeats that it has the request to connect, as it does where its program
-/// does not accept, or says nothing.
+/// A sender whose bytes are all retransmitted: the peer repeats its SYN-ACK, as it does if its program does
+/// not accept, or is silent.
 #[test]
 fn a_peer_that_does_not_accept_is_told_from_one_that_has_gone() {
     let untouched = |segs_in: u32, acked: u64| {
@@ -341,7 +343,7 @@ fn a_peer_that_does_not_accept_is_told_from_one_that_has_gone() {
     assert!(full.finding.is_inferred);
     let unknown = expect(untouched(1, 1), Limit::Loss, &[Kind::NoAnswer]);
     assert!(unknown.finding.sentence.contains("look the same"), "{unknown:?}");
-    // It says nothing more, and answers on another connection.
+    // It is silent here, and responds on another connection.
     let mut beside = receiver(|_, _, _| {});
     for look in &mut beside.looks {
         look.socket.local.set_port(40_001);
@@ -358,8 +360,8 @@ fn a_peer_that_does_not_accept_is_told_from_one_that_has_gone() {
     expect(untouched(30, 50_000), Limit::Loss, &[Kind::NoAnswer]);
 }
 
-/// From one end, a path that is somewhat full and a program that reads a little now and then look the same. Acknowledgements
-/// are not delayed for 160 ms.
+/// From one end, a partly filled path and a program that reads small amounts from time to time are
+/// indistinguishable. Acknowledgements are not delayed for 160 ms.
 #[test]
 fn where_one_end_cannot_know_it_says_so() {
     let held = |rtt_us: u32, least_us: u32, repeats: u32| {
@@ -376,7 +378,8 @@ fn where_one_end_cannot_know_it_says_so() {
     expect(held(13_000, 5000, 1), Limit::Path, &[Kind::PathRate]);
     let small = expect(held(6000, 5000, 0), Limit::ReceiverWindow, &[Kind::SmallWindow]);
     assert!(small.finding.sentence.contains("look the same"), "{small:?}");
-    // Whatever the peer's program leaves unread changes the window. One that is the same at all looks is the buffer's.
+    // Unread data in the peer varies the window. A window that is the same in all samples is limited by the
+    // buffer.
     let constant = |rtt_us: u32| {
         let mut seen = held(rtt_us, 5000, 0);
         seen.looks.iter_mut().for_each(|look| look.socket.info.as_mut().unwrap().snd_wnd = Some(30_000));
@@ -397,7 +400,8 @@ fn a_subflow_is_judged_by_its_connection() {
         }
         seen
     };
-    // All of it was sent, and a window of 66 KB lets out nothing of what waits in the connection; it was larger before.
+    // All of it was sent, and a window of 66 KB permits nothing of the connection's queued data; it was
+    // larger before.
     let emptied = |window: fn(u32) -> u32| {
         sender(move |n, socket, info| {
             (socket.send_queue, info.unacked, info.notsent_bytes) = (0, 0, 0);
@@ -409,7 +413,7 @@ fn a_subflow_is_judged_by_its_connection() {
     expect(above(4_000_000, 0, emptied(|_| 66_000)), Limit::ReceiverWindow, &[Kind::SmallWindow]);
     expect(above(0, 0, emptied(slow)), Limit::SenderApplication, &[Kind::SenderIdle]);
     expect(above(1000, 0, emptied(|_| 66_000)), Limit::SenderApplication, &[Kind::SenderIdle]);
-    // What comes waits in the connection and never in the subflow.
+    // Received data waits in the connection and never in the subflow.
     let said =
         expect(above(0, 790_000, receiver(|_, _, _| {})), Limit::ReceiverApplication, &[Kind::ReadsSlowly]);
     assert!(said.is_subflow && said.finding.evidence[0].contains("790 KB"), "{said:?}");
@@ -450,7 +454,7 @@ fn a_window_is_small_because_of_its_buffer_or_of_its_reader() {
     expect(held(|n| 50_000 + n * 1000), Limit::ReceiverWindow, &[Kind::SmallWindow]);
     // One dip of 51.
     expect(held(|n| if n == 7 { 20_000 } else { 80_480 }), Limit::ReceiverWindow, &[Kind::SmallWindow]);
-    // Closed at every seventh look, or half of what it was at every second.
+    // Closed in every seventh sample, or halved in every second.
     for closing in [|n| if n % 7 == 3 { 0 } else { 66_000 }, |n| if n % 2 == 0 { 66_000 } else { 33_000 }] {
         expect(held(closing), Limit::ReceiverApplication, &[Kind::PeerReadsSlowly]);
     }
@@ -471,7 +475,7 @@ fn without_scaling_the_window_ends_at_64_kib() {
     assert!(ours.finding.advice.starts_with("sysctl"), "{ours:?}");
 }
 
-/// What fills a path that is full already limits nothing.
+/// A window that fills a full path is not the limit.
 #[test]
 fn a_window_that_only_makes_a_queue_longer_is_not_blamed() {
     let seen = sender(|_, _, info| {
@@ -492,10 +496,10 @@ fn a_model_of_the_path_may_be_one_of_the_window() {
             info.snd_wnd = Some(window);
         })
     };
-    // 144.8 KB go each round trip: all of the one window, a seventh of the other.
+    // 144.8 KB are sent each round trip: all of one window, a seventh of the other.
     expect(of(150_000, 3), Limit::ReceiverWindow, &[Kind::SmallWindow]);
     expect(of(1_000_000, 3), Limit::Path, &[Kind::PathRate]);
-    // A window that was met, is not used up as a rule, and varies: this end cannot know.
+    // A window that was reached, is usually not full, and varies: this end cannot decide.
     let mut varying = of(1_000_000, 3);
     for (n, look) in varying.looks.iter_mut().enumerate() {
         let window = if n % 2 == 0 { 1_000_000 } else { 950_000 };
@@ -516,16 +520,16 @@ fn a_send_buffer_is_full_when_little_of_it_waits() {
     };
     let chosen = |has_fixed_send_buffer| Some(Chosen { has_fixed_send_buffer, ..Chosen::default() });
     let told = expect(full(chosen(true)), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
-    // The kernel counts none of it, as it only counts a buffer of which all is under way.
+    // The kernel counts none of it, because it only counts a buffer that is completely in flight.
     assert_eq!((told.finding.is_inferred, told.limit_share), (false, Some(1.0)));
     assert_eq!(told.shares.unwrap().send_buffer, 0.0);
-    // Who may not look at the socket sees that it does not grow.
+    // Without access to the socket, the constant size is the evidence.
     let seems = expect(full(None), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
     assert!(seems.finding.is_inferred);
-    // It was not fixed: it has twice of what the congestion window lets out.
+    // It was not fixed: it is twice the congestion window.
     expect(full(chosen(false)), Limit::CongestionWindow, &[Kind::SlowGrowth]);
-    // A buffer that is used up where packets wait on the path anyway limits nothing. Without pacing, they wait for those of
-    // their own burst.
+    // A full buffer is not the limit if packets wait on the path anyway. Without pacing, they wait for their
+    // own burst.
     let waiting = |model, rtt_us| {
         let mut seen = full(chosen(true));
         for look in &mut seen.looks {
@@ -556,7 +560,7 @@ fn a_rate_that_was_asked_for_is_blamed_where_it_holds() {
         })
     };
     let held = expect(paced(1_000_000), Limit::Pacing, &[Kind::Paced]);
-    assert_eq!(held.finding.sentence, "The program asked for no more than 8.00 Mbit/s");
+    assert_eq!(held.finding.sentence, "The program limits its rate to 8.00 Mbit/s");
     expect(paced(5_000_000), Limit::CongestionWindow, &[Kind::SlowGrowth]);
 }
 
@@ -566,7 +570,7 @@ fn loss_is_blamed_where_the_path_is_not_full() {
         sender(move |n, socket, info| {
             (socket.model, info.rtt_us) = (model, rtt_us);
             info.total_retrans = 7 + n * 20 * share / 100;
-            // So few of so many that in a second none need be lost.
+            // Few of many, so that a second without loss is likely.
             info.data_segs_out += 50_000;
         })
     };
@@ -575,10 +579,10 @@ fn loss_is_blamed_where_the_path_is_not_full() {
     assert!(lost.finding.evidence[3].ends_with("Reno gets about 702 Kbit/s"), "{lost:?}");
     assert!(lost.finding.advice.contains("congestion_control=bbr"));
     expect(repeated(4, 180_000, None), Limit::Path, &[Kind::PathRate]);
-    // BBR does not mind a little.
+    // BBR tolerates a little loss.
     expect(repeated(4, 101_000, Some(BBR)), Limit::Path, &[Kind::PathRate]);
     expect(repeated(20, 101_000, Some(BBR)), Limit::Loss, &[Kind::Loss]);
-    // None in this second, and the window is still small from before.
+    // No loss in this second, and the window is still small from before.
     let before = expect(repeated(0, 101_000, None), Limit::Loss, &[Kind::Loss]);
     assert!(before.finding.is_inferred, "{before:?}");
 }
@@ -594,7 +598,7 @@ fn repeats_for_nothing_are_reordering() {
     };
     expect(of(8, 2), Limit::Reordering, &[Kind::Reordering]);
     expect(of(1, 2), Limit::Loss, &[Kind::Loss]);
-    // A repeat can be for nothing without: the acknowledgement was lost.
+    // A spurious retransmission is possible without reordering: the acknowledgement was lost.
     expect(of(8, 0), Limit::Loss, &[Kind::Loss]);
 }
 
@@ -623,7 +627,8 @@ fn a_program_that_trickles_keeps_its_connection_busy_and_is_the_limit() {
     let said =
         expect(sender(|_, socket, info| little(socket, info)), Limit::SenderApplication, &[Kind::SenderIdle]);
     assert_eq!(said.shares.unwrap().sender_application, 1.0);
-    // What it writes at once is paced, so that some of it waits at most looks: the kernel says so, or it is gone at a third.
+    // A single large write is paced, so that some of it is unsent in most samples: the kernel marks it as
+    // application-limited, or a third of the samples has no unsent data.
     let paced = sender(|_, _, info| (info.unacked, info.delivery_rate_app_limited) = (60, true));
     expect(paced, Limit::SenderApplication, &[Kind::SenderIdle]);
     let drained = |every: u32| {
@@ -669,7 +674,7 @@ fn a_receiver_knows_its_program_and_its_window() {
     let window = |size| receiver(move |_, _, info| info.rcv_wnd = Some(size));
     expect(window(160_000), Limit::ReceiverWindow, &[Kind::FixedReceiveBuffer]);
     expect(window(430_000), Limit::OtherEnd, &[Kind::OtherEnd]);
-    // What the kernel would like to advertise does not fit its field without scaling.
+    // The kernel's desired window exceeds its field without scaling.
     let unscaled = receiver(|_, _, info| (info.rcv_wscale, info.options) = (0, 3));
     expect(unscaled, Limit::ReceiverWindow, &[Kind::WindowScalingOff]);
 }
@@ -696,8 +701,8 @@ fn a_receive_buffer_is_fixed_at_its_most_or_kept_from_growing() {
     assert_eq!(not_tuned.finding.kind, Kind::ReceiveBufferDoesNotGrow);
 }
 
-/// The same two settings of a guide on two kernels: 16 MiB are less than 6.18's own choice and more than 5.15's, which obeys
-/// the scale.
+/// The same two settings of a guide on two kernels: 16 MiB are less than 6.18's default and more than 5.15's,
+/// which obeys the scale.
 #[test]
 fn advice_depends_on_the_kernel() {
     let at_most = || {
@@ -728,7 +733,7 @@ fn nothing_moves_because_nothing_is_to_or_because_nothing_is_answered() {
     expect(dead, Limit::Loss, &[Kind::NoAnswer]);
 }
 
-/// It was seen once, and had gone at the second look: what is known is how it was since it began.
+/// A single sample, and closed at the second: the values since its start are used.
 #[test]
 fn a_connection_that_closed_is_judged_by_its_life() {
     let mut seen = sender(|_, _, info| {
@@ -765,13 +770,13 @@ fn the_busiest_come_first_and_scarce_ports_before_them() {
     assert_eq!(limits(port(14_116, 0)), [Limit::SourcePorts, Limit::OtherEnd, Limit::Idle]);
     let full = &said(port(28_000, 20_000))[0];
     assert_eq!((full.local.as_str(), full.remote.as_str()), ("10.0.0.1:*", "10.0.0.2:443"));
-    assert!(full.finding.sentence.starts_with("Nearly no source port") && full.shares.is_none());
-    // By default ports in TIME_WAIT are used again on loopback only.
+    assert!(full.finding.sentence.starts_with("Almost all source ports") && full.shares.is_none());
+    // By default ports in TIME_WAIT are reused on loopback only.
     assert!(full.finding.advice.contains("tcp_tw_reuse=1"), "{full:?}");
 }
 
 proptest! {
-    /// Whatever a kernel tells, there is an answer, and its shares are shares.
+    /// Any values of a kernel result in an explanation with valid shares.
     #[test]
     fn any_figures_can_be_judged(
         words in prop::collection::vec(any::<u32>(), 140),

@@ -1,19 +1,19 @@
-//! What changed in Linux's TCP that a person who tunes it meets, with the release that brought it and the source.
+//! Changes in Linux's TCP that matter for tuning, with the release that introduced them and the source.
 //!
-//! The releases are mainline's, and those of the stable series that took the change over. A distribution may have taken
-//! over more than its version says. A setting that many guides name and that is in no rule here,
-//! `tcp_collapse_max_bytes`, was a patch outside the tree: no mainline kernel has it.
+//! The releases are mainline's, and stable releases with a backport. A distribution may have further
+//! backports. Many guides recommend `tcp_collapse_max_bytes`, which has no rule here: it was a patch outside
+//! the tree and is in no mainline kernel.
 
 use super::Version;
 
-/// Something that holds from a release on.
+/// A behaviour since a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     /// The first release of mainline with it.
     pub since: Version,
-    /// The stable releases before that which have it as well, each with all that follow in its series.
+    /// Earlier stable releases with a backport; later releases of the same series have it as well.
     pub stable: &'static [Version],
-    /// What holds.
+    /// The behaviour.
     pub what: &'static str,
     /// The commit of mainline.
     pub source: &'static str,
@@ -27,7 +27,7 @@ impl Rule {
         what: "a connection starts with a congestion window of 10 segments",
         source: "442b9635c569 (\"tcp: Increase the initial congestion window to 10\")",
     };
-    /// Before it, 4 MiB and a scale of 2.
+    /// Previously 4 MiB and a scale of 2.
     pub const RECEIVE_6_MIB: Self = Self {
         since: Version::new(3, 4),
         stable: &[],
@@ -41,7 +41,7 @@ impl Rule {
         what: "tcp_notsent_lowat bounds what a sender queues before it is sent",
         source: "c9bee3b7fdec (\"tcp: TCP_NOTSENT_LOWAT socket option\")",
     };
-    /// Why half of the ports come first.
+    /// The reason why half of the ports are tried first.
     pub const EVEN_PORTS_FIRST: Self = Self {
         since: Version::new(4, 2),
         stable: &[],
@@ -55,14 +55,14 @@ impl Rule {
         what: "IP_BIND_ADDRESS_NO_PORT leaves the choice of a port to connect()",
         source: "90c337da1524 (\"inet: add IP_BIND_ADDRESS_NO_PORT to overcome bind(0) limitations\")",
     };
-    /// 2, for loopback only; before it 0.
+    /// 2, for loopback only; previously 0.
     pub const REUSE_ON_LOOPBACK: Self = Self {
         since: Version::new(4, 19),
         stable: &[],
         what: "tcp_tw_reuse is 2 by default: ports in TIME-WAIT are reused on loopback",
         source: "79e9fed46038 (\"net-tcp: extend tcp_tw_reuse sysctl to enable loopback only optimization\")",
     };
-    /// Before it, 87380 bytes.
+    /// Previously 87380 bytes.
     pub const RECEIVE_STARTS_AT_128_KIB: Self = Self {
         since: Version::new(4, 20),
         stable: &[],
@@ -83,49 +83,49 @@ impl Rule {
         what: "tcp_shrink_window lets a receiver take back window that its buffer has no room for",
         source: "b650d953cd39 (\"tcp: enforce receive buffer memory limits by allowing the tcp window to shrink\")",
     };
-    /// The sysctl is still there, and does nothing.
+    /// The sysctl still exists, and has no effect.
     pub const WIN_SCALE_IGNORED: Self = Self {
         since: Version::new(6, 6),
         stable: &[],
         what: "tcp_adv_win_scale does nothing: each socket measures which share of its buffer is payload",
         source: "dfa2f0483360 (\"tcp: get rid of sysctl_tcp_adv_win_scale\")",
     };
-    /// With it the order of [`Rule::EVEN_PORTS_FIRST`] is given up.
+    /// It disables the order of [`Rule::EVEN_PORTS_FIRST`].
     pub const PORT_RANGE_WITHOUT_PARITY: Self = Self {
         since: Version::new(6, 8),
         stable: &[],
         what: "connect() of a socket with IP_LOCAL_PORT_RANGE tries even and odd ports alike",
         source: "207184853dbd (\"tcp/dccp: change source port selection at connect() time\")",
     };
-    /// Before it, 25 %.
+    /// Previously 25 %.
     pub const HALF_IS_WINDOW_AT_FIRST: Self = Self {
         since: Version::new(6, 10),
         stable: &[Version::new(6, 6).stable(33), Version::new(6, 8).stable(12), Version::new(6, 9).stable(3)],
         what: "before the first data, a socket takes 50 % of its buffer for window",
         source: "697a6c8cec03 (\"tcp: increase the default TCP scaling ratio\")",
     };
-    /// Before it, such a socket kept the window of its first guess.
+    /// Previously such a socket kept the window of its initial guess.
     pub const FIXED_BUFFER_IS_MEASURED: Self = Self {
         since: Version::new(6, 11),
         stable: &[Version::new(6, 6).stable(45), Version::new(6, 10).stable(4)],
         what: "the window of a socket with SO_RCVBUF follows the measured share as well",
         source: "05f76b2d634e (\"tcp: Adjust clamping window for applications specifying SO_RCVBUF\")",
     };
-    /// Before it, 6 MiB.
+    /// Previously 6 MiB.
     pub const RECEIVE_32_MIB: Self = Self {
         since: Version::new(6, 16),
         stable: &[],
         what: "tcp_rmem ends at 32 MiB by default",
         source: "572be9bf9d0d (\"tcp: increase tcp_rmem[2] to 32 MB\")",
     };
-    /// Before it, 1 MiB (since 5.0).
+    /// Previously 1 MiB (since 5.0).
     pub const QUEUES_4_MIB_BELOW_TCP: Self = Self {
         since: Version::new(6, 16),
         stable: &[],
         what: "tcp_limit_output_bytes is 4 MiB by default",
         source: "9ea3bfa61b09 (\"tcp: increase tcp_limit_output_bytes default value to 4MB\")",
     };
-    /// Before it, 212992 bytes.
+    /// Previously 212992 bytes.
     pub const FIXED_BUFFERS_TO_4_MIB: Self = Self {
         since: Version::new(6, 18),
         stable: &[],
@@ -133,7 +133,7 @@ impl Rule {
         source: "a6d4f25888b8 (\"net: set net.core.rmem_max and net.core.wmem_max to 4 MB\")",
     };
 
-    /// All of them, oldest first.
+    /// All rules, oldest first.
     pub const ALL: [Self; 16] = [
         Self::INITIAL_WINDOW,
         Self::RECEIVE_6_MIB,
@@ -153,7 +153,7 @@ impl Rule {
         Self::FIXED_BUFFERS_TO_4_MIB,
     ];
 
-    /// Whether it holds for `kernel`.
+    /// Whether it applies to `kernel`.
     pub fn holds(&self, kernel: Version) -> bool {
         kernel >= self.since || self.stable.iter().any(|&from| kernel >= from && kernel.is_of_series(from))
     }
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn in_some_stable_series_before() {
-        // 6.7 was at its end before the change was taken over to 6.6.33, 6.8.12 and 6.9.3.
+        // 6.7 had reached its end before the backport to 6.6.33, 6.8.12 and 6.9.3.
         let rule = Rule::HALF_IS_WINDOW_AT_FIRST;
         for (text, expected) in [
             ("6.6.32", false),

@@ -1,8 +1,9 @@
-//! What the namespace's counters can say of one connection: since when they are counted, and of how many connections.
+//! Relates the namespace's counters to one connection: since when they are counted, and over how many
+//! connections.
 //!
-//! Pure. The kernel counts for the whole network namespace since it was made, not for a connection. What is counted of one
-//! connection alone is about it; what is counted of several is about each of them only where it has happened as often as
-//! there were connections.
+//! Pure. The kernel counts for the whole network namespace since its creation, not per connection. Counters
+//! over a single connection describe it. Counters over several connections apply to each of them only if the
+//! number of events is at least the number of connections.
 
 use std::collections::BTreeMap;
 
@@ -11,47 +12,48 @@ use serde::Serialize;
 
 use crate::counters::Counters;
 
-/// From when on the counters in a connection's evidence are counted, and of how many connections.
+/// The scope of the counters in a connection's evidence: since when, and over how many connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counted {
-    /// From when on.
+    /// The start of the counting.
     pub since: Since,
-    /// How many MPTCP connections have begun since then, this one included; both ends of one that stays on this host count.
+    /// Number of MPTCP connections that have begun since then, including this one. Both ends of a local
+    /// connection count.
     pub connections: u64,
 }
 
-/// From when on something is counted.
+/// The start of the counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Since {
-    /// Since the network namespace was made: what is counted may be older than the connection.
+    /// The creation of the network namespace: events may be older than the connection.
     Namespace,
-    /// Since the last look before the connection began: what is counted is not older.
+    /// The last read before the connection began: events are not older.
     LookBefore,
 }
 
-/// The counters as they bear on one connection.
+/// The counters with regard to one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     grown: Counters,
     pub counted: Counted,
 }
 
-/// How a number of events bears on one connection.
+/// The relevance of a number of events for one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bearing {
-    /// Nothing has happened.
+    /// No event occurred.
     None,
-    /// It has happened to some connections, and not to all.
+    /// Some connections are affected, but not all.
     Some,
-    /// It has happened as often as there were connections, so it is likely to have happened to this one.
+    /// There are as many events as connections, so this one is probably affected.
     Likely,
-    /// It has happened to this connection: there was no other.
+    /// This connection is affected: there was no other.
     Certain,
 }
 
 impl Account {
-    /// What has been counted since `before`, the counters of the last look before the connection began, if there was one.
+    /// Counts since `before`, the counters of the last read before the connection began, if any.
     pub(super) fn new(now: &Counters, before: Option<&Counters>) -> Self {
         let earlier = |name: &str| before.and_then(|before| before.get(name)).copied().unwrap_or(0);
         let grown = |(name, now): (&String, &u64)| (name.clone(), now.saturating_sub(earlier(name)));
@@ -61,12 +63,10 @@ impl Account {
         Self { grown, counted: Counted { since, connections: begun.max(1) } }
     }
 
-    /// How often one of these has been counted.
     pub(super) fn sum(&self, names: &[&str]) -> u64 {
         names.iter().filter_map(|name| self.grown.get(*name)).sum()
     }
 
-    /// What so many events say of the connection.
     pub(super) fn bearing(&self, events: u64) -> Bearing {
         match (events, self.counted.connections) {
             (0, _) => Bearing::None,
@@ -76,13 +76,12 @@ impl Account {
         }
     }
 
-    /// Those of these counters that are not 0, as evidence.
+    /// The counters among these that are not 0, as evidence.
     pub(super) fn evidence(&self, names: &[&str]) -> Vec<String> {
         let counted = names.iter().filter(|name| self.sum(&[**name]) > 0);
         counted.map(|name| format!("{name} is {}", self.sum(&[*name]))).collect()
     }
 
-    /// Since when that is counted, and of how many connections.
     pub(super) fn scope(&self) -> String {
         let since = match self.counted.since {
             Since::Namespace => "since this network namespace was made",
@@ -92,7 +91,7 @@ impl Account {
             (1, _) => format!("counted {since}, of this connection alone"),
             (all, Since::Namespace) => {
                 format!(
-                    "counted {since}, of all its {all} connections; some of it may be older than this one"
+                    "counted {since}, of all its {all} connections; some events may be older than this connection"
                 )
             }
             (all, Since::LookBefore) => {
@@ -128,7 +127,11 @@ mod tests {
         assert_eq!(shared.counted, Counted { since: Since::Namespace, connections: 4 });
         assert_eq!((shared.bearing(3), shared.bearing(4)), (Bearing::Some, Bearing::Likely));
         assert_eq!(shared.evidence(&["Rare", "Absent"]), ["Rare is 3"]);
-        assert!(shared.scope().ends_with("of all its 4 connections; some of it may be older than this one"));
+        assert!(
+            shared
+                .scope()
+                .ends_with("of all its 4 connections; some events may be older than this connection")
+        );
     }
 
     #[test]
@@ -139,7 +142,7 @@ mod tests {
         assert_eq!(account.counted, Counted { since: Since::LookBefore, connections: 1 });
         assert_eq!((account.sum(&["Blackhole"]), account.sum(&["MPJoinSynTx"])), (0, 1));
         assert_eq!(account.bearing(1), Bearing::Certain);
-        // A namespace's counters that went back would be another's.
+        // Counters that decreased belong to another namespace.
         assert_eq!(Account::new(&before, Some(&now)).sum(&["MPCapableSYNTX"]), 0);
     }
 }

@@ -1,9 +1,10 @@
-//! Why a connection has no second subflow, or what the second is not good for: one sentence, the evidence, one remedy.
+//! The cause of a missing second subflow, or the problem of the second one: one sentence, the evidence, one
+//! remedy.
 //!
-//! Pure. Causes are looked for in the order of a connection's life: the first packet, this end's limits and addresses, the
-//! packets that join, what the peer said to them. The first that the evidence supports is the answer. What the connection
-//! itself shows comes before what is counted; a counter that is not of this connection alone decides only where it counts as
-//! much as there were connections, and otherwise is mentioned.
+//! Pure. Causes are checked in the order of a connection's life: the first packet, this end's limits and
+//! addresses, the join packets, the peer's replies to them. The first cause with evidence is the result. The
+//! state of the connection takes precedence over counters. A counter over several connections decides only if
+//! it is at least the number of connections; otherwise it is mentioned.
 
 mod fallback;
 
@@ -18,33 +19,33 @@ use super::{
     sockets::SeenConnection,
 };
 
-/// What keeps a connection from a second subflow, or the second from being of use.
+/// The cause of a missing second subflow, or the problem of the second one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The connection is not established yet, or closing.
     NotEstablished,
-    /// The kernel sent plain TCP, since MPTCP had failed shortly before.
+    /// The kernel sent plain TCP, because MPTCP had failed shortly before.
     Paused,
-    /// The first packet had to be sent again, without MPTCP.
+    /// The first packet had to be retransmitted without MPTCP.
     OptionDropped,
-    /// The peer answered the first packet without MPTCP.
+    /// The peer replied to the first packet without MPTCP.
     PeerWithoutMptcp,
-    /// What the peer received was not what was sent.
+    /// The received data differs from the sent data.
     DataChanged,
-    /// The connection became plain TCP for a reason that no counter tells.
+    /// The connection fell back to plain TCP for a reason without a counter.
     FellBack,
-    /// This end admits no further subflow.
+    /// This end permits no further subflow.
     NoSubflowsAdmitted,
-    /// The peer announced an address, and this end accepts none.
+    /// The peer announced an address, and this end accepts no addresses.
     AnnouncementRefused,
     /// The peer opened the connection, and opens the subflows.
     PeerOpens,
-    /// Joins of the peer had a token that is not known here.
+    /// Joins of the peer had an unknown token.
     UnknownToken,
-    /// Joins could not be proved to belong to the connection.
+    /// The authentication of joins failed.
     JoinForged,
-    /// This end refused joins of the peer.
+    /// This end rejected joins of the peer.
     JoinRejected,
     /// This end has no second address.
     NoSecondAddress,
@@ -54,43 +55,42 @@ pub enum Cause {
     EndpointWithoutAddress,
     /// This end could not send a join.
     JoinNotSent,
-    /// A join was sent, and nothing came back.
+    /// A join was sent without any response.
     JoinUnanswered,
     /// Joins were sent and refused.
     JoinRefused,
-    /// A join was answered, and its subflow has gone.
+    /// A join was accepted, but its subflow no longer exists.
     SubflowLost,
-    /// A join was tried, and what is counted of several connections does not tell what became of it.
+    /// A join was tried, and the counters over several connections do not show its outcome.
     JoinFailed,
-    /// There are endpoints, and none was tried.
+    /// There are endpoints, but no join was tried.
     NotTried,
-    /// The second subflow carries data only when the first has gone.
+    /// The second subflow carries data only when the first has ended.
     OnlyBackup,
-    /// The subflows leave by the same device to the same address.
+    /// The subflows use the same device and the same remote address.
     SamePath,
 }
 
-/// A cause as a sentence, with its evidence and what would help. It is inferred where what is counted of several connections
-/// speaks for it: of which connections a counter is, its connection's `counted` says.
+/// A cause as a sentence, with its evidence and a remedy. It is inferred if it relies on counters over
+/// several connections, whose number is in the connection's `counted`.
 pub type Finding = crate::Finding<Cause>;
 
-/// A finding as documents have it.
+/// A finding in the form of documents.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Finding")]
 pub(super) struct Document<'f> {
-    /// Which.
+    /// The cause.
     cause: Cause,
     /// The cause as a sentence.
     why: &'f str,
-    /// Whether it is known of this connection. If not, what is counted of several connections speaks for it.
+    /// Whether it is certain for this connection. If not, it relies on counters over several connections.
     is_certain: bool,
-    /// What was seen that says so. Of which connections a counter is, its connection's `counted` says.
+    /// The evidence. The scope of counters is in the connection's `counted`.
     evidence: &'f [String],
     /// The one change that would help.
     remedy: &'f str,
 }
 
-/// Writes a finding as a [`Document`].
 #[expect(clippy::ref_option, reason = "the signature of serialize_with")]
 pub(super) fn document<S: Serializer>(finding: &Option<Finding>, serializer: S) -> Result<S::Ok, S::Error> {
     let document = finding.as_ref().map(|finding| Document {
@@ -103,7 +103,6 @@ pub(super) fn document<S: Serializer>(finding: &Option<Finding>, serializer: S) 
     document.serialize(serializer)
 }
 
-/// Why a connection has one subflow at most.
 pub(super) fn of_one(
     connection: &SeenConnection,
     subflows: &[Subflow],
@@ -128,7 +127,7 @@ pub(super) fn of_one(
     case.limits().or_else(|| case.peer_opens()).or_else(|| case.addresses()).unwrap_or_else(|| case.joins())
 }
 
-/// What a second subflow is not good for.
+/// The problem of a second subflow.
 pub(super) fn of_second(subflows: &[Subflow]) -> Option<Finding> {
     let first = subflows.first()?;
     let seen = || subflows.iter().map(show).collect();
@@ -138,7 +137,7 @@ pub(super) fn of_second(subflows: &[Subflow]) -> Option<Finding> {
             Cause::OnlyBackup,
             "the second subflow is a backup: it carries data only when the first has gone",
             seen(),
-            "to use both at once, where it was opened: ip mptcp endpoint change id ID nobackup (ip mptcp endpoint shows the id)",
+            "to use both concurrently, where it was opened: ip mptcp endpoint change id ID nobackup (ip mptcp endpoint shows the id)",
         ));
     }
     let is_same =
@@ -148,13 +147,13 @@ pub(super) fn of_second(subflows: &[Subflow]) -> Option<Finding> {
             Cause::SamePath,
             "all subflows leave by the same device to the same address: what breaks one breaks all",
             seen(),
-            "give each address a routing table of its own: ip rule add from ADDRESS table N; ip route add default \
+            "give each address a separate routing table: ip rule add from ADDRESS table N; ip route add default \
              ... dev DEVICE table N",
         )
     })
 }
 
-/// A connection with one subflow at most, and what is known around it.
+/// A connection with one subflow at most, and related facts.
 struct Case<'a> {
     connection: &'a SeenConnection,
     subflows: &'a [Subflow],
@@ -163,14 +162,13 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// This end admits too little.
     fn limits(&self) -> Option<Finding> {
         let &SeenConnection { further, most_further, accepted: (accepted, most_accepted), .. } =
             self.connection;
         if further >= most_further {
             return Some(finding(
                 Cause::NoSubflowsAdmitted,
-                "this end admits no further subflow",
+                "this end permits no further subflow",
                 vec![format!("{further} of at most {most_further} further subflows are in use")],
                 "ip mptcp limits set subflows 8",
             ));
@@ -197,7 +195,7 @@ impl Case<'_> {
             return Some(counted.finding(|evidence| {
                 finding(
                     Cause::UnknownToken,
-                    "joins came here with a token that no connection of this host has",
+                    "joins arrived here with a token that no connection of this host has",
                     evidence,
                     "let a load balancer send joins to the host that has the connection, or announce this host's own \
                      address: ip mptcp endpoint add ADDRESS signal",
@@ -211,7 +209,7 @@ impl Case<'_> {
             return Some(counted.finding(|evidence| {
                 finding(
                     Cause::JoinRejected,
-                    "this end refused a join: when it came, the path manager admitted no further subflow",
+                    "this end refused a join: when it arrived, the path manager admitted no further subflow",
                     evidence,
                     "let this end admit more (ip mptcp limits set subflows 8), and open the connection again",
                 )
@@ -227,7 +225,6 @@ impl Case<'_> {
         Some(self.mention(opens, &["MPJoinNoTokenFound", "MPJoinAckHMacFailure", "MPJoinRejected"]))
     }
 
-    /// This end has nothing to open a subflow from.
     fn addresses(&self) -> Option<Finding> {
         let own = self.connection.local.ip();
         let is_other = |address: IpAddr| address != own && address.is_ipv4() == own.is_ipv4();
@@ -238,14 +235,14 @@ impl Case<'_> {
         let endpoints: Vec<_> = self.around.endpoints.iter().filter(may_open).collect();
         let (accepted, _) = self.connection.accepted;
         if accepted > 0 {
-            // An address of the peer was accepted, so there was something to join.
+            // An address of the peer was accepted, so there was a target to join.
             return None;
         }
         let Some(endpoint) = endpoints.first() else {
             let Some(other) = others.first() else {
                 return Some(finding(
                     Cause::NoSecondAddress,
-                    "this end has one address of this version of IP, and the peer announced no other of its own",
+                    "this end has one address of this version of IP, and the peer announced no other address",
                     vec![format!(
                         "{own} is the only one; announced by the peer: {}",
                         self.account.sum(&["AddAddr"])
@@ -280,7 +277,7 @@ impl Case<'_> {
         ))
     }
 
-    /// It had all it takes; what became of its joins?
+    /// All requirements were met; determines the outcome of joins.
     fn joins(&self) -> Finding {
         if let Some(waiting) = self.subflows.iter().find(|subflow| subflow.state == State::SynSent) {
             return unanswered(waiting);
@@ -302,7 +299,6 @@ impl Case<'_> {
         self.sent_joins()
     }
 
-    /// What became of the joins that were sent.
     fn sent_joins(&self) -> Finding {
         let [sent, answered, resets] =
             ["MPJoinSynTx", "MPJoinSynAckRx", "MPRstRx"].map(|name| self.account.sum(&[name]));
@@ -318,7 +314,7 @@ impl Case<'_> {
         let counted = CounterEvidence { bearing, evidence: evidence(), scope: self.account.scope() };
         let refused = sent.saturating_sub(answered);
         let has_tried = self.connection.tried > 0 || self.connection.accepted.0 > 0;
-        // What has happened to all joins of this host has happened to this connection's.
+        // Events of all joins of this host apply to this connection.
         match (sent, answered) {
             (0, _) => not_tried(evidence()),
             _ if !(has_tried || is_own && refused > 0) => not_tried(evidence()),
@@ -329,7 +325,7 @@ impl Case<'_> {
         }
     }
 
-    /// These counters, if they say something of this connection: they are of it alone, or count as much as there were
+    /// These counters, if they are relevant: over this connection alone, or at least the number of
     /// connections.
     fn counted(&self, names: &[&str]) -> Option<CounterEvidence> {
         let bearing = self.account.bearing(self.account.sum(names));
@@ -342,7 +338,7 @@ impl Case<'_> {
         })
     }
 
-    /// Adds to a finding what is counted and does not decide: it has happened to some connections, and it is not known to which.
+    /// Adds counters that do not decide to a finding: they affect some unknown connections.
     fn mention(&self, finding: Finding, names: &[&str]) -> Finding {
         let counted = self.account.evidence(names);
         if counted.is_empty() {
@@ -353,7 +349,6 @@ impl Case<'_> {
     }
 }
 
-/// What is counted, and how it bears on the connection.
 struct CounterEvidence {
     bearing: Bearing,
     evidence: Vec<String>,
@@ -361,7 +356,6 @@ struct CounterEvidence {
 }
 
 impl CounterEvidence {
-    /// What follows from it, with since when and of how many connections it is counted.
     fn finding(self, cause: impl FnOnce(Vec<String>) -> Finding) -> Finding {
         let mut finding = cause(self.evidence);
         finding.evidence.push(self.scope);
@@ -373,8 +367,8 @@ fn unanswered(waiting: &Subflow) -> Finding {
     let device = waiting.device.as_deref().unwrap_or("no device");
     finding(
         Cause::JoinUnanswered,
-        "a join was sent, and nothing came back: that path is down, or filters TCP option 30",
-        vec![format!("{} to {} by {device} waits for an answer", waiting.local, waiting.remote)],
+        "a join was sent without a response: that path is down, or filters TCP option 30",
+        vec![format!("{} to {} by {device} waits for a response", waiting.local, waiting.remote)],
         &format!(
             "try that path alone: ping -I {} {}; if it answers, something on it drops joins",
             waiting.local.ip(),
@@ -386,7 +380,7 @@ fn unanswered(waiting: &Subflow) -> Finding {
 fn join_refused(evidence: Vec<String>) -> Finding {
     finding(
         Cause::JoinRefused,
-        "joins were sent and refused, or given up after a minute or two without an answer",
+        "joins were sent and refused, or timed out after a minute or two without a response",
         evidence,
         "run the same command at the peer's end and look at its limits (ip mptcp limits set subflows 8), or a load balancer \
          that sends joins to another host",
@@ -396,7 +390,7 @@ fn join_refused(evidence: Vec<String>) -> Finding {
 fn subflow_lost(evidence: Vec<String>) -> Finding {
     finding(
         Cause::SubflowLost,
-        "a join was answered, and its subflow has gone: reset, timed out, or its address was removed",
+        "a join was accepted, but its subflow no longer exists: reset, timed out, or its address was removed",
         evidence,
         "run the same command at the peer's end: it may admit no further subflow; if it does, open the connection \
          again, as the kernel does not try a lost subflow a second time",
@@ -406,7 +400,7 @@ fn subflow_lost(evidence: Vec<String>) -> Finding {
 fn join_failed(evidence: Vec<String>) -> Finding {
     finding(
         Cause::JoinFailed,
-        "a join was tried, and its subflow is not there; of this host's joins some were refused, and some answered and \
+        "a join was tried, and its subflow is not there; of this host's joins some were refused, and some accepted and \
          lost later",
         evidence,
         "watch a connection from before it opens, so that what is counted is its own: longhaul tcp mptcp --watch",
@@ -433,7 +427,7 @@ fn forged(evidence: Vec<String>) -> Finding {
     )
 }
 
-/// A cause that is known of this connection.
+/// A cause that is certain for this connection.
 fn finding(cause: Cause, why: &str, evidence: Vec<String>, remedy: &str) -> Finding {
     Finding::new(cause, why.to_owned(), evidence, remedy.to_owned())
 }
@@ -449,7 +443,7 @@ fn list(addresses: impl Iterator<Item = IpAddr>) -> String {
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
-/// What is counted when a join does not leave this host.
+/// Counters of joins that could not be sent.
 const NOT_SENT: [&str; 3] = ["MPJoinSynTxCreatSkErr", "MPJoinSynTxBindErr", "MPJoinSynTxConnectErr"];
 
 #[cfg(test)]

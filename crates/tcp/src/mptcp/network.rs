@@ -1,4 +1,5 @@
-//! The addresses of a network namespace, and by which device a packet leaves, by route netlink (rtnetlink(7)).
+//! The addresses of a network namespace, and the outgoing device of a packet, by route netlink
+//! (rtnetlink(7)).
 
 use std::{
     collections::BTreeMap,
@@ -23,10 +24,8 @@ pub struct Address {
     pub device: String,
 }
 
-/// The network of the namespace in which it was opened.
 pub(super) struct Network {
     netlink: Netlink,
-    /// Names of devices by their numbers.
     devices: BTreeMap<u32, String>,
 }
 
@@ -41,7 +40,7 @@ impl Network {
         Ok(Self { netlink, devices })
     }
 
-    /// Addresses that other machines may know, in the devices' order.
+    /// Addresses that are usable by other machines, in the order of devices.
     pub(super) fn addresses(&self) -> Result<Vec<Address>, Error> {
         let mut all = Vec::new();
         let each = |message: &[u8]| all.extend(address(message));
@@ -53,7 +52,7 @@ impl Network {
         Ok(own.map(|(device, address)| Address { address, device: self.name(device) }).collect())
     }
 
-    /// The device by which a packet with these addresses leaves; `None`: it does not.
+    /// The outgoing device of a packet with these addresses; `None` without a route.
     pub(super) fn device_of(&self, from: IpAddr, to: IpAddr) -> Option<String> {
         let (family, bits) = if to.is_ipv4() { (AF_INET, 32) } else { (AF_INET6, 128) };
         let octets = |address: IpAddr| match address {
@@ -64,7 +63,7 @@ impl Network {
         let body = Attributes::default().with(RTA_DST, &octets(to)).with(RTA_SRC, &octets(from));
         let mut found = None;
         let each = |message: &[u8]| found = found.or_else(|| number(message, ROUTE_HEADER, RTA_OIF));
-        // A kernel that knows no way answers with an error.
+        // A kernel without a route returns an error.
         self.netlink.ask(RTM_GETROUTE, Answer::One, &body.after(&header), each).ok()?;
         found.map(|device| self.name(device))
     }
@@ -74,19 +73,17 @@ impl Network {
     }
 }
 
-/// Number and name of the device in a message.
 fn device(message: &[u8]) -> Option<(u32, String)> {
     let index = u32::from_ne_bytes(array(message, 4)?);
     let (_, name) = attributes(message.get(LINK_HEADER..)?).find(|&(kind, _)| kind == IFLA_IFNAME)?;
     Some((index, String::from_utf8_lossy(name.strip_suffix(&[0]).unwrap_or(name)).into_owned()))
 }
 
-/// The address in a message, and its device's number.
 fn address(message: &[u8]) -> Option<(u32, IpAddr)> {
     let index = u32::from_ne_bytes(array(message, 4)?);
     let all: Vec<_> = attributes(message.get(ADDRESS_HEADER..)?).collect();
     let value = |wanted| all.iter().find(|&&(kind, _)| kind == wanted).map(|&(_, value)| value);
-    // On a line with two ends the first is ours, and the second the peer's.
+    // On a point-to-point link the first is the local address, and the second the peer's.
     let value = value(IFA_LOCAL).or_else(|| value(IFA_ADDRESS))?;
     let address = match value.len() {
         4 => IpAddr::V4(Ipv4Addr::from(array::<4>(value, 0)?)),

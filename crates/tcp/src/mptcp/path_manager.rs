@@ -1,4 +1,4 @@
-//! The kernel's path manager: which addresses MPTCP may use for further subflows, and how many (ip-mptcp(8)).
+//! The kernel's path manager: addresses for further MPTCP subflows, and limits (ip-mptcp(8)).
 
 use std::{
     fmt,
@@ -25,13 +25,13 @@ pub struct PathManager {
 pub struct Endpoint {
     /// The address.
     pub address: IpAddr,
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// Only used when all other subflows are gone.
+    /// Only used when all other subflows have ended.
     pub is_backup: bool,
 }
 
-/// What an endpoint is for.
+/// The purpose of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -39,18 +39,18 @@ pub enum Purpose {
     Subflow,
     /// It is announced to the peer, which may open subflows to it.
     Signal,
-    /// Both of them.
+    /// Both.
     Both,
-    /// The kernel made it for a connection, or a flag says what this version does not know.
+    /// The kernel created it for a connection, or it has an unknown flag.
     Other,
 }
 
-/// How many further subflows and addresses a connection may have.
+/// The limits of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Limits {
-    /// Subflows besides the first, whichever end opens them.
+    /// Maximum number of subflows in addition to the first, opened by either end.
     pub subflows: u32,
-    /// Addresses of the peer that are accepted.
+    /// Maximum number of accepted addresses of the peer.
     pub accepted_addresses: u32,
 }
 
@@ -70,20 +70,21 @@ impl PathManager {
         });
         match (asked, family) {
             (Err(error), _) if error.raw_os_error() != Some(libc::ENOENT) => {
-                Err(error).doing(|| "ask for MPTCP's path manager".to_owned())
+                Err(error).doing(|| "find MPTCP's path manager".to_owned())
             }
             (Ok(()), Some(family)) => Ok(Self { netlink, family }),
             _ => Err(Error::NoMptcp),
         }
     }
 
-    /// Lets MPTCP use an address. Needs CAP_NET_ADMIN in the namespace, and may be done while connections are open.
+    /// Permits MPTCP to use an address. Needs CAP_NET_ADMIN in the namespace, and is possible while
+    /// connections are open.
     pub fn add(&self, endpoint: &Endpoint) -> Result<(), Error> {
         let body = Attributes::default().with_nested(ATTR_ADDR, &endpoint.encode());
         self.tell(CMD_ADD_ADDR, &body).doing(|| format!("let MPTCP use {}", endpoint.address))
     }
 
-    /// Sets how many subflows and addresses connections may have. Needs CAP_NET_ADMIN in the namespace.
+    /// Sets the limits of connections. Needs CAP_NET_ADMIN in the namespace.
     pub fn set_limits(&self, limits: Limits) -> Result<(), Error> {
         let body = Attributes::default()
             .with(ATTR_RCV_ADD_ADDRS, &limits.accepted_addresses.to_ne_bytes())
@@ -101,13 +102,13 @@ impl PathManager {
         Ok(all)
     }
 
-    /// How many subflows and addresses connections may have.
+    /// The limits of connections.
     pub fn limits(&self) -> Result<Limits, Error> {
         let mut limits = Limits { subflows: 0, accepted_addresses: 0 };
         let each = |reply: &[u8]| limits = Limits::decode(reply);
         self.netlink
             .ask(self.family, Answer::One, &[CMD_GET_LIMITS, VERSION, 0, 0], each)
-            .doing(|| "ask for MPTCP's limits".to_owned())?;
+            .doing(|| "read MPTCP's limits".to_owned())?;
         Ok(limits)
     }
 
@@ -135,7 +136,6 @@ impl Endpoint {
             .with(ADDR_FLAGS, &flags.to_ne_bytes())
     }
 
-    /// The endpoint in a message, if it holds one.
     fn decode(message: &[u8]) -> Option<Self> {
         let (_, inner) = attributes(message.get(GENERIC_HEADER..)?).find(|&(kind, _)| kind == ATTR_ADDR)?;
         let (mut address, mut flags) = (None, 0);
@@ -175,7 +175,7 @@ impl fmt::Display for Limits {
     }
 }
 
-/// The number under which a family of generic netlink is spoken to.
+/// The id of a generic netlink family.
 fn family_id(message: &[u8]) -> Option<u16> {
     let found = attributes(message.get(GENERIC_HEADER..)?).find(|&(kind, _)| kind == CTRL_ATTR_FAMILY_ID)?;
     array(found.1, 0).map(u16::from_ne_bytes)
@@ -225,7 +225,7 @@ mod tests {
                 Attributes::default().with_nested(ATTR_ADDR, &endpoint.encode()).after(&[3, 1, 0, 0]);
             assert_eq!(Endpoint::decode(&message), Some(endpoint));
             for cut in 0..message.len() {
-                // Cut anywhere it is another endpoint without flags at most, and no panic.
+                // A truncated message is at most a different endpoint without flags, and causes no panic.
                 assert_ne!(Endpoint::decode(&message[..cut]), Some(endpoint));
             }
         }

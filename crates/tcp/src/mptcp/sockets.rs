@@ -1,4 +1,4 @@
-//! MPTCP connections and the TCP connections below them, as the kernel lists them (sock_diag(7)).
+//! The kernel's list of MPTCP connections and their subflows (sock_diag(7)).
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
@@ -22,50 +22,47 @@ use crate::{
 pub enum State {
     /// Both ends can send.
     Established,
-    /// The first packet was sent and not answered yet.
+    /// The SYN was sent and has not been acknowledged.
     SynSent,
-    /// The first packet has come and was answered.
+    /// A SYN was received, and the SYN-ACK was sent.
     SynReceived,
     /// An end is closing.
     Closing,
 }
 
-/// How a subflow came to be.
+/// How a subflow was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// With it this end opened the connection.
+    /// The first subflow, opened by this end.
     FirstOpened,
-    /// With it the peer opened the connection.
+    /// The first subflow, opened by the peer.
     FirstAccepted,
-    /// This end joined it to the connection.
+    /// Joined by this end.
     Joined,
-    /// The peer joined it to the connection.
+    /// Joined by the peer.
     JoinAccepted,
 }
 
-/// What the first packets of a connection agreed on, as this end knows it.
+/// The result of a connection's handshake, as known at this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Handshake {
-    /// Both ends asked for MPTCP.
+    /// Both ends requested MPTCP.
     Agreed,
-    /// This end asked, and the answer did not.
+    /// This end requested MPTCP, and the peer's reply did not include it.
     NotAnswered,
-    /// This end's first packet, or the one that was answered, did not ask.
+    /// This end's SYN, or its retransmission that was acknowledged, did not request MPTCP.
     NotAsked,
 }
 
-/// What the kernel lists.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub connections: Vec<SeenConnection>,
     pub subflows: Vec<SeenSubflow>,
-    /// TCP connections that are no subflows.
     pub plain: Vec<Socket>,
 }
 
-/// What every socket has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Socket {
     pub local: SocketAddr,
@@ -74,7 +71,6 @@ pub(super) struct Socket {
     pub inode: u64,
 }
 
-/// A connection, before anything follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SeenConnection {
     pub local: SocketAddr,
@@ -83,11 +79,11 @@ pub(super) struct SeenConnection {
     pub inode: u64,
     pub token: u32,
     pub is_fallback: bool,
-    /// Subflows besides the first.
+    /// Subflows in addition to the first.
     pub further: u8,
-    /// How many of them are admitted.
+    /// Limit of these subflows.
     pub most_further: u8,
-    /// Addresses of the peer that were accepted, and how many are.
+    /// Number of accepted addresses of the peer, and its limit.
     pub accepted: (u8, u8),
     /// Endpoints that were considered for subflows.
     pub tried: u8,
@@ -95,7 +91,7 @@ pub(super) struct SeenConnection {
     pub bytes_received: u64,
 }
 
-/// A subflow, before it is known where it leaves.
+/// A subflow, before its outgoing device is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SeenSubflow {
     pub socket: Socket,
@@ -107,7 +103,6 @@ pub(super) struct SeenSubflow {
     pub bytes_received: u64,
 }
 
-/// All connections of the calling thread's network namespace.
 pub(super) fn read() -> Result<Seen, Error> {
     let netlink = Netlink::open(NETLINK_SOCK_DIAG).doing(|| "open a netlink socket".to_owned())?;
     let mut seen = Seen::default();
@@ -126,15 +121,15 @@ pub(super) fn read() -> Result<Seen, Error> {
             .doing(|| "list the TCP connections (CONFIG_INET_DIAG, module tcp_diag)".to_owned())?;
     }
     seen.add_plain_from_the_start();
-    // Without privileges older kernels do not say which are subflows; those have the number of their connection.
+    // Without privileges older kernels do not mark subflows; a subflow has the inode of its connection.
     let own: BTreeSet<_> = seen.connections.iter().map(|connection| connection.inode).collect();
     seen.plain.retain(|plain| plain.state == State::Established && !own.contains(&plain.inode));
     Ok(seen)
 }
 
 impl Seen {
-    /// A connection that the kernel has opened with plain TCP although MPTCP was asked for has no token, and is not listed
-    /// among MPTCP's. Its only TCP connection still says that it belongs to one.
+    /// A connection that the kernel opened with plain TCP although MPTCP was requested has no token and is
+    /// missing in the list of MPTCP. Its only TCP connection is still marked as a subflow.
     fn add_plain_from_the_start(&mut self) {
         let orphans = self
             .subflows
@@ -161,14 +156,13 @@ impl Seen {
 }
 
 impl SeenSubflow {
-    /// Whether it is one of the connection's. Those without a token are their connections' only ones.
+    /// Whether it belongs to the connection. A subflow without a token is its connection's only one.
     pub(super) fn is_of(&self, connection: &SeenConnection) -> bool {
         let Socket { local, remote, .. } = self.socket;
         self.token == connection.token
             && (self.token != 0 || (local, remote) == (connection.local, connection.remote))
     }
 
-    /// The subflow and where it leaves.
     pub(super) fn describe(&self, network: &Network) -> Subflow {
         let Socket { local, remote, state, .. } = self.socket;
         let device = network.device_of(local.ip(), remote.ip());
@@ -177,7 +171,6 @@ impl SeenSubflow {
     }
 }
 
-/// The socket in a message, whatever its protocol.
 fn socket(message: &[u8]) -> Option<Socket> {
     let diag::Socket { local, remote, state, inode, .. } = diag::socket(message)?;
     let state = match state {
@@ -189,7 +182,7 @@ fn socket(message: &[u8]) -> Option<Socket> {
     Some(Socket { local, remote, state, inode })
 }
 
-/// An MPTCP connection with its `struct mptcp_info`, of which older kernels send the beginning only.
+/// An MPTCP connection with its `struct mptcp_info`, which is shorter on older kernels.
 fn connection(message: &[u8]) -> Option<SeenConnection> {
     let Socket { local, remote, state, inode } = socket(message)?;
     let (_, info) = attributes(message.get(DIAG_HEADER..)?).find(|&(kind, _)| kind == INET_DIAG_INFO)?;
@@ -213,7 +206,6 @@ fn connection(message: &[u8]) -> Option<SeenConnection> {
     })
 }
 
-/// A TCP connection that says that it is a subflow.
 fn subflow(message: &[u8]) -> Option<SeenSubflow> {
     let find = |bytes, wanted| attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value);
     let upper = find(message.get(DIAG_HEADER..)?, INET_DIAG_ULP_INFO)?;
@@ -221,7 +213,8 @@ fn subflow(message: &[u8]) -> Option<SeenSubflow> {
     let number = |wanted| find(inner, wanted).and_then(|value| array(value, 0)).map(u32::from_ne_bytes);
     let flags = number(SUBFLOW_FLAGS)?;
     let has = |flag| flags & flag != 0;
-    // An end that accepts plain TCP has no MPTCP socket for it: a first subflow without any flag is one that this end opened.
+    // An end that accepts plain TCP has no MPTCP socket for it: this end opened a first subflow without any
+    // flag.
     let (origin, handshake) =
         match (has(JOIN_LOCAL), has(JOIN_REMOTE), has(CAPABLE_LOCAL), has(CAPABLE_REMOTE)) {
             (true, ..) => (Origin::Joined, None),

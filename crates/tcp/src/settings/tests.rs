@@ -1,11 +1,11 @@
-//! Settings read from text, and compared with what kernels choose.
+//! Settings parsed from text, and compared with kernel defaults.
 
 use super::*;
 
 const OLD: Version = Version::new(5, 15);
 const NEW: Version = Version::new(6, 18);
 
-/// Memory for which no default has to be smaller: 32 MiB are a 128th of 4 GiB.
+/// Memory that reduces no default: 32 MiB are a 128th of 4 GiB.
 const PLENTY: Option<u64> = Some(64 << 30);
 
 #[test]
@@ -31,7 +31,7 @@ fn files_become_settings() {
         ip_local_port_range: Some([32_768, 60_999]),
         tcp_available_congestion_control: Some(["reno", "cubic", "bbr"].map(str::to_owned).to_vec()),
         core_default_qdisc: Some("fq".to_owned()),
-        // No number, and two where there should be three: not known, and never guessed.
+        // Invalid values, such as two numbers instead of three, are unknown and never guessed.
         ..Settings::default()
     };
     assert_eq!(settings, expected);
@@ -62,7 +62,7 @@ fn little_memory_makes_smaller_buffers() {
     let defaults = Settings::defaults(NEW, Some(512 << 20));
     assert_eq!(defaults.tcp_rmem.unwrap()[2], 3_932_160);
     assert_eq!(defaults.tcp_wmem.unwrap()[2], 3_932_160);
-    // Never below where buffers start.
+    // Never below the initial size.
     let defaults = Settings::defaults(NEW, Some(8 << 20));
     assert_eq!((defaults.tcp_rmem.unwrap()[2], defaults.tcp_wmem.unwrap()[2]), (131_072, 65_536));
 }
@@ -79,7 +79,7 @@ fn what_guides_call_tuned_can_be_less() {
         tuned.below_default(NEW),
         [below("net.ipv4.tcp_rmem[1]", 87_380, 131_072), below("net.ipv4.tcp_rmem[2]", 16 << 20, 32 << 20)]
     );
-    // On 5.15 the same 16 MiB are more than the kernel's 6.
+    // On 5.15 the same 16 MiB are more than the default of 6.
     assert_eq!(tuned.below_default(OLD), [below("net.ipv4.tcp_rmem[1]", 87_380, 131_072)]);
 }
 

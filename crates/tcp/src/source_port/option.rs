@@ -1,13 +1,14 @@
 //! `IP_LOCAL_PORT_RANGE`: the range of ports of one socket, since Linux 6.3.
 //!
-//! Source: ip(7) and `do_ip_setsockopt()` in net/ipv4/ip_sockglue.c. It is an option of level IP for IPv6 sockets too. 0 at
-//! either end stands for that of the network namespace; an end outside of the namespace's range counts for nothing.
+//! Source: ip(7) and `do_ip_setsockopt()` in net/ipv4/ip_sockglue.c. It is an option of level IP for IPv6
+//! sockets too. 0 at either end selects that end of the network namespace's range; an end outside of that
+//! range is ignored.
 
 use std::os::fd::AsFd;
 
 use nix::{errno::Errno, sys::socket::setsockopt};
 
-/// Lets the kernel choose among these ports only, both ends included.
+/// Restricts the kernel's choice to these ports, both ends included.
 pub(super) fn set_local_port_range(socket: &impl AsFd, low: u16, high: u16) -> Result<(), Errno> {
     setsockopt(socket, LocalPortRange, &(u32::from(high) << 16 | u32::from(low)))
 }

@@ -1,34 +1,34 @@
-//! The ports that a client may get: a range of the network namespace, without those that are reserved in it.
+//! The source ports available to a client: a range of the network namespace, without its reserved ports.
 //!
-//! Source: Documentation/networking/ip-sysctl.rst, `ip_local_port_range` and `ip_local_reserved_ports`. Both hold for
-//! IPv6 too.
+//! Source: Documentation/networking/ip-sysctl.rst, `ip_local_port_range` and `ip_local_reserved_ports`. Both
+//! also apply to IPv6.
 
 use std::{fmt, fs, ops::RangeInclusive, str::FromStr};
 
 use crate::error::{Doing, Error};
 
-/// The ports that a client may get.
+/// The source ports available to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     low: u16,
     high: u16,
-    /// In order, none touching another, all of them inside.
+    /// Sorted, disjoint and non-adjacent, within the range.
     reserved: Vec<RangeInclusive<u16>>,
 }
 
 impl Range {
-    /// From `low` to `high`, none of them reserved; none if there is no port between them.
+    /// From `low` to `high`, without reserved ports; `None` if the range is empty.
     pub fn new(low: u16, high: u16) -> Option<Self> {
         (low > 0 && low <= high).then(|| Self { low, high, reserved: Vec::new() })
     }
 
-    /// That of the calling thread's network namespace: `net.ipv4.ip_local_port_range` without
+    /// The range of the calling thread's network namespace: `net.ipv4.ip_local_port_range` without
     /// `net.ipv4.ip_local_reserved_ports`.
     pub fn of_namespace() -> Result<Self, Error> {
         let read = |path| fs::read_to_string(path).doing(|| format!("read {path}"));
         let text = read(RANGE)?;
         let range = parse_bounds(text.split_whitespace()).ok_or_else(|| Error::Input {
-            what: format!("{RANGE} says \"{}\", which is not a range of ports", text.trim()),
+            what: format!("{RANGE} contains \"{}\", which is not a range of ports", text.trim()),
             remedy: "set it to two ports: sysctl net.ipv4.ip_local_port_range='32768 60999'".to_owned(),
         })?;
         Ok(range.without(&parse_reserved(&read(RESERVED)?)))
@@ -44,7 +44,7 @@ impl Range {
         self.high
     }
 
-    /// How many ports there are, without the reserved ones.
+    /// The number of ports, without the reserved ones.
     pub fn len(&self) -> usize {
         let reserved: usize = self.reserved.iter().map(|ports| ports.len()).sum();
         usize::from(self.high - self.low) + 1 - reserved
@@ -67,8 +67,8 @@ impl Range {
         u16::try_from(port).unwrap_or(self.high)
     }
 
-    /// The ports of this one from `low` to `high`; an error if they are not all inside, as the kernel would take its own
-    /// range instead.
+    /// The ports of this range from `low` to `high`; an error if they are not all inside, because the kernel
+    /// would use its own range instead.
     pub fn narrowed(&self, to: &Self) -> Result<Self, Error> {
         if to.low < self.low || to.high > self.high {
             return Err(Error::Input {
@@ -79,7 +79,7 @@ impl Range {
         Ok(Self { reserved: Vec::new(), ..*to }.without(&self.reserved))
     }
 
-    /// Without these ports, which may be anywhere and in any order.
+    /// Without these ports, which may be unsorted and outside of the range.
     fn without(self, ports: &[RangeInclusive<u16>]) -> Self {
         let Self { low, high, .. } = self;
         let clip = |ports: &RangeInclusive<u16>| (*ports.start()).max(low)..=(*ports.end()).min(high);
@@ -115,13 +115,13 @@ impl fmt::Display for Range {
     }
 }
 
-/// Two ports and nothing else.
+/// Exactly two ports.
 fn parse_bounds<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Range> {
     let (low, high) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     words.next().is_none().then(|| Range::new(low, high)).flatten()
 }
 
-/// "8080,9000-9010", or nothing. What cannot be read is passed over.
+/// "8080,9000-9010", or empty. Invalid parts are ignored.
 fn parse_reserved(text: &str) -> Vec<RangeInclusive<u16>> {
     let ports = |part: &str| -> Option<RangeInclusive<u16>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

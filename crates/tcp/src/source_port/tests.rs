@@ -1,4 +1,4 @@
-//! The strategies on loopback of a network namespace of their own.
+//! The strategies on loopback of a separate network namespace.
 
 use std::net::TcpListener;
 
@@ -37,7 +37,7 @@ fn the_port_is_one_of_the_range_until_all_are_used() {
     alone("source_port::tests::the_port_is_one_of_the_range_until_all_are_used", || {
         let listener = TcpListener::bind("127.0.0.1:80").unwrap();
         let destination = listener.local_addr().unwrap();
-        // Bound ports are lost for later sockets, so each has a range to itself.
+        // Bound ports are unavailable to later sockets, so each case has a separate range.
         for (strategy, range, expected) in [
             (Strategy::RandomBind, "41000-41003", io::ErrorKind::AddrInUse),
             (Strategy::RandomWindow { size: 2 }, "41010-41013", io::ErrorKind::AddrNotAvailable),
@@ -125,8 +125,8 @@ fn windows_reach_every_port_equally_often() {
         assert!((100..=109).contains(&first) && (first..first + 4).contains(&last) && last <= 109);
         (first..=last).for_each(|port| times[usize::from(port - 100)] += 1);
     }
-    // Of 10 + 4 - 1 places 4 have a given port: 13 000 x 4 / 13 = 4000 times, with a standard deviation of
-    // sqrt(13 000 x 4/13 x 9/13) = 52.6. Six of them are passed in one case of 10^9.
+    // Of 10 + 4 - 1 places 4 contain a given port: 13 000 x 4 / 13 = 4000 times, with a standard deviation of
+    // sqrt(13 000 x 4/13 x 9/13) = 52.6. Six of them are exceeded in one case of 10^9.
     assert!(times.iter().all(|&times| times.abs_diff(4000) < 316), "{times:?}");
 }
 
@@ -152,6 +152,6 @@ fn the_best_strategy_by_kernel() {
     ] {
         assert_eq!(Strategy::best_for(kernel), expected, "{kernel}");
     }
-    // What is best here is there.
+    // The best strategy is supported here.
     Strategy::best().unwrap().check().unwrap();
 }

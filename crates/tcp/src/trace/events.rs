@@ -1,13 +1,13 @@
-//! What is written into tracefs for one function, and what its histogram says. Pure. Source: Documentation/trace/histogram.rst.
+//! The tracefs definitions for one function, and the parser of its histogram. Pure. Source:
+//! Documentation/trace/histogram.rst.
 
 use super::Bin;
 
-/// The events and triggers that time one function, under a name that no other trace has.
+/// The events and triggers that time one function, under a unique name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing<'a> {
-    /// The trace's name: the group of its probes, and what the names of its other events begin with.
+    /// The trace's name: the group of its probes, and the prefix of its other events' names.
     pub(super) name: &'a str,
-    /// The function's.
     pub(super) function: &'a str,
 }
 
@@ -15,8 +15,8 @@ pub(super) struct Timing<'a> {
 pub(super) type Trigger = (String, String);
 
 impl Timing<'_> {
-    /// The lines that define its events: begin, end, and "it took so long". The first can only be of a function that the
-    /// kernel has.
+    /// The definitions of its events: entry, return, and duration. The first one fails if the kernel lacks
+    /// the function.
     pub(super) fn definitions(self) -> [String; 3] {
         let Self { name, function } = self;
         [
@@ -26,10 +26,12 @@ impl Timing<'_> {
         ]
     }
 
-    /// Its triggers in the order in which they can be set; they go in the other one, as each refers to the one before.
+    /// Its triggers in the order of creation. They must be removed in reverse order, because each refers to
+    /// the one before.
     ///
-    /// A beginning is matched with an end in the same process and on the same processor: all idle processors are one
-    /// process. A call that is moved to another processor, or interrupted by another call, is not counted.
+    /// An entry is matched with a return in the same process and on the same processor, because all idle
+    /// processors are one process. A call that moves to another processor, or is interrupted by another call,
+    /// is not counted.
     pub(super) fn triggers(self) -> [Trigger; 3] {
         let Self { name, function } = self;
         let (enter, leave) = (format!("{name}/enter_{function}"), format!("{name}/leave_{function}"));
@@ -47,19 +49,18 @@ impl Timing<'_> {
         ]
     }
 
-    /// Where its histogram is, within an instance.
     pub(super) fn histogram(self) -> String {
         format!("events/synthetic/{}_{}/hist", self.name, self.function)
     }
 }
 
-/// The bins of a histogram: lines such as "{ us: ~ 2^13 } hitcount:          1", in no order of time.
+/// The bins of a histogram: lines such as "{ us: ~ 2^13 } hitcount:          1", in any order.
 pub(super) fn bins(histogram: &str) -> Vec<Bin> {
     let bin = |line: &str| {
         let (power, rest) = line.trim().strip_prefix("{ us: ~ 2^")?.split_once('}')?;
         let power: u32 = power.trim().parse().ok()?;
         let calls = rest.trim().strip_prefix("hitcount:")?.trim().parse().ok()?;
-        // The kernel rounds up: what took 5 us is in 2^3. What took less than 1 is in 2^0.
+        // The kernel rounds up: 5 us are in 2^3. Less than 1 us is in 2^0.
         let to_us = 1_u64.checked_shl(power)?;
         Some(Bin { from_us: to_us / 2, to_us, calls })
     };
@@ -68,8 +69,8 @@ pub(super) fn bins(histogram: &str) -> Vec<Bin> {
     bins
 }
 
-/// The trace whose event a line of `dynamic_events` defines, and how to remove it: "p:longhaul_7_0/enter_x x" or
-/// "s:synthetic/longhaul_7_0_tcp_x u64 us". None of what is not ours.
+/// The trace that owns the event in a line of `dynamic_events`, and the line that removes the event:
+/// "p:longhaul_7_0/enter_x x" or "s:synthetic/longhaul_7_0_tcp_x u64 us". `None` for events of others.
 pub(super) fn leftover(line: &str) -> Option<(String, String)> {
     let event = line.split_once(':')?.1.split_whitespace().next()?;
     let (group, event_name) = event.split_once('/')?;
@@ -77,7 +78,8 @@ pub(super) fn leftover(line: &str) -> Option<(String, String)> {
     Some((owner, format!("-:{event}")))
 }
 
-/// The trace whose name a name is or begins with: "longhaul", a process and a number. None of what is not ours.
+/// The trace whose name is a prefix of a name: "longhaul", a process and a number. `None` for names of
+/// others.
 pub(super) fn owner(name: &str) -> Option<String> {
     let mut parts = name.splitn(4, '_');
     let (prefix, process, number) = (parts.next()?, parts.next()?, parts.next()?);
@@ -86,11 +88,11 @@ pub(super) fn owner(name: &str) -> Option<String> {
         .then(|| format!("{prefix}_{process}_{number}"))
 }
 
-/// What the names of our traces begin with.
+/// The prefix of the names of our traces.
 pub(super) const PREFIX: &str = "longhaul";
-/// What tells one call from another.
+/// The key that identifies a call.
 const CALL: &str = "keys=common_pid,common_cpu";
-/// For so many different ones; more are not counted.
+/// Maximum number of concurrent calls; further calls are not counted.
 const SIZE: &str = "size=4096";
 const HISTOGRAM: &str = "hist:keys=us.log2";
 
@@ -100,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_histogram_is_read_in_order_of_time() {
-        // As Linux 6.1 wrote it.
+        // Output of Linux 6.1.
         let text = "# event histogram\n#\n# trigger info: hist:keys=us.log2:vals=hitcount:sort=hitcount:size=2048 [active]\n\
             #\n\n{ us: ~ 2^12 } hitcount:          1\n{ us: ~ 2^0  } hitcount:         49\n{ us: ~ 2^5  } hitcount:         15\n\
             \nTotals:\n    Hits: 65\n    Entries: 3\n    Dropped: 0\n";
@@ -114,7 +116,7 @@ mod tests {
         let timing = Timing { name: "longhaul_7_0", function: "tcp_collapse" };
         let ours = |line: &str| leftover(line).map(|(owner, _)| owner);
         for definition in timing.definitions() {
-            // The kernel adds how many calls may be under way, and the group of what it makes itself.
+            // The kernel adds the limit of concurrent calls, and the group of synthetic events.
             let shown = definition.replacen("r:", "r10:", 1).replacen("s:", "s:synthetic/", 1);
             assert_eq!(ours(&shown).as_deref(), Some("longhaul_7_0"), "{shown}");
         }

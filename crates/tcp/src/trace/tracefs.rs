@@ -1,4 +1,4 @@
-//! The kernel's tracefs: whether it is there and lets us in, our instance of it, and what dead processes left.
+//! The kernel's tracefs: its availability, our instance of it, and the remains of dead processes.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,21 +16,22 @@ use crate::{
     sys::try_lock,
 };
 
-/// A tracefs that lets us trace.
+/// A tracefs with permission to trace.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracefs(PathBuf);
 
-/// An instance of our own. It goes, with all its events, when it is dropped.
+/// A private instance. It is removed with all its events when it is dropped.
 #[derive(Debug)]
 pub(super) struct Instance {
     tracefs: Tracefs,
     name: String,
-    /// Locked as long as this process lives: so others know that the instance is in use, whatever ends the process.
+    /// Locked while this process runs, so that others can detect that the instance is in use, however the
+    /// process ends.
     lock: Option<File>,
 }
 
 impl Tracefs {
-    /// The one of this machine, or what keeps us from it.
+    /// The machine's tracefs, or the reason why it is unavailable.
     pub(super) fn find() -> Result<Self, Unavailable> {
         let mounted = FOLDERS.into_iter().find(|folder| Path::new(folder).join("README").exists());
         Self::at(mounted.unwrap_or(FOLDERS[0]))
@@ -49,7 +50,7 @@ impl Tracefs {
         if !tracefs.0.join("kprobe_events").exists() {
             return Err(lacks("probes of its functions", "CONFIG_KPROBE_EVENTS"));
         }
-        // Its help describes what it can.
+        // Its help text lists the supported features.
         if !["onmatch(", "common_cpu", "synthetic_events"].iter().all(|word| help.contains(word)) {
             return Err(lacks("histograms of events", "CONFIG_HIST_TRIGGERS"));
         }
@@ -57,23 +58,21 @@ impl Tracefs {
         Ok(tracefs)
     }
 
-    /// To add to it: opening it in any other way removes everybody's events.
+    /// Opened for appending: any other mode removes all events, including those of others.
     fn open_events(&self) -> io::Result<File> {
         OpenOptions::new().append(true).open(self.0.join(EVENTS))
     }
 
-    /// Defines or removes one event.
     fn define(&self, line: &str) -> io::Result<()> {
         self.open_events()?.write_all(line.as_bytes())
     }
 
-    /// An instance that no other trace has, locked.
     pub(super) fn instance(self) -> Result<Instance, Unavailable> {
         for number in 0..=u8::MAX {
             let name = format!("{PREFIX}_{}_{number}", process::id());
             let folder = self.folder(&name);
             match fs::create_dir(&folder) {
-                // A process of this number in another PID namespace has it.
+                // A process with this number in another PID namespace owns it.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused(&folder, &error)),
                 Ok(()) => {
@@ -92,7 +91,7 @@ impl Tracefs {
         self.0.join("instances").join(name)
     }
 
-    /// Removes what traces of dead processes left. What cannot be removed stays, and does no harm.
+    /// Removes the remains of dead processes. Failures are ignored, because the remains are harmless.
     pub(super) fn sweep(&self) {
         let instances = fs::read_dir(self.0.join("instances")).into_iter().flatten().flatten();
         let names = instances.filter_map(|entry| entry.file_name().into_string().ok());
@@ -101,11 +100,10 @@ impl Tracefs {
                 self.remove(&name, lock);
             }
         }
-        // Of an instance that went before its events.
+        // Events of an instance that was removed first.
         self.remove_events(|owner| !self.folder(owner).exists());
     }
 
-    /// Removes an instance and its events, as its owner or in its place.
     fn remove(&self, name: &str, lock: File) {
         let folder = self.folder(name);
         for (event, trigger) in
@@ -114,7 +112,7 @@ impl Tracefs {
             // Not every kernel has every function.
             let _ = set(&folder, &event, &format!("!{trigger}"));
         }
-        // An instance with an open file cannot go.
+        // An instance with an open file cannot be removed.
         drop(lock);
         let _ = fs::remove_dir(&folder);
         self.remove_events(|owner| owner == name);
@@ -129,12 +127,12 @@ impl Tracefs {
 }
 
 impl Instance {
-    /// Begins to time a function. False if the kernel does not have it, or not by itself.
+    /// Starts timing a function. False if the kernel lacks it or has inlined it.
     pub(super) fn time(&self, function: &str) -> Result<bool, Unavailable> {
         let timing = Timing { name: &self.name, function };
         let [enter, leave, took] = timing.definitions();
         match self.tracefs.define(&enter) {
-            // The one before Linux 6.12, the other since.
+            // The errors before Linux 6.12, and since.
             Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::InvalidInput].contains(&error.kind()) => {
                 return Ok(false);
             }
@@ -151,7 +149,6 @@ impl Instance {
         Ok(true)
     }
 
-    /// How long a function's calls took so far.
     pub(super) fn histogram(&self, function: &str) -> Result<Vec<Bin>, Error> {
         let path = self.tracefs.folder(&self.name).join(Timing { name: &self.name, function }.histogram());
         let text = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
@@ -167,13 +164,13 @@ impl Drop for Instance {
     }
 }
 
-/// The lock of an instance; none if somebody has it.
+/// The lock of an instance; `None` if another process holds it.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let file = File::open(folder.join("tracing_on"))?;
     Ok(try_lock(&file)?.then_some(file))
 }
 
-/// Sets a trigger, or removes it where it begins with an exclamation mark.
+/// Sets a trigger, or removes it if it begins with an exclamation mark.
 fn set(folder: &Path, event: &str, trigger: &str) -> io::Result<()> {
     let path = folder.join("events").join(event).join("trigger");
     OpenOptions::new().append(true).open(path)?.write_all(trigger.as_bytes())
@@ -190,14 +187,14 @@ fn lacks(what: &str, option: &str) -> Unavailable {
 fn refused(path: &Path, error: &io::Error) -> Unavailable {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "run it as root, outside of containers; a kernel in lockdown refuses it to everybody"
+            "run it as root, outside of containers; a kernel in lockdown refuses it to all users"
         }
-        _ => "tracefs says in its error_log what is wrong",
+        _ => "the error_log of tracefs contains the reason",
     };
     unavailable(format!("{} cannot be used: {error}", path.display()), remedy.to_owned())
 }
 
-/// Where it is mounted: since Linux 4.1, and before.
+/// Its mount points: since Linux 4.1, and before.
 const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const EVENTS: &str = "dynamic_events";
 
@@ -205,7 +202,6 @@ const EVENTS: &str = "dynamic_events";
 mod tests {
     use super::*;
 
-    /// A folder that goes with the test.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -264,7 +260,7 @@ mod tests {
         let lock = lock(&alive).unwrap();
         assert!(lock.is_some() && super::lock(&alive).unwrap().is_none(), "one process has it");
         Tracefs::at(&folder.0).unwrap().sweep();
-        // A file keeps what a kernel obeys.
+        // Unlike a kernel, a plain file stores the written commands.
         let written = fs::read_to_string(folder.0.join(EVENTS)).unwrap();
         assert_eq!(written.strip_prefix(events), Some("-:longhaul_2_0/enter_x"));
         assert!(alive.exists() && others.iter().all(|other| other.exists()));

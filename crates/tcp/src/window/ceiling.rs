@@ -1,4 +1,4 @@
-//! From buffers and a round trip to the rate that they allow.
+//! From buffers and a round trip to the permitted rate.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use units::Bitrate;
 use super::{LARGEST_WINDOW, Share, Span, UNSCALED_WINDOW, nanoseconds};
 use crate::{Error, kernel::Version, settings::Settings};
 
-/// How far the buffers of a host go, and by which rule.
+/// The buffers of a host, and the rule for the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffers {
-    /// The kernel that it has.
+    /// The kernel.
     pub kernel: Version,
-    /// Which part of a receive buffer is window.
+    /// The share of a receive buffer that is window.
     pub share: Share,
-    /// How large a receive buffer grows; `None` to say nothing of receiving.
+    /// The maximum receive buffer; `None` omits receiving.
     pub receive: Option<u64>,
-    /// How large a send buffer grows; `None` to say nothing of sending.
+    /// The maximum send buffer; `None` omits sending.
     pub send: Option<u64>,
-    /// The largest window that can be written into a segment.
+    /// The largest window that a segment can carry.
     pub largest_window: u64,
 }
 
 impl Buffers {
-    /// The buffers of a host with these settings. Without autotuning a receive buffer stays as it starts.
+    /// The buffers of a host with these settings. Without autotuning a receive buffer keeps its initial size.
     pub fn of(kernel: Version, settings: &Settings) -> Self {
         let receive = settings.tcp_rmem.map(|[_, start, most]| match settings.tcp_moderate_rcvbuf {
             Some(0) => start,
@@ -42,32 +42,34 @@ impl Buffers {
     }
 }
 
-/// How fast one connection can be.
+/// The maximum rate of one connection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceiling {
-    /// What the receive buffer allows.
+    /// The limit of the receive buffer.
     pub receive: Option<Limit>,
-    /// What the send buffer allows.
+    /// The limit of the send buffer.
     pub send: Option<Limit>,
 }
 
-/// What a buffer allows. Where that depends on what the kernel meets, the two ends are the worse and the better of the likely
-/// cases.
+/// The limit of a buffer. If it depends on the packets, the two values are the worst and the best likely
+/// case.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Limit {
-    /// How large the buffer grows.
+    /// The maximum size of the buffer.
     pub buffer_bytes: u64,
-    /// How many bytes can be on the way at the same time.
+    /// Maximum number of bytes in flight.
     pub window_bytes: [u64; 2],
-    /// How fast that is: one window in each round trip.
+    /// The rate: one window per round trip.
     pub mbps: [f64; 2],
 }
 
-/// How fast one connection over a round trip of `rtt` can be with these buffers. Fails for a round trip of 0.
+/// The maximum rate of one connection over a round trip of `rtt` with these buffers. Fails for a round trip
+/// of 0.
 ///
-/// Of a send buffer, 5/8 to all is under way: a sender that waits for room is woken when a third is free
-/// (`sk_stream_write_space()`), and a few hundredths are the kernel's own data. Measured on 6.18 at 100 ms with a sender that
-/// writes and waits: 0.65 of 1 MiB, 0.68 of 4 MiB, 0.74 of 1 MiB in writes of 1000 bytes.
+/// Between 5/8 and all of a send buffer is in flight: a sender that waits for space is woken when a third is
+/// free (`sk_stream_write_space()`), and a few hundredths are the kernel's metadata. Measured on 6.18 at 100
+/// ms with a sender that writes and waits: 0.65 of 1 MiB, 0.68 of 4 MiB, 0.74 of 1 MiB in writes of 1000
+/// bytes.
 pub fn ceiling(buffers: &Buffers, rtt: Duration) -> Result<Ceiling, Error> {
     if rtt.is_zero() {
         return Err(no_round_trip());
@@ -83,7 +85,7 @@ pub fn ceiling(buffers: &Buffers, rtt: Duration) -> Result<Ceiling, Error> {
     })
 }
 
-/// One window a round trip, in Mbit/s.
+/// One window per round trip, in Mbit/s.
 #[expect(clippy::cast_precision_loss, reason = "8000 windows of 2^30 are below 2^53")]
 fn rate(window: u64, rtt: Duration) -> f64 {
     (window * 8 * 1000) as f64 / nanoseconds(rtt)

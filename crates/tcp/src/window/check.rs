@@ -1,4 +1,4 @@
-//! Which destinations a host's buffers slow down.
+//! Finds destinations that a host's buffers slow down.
 
 use std::time::Duration;
 
@@ -9,79 +9,80 @@ use units::Bitrate;
 use super::{Buffers, Limit, ceiling, milliseconds};
 use crate::{Error, kernel::Version};
 
-/// Somewhere to reach.
+/// A destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What to call it.
+    /// Its name.
     pub name: Option<String>,
-    /// How far it is.
+    /// Its round trip.
     pub rtt: Duration,
 }
 
-/// What a host's buffers allow towards some destinations: what `tcp window --json` prints unless it plans.
+/// The rates that a host's buffers permit to some destinations: the output of `tcp window --json` without a
+/// plan.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// "longhaul.tcp.window.check/1".
     pub schema: &'static str,
-    /// The kernel that it is for.
+    /// The kernel.
     pub kernel: Version,
     /// The kernel's rule from receive buffer to window.
     pub rule: String,
-    /// The rate that was asked for.
+    /// The requested rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_mbps: Option<f64>,
-    /// In the order that they were given.
+    /// The destinations, in input order.
     pub destinations: Vec<Destination>,
 }
 
-/// One destination. Only this host's buffers are judged; the other side has buffers of its own.
+/// One destination. Only this host's buffers are judged; the peer's buffers may be smaller.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Destination {
-    /// As given.
+    /// The name, as given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How far it is.
+    /// The round trip.
     pub rtt_ms: f64,
-    /// What comes from there.
+    /// The limit for receiving.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive: Option<Judged>,
-    /// What goes there.
+    /// The limit for sending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send: Option<Judged>,
 }
 
-/// A limit, and what it means for the rate that was asked for.
+/// A limit, and its verdict for the requested rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Judged {
     /// The limit.
     #[serde(flatten)]
     pub limit: Limit,
-    /// Whether it allows the rate; absent where none was asked for.
+    /// Whether the limit permits the rate. Absent without a requested rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
 
-/// Whether a limit allows a rate.
+/// Whether a limit permits a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Also in the worse of the likely cases.
+    /// Even in the worst likely case.
     Enough,
-    /// In the better one only.
+    /// In the best likely case only.
     Depends,
-    /// Not even in the better one.
+    /// Not even in the best likely case.
     Capped,
 }
 
 impl Check {
-    /// Whether a destination is slower than asked for, for sure.
+    /// Whether a destination is certainly slower than requested.
     pub fn is_capped(&self) -> bool {
         let sides = self.destinations.iter().flat_map(|destination| [destination.receive, destination.send]);
         sides.flatten().any(|side| side.verdict == Some(Verdict::Capped))
     }
 }
 
-/// What `buffers` allow towards each of `places`, and whether that is `rate`. Fails for a round trip of 0.
+/// The limits of `buffers` to each of `places`, judged against `rate`. Fails for a round trip of 0.
 pub fn check(buffers: &Buffers, places: &[Place], rate: Option<Bitrate>) -> Result<Check, Error> {
     let rate_mbps = rate.map(ceiling::megabits);
     let judged = |limit: Limit| Judged { limit, verdict: rate_mbps.map(|rate| verdict(limit.mbps, rate)) };

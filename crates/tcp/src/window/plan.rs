@@ -1,4 +1,4 @@
-//! From a round trip and a rate to the window, the buffers, and the settings for them.
+//! From a round trip and a rate to the window, the buffers, and their settings.
 
 use std::time::Duration;
 
@@ -12,48 +12,48 @@ use crate::{Error, kernel::Version, settings::Settings};
 /// A path to fill with one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path {
-    /// Its round trip. Queues make it longer: take the one under load where it is known.
+    /// Its round trip. Queues lengthen it: use the value under load if known.
     pub rtt: Duration,
     /// Its rate.
     pub rate: Bitrate,
 }
 
-/// What it takes to fill a path: what `tcp window --rtt --rate --json` prints.
+/// The requirements for filling a path: the output of `tcp window --rtt --rate --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Plan {
     /// "longhaul.tcp.window/1".
     pub schema: &'static str,
-    /// The kernel that it is for.
+    /// The kernel.
     pub kernel: Version,
-    /// Of the path.
+    /// The round trip of the path.
     pub rtt_ms: f64,
-    /// Of the path.
+    /// The rate of the path.
     pub rate_mbps: f64,
-    /// The bandwidth-delay product: what is on the way when the path is full.
+    /// The bandwidth-delay product: the data in flight on a full path.
     pub bdp_bytes: u64,
-    /// The window to offer: the product, rounded up by less than an eighth to four binary digits.
+    /// The required window: the product, rounded up by less than an eighth to four binary digits.
     pub window_bytes: u64,
-    /// The receiver's `tcp_rmem[2]`, so that the window fits together with the kernel's own data.
+    /// The receiver's `tcp_rmem[2]`, with room for the window and the kernel's metadata.
     pub rmem_max_bytes: u64,
     /// The sender's `tcp_wmem[2]`: twice the window.
     pub wmem_max_bytes: u64,
-    /// What an application would give to `SO_RCVBUF` for the same; the kernel doubles it.
+    /// The equivalent value for `SO_RCVBUF`; the kernel doubles it.
     pub so_rcvbuf_bytes: u64,
     /// The kernel's rule from buffer to window.
     pub rule: String,
-    /// What has to be raised for it, for `sysctl.conf`; empty where all is large enough.
+    /// The settings to raise, as lines for `sysctl.conf`; empty if all are large enough.
     pub sysctl: Vec<String>,
-    /// What else there is to know.
+    /// Further notes.
     pub notes: Vec<String>,
 }
 
-/// What it takes to fill `path` on `kernel`, where `settings` are in force at both ends.
+/// The requirements for filling `path` on `kernel`, with `settings` at both ends.
 ///
-/// The sender's buffer is twice the window: a writer that waits for room in it is woken when a third is free
-/// (`sk_stream_write_space()`), so that of a buffer two thirds are sure to be full; and twice is what the kernel's own
-/// autotuning aims at (`tcp_sndbuf_expand()`).
+/// The send buffer is twice the window. A writer that waits for space is woken when a third is free
+/// (`sk_stream_write_space()`), so at least two thirds of a buffer are full; and the kernel's autotuning also
+/// aims at twice the window (`tcp_sndbuf_expand()`).
 ///
-/// Fails for a round trip of 0, and where TCP's largest window or the kernel's largest buffer is too small.
+/// Fails for a round trip of 0, and if TCP's largest window or the kernel's largest buffer is too small.
 pub fn plan(path: Path, kernel: Version, settings: &Settings) -> Result<Plan, Error> {
     let Path { rtt, rate } = path;
     let bdp_bytes = product(path)?;
@@ -88,7 +88,6 @@ pub fn plan(path: Path, kernel: Version, settings: &Settings) -> Result<Plan, Er
     })
 }
 
-/// The bandwidth-delay product, if a window can be that large.
 fn product(Path { rtt, rate }: Path) -> Result<u64, Error> {
     if rtt.is_zero() {
         return Err(super::ceiling::no_round_trip());
@@ -105,13 +104,13 @@ fn product(Path { rtt, rate }: Path) -> Result<u64, Error> {
     })
 }
 
-/// The next number with four binary digits that count: 125.2 MiB become 128, 36.1 become 40.
+/// The next number with four significant binary digits: 125.2 MiB become 128, 36.1 become 40.
 fn rounded_up(bytes: u64) -> u64 {
     let step = (bytes.next_power_of_two() / 16).max(1);
     bytes.next_multiple_of(step)
 }
 
-/// The lines that raise what is too low, and no other: a line that lowers a limit would slow others down.
+/// The lines that raise settings that are too low. Lowering a limit would slow other connections.
 fn sysctl(settings: &Settings, receive: u64, send: u64) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, buffers, first, needed) in [

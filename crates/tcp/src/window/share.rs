@@ -1,17 +1,18 @@
-//! Which part of a receive buffer a kernel offers as window.
+//! The share of a receive buffer that a kernel offers as window.
 
 use std::fmt;
 
 use super::Span;
 use crate::kernel::{Rule, Version};
 
-/// The rule by which a kernel splits a receive buffer into window and room for its own data about packets.
+/// The rule by which a kernel splits a receive buffer into window and room for packet metadata.
 ///
-/// Until 6.5 it is `net.ipv4.tcp_adv_win_scale`, the same for all sockets (`tcp_win_from_space()`).
+/// Up to 6.5 it is `net.ipv4.tcp_adv_win_scale`, the same for all sockets (`tcp_win_from_space()`).
 ///
-/// From 6.6 each socket has a ratio in 256ths: payload / memory of the packets that really arrive, taken anew whenever they
-/// become longer (`tcp_measure_rcv_mss()`), and a guess before the first. So the window of a buffer is known only as a span.
-/// What was seen of it, as `TCP_WINDOW_CLAMP` / `SO_RCVBUF` of receivers on 6.18 whose buffer had grown to `tcp_rmem[2]`:
+/// From 6.6 each socket has a ratio in 256ths: payload / memory of the packets that actually arrive, measured
+/// again whenever they become longer (`tcp_measure_rcv_mss()`), with a guess before the first. The window of
+/// a buffer is therefore only known as a range. Measured values, as `TCP_WINDOW_CLAMP` / `SO_RCVBUF` of
+/// receivers on 6.18 whose buffer had grown to `tcp_rmem[2]`:
 ///
 /// | over | ratio | by the ratio, 4 MiB at 100 ms | measured |
 /// | --- | --- | --- | --- |
@@ -19,18 +20,19 @@ use crate::kernel::{Rule, Version};
 /// | a TUN device, small writes: one packet of 1448 bytes / (2 KiB + 256) | 160/256 | 209.7 Mbit/s | 207 Mbit/s |
 /// | loopback, 64 KiB | 252/256 | | |
 ///
-/// 0.66 was also published for a cloud's network card (commit message of 697a6c8cec03). A card whose driver spends a page of
-/// 4 KiB on each packet of 1448 bytes has 79/256.
+/// 0.66 was also published for a cloud's network card (commit message of 697a6c8cec03). A card whose driver
+/// uses a page of 4 KiB for each packet of 1448 bytes has 79/256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// As `tcp_adv_win_scale` says: positive, all but 1/2^scale; else 1/2^-scale.
+    /// By `tcp_adv_win_scale`: positive, all but 1/2^scale; else 1/2^-scale.
     Scale(i64),
     /// As measured, in 256ths; this is the guess before the first data.
     Measured(u64),
 }
 
 impl Share {
-    /// The rule of `kernel`; newer ones ignore the scale. A scale beyond what `sysctl` takes (-31 to 31) is its nearest.
+    /// The rule of `kernel`; newer kernels ignore the scale. A scale outside of the valid range (-31 to 31)
+    /// is clamped.
     pub fn of(kernel: Version, adv_win_scale: i64) -> Self {
         match (Rule::WIN_SCALE_IGNORED.holds(kernel), Rule::HALF_IS_WINDOW_AT_FIRST.holds(kernel)) {
             (false, _) => Self::Scale(adv_win_scale.clamp(-31, 31)),
@@ -39,7 +41,7 @@ impl Share {
         }
     }
 
-    /// The window that a buffer of `bytes` has room for.
+    /// The window for which a buffer of `bytes` has room.
     pub fn window(self, bytes: u64) -> Span {
         match self {
             Self::Scale(scale) => {
@@ -53,7 +55,7 @@ impl Share {
         }
     }
 
-    /// The buffer that has room for a window of `bytes` at least.
+    /// The buffer with room for a window of at least `bytes`.
     pub fn buffer(self, bytes: u64) -> u64 {
         match self {
             Self::Scale(scale @ 1..) => {
@@ -65,14 +67,13 @@ impl Share {
         }
     }
 
-    /// The buffer for that window where a page is spent on each packet; `None` where the rule does not depend on packets.
+    /// The buffer for this window if each packet uses a page; `None` if the rule does not depend on packets.
     pub(super) fn buffer_of_pages(self, bytes: u64) -> Option<u64> {
         matches!(self, Self::Measured(_)).then(|| ratio_up(bytes, RATIO_ONE, PAGE_A_PACKET))
     }
 }
 
 impl fmt::Display for Share {
-    /// The rule as a sentence with its formula.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Scale(0) => write!(f, "tcp_adv_win_scale = 0: window = buffer"),
@@ -93,7 +94,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// How far a buffer is shifted for a scale, which [`Share::of`] has bounded.
+/// The shift for a scale, which [`Share::of`] has bounded.
 fn shift(scale: i64) -> u32 {
     u32::try_from(scale.unsigned_abs()).unwrap_or(u32::MAX).min(31)
 }
@@ -103,7 +104,7 @@ fn ratio(bytes: u64, part: u64, whole: u64) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(part) / u128::from(whole)).unwrap_or(u64::MAX)
 }
 
-/// Likewise, rounded up.
+/// `bytes` times `part` / `whole`, rounded up.
 fn ratio_up(bytes: u64, part: u64, whole: u64) -> u64 {
     u64::try_from((u128::from(bytes) * u128::from(part)).div_ceil(u128::from(whole))).unwrap_or(u64::MAX)
 }
@@ -118,10 +119,10 @@ const RATIO_ONE: u64 = 256;
 /// The guess since 697a6c8cec03.
 const HALF: u64 = 128;
 
-/// The guess before: 1200 bytes of payload in a page, with the kernel's own data: 65.
+/// The guess before: 1200 bytes of payload in a page, with the kernel's metadata: 65.
 const QUARTER: u64 = 1200 * RATIO_ONE / (4096 + 256 + 320);
 
-/// Two packets of 1448 bytes in 4 KiB, with the kernel's own data: 170.
+/// Two packets of 1448 bytes in 4 KiB, with the kernel's metadata: 170.
 const FITTED: u64 = 2 * 1448 * RATIO_ONE / (4096 + 256);
 
 /// A page for each packet of 1448 bytes: 79.

@@ -24,7 +24,7 @@ fn planned(rtt: &str, rate: &str, kernel: Version) -> Plan {
     plan(path(rtt, rate), kernel, &Settings::defaults(kernel, None)).unwrap()
 }
 
-/// What a receive buffer allows, in Mbit/s.
+/// The rate that a receive buffer permits, in Mbit/s.
 fn received(buffer: u64, scale: i64, rtt: u64) -> f64 {
     let settings = Settings { tcp_rmem: Some([4096, 131_072, buffer]), ..scaled(scale) };
     let ceiling = ceiling(&Buffers::of(OLD, &settings), Duration::from_millis(rtt)).unwrap();
@@ -35,7 +35,8 @@ fn received(buffer: u64, scale: i64, rtt: u64) -> f64 {
 
 #[test]
 fn every_scale_is_what_a_kernel_makes_of_it() {
-    // `rcv_ssthresh` on Linux 5.10 once `tcp_rmem[2]` = 4 MiB was reached at 100 ms. It stops short by what is not read yet.
+    // `rcv_ssthresh` on Linux 5.10 after `tcp_rmem[2]` = 4 MiB was reached at 100 ms. It is smaller by the
+    // unread data.
     let seen = [
         (-2, 1_048_064),
         (-1, 2_096_256),
@@ -68,7 +69,7 @@ fn the_published_sizing_of_a_long_path() {
 
 #[test]
 fn the_published_rows_have_a_window_of_128_mib() {
-    // Published: tcp_rmem in whole MiB, the scale, and that the window is 128 MiB.
+    // Published: tcp_rmem in whole MiB, the scale, and a window of 128 MiB.
     for (mib, scale) in [(512, -2), (256, 1), (170, 2), (146, 3), (137, 4)] {
         let share = Share::of(OLD, scale);
         let window = share.window(mib * MIB);
@@ -91,7 +92,7 @@ fn every_scale_of_the_documentation() {
     let of_240 = |scale| Share::of(OLD, scale).window(240).most;
     // 15/16, 7/8, 3/4, 1/2, all, 1/2, 1/4, 1/8 of 240.
     assert_eq!([4, 3, 2, 1, 0, -1, -2, -3].map(of_240), [225, 210, 180, 120, 240, 120, 60, 30]);
-    // The ends of what sysctl takes, and beyond.
+    // The bounds of sysctl, and beyond.
     assert_eq!([31, 99, -31, -99].map(of_240), [240, 240, 0, 0]);
 }
 
@@ -107,7 +108,7 @@ fn newer_kernels_measure_and_guess_at_first() {
 
 #[test]
 fn the_measured_rate_is_in_the_span_for_this_kernel() {
-    // Measured on 6.18 at 100 ms: 221 Mbit/s with 4 MiB to receive, 227 with 4 MiB to send.
+    // Measured on 6.18 at 100 ms: 221 Mbit/s with a receive buffer of 4 MiB, 227 with a send buffer of 4 MiB.
     let both = [4096, 131_072, 4 * MIB];
     let settings = Settings { tcp_rmem: Some(both), tcp_wmem: Some(both), ..Settings::default() };
     let ceiling = ceiling(&Buffers::of(NEW, &settings), Duration::from_millis(100)).unwrap();
@@ -122,7 +123,7 @@ fn the_measured_rate_is_in_the_span_for_this_kernel() {
 #[test]
 fn nothing_is_lowered() {
     let plan = planned("20ms", "100Mbit", NEW);
-    // 250 KB: 32 MiB and 4 MiB are plenty.
+    // 250 KB: 32 MiB and 4 MiB are sufficient.
     assert_eq!((plan.bdp_bytes, plan.sysctl.as_slice()), (250_000, [].as_slice()));
     let off = Settings {
         tcp_window_scaling: Some(0),
@@ -163,7 +164,7 @@ fn a_path_that_no_window_fills() {
     );
     let (what, remedy) = said("0ms", "10Gbit", 1);
     assert!(what.contains("a round trip of 0 ms") && remedy.contains("0.2ms"), "{what} {remedy}");
-    // Ten years at the highest rate there is.
+    // Ten years at the highest valid rate.
     let (what, _) = said("87600h", "1000Gbit", 1);
     assert!(what.starts_with("1000Gbit at 315360000s take a window of "), "{what}");
 }
@@ -188,8 +189,8 @@ fn destinations_are_judged_by_both_ends_of_the_span() {
         .iter()
         .map(|one| (one.rtt_ms, one.receive.unwrap().verdict.unwrap(), one.send.unwrap().verdict.unwrap()))
         .collect();
-    // Receiving, 16 to 21.25 MiB: at 20 ms from 6.7 Gbit/s, at 110 ms from 1.2, at 150 ms 0.9 to 1.19, at 282 ms up to 0.63.
-    // Sending, 2.5 to 4 MiB: at 20 ms from 1.05 Gbit/s, at 110 ms up to 0.31.
+    // Receiving, 16 to 21.25 MiB: at 20 ms from 6.7 Gbit/s, at 110 ms from 1.2, at 150 ms 0.9 to 1.19, at 282
+    // ms up to 0.63. Sending, 2.5 to 4 MiB: at 20 ms from 1.05 Gbit/s, at 110 ms up to 0.31.
     assert_eq!(
         verdicts,
         [
@@ -202,7 +203,7 @@ fn destinations_are_judged_by_both_ends_of_the_span() {
     assert!(check.is_capped());
     let near = super::check(&buffers, &places[..1], Some("1Gbit".parse().unwrap())).unwrap();
     assert!(!near.is_capped());
-    // Without a rate nothing is judged.
+    // There is no verdict without a rate.
     let unjudged = super::check(&buffers, &places, None).unwrap();
     assert!(!unjudged.is_capped() && unjudged.destinations[3].send.unwrap().verdict.is_none());
 }
@@ -236,7 +237,7 @@ proptest! {
         let kernel = if is_new { NEW } else { OLD };
         let path = Path {
             rtt: Duration::from_micros(microseconds),
-            // The rate of which this many bytes are on the way.
+            // The rate at which this many bytes are in flight.
             rate: Bitrate::from_bits_per_second(bytes * 8_000_000 / microseconds).unwrap(),
         };
         let plan = plan(path, kernel, &scaled(scale)).unwrap();
@@ -259,7 +260,7 @@ proptest! {
         for share in [Share::Scale(scale), Share::of(NEW, scale), Share::of(Version::new(6, 6), scale)] {
             let buffer = share.buffer(window);
             prop_assert!(share.window(buffer).least >= window, "{share:?} {buffer}");
-            // One byte of buffer is at most one of window, and two are lost in rounding.
+            // A byte of buffer is at most a byte of window, and rounding loses two.
             prop_assert!(share.window(buffer.saturating_sub(3)).least < window, "{share:?} {buffer}");
         }
     }

@@ -1,4 +1,4 @@
-//! Joins what writers and readers recorded, by key and version. Pure.
+//! Joins the recordings of writers and readers by key and version. Pure.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,47 +8,43 @@ use std::{
 use kv::{History, Version};
 use recording::{Metric, Sample};
 
-/// Everything that was recorded of one side.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    /// By key: acknowledged writes with their times.
+    /// Acknowledged writes with their times, by key.
     writes: BTreeMap<String, Vec<(Version, u64)>>,
-    /// By key: writes that failed, each of which may have been done.
+    /// Failed writes by key. A failed write may have been applied.
     unsure: BTreeMap<String, u64>,
     reads: Vec<Read>,
-    /// By key: the version that the store had at the end.
+    /// The version in the store at the end, by key.
     last: BTreeMap<String, Option<Version>>,
     failed: u64,
 }
 
-/// An answer.
 #[derive(Debug, Clone)]
 pub(super) struct Read {
     pub host: String,
     pub key: String,
     pub version: Option<Version>,
-    /// Where it came from.
+    /// The source of the response: a cache or the store.
     pub source: Option<String>,
-    /// When it was sent, on the machine's monotonic clock.
+    /// Send time, on the machine's monotonic clock.
     pub sent_ns: u64,
-    /// From when it was to be sent to the last byte.
+    /// Time from the scheduled start to the last byte.
     pub took_ns: u64,
 }
 
-/// What a side comes to.
 #[derive(Debug)]
 pub(super) struct Result {
-    /// Each answer with its staleness.
+    /// Each response with its staleness.
     pub reads: Vec<(Read, Duration)>,
     pub writes: u64,
-    /// Requests that failed, and versions that nobody wrote.
     pub errors: u64,
-    /// Acknowledged writes that are not seen at the end, or why that is not known.
+    /// Acknowledged writes that are missing at the end, or the reason why the number is unknown.
     pub lost: std::result::Result<u64, String>,
 }
 
 impl Joined {
-    /// A write, by a recording that started at this time on the machine's monotonic clock.
+    /// Adds a write. `started_ns` is the start of its recording on the machine's monotonic clock.
     pub(super) fn write(&mut self, sample: &Sample, started_ns: u64) {
         let key = key(sample);
         let acknowledged = (sample.started_ns.zip(sample.get(Metric::Total)))
@@ -66,7 +62,6 @@ impl Joined {
         }
     }
 
-    /// A read.
     pub(super) fn read(&mut self, host: &str, sample: &Sample, started_ns: u64) {
         let times = sample.started_ns.zip(sample.get(Metric::Response));
         let Some((started, took_ns)) = times.filter(|_| is_answer(sample)) else {
@@ -83,17 +78,15 @@ impl Joined {
         });
     }
 
-    /// A read of the store at the end.
     pub(super) fn last(&mut self, sample: &Sample) {
         if is_answer(sample) {
             self.last.insert(key(sample), version(sample));
         }
     }
 
-    /// What all of that comes to.
     pub(super) fn finish(self) -> Result {
         let Self { writes, unsure, mut reads, last, failed } = self;
-        // Hosts were read one after the other; a recording of all is in the order of time.
+        // The recordings were read host by host; the joined recording is ordered by time.
         reads.sort_by_key(|read| read.sent_ns);
         let count = writes.values().map(|of_key| of_key.len() as u64).sum();
         let histories: BTreeMap<String, History> =
@@ -107,14 +100,14 @@ impl Joined {
                 strange.entry(&read.key).or_default().insert(version);
             });
         }
-        // A write that failed may have been done, and has a version that its writer was not told.
+        // A failed write may have been applied with a version that its writer did not receive.
         let strange = strange.into_iter().map(|(key, versions)| {
             (versions.len() as u64).saturating_sub(unsure.get(key).copied().unwrap_or_default())
         });
         let errors = failed + strange.sum::<u64>();
         let lost = histories.iter().map(|(key, history)| match last.get(key) {
             Some(version) => Ok(history.lost(version.as_ref())),
-            None => Err(format!("the store was not asked for key {key} at the end, or did not answer")),
+            None => Err(format!("no final read of key {key} from the store succeeded")),
         });
         let lost = lost.sum();
         let stale = |read: Read| {
@@ -125,7 +118,7 @@ impl Joined {
     }
 }
 
-/// A value, or the knowledge that there is none.
+/// Whether the response is a value, or reports that the key does not exist.
 fn is_answer(sample: &Sample) -> bool {
     sample.error.is_none() && matches!(sample.status, Some(200 | 404))
 }
@@ -142,7 +135,7 @@ fn version(sample: &Sample) -> Option<Version> {
 mod tests {
     use super::*;
 
-    /// Sent at `at` and over 10 later.
+    /// Sent at `at`; complete 10 later.
     fn sample(status: u16, at: u64, stamp: Option<u64>) -> Sample {
         let version = stamp.map(|stamp| ("kv-version".to_owned(), format!("{stamp:012x}-0000-lhr")));
         let object = ("object".to_owned(), "1".to_owned());
@@ -162,7 +155,7 @@ mod tests {
         // Acknowledged at 1000 + 90 + 10 = 1100 and at 1200.
         joined.write(&sample(200, 90, Some(1)), 1000);
         joined.write(&sample(200, 190, Some(2)), 1000);
-        // Sent at 500 + 750 = 1250, when version 2 has been there for 50; a 404 at 1150 is 50 behind version 1.
+        // Sent at 500 + 750 = 1250, when version 2 is 50 old; a 404 at 1150 is 50 behind version 1.
         joined.read("far", &sample(200, 750, Some(1)), 500);
         joined.read("far", &sample(404, 650, None), 500);
         joined.read("far", &sample(200, 800, Some(2)), 500);
@@ -179,13 +172,13 @@ mod tests {
         joined.write(&sample(200, 0, Some(1)), 0);
         joined.write(&sample(503, 0, None), 0);
         joined.read("far", &sample(500, 0, None), 0);
-        // One of these is what the failed write may have written; the other one is nobody's.
+        // The failed write may have written one of these versions; the other one has no writer.
         joined.read("far", &sample(200, 0, Some(5)), 0);
         joined.read("far", &sample(200, 0, Some(6)), 0);
         joined.read("far", &sample(200, 0, Some(6)), 0);
         let result = joined.finish();
         assert_eq!(result.errors, 3);
-        assert!(result.lost.unwrap_err().contains("was not asked for key 1"));
+        assert!(result.lost.unwrap_err().contains("no final read of key 1"));
     }
 
     #[test]

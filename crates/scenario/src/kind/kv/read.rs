@@ -1,4 +1,5 @@
-//! What writers and readers of a key-value store recorded: evidence for claims, a table, and a recording of how stale each read was.
+//! Recordings of the writers and readers of a key-value store: evidence for claims, a table, and a recording
+//! with the staleness of each read.
 
 use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
 
@@ -20,7 +21,6 @@ use crate::{
     measurement::{Findings, Gaps, Inputs},
 };
 
-/// Reads the recordings of all hosts, side by side.
 pub(crate) fn read(all: &[&Kv], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let mut found = Findings::default();
     let mut sides: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
@@ -52,12 +52,11 @@ pub(crate) fn read(all: &[&Kv], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result
     Ok(found)
 }
 
-/// Adds one recording.
 fn take(joined: &mut Joined, one: &Kv, reading: &Inputs<'_>, found: &mut Findings) -> Result<(), Error> {
     let mut recording = recording::open(&reading.folder.file(&one.file()))?;
     let samples: Vec<Sample> = (&mut recording).collect::<Result<_, _>>()?;
     let end = recording.end();
-    // A recording that was cut off does not say when it began, so nothing in it can be joined.
+    // A truncated recording lacks its start time, so its samples cannot be joined.
     let Some(started) = end.and_then(|end| end.started_monotonic_ns) else { return Ok(()) };
     if matches!(one.role, Role::Writer | Role::Reader) {
         let invalid = end.into_iter().flat_map(|end| &end.invalid);
@@ -74,7 +73,6 @@ fn take(joined: &mut Joined, one: &Kv, reading: &Inputs<'_>, found: &mut Finding
     Ok(())
 }
 
-/// What claims can ask.
 fn evidence(side: &str, of: &Of) -> Result<Evidence, Error> {
     let mut evidence = Evidence::default();
     let value = json!({ "writes": of.writes, "reads": of.reads.len(), "errors": of.errors, "lost": of.lost.as_ref().ok() });
@@ -111,7 +109,7 @@ fn columns() -> [Column; 9] {
     ]
 }
 
-/// A row for a host, or for all; none if it has no answers.
+/// A row for one host or for all hosts; omitted if there are no responses.
 fn reads_row<'r>(
     table: Shown,
     [side, host]: [String; 2],
@@ -142,7 +140,7 @@ fn reads_row<'r>(
     ]))
 }
 
-/// A recording whose latency is the staleness, for `longhaul compare`; it begins with the first read.
+/// Writes a recording whose latency is the staleness, for `longhaul compare`. It starts at the first read.
 fn keep(path: &Path, side: &str, of: &Of) -> Result<(), Error> {
     let access = |source| Error::Access { path: path.to_owned(), source };
     let header = Header {

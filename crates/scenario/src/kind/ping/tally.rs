@@ -1,4 +1,4 @@
-//! Counts pings from the hosts of a side, and how far their round trips differ from the world's. Pure.
+//! Counts the pings of a side, and the difference between their round trips and the world's. Pure.
 
 use std::sync::Arc;
 
@@ -13,21 +13,22 @@ use crate::emulator::milliseconds;
 pub struct PingResult {
     /// The side.
     pub side: String,
-    /// Hosts that sent.
+    /// Sending hosts.
     pub hosts: u64,
     /// Pairs of a sending host and a target.
     pub pairs: u64,
     /// Pings that were due.
     pub sent: u64,
-    /// Pings that were answered in time, each counted once.
+    /// Pings with a reply in time; duplicate replies are not counted.
     pub received: u64,
-    /// How far round trips differ from the world's, without queues and faults. Absent if nothing was answered.
+    /// Difference between round trips and the world's, without queues and faults. Absent if there was no
+    /// reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_ms: Option<RoundTripError>,
-    /// How much of each of these the emulator accounts for, at most. Absent if that is not known.
+    /// The upper bound of the emulator's part of each of these. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_error_ms: Option<RoundTripError>,
-    /// Pairs without any answer: the first few.
+    /// The first few pairs without any reply.
     pub silent: Vec<Pair>,
 }
 
@@ -38,7 +39,7 @@ pub struct RoundTripError {
     pub mean: f64,
     /// The median.
     pub p50: f64,
-    /// The 99th percentile. Absent if fewer than 10 answers lie beyond it.
+    /// The 99th percentile. Absent with fewer than 10 replies beyond it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99: Option<f64>,
     /// The maximum.
@@ -62,7 +63,7 @@ pub(crate) struct Tally {
     pairs: u64,
     sent: u64,
     errors_ms: Vec<f64>,
-    /// The same without the emulator's own error, as long as it is known of all.
+    /// The errors without the emulator's own part, as long as it is known for all hosts.
     without_error_ms: Option<Vec<f64>>,
     silent: Vec<Pair>,
 }
@@ -81,8 +82,8 @@ impl Tally {
         }
     }
 
-    /// Counts a host's pings. `targets` are its targets and the world's round trips to them in milliseconds; `pings`
-    /// are the index of a target and the round trip, if there was a reply.
+    /// Counts a host's pings. `targets` are its targets and the world's round trips to them in milliseconds;
+    /// `pings` are the index of a target and the round trip, if there was a reply.
     pub(crate) fn count(
         &mut self,
         host: &str,
@@ -104,7 +105,7 @@ impl Tally {
             .extend(silent.take(room).map(|((to, _), _)| Pair { from: host.to_owned(), to: to.clone() }));
     }
 
-    /// Adds a host's errors of round trips without the part of the emulator, or that it is not known.
+    /// Adds a host's round-trip errors without the emulator's part; `None` if it is unknown.
     pub(crate) fn without_error(&mut self, errors_ms: Option<Vec<f64>>) {
         match (&mut self.without_error_ms, errors_ms) {
             (Some(known), Some(more)) => known.extend(more),
@@ -112,7 +113,7 @@ impl Tally {
         }
     }
 
-    /// The result, and all errors of round trips: as they were measured, and without the emulator's part.
+    /// The result, and all round-trip errors: as measured, and without the emulator's part.
     pub(crate) fn finish(self) -> (PingResult, Option<Distribution>, Option<Arc<Distribution>>) {
         let received = self.errors_ms.len() as u64;
         let errors = Distribution::new(self.errors_ms).ok();
@@ -145,12 +146,11 @@ impl RoundTripError {
     }
 }
 
-/// How far a round trip is from the world's.
 pub(crate) fn error_ms(round_trip_ns: u64, world_ms: f64) -> f64 {
     (milliseconds(round_trip_ns) - world_ms).abs()
 }
 
-/// How many silent pairs are named. More have the same cause.
+/// Maximum number of silent pairs to list. Further pairs usually have the same cause.
 const FEW: usize = 5;
 
 #[cfg(test)]

@@ -9,17 +9,14 @@ use serde_json::json;
 use super::{Outage, Probe};
 use crate::emulator::{Exchange, Peer, Timed};
 
-/// Counts sample by sample.
 pub(super) struct Answers<'l> {
-    /// Labels whose values are counted.
     labels: &'l [String],
-    /// The metric whose values are compared.
     metric: Metric,
     timed: Timed,
     evidence: Evidence,
-    /// When answers were complete, seconds since the start.
+    /// Completion times of responses, in seconds since the start.
     answers_s: Vec<f64>,
-    /// Connections, and how many of them used another address than the first one tried.
+    /// Connections, and how many of them used an address other than the first.
     opened: u64,
     fallbacks: u64,
     samples: u64,
@@ -66,8 +63,8 @@ impl<'l> Answers<'l> {
         self.answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
     }
 
-    /// Notes when a sample was measured: all of the request, because a phase may be anywhere inside it. What the emulator may
-    /// have added to the request is the most that it may have added to a phase.
+    /// Records the interval of the whole request, because the position of a phase within it is unknown. The
+    /// bound for the request is also a bound for each phase.
     fn time(&mut self, sample: &Sample) {
         let Some(value) = sample.get(self.metric) else { return };
         let Some(started) = sample.started_ns else { return self.timed.push_unknown() };
@@ -86,19 +83,17 @@ impl<'l> Answers<'l> {
         self.timed.push(exchange, server.map_or(Peer::ANY, Peer::tcp));
     }
 
-    /// The samples with their times.
     pub(super) fn take_timed(&mut self) -> Timed {
         std::mem::take(&mut self.timed)
     }
 
-    /// The reasons of failures, each with its count; `None` if a request succeeded or there was none.
+    /// The reasons of failures with their counts; `None` unless all requests failed.
     pub(super) fn failures(&self) -> Option<String> {
         let all_failed = self.samples > 0 && self.failures.values().sum::<u64>() == self.samples;
         let reasons = self.failures.iter().map(|(reason, n)| format!("{n} {reason}"));
         all_failed.then(|| reasons.collect::<Vec<_>>().join(", "))
     }
 
-    /// The longest time without an answer until `end_s`, and the evidence for claims.
     pub(super) fn finish(mut self, probe: &Probe, end_s: f64) -> (Outage, Evidence) {
         let outage = Outage::longest(&probe.host, self.answers_s, end_s);
         let (longest_s, opened, fallbacks) = (outage.longest_s, self.opened, self.fallbacks);
@@ -108,7 +103,8 @@ impl<'l> Answers<'l> {
     }
 }
 
-/// When handshakes and the answer were waited for, since the recording's start. One that did not happen is empty.
+/// Intervals in which the request waited for handshakes and the response, relative to the recording's start.
+/// A wait that did not occur is empty.
 fn waits(sample: &Sample, started: u64) -> [[u64; 2]; WAITS] {
     let Some(headers) = sample.final_headers_ns else { return [[0; 2]; WAITS] };
     let answered = started.saturating_add(headers);
@@ -116,7 +112,7 @@ fn waits(sample: &Sample, started: u64) -> [[u64; 2]; WAITS] {
     let connected = asked.saturating_sub(sample.send_ns.unwrap_or_default());
     let hands = [sample.connect_ns, sample.tls_ns, sample.quic_ns].map(Option::unwrap_or_default);
     let mut begun = started.saturating_add(sample.dns_ns.unwrap_or_default());
-    // Handshakes follow each other. There are pauses around them, but it is not known where.
+    // Handshakes are sequential. The positions of the pauses between them are unknown.
     let pauses = connected.saturating_sub(hands.iter().fold(begun, |at, &hand| at.saturating_add(hand)));
     let [tcp, tls, quic] = hands.map(|took| {
         let from = begun;
@@ -131,7 +127,7 @@ fn as_f64(nanos: u64) -> f64 {
     nanos as f64
 }
 
-/// Labels that a probe always writes if they apply: an absent one means that it did not apply.
+/// Labels that a probe always writes if they apply: an absent label did not apply.
 const ALWAYS: [&str; 7] = ["status", "error", "protocol", "reused", "remote", "family", "fallback"];
 
 #[cfg(test)]
@@ -149,8 +145,8 @@ mod tests {
             final_headers_ns: Some(350),
             ..Sample::default()
         };
-        // It began at 1000, asked at 1230 and was sent from 1227 on: 12 of that are pauses, before, between or after the
-        // handshakes.
+        // Began at 1000, sent the request between 1227 and 1230: 12 of that are pauses before, between or
+        // after the handshakes.
         assert_eq!(waits(&new, 1000), [[1005, 1117], [1105, 1227], [0, 0], [1230, 1350]]);
         let reused = Sample { wait_ns: Some(120), final_headers_ns: Some(130), ..Sample::default() };
         assert_eq!(waits(&reused, 1000), [[0; 2], [0; 2], [0; 2], [1010, 1130]]);

@@ -1,37 +1,37 @@
-//! The longest time that hosts went without an answer. Pure.
+//! Outages: the longest time that a host received no response. Pure.
 
 use claim::Statistic;
 use experience::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest times that the hosts of a side went without an answer.
+/// The longest outages of the hosts of a side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outages {
     /// The side.
     pub side: String,
-    /// The median of its hosts' longest times without an answer.
+    /// The median over the hosts.
     pub p50_s: f64,
-    /// The longest of all.
+    /// The maximum over the hosts.
     pub max_s: f64,
-    /// The longest of each host, in the order of the file.
+    /// The longest outage of each host, in the order of the file.
     pub hosts: Vec<Outage>,
 }
 
-/// The longest time that a host went without an answer.
+/// The longest time that a host received no response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outage {
     /// The host.
     pub host: String,
-    /// How long it was.
+    /// Length in seconds.
     pub longest_s: f64,
-    /// When it began, seconds since this host's measurement started.
+    /// Start, in seconds since this host's measurement started.
     pub at_s: f64,
 }
 
 impl Outage {
-    /// The longest time between two answers, also before the first and from the last to the end of the measurement.
-    /// `answers_s` is when they were complete.
+    /// The longest time between two responses, including the time before the first response and from the last
+    /// one to the end of the measurement. `answers_s` are the completion times.
     pub(crate) fn longest(host: &str, mut answers_s: Vec<f64>, end_s: f64) -> Self {
         answers_s.sort_unstable_by(f64::total_cmp);
         let mut longest = Self { host: host.to_owned(), longest_s: 0.0, at_s: 0.0 };
@@ -47,7 +47,6 @@ impl Outage {
 }
 
 impl Outages {
-    /// The outages of a side; `None` without a host.
     pub(crate) fn new(side: &str, hosts: Vec<Outage>) -> Option<Self> {
         let all = Distribution::new(hosts.iter().map(|host| host.longest_s).collect()).ok()?;
         let of = |statistic: Statistic| statistic.value_of_all(&all);
@@ -68,7 +67,7 @@ mod tests {
     fn an_outage_lies_between_answers() {
         let between = Outage::longest("a", vec![1.0, 2.0, 9.0, 10.0], 11.0);
         assert_eq!((between.longest_s, between.at_s), (7.0, 2.0));
-        // An answer counts when it arrives, not when its request was sent.
+        // A response counts when it arrives, not when its request was sent.
         let unordered = Outage::longest("a", vec![1.0, 9.0, 2.0, 10.0], 11.0);
         assert_eq!(unordered, between);
     }
@@ -81,7 +80,7 @@ mod tests {
         assert_eq!((early.longest_s, early.at_s), (8.0, 2.0));
         let never = Outage::longest("a", Vec::new(), 10.0);
         assert_eq!((never.longest_s, never.at_s), (10.0, 0.0));
-        // The last answer may arrive when nothing is requested any more.
+        // The last response may arrive after the end of the request schedule.
         let after = Outage::longest("a", vec![3.0, 6.0, 10.5], 10.0);
         assert_eq!((after.longest_s, after.at_s), (4.5, 6.0));
     }

@@ -1,4 +1,4 @@
-//! What the probes of a scenario recorded: samples for the comparison, evidence for claims, and outages.
+//! Recordings of the probes of a scenario: samples for the comparison, evidence for claims, and outages.
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -22,8 +22,8 @@ use crate::{
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry},
 };
 
-/// Reads each recording once, and once more for each phase that claims are about: the metric for the comparison, the times of answers, the connections that were opened,
-/// and the labels that claims are about.
+/// Reads each recording once, and once more for each phase that claims are about. Returns the metric for the
+/// comparison, the times of responses, the connections, and the labels that claims are about.
 pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let labels = labels(reading.claims);
     let mut sides: Vec<OfSide<'_>> = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> 
     for side in sides {
         outages.extend(side.finish(&mut found)?);
     }
-    // Without errors, the longest time between two answers only reflects the rate of requests.
+    // Without faults, the longest time between two responses only reflects the request rate.
     found.figures = (!reading.faults.is_empty() && !outages.is_empty()).then(|| figures(&outages));
     for one in outages {
         found.measured.push(ResultEntry {
@@ -56,10 +56,9 @@ pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> 
     Ok(found)
 }
 
-/// What the probes of one side recorded.
 #[derive(Default)]
 struct OfSide<'p> {
-    /// Not empty once it is used.
+    /// Not empty after the first `read`.
     probes: Vec<&'p Probe>,
     series: Option<Series>,
     phases: BTreeMap<Metric, Series>,
@@ -82,8 +81,8 @@ impl<'p> OfSide<'p> {
             answers.count(sample);
         });
         let is_there = !matches!(series, Err(recording::Error::Open { .. }));
-        // Without a single answer there is nothing to compare, and the reasons of the failures help more than an
-        // empty recording.
+        // Without any response there is nothing to compare, and the reasons of the failures are more useful
+        // than an empty recording.
         let series = series.map_err(|error| match answers.failures() {
             Some(reasons) => Error::Unanswered { url: probe.url.clone(), host: probe.host.clone(), reasons },
             None => error.into(),
@@ -92,7 +91,7 @@ impl<'p> OfSide<'p> {
         let timed = answers.take_timed();
         if is_there {
             let lasts = probe.lasts().as_secs_f64();
-            // One that waited for its turn has run for less time than all measurements.
+            // A measurement that waited for another one has a shorter duration than the run.
             let end = series.as_ref().and_then(|series| series.end.as_ref());
             let ran_s = end.map_or(lasts, |end| Duration::from_nanos(end.duration_ns).as_secs_f64());
             let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s).min(ran_s));
@@ -114,7 +113,7 @@ impl<'p> OfSide<'p> {
         Ok(())
     }
 
-    /// A phase that claims are about. Requests that do not have it are not among its samples.
+    /// Reads a phase that claims are about. Requests without the phase contribute no sample.
     fn read_phase(
         &mut self,
         metric: Metric,
@@ -125,7 +124,7 @@ impl<'p> OfSide<'p> {
         let mut answers = Answers::new(&[], metric);
         let path = reading.folder.file(&probe.file());
         let series = read_series_beside(&path, &Wanted::metric(metric), &mut |sample| answers.count(sample));
-        // Then the claim says that there is none.
+        // The judgement of the claim reports the missing phase.
         if matches!(series, Err(recording::Error::Metric { .. } | recording::Error::AllFailed { .. })) {
             return Ok(());
         }
@@ -139,7 +138,6 @@ impl<'p> OfSide<'p> {
         Ok(())
     }
 
-    /// Adds the result of the side, and returns its outages.
     fn finish(mut self, found: &mut Findings) -> Result<Option<Outages>, Error> {
         let side = &self.probes[0].side;
         if let Some(series) = self.series {
@@ -170,13 +168,11 @@ impl<'p> OfSide<'p> {
     }
 }
 
-/// How much of each sample may be the emulator's own error.
 fn bound(series: &mut Series, probe: &Probe, reading: &Inputs<'_>, timed: &Timed) {
     let started = series.end.as_ref().and_then(|end| end.started_monotonic_ns);
     series.own_errors_ms = reading.emulator.errors(reading.layout, &probe.host, timed, started);
 }
 
-/// Phases that claims about a side are about.
 fn phases(claims: &[Claim], side: &str) -> BTreeSet<Metric> {
     let about_it = claims.iter().filter(|claim| claim.is_about(side));
     let asked = about_it.filter_map(|claim| match claim.subject.query() {
@@ -186,7 +182,7 @@ fn phases(claims: &[Claim], side: &str) -> BTreeSet<Metric> {
     asked.collect()
 }
 
-/// Labels that claims are about; their values are counted.
+/// Labels in claims; their values are counted.
 fn labels(claims: &[Claim]) -> Vec<String> {
     let asked = claims.iter().filter_map(|claim| match claim.subject.query() {
         Query::Share { label, .. } if claim.subject.source() == SOURCE => Some(label.clone()),
@@ -198,7 +194,6 @@ fn labels(claims: &[Claim]) -> Vec<String> {
     labels
 }
 
-/// The table of outages.
 fn figures(outages: &[Outages]) -> Figures {
     let columns = [
         Column::text("longest outage"),

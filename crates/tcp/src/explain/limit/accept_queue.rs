@@ -1,12 +1,12 @@
-//! A program that listens and does not accept: its queue is full, and the kernel drops those who want to connect.
+//! A program that listens and does not accept: its queue is full, and the kernel drops connection requests.
 
 use crate::{
     diag::State,
     explain::{Case, Finding, Kind, Listener, Queue, text},
 };
 
-/// Whether no program has taken the connection over from the listener. One that this end has closed belongs to no process
-/// either, but is in another state.
+/// Whether no program has accepted the connection. A connection that this end has closed belongs to no
+/// process either, but is in another state.
 pub(in crate::explain) fn holds(case: &Case<'_>) -> bool {
     let figures = &case.figures;
     let is_open = matches!(figures.socket.state, State::Established | State::CloseWait);
@@ -14,7 +14,6 @@ pub(in crate::explain) fn holds(case: &Case<'_>) -> bool {
     is_open && is_nobodys && case.listener().is_some()
 }
 
-/// A program of this host does not accept.
 pub(in crate::explain) fn of_listener(listener: &Listener, after: Queue) -> Finding {
     let Queue { waiting, most, .. } = after;
     let mut evidence = vec![format!(
@@ -23,15 +22,15 @@ pub(in crate::explain) fn of_listener(listener: &Listener, after: Queue) -> Find
     match listener.dropped() {
         Some(dropped @ 1..) => {
             evidence
-                .push(format!("{} dropped while this was looked at", text::plural(dropped.into(), "packet")));
+                .push(format!("{} dropped during the observation", text::plural(dropped.into(), "packet")));
         }
-        _ => evidence.push("no request to connect came while this was looked at".to_owned()),
+        _ => evidence.push("no connection request arrived during the observation".to_owned()),
     }
     Finding {
         kind: Kind::ListenQueueFull,
         sentence: format!(
-            "{} does not accept connections at {} as fast as they come: the queue is full, and the kernel drops \
-             further requests to connect",
+            "{} does not accept connections at {} as fast as they arrive: the queue is full, and the kernel \
+             drops further connection requests",
             listener.subject(),
             listener.local
         ),
@@ -45,7 +44,6 @@ pub(in crate::explain) fn of_listener(listener: &Listener, after: Queue) -> Find
     }
 }
 
-/// This end's program has not taken it.
 pub(in crate::explain) fn not_accepted(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let mut evidence = vec![format!(
@@ -70,7 +68,6 @@ pub(in crate::explain) fn not_accepted(case: &Case<'_>) -> Finding {
     )
 }
 
-/// The peer's program does not take it.
 pub(in crate::explain) fn at_peer(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let remote = figures.socket.remote;
@@ -86,14 +83,13 @@ pub(in crate::explain) fn at_peer(case: &Case<'_>) -> Finding {
     }
     if figures.now.segs_in > 1 {
         evidence.push(format!(
-            "{} came, none of which acknowledges a byte: a host with a full queue repeats that it has the request to \
-             connect",
+            "{} received without an acknowledgement of data: a host with a full queue repeats its SYN-ACK",
             text::plural(figures.now.segs_in.into(), "packet")
         ));
     }
     let sentence = |who: &str| {
         format!(
-            "{who} at {remote} does not accept connections as fast as they come: its listen queue is full"
+            "{who} at {remote} does not accept connections as fast as they arrive: its listen queue is full"
         )
     };
     match case.surroundings.full_listener_at(remote) {

@@ -1,20 +1,20 @@
-//! What send and receive buffers have in common: a program fixes them, or the kernel lets them grow to the end of a setting.
+//! Common parts of send and receive buffers: fixed by a program, or autotuned up to the maximum of a setting.
 
 use crate::explain::{Case, Kind, text};
 
-/// Whether a program has fixed a buffer, and so taken it from the kernel, which lets buffers grow.
+/// Whether a program has fixed the size of a buffer, which disables autotuning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fixed {
-    /// The socket says so.
+    /// According to the socket options.
     Yes,
-    /// The kernel would have let it grow, and has not.
+    /// Inferred: autotuning would have enlarged it.
     Seemingly,
-    /// It grows, or has grown as far as it may.
+    /// It grows, or has reached its maximum.
     No,
 }
 
 impl Fixed {
-    /// Of a buffer of which all is used, by its sizes while it was looked at.
+    /// Decides from the observed sizes of a buffer that is fully used.
     pub(super) fn of<I: Iterator<Item = u32>>(
         chosen: Option<bool>,
         sizes: impl Fn() -> I,
@@ -31,19 +31,20 @@ impl Fixed {
     }
 }
 
-/// Whether a buffer has grown to the end of its setting, or nearly.
+/// Whether a buffer has reached the maximum of its setting, or nearly.
 pub(super) fn is_at_most(buffer: u32, limits: Option<[u64; 3]>) -> bool {
     limits.is_some_and(|[_, _, most]| u64::from(buffer) >= most / 100 * 95)
 }
 
-/// Of three buffer sizes: whether the largest is below the kernel's own choice, and says so; and what it should be.
+/// For a setting with three sizes: whether the maximum is below the kernel's default, as a kind and a phrase,
+/// and the recommended maximum.
 pub(super) fn most_of(case: &Case<'_>, setting: &str, [_, _, most]: [u64; 3]) -> (Option<Kind>, String, u64) {
     let below = case.around.kernel.and_then(|kernel| {
         let all = case.around.settings.below_default(kernel);
         all.into_iter().find(|each| each.setting == setting).map(|each| (kernel, each.default))
     });
     match below {
-        // What the kernel chooses depends a little on the machine's memory.
+        // The kernel's default depends slightly on the machine's memory.
         Some((kernel, default)) => {
             let said = format!(
                 ", {}, where Linux {kernel} itself would go to {}",

@@ -1,9 +1,8 @@
-//! The congestion window, still growing after it was set without loss.
+//! The congestion window, which still grows after it was set without loss.
 
 use super::initial_window::NO_THRESHOLD;
 use crate::explain::{Case, Finding, Kind};
 
-/// It grows.
 pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let mut evidence = vec![

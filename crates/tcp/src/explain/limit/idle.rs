@@ -1,8 +1,7 @@
-//! No byte was to be moved.
+//! There was no data to transfer.
 
 use crate::explain::{Figures, Finding, Kind, text};
 
-/// No byte moved, and none waits to.
 pub(in crate::explain) fn finding(figures: &Figures<'_>) -> Finding {
     let last = figures.now.last_data_sent_ms.min(figures.now.last_data_recv_ms);
     Finding::new(

@@ -1,11 +1,10 @@
-//! The start: the window has not had the round trips to grow, or the connection is not established yet.
+//! The start: the window has not had enough round trips to grow, or the connection is not established yet.
 
 use crate::{
     diag::Model,
     explain::{Case, Figures, Finding, Kind, text},
 };
 
-/// Whether the window still grows as fast as it can.
 pub(in crate::explain) fn is_starting(figures: &Figures<'_>) -> bool {
     let is_start = match figures.socket.model {
         Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
@@ -14,7 +13,6 @@ pub(in crate::explain) fn is_starting(figures: &Figures<'_>) -> bool {
     is_start && f64::from(figures.now.snd_cwnd) > f64::from(figures.before.snd_cwnd) * 1.25
 }
 
-/// It starts.
 pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let remote = figures.socket.remote.ip();
@@ -37,13 +35,12 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     )
 }
 
-/// Its first packet is under way.
 pub(in crate::explain) fn connecting(case: &Case<'_>) -> Finding {
     let remote = case.figures.socket.remote;
     Finding::new(
         Kind::Connecting,
-        format!("The request to connect to {remote} is under way"),
-        vec!["it was sent once and is not answered yet".to_owned()],
+        format!("The connection request to {remote} is in flight"),
+        vec!["it was sent once, without a response so far".to_owned()],
         "nothing yet; look again in a second (--watch)".to_owned(),
     )
 }

@@ -1,10 +1,11 @@
-//! Packets are lost where the path is not full. Where nothing is answered at all: `no_answer`.
+//! Packets are lost on a path that is not full. `no_answer` covers peers that do not respond at all.
 
 use crate::explain::{Case, Figures, Finding, Kind, text};
 
 pub(in crate::explain) mod no_answer;
 
-/// Whether congestion control gave way because packets seemed lost. One with a model minds only heavy loss, or timeouts.
+/// Whether congestion control reduced its rate because of apparent losses. A model-based one reacts only to
+/// heavy loss or timeouts.
 pub(in crate::explain) fn hurts(figures: &Figures<'_>) -> bool {
     if figures.has_model() {
         let timeouts = figures.since(|info| info.total_rto.map(u32::from)).unwrap_or(0);
@@ -13,14 +14,13 @@ pub(in crate::explain) fn hurts(figures: &Figures<'_>) -> bool {
     figures.repeats() > 0
 }
 
-/// Whether what was lost was lost once, as when slow start overran the path: of the segments that went now, several would
-/// have been lost if it were as before.
+/// Whether losses are over, for example those of an overshoot in slow start: at the earlier loss rate,
+/// several of the current segments would have been lost.
 pub(in crate::explain) fn has_ended(figures: &Figures<'_>) -> bool {
     let before = f64::from(figures.now.total_retrans) / f64::from(figures.now.data_segs_out.max(1));
     figures.repeats() == 0 && before * f64::from(figures.segments()) >= SEVERAL
 }
 
-/// Packets are lost.
 pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let control = case.control();
@@ -33,13 +33,13 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
         let bound =
             f64::from(figures.now.snd_mss) * 8.0 / rtt * 1.5_f64.sqrt() / figures.repeated_share().sqrt();
         evidence.push(format!(
-            "with so much loss and {} a round trip, Reno gets about {}",
+            "with this loss and a round trip of {}, Reno gets about {}",
             text::time(rtt),
             text::rate(bound)
         ));
     }
     let finding = if figures.has_model() {
-        let sentence = format!("So many packets are lost on the path that {control} gives way, too");
+        let sentence = format!("Packet loss on the path is so high that {control} also reduces its rate");
         let remote = figures.socket.remote.ip();
         Finding::new(Kind::Loss, sentence, evidence, format!("find where they are lost: mtr {remote}"))
     } else {
@@ -51,11 +51,11 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     if figures.repeats() == 0 { finding.inferred() } else { finding }
 }
 
-/// Where so many losses are due, none comes by chance once in twenty times (Poisson: e^-3).
+/// If this many losses are expected, the chance of no loss is one in twenty (Poisson: e^-3).
 const SEVERAL: f64 = 3.0;
 
 /// Congestion control's state after a timeout.
 const LOSS: u8 = 4;
 
-/// BBR (v1) gives way where more than a fifth is lost; half of that is felt.
+/// BBR (v1) reduces its rate if more than a fifth is lost; half of that has an effect.
 const HEAVY_LOSS: f64 = 0.1;

@@ -5,27 +5,27 @@ use crate::{
     explain::{Case, Finding, Kind, Look, figures::outstanding, text},
 };
 
-/// Whether its kernel may hold small segments back; so it is where the program's choice is not known.
+/// Whether the kernel may delay small segments; assumed if the program's option is unknown.
 pub(in crate::explain) fn may_hold(case: &Case<'_>) -> bool {
     case.seen.chosen.is_none_or(|chosen| !chosen.has_no_delay)
 }
 
-/// Whether less than a segment waits although little is under way: for an acknowledgement (RFC 896). Where a program writes
-/// more all the time, the end of what it wrote waits as well, and costs nothing: there, much is in flight.
+/// Whether less than a segment is unsent although little is in flight: it waits for an acknowledgement (RFC
+/// 896). For a program that writes continuously, the last partial segment also waits, at no cost; then much
+/// data is in flight.
 pub(in crate::explain) fn holds(look: &Look, info: &Info) -> bool {
     let under_way = outstanding(&look.socket, info);
     let waits = info.notsent_bytes > 0 && info.notsent_bytes < info.snd_mss;
     waits && under_way > 0 && under_way < info.snd_mss
 }
 
-/// Whether the program waits for what Nagle's algorithm holds back: answers come, or acknowledgements come so late that
-/// they were delayed.
+/// Whether Nagle's algorithm delays the program: the peer sends responses, or acknowledgements are late
+/// enough to be delayed ones.
 pub(in crate::explain) fn is_felt(case: &Case<'_>) -> bool {
     let figures = &case.figures;
     figures.received() > 0 || figures.queueing() >= DELAYED_S / 4.0
 }
 
-/// Small segments wait for acknowledgements.
 pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
     let figures = &case.figures;
     let remote = figures.socket.remote.ip();
@@ -46,7 +46,7 @@ pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
         && figures.queueing() >= DELAYED_S / 4.0
     {
         evidence.push(format!(
-            "acknowledgements come after {}, and after {} where {remote} does not delay them",
+            "acknowledgements arrive after {}, and after {} if {remote} does not delay them",
             text::time(usual),
             text::time(least)
         ));
@@ -64,10 +64,11 @@ pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
             case.subject()
         ),
         evidence,
-        format!("set TCP_NODELAY in {program}, or let it write what belongs together at once (writev)"),
+        format!("set TCP_NODELAY in {program}, or let it write related data in one call (writev)"),
     );
     if case.seen.chosen.is_none() { finding.inferred() } else { finding }
 }
 
-/// Linux delays acknowledgements by 40 ms (`TCP_ATO_MIN`) where data comes often, and the timer has a tick of up to 10 ms.
+/// Linux delays acknowledgements by 40 ms (`TCP_ATO_MIN`) for frequent data, and the timer has a tick of up
+/// to 10 ms.
 pub(in crate::explain) const DELAYED_S: f64 = 0.05;

@@ -1,8 +1,7 @@
-//! Something that only the other end knows.
+//! A limit that is only visible at the other end.
 
 use crate::explain::{Case, Finding, Kind, figures::unread, text};
 
-/// It carries no more, or the peer's program reads no faster.
 pub(in crate::explain) fn at_sender(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let remote = figures.socket.remote.ip();
@@ -16,7 +15,7 @@ pub(in crate::explain) fn at_sender(case: &Case<'_>) -> Finding {
         ));
     }
     evidence.push(format!(
-        "a round trip takes {}, and {} at least: waiting on the path, or acknowledgements that came with what was read",
+        "a round trip takes {}, and at least {}: packets wait on the path, or the reader delays acknowledgements",
         text::time(figures.rtt().unwrap_or_default()),
         text::time(figures.min_rtt().unwrap_or_default())
     ));
@@ -29,12 +28,11 @@ pub(in crate::explain) fn at_sender(case: &Case<'_>) -> Finding {
             text::rate(figures.rate())
         ),
         evidence,
-        format!("run longhaul tcp explain at {remote}, where it can be told"),
+        format!("run longhaul tcp explain at {remote} to see which"),
     )
     .inferred()
 }
 
-/// Nothing here.
 pub(in crate::explain) fn at_receiver(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let remote = figures.socket.remote.ip();
@@ -53,7 +51,7 @@ pub(in crate::explain) fn at_receiver(case: &Case<'_>) -> Finding {
         ));
     }
     if let Some(early @ 1..) = figures.since(|info| info.rcv_ooopack) {
-        evidence.push(format!("{early} packets came too early: others before them were late or lost"));
+        evidence.push(format!("{early} packets arrived early: others before them were late or lost"));
     }
     Finding::new(
         Kind::OtherEnd,

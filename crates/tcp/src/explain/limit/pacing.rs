@@ -1,23 +1,22 @@
-//! A rate that the sending program asked for (`SO_MAX_PACING_RATE`).
+//! A pacing rate that the sending program set (`SO_MAX_PACING_RATE`).
 
 use crate::{
     Info,
     explain::{Case, Finding, Kind, text},
 };
 
-/// Whether the program asked for a rate, and that is the rate of sending.
+/// Whether the program set a rate that limits sending.
 pub(in crate::explain) fn holds(info: &Info) -> bool {
     info.max_pacing_rate < UNPACED && info.pacing_rate as f64 >= info.max_pacing_rate as f64 * NEARLY
 }
 
-/// The program asked for a rate.
 pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let program = case.program();
     let asked = figures.now.max_pacing_rate as f64 * 8.0;
     Finding::new(
         Kind::Paced,
-        format!("{} asked for no more than {}", case.subject(), text::rate(asked)),
+        format!("{} limits its rate to {}", case.subject(), text::rate(asked)),
         vec![
             format!(
                 "SO_MAX_PACING_RATE is {}, and the kernel paces at {}",
@@ -30,7 +29,7 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     )
 }
 
-/// Rates are measured, and a pacing rate is rounded.
+/// Tolerance, because rates are measured and pacing rates are rounded.
 pub(in crate::explain) const NEARLY: f64 = 0.95;
 
 /// No `SO_MAX_PACING_RATE`.

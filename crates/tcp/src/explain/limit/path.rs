@@ -1,15 +1,16 @@
-//! The path carries no more: packets wait on it.
+//! The capacity of the path: packets queue on it.
 
 use crate::explain::{Case, Figures, Finding, Kind, Look, figures::outstanding, others::Others, text};
 
-/// At which share of the looks packets waited on the path.
+/// The share of samples in which packets waited on the path.
 pub(in crate::explain) fn share(figures: &Figures<'_>) -> f64 {
     let waits = |look: &&Look| is_waiting(figures, look);
     figures.looks.iter().filter(waits).count() as f64 / figures.looks.len().max(1) as f64
 }
 
-/// Whether packets wait on the path at this moment: the round trip is longer than the least by more than it varies, and in
-/// that time more packets arrive than a burst may have (the idea of Vegas, which keeps 2 to 4 of them waiting).
+/// Whether packets wait on the path in this sample: the round trip exceeds the minimum by more than its
+/// variation, and more packets arrive in that time than a burst has (the idea of Vegas, which keeps 2 to 4 of
+/// them in the queue).
 fn is_waiting(figures: &Figures<'_>, look: &Look) -> bool {
     let (Some(info), Some(least)) = (look.socket.info.as_ref(), figures.min_rtt_us()) else { return false };
     let [usual, varying, least] = [info.rtt_us, info.rttvar_us, least].map(f64::from);
@@ -18,14 +19,15 @@ fn is_waiting(figures: &Figures<'_>, look: &Look) -> bool {
     waiting > (least * NOISE).max(NOISE_US) && waiting / usual * segments >= WAITING_SEGMENTS
 }
 
-/// Whether packets wait on the path for most of the time. Where they overtake each other the least round trip is that of the
-/// packets that overtook: there, it takes that more of them arrive no faster.
+/// Whether packets wait on the path most of the time. With reordering, the minimum round trip is that of
+/// overtaking packets; then it is also required that a larger window does not increase the rate.
 pub(in crate::explain) fn has_queue(figures: &Figures<'_>) -> bool {
     let overtook = figures.since(|info| info.reord_seen).unwrap_or(0) > 0;
     figures.has_queue() && !(overtook && is_faster_with_more(figures))
 }
 
-/// Whether the rate grew with the congestion window between the two halves of the looks, as it does where the path is not full.
+/// Whether the rate grew with the congestion window between the two halves of the samples, as on a path that
+/// is not full.
 fn is_faster_with_more(figures: &Figures<'_>) -> bool {
     let looks: Vec<_> =
         figures.looks.iter().filter_map(|look| Some((look.at, look.socket.info.as_ref()?))).collect();
@@ -42,7 +44,6 @@ fn is_faster_with_more(figures: &Figures<'_>) -> bool {
     window >= GROWN && rate >= window / 2.0
 }
 
-/// It carries no more.
 pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let carried = text::rate(figures.carried());
@@ -78,18 +79,19 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     Finding::new(Kind::PathRate, sentence, evidence, advice)
 }
 
-/// A path that is full has packets waiting at this share of the looks, at least: a connection that has given way takes a while
-/// to fill it again. Recorded for seconds of CUBIC each: 31 to 100 % behind CoDel, 0 to 15 % where packets are lost at random.
+/// On a full path packets wait in at least this share of the samples: a connection that reduced its rate
+/// takes a while to fill the path again. In recordings of CUBIC, per second: 31 to 100 % with CoDel, 0 to 15
+/// % with random losses.
 pub(in crate::explain) const OFTEN: f64 = 0.2;
 
-/// A round trip that is longer by less than this share of the least is as long.
+/// Round trips within this share of the minimum count as equal.
 const NOISE: f64 = 0.02;
 
-/// And from this on, us, for short paths.
+/// Lower bound of the difference, us, for short paths.
 const NOISE_US: f64 = 500.0;
 
 /// Between Vegas's alpha, 2, and beta, 4.
 const WAITING_SEGMENTS: f64 = 3.0;
 
-/// A congestion window that is larger by less tells nothing of the rate: that varies as much.
+/// A smaller growth of the congestion window has no significance for the rate, which varies as much.
 const GROWN: f64 = 0.05;

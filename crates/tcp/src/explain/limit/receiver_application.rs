@@ -1,4 +1,4 @@
-//! The receiving program reads more slowly than the network brings.
+//! The receiving program reads more slowly than data arrives.
 
 use super::{pacing, receiver_window::PROBE_TIMER};
 use crate::{
@@ -10,9 +10,9 @@ use crate::{
     },
 };
 
-/// Whether the peer's window is small because its program does not read. Then it closes at times, or is seldom as large as it
-/// was. One that is small because of the buffer stays at its largest, or grows while autotuning is at it; a dip now and
-/// then is not a slow reader, as any program waits for a processor.
+/// Whether the peer's window is small because its program does not read: then the window closes at times, or
+/// rarely has its full size. A window limited by the buffer stays at its maximum or grows by autotuning.
+/// Occasional dips do not indicate a slow reader, because any program may wait for a processor.
 pub(in crate::explain) fn is_slow(figures: &Figures<'_>) -> bool {
     let (mut largest, mut closed, mut smaller) = (0, 0, 0);
     for (socket, info) in figures.infos() {
@@ -25,7 +25,6 @@ pub(in crate::explain) fn is_slow(figures: &Figures<'_>) -> bool {
     closed * 20 >= figures.looks.len() || smaller * 3 >= figures.looks.len()
 }
 
-/// The peer's program does not keep up.
 pub(in crate::explain) fn at_sender(case: &Case<'_>, share: f64) -> Finding {
     let figures = &case.figures;
     let remote = figures.socket.remote;
@@ -48,9 +47,9 @@ pub(in crate::explain) fn at_sender(case: &Case<'_>, share: f64) -> Finding {
     )
 }
 
-/// Whether a good part of what the buffer takes waits to be read. A program that keeps up leaves nothing.
+/// Whether at least a quarter of the buffer is unread. A program that keeps up leaves nothing.
 pub(in crate::explain) fn is_behind(look: &Look) -> bool {
-    // What comes over a subflow goes on to its connection at once, and waits there, together with what came over others.
+    // Data of a subflow moves to its connection immediately, and waits there with the data of other subflows.
     if let Some(Multipath { memory, .. }) = look.multipath {
         return memory.rmem_alloc > 0 && u64::from(memory.rmem_alloc) * 4 >= u64::from(memory.rcvbuf);
     }
@@ -60,7 +59,6 @@ pub(in crate::explain) fn is_behind(look: &Look) -> bool {
     queued > 0 && queued * 4 >= room
 }
 
-/// The program does not keep up.
 pub(in crate::explain) fn at_receiver(case: &Case<'_>, share: f64) -> Finding {
     let figures = &case.figures;
     let program = case.program();

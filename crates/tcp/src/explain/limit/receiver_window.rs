@@ -1,6 +1,7 @@
-//! The window that the receiver advertises, small because its buffer is. Its share at a sender is `rwnd_limited` of `tcp_info`.
+//! The window that the receiver advertises, which is small because its buffer is small. Its share at a sender
+//! is `rwnd_limited` of `tcp_info`.
 //!
-//! Each end sees another half of it: `at_sender` the window, `at_receiver` the buffer that it comes from.
+//! Each end has half of the information: `at_sender` the window, `at_receiver` the buffer behind it.
 
 use super::pacing;
 use crate::{
@@ -16,8 +17,8 @@ use crate::{
 pub(in crate::explain) mod at_receiver;
 pub(in crate::explain) mod at_sender;
 
-/// Whether the peer's window lets no further segment out. The probe timer is a sign of that only where the window is not told:
-/// it also runs while all that waits is paced and nothing is under way (`tcp_check_probe_timer()`).
+/// Whether the peer's window permits no further segment. The probe timer indicates that only if the window is
+/// unknown: it also runs while all unsent data is paced and nothing is in flight (`tcp_check_probe_timer()`).
 pub(in crate::explain) fn is_closed(socket: &Socket, info: &Info) -> bool {
     match info.snd_wnd {
         Some(window) => {
@@ -28,14 +29,13 @@ pub(in crate::explain) fn is_closed(socket: &Socket, info: &Info) -> bool {
     }
 }
 
-/// Whether as much goes each round trip as the peer's window lets out.
+/// Whether the data per round trip fills the peer's window.
 pub(in crate::explain) fn is_used(figures: &Figures<'_>) -> bool {
     let window = median(figures.infos().filter_map(|(_, info)| info.snd_wnd)).filter(|&window| window > 0);
     let used = || Some(figures.rate() / 8.0 * figures.rtt()? / f64::from(window?));
     used().is_some_and(|share| share >= USED)
 }
 
-/// The two ends did not agree on windows larger than 64 KiB.
 fn no_scaling(case: &Case<'_>) -> Finding {
     let is_ours = case.around.settings.tcp_window_scaling == Some(0);
     let advice = if is_ours {

@@ -1,9 +1,9 @@
-//! Packets that came in another order and were taken for lost.
+//! Reordered packets that were taken for lost.
 
 use crate::explain::{Case, Figures, Finding, Kind};
 
-/// Whether packets overtake each other, and what seemed lost had arrived. A few repeats tell little: then all since the
-/// connection began are asked.
+/// Whether packets are reordered and retransmissions were spurious. With few retransmissions, the totals
+/// since the start of the connection are used.
 pub(in crate::explain) fn happens(figures: &Figures<'_>) -> bool {
     let now = figures.now;
     let times = figures.since(|info| info.reord_seen).unwrap_or(0);
@@ -14,7 +14,6 @@ pub(in crate::explain) fn happens(figures: &Figures<'_>) -> bool {
     times > 0 && needless >= repeats.div_ceil(NEEDLESS)
 }
 
-/// Packets overtake each other.
 pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let needless = figures.needless();
@@ -40,9 +39,11 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     )
 }
 
-/// Where packets overtake each other, at least one of so many repeats had arrived already. Not all are: those that wait in
-/// the queue of a full path are lost for good, and a report comes a round trip later and can stand for several.
+/// With reordering, at least one of this many retransmissions is spurious. Others are genuine, because
+/// packets in the queue of a full path are dropped; and a report arrives a round trip later and may cover
+/// several.
 const NEEDLESS: u32 = 6;
 
-/// So many repeats tell by themselves whether they were needless: of one in six, none is seen of 20 in 3 % of the cases.
+/// This number of retransmissions is significant: at a share of one in six, 20 of them contain no spurious
+/// one in 3 % of the cases.
 const ENOUGH: u32 = 20;

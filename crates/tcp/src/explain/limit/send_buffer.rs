@@ -1,5 +1,5 @@
-//! The send buffer: what the sending kernel takes from its program before that must wait. Its share is `sndbuf_limited` of
-//! `tcp_info`.
+//! The send buffer: the amount that the sending kernel accepts from its program. Its share is
+//! `sndbuf_limited` of `tcp_info`.
 
 use super::buffer::{Fixed, is_at_most, most_of};
 use crate::{
@@ -8,9 +8,9 @@ use crate::{
     explain::{Case, Finding, Kind, figures::median, text},
 };
 
-/// Whether the buffer takes no more, and what is in it is nearly all under way. The kernel wakes a writer when a third is
-/// free (`sk_stream_is_writeable()`). A buffer that grows with the congestion window holds twice of it at least
-/// (`tcp_sndbuf_expand()`), so that half of it waits.
+/// Whether the buffer is full, and nearly all of it is in flight. The kernel wakes a writer when a third is
+/// free (`sk_stream_is_writeable()`). A buffer that grows with the congestion window is at least twice as
+/// large (`tcp_sndbuf_expand()`), so that half of it is unsent.
 pub(in crate::explain) fn is_full(socket: &Socket, info: &Info) -> bool {
     socket.memory.is_some_and(|memory| {
         let is_full = u64::from(memory.wmem_queued) * 10 >= u64::from(memory.sndbuf) * 6;
@@ -18,20 +18,18 @@ pub(in crate::explain) fn is_full(socket: &Socket, info: &Info) -> bool {
     })
 }
 
-/// Whether the send buffer may still grow: the kernel lets it, as the congestion window does.
+/// Whether the send buffer may still grow together with the congestion window.
 pub(in crate::explain) fn grows(case: &Case<'_>) -> bool {
     let buffer = case.figures.socket.memory.unwrap_or_default().sndbuf;
     fixed(case) == Fixed::No && !is_at_most(buffer, case.around.settings.tcp_wmem)
 }
 
-/// Whether the program has fixed its send buffer.
 fn fixed(case: &Case<'_>) -> Fixed {
     let sizes = || case.figures.infos().filter_map(|(socket, _)| Some(socket.memory?.sndbuf));
     let chosen = case.seen.chosen.map(|chosen| chosen.has_fixed_send_buffer);
     Fixed::of(chosen, sizes, case.around.settings.tcp_wmem)
 }
 
-/// The send buffer is full, and all of it is under way.
 pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
     let figures = &case.figures;
     let memory = figures.socket.memory.unwrap_or_default();
@@ -79,7 +77,6 @@ fn fixed_finding(case: &Case<'_>, buffer: u32, evidence: Vec<String>) -> Finding
     )
 }
 
-/// Bytes that wait in the sender for longer than they need to.
 pub(in crate::explain) fn unsent(case: &Case<'_>) -> Option<Finding> {
     let figures = &case.figures;
     let unsent = median(figures.infos().map(|(_, info)| info.notsent_bytes))?;
@@ -89,12 +86,11 @@ pub(in crate::explain) fn unsent(case: &Case<'_>) -> Option<Finding> {
     (is_much && wait.is_finite()).then(|| unsent_finding(case, unsent, wait))
 }
 
-/// More waits here than the path needs.
 fn unsent_finding(case: &Case<'_>, unsent: u32, wait: f64) -> Finding {
     Finding::new(
         Kind::UnsentData,
         format!(
-            "What the program writes now is sent only after {}: so much data waits unsent in this host",
+            "Data that the program writes now is sent only after {}: too much data waits unsent in this host",
             text::time(wait)
         ),
         vec![format!("{} unsent at {}", text::bytes(unsent), text::rate(case.figures.rate()))],
@@ -105,8 +101,8 @@ fn unsent_finding(case: &Case<'_>, unsent: u32, wait: f64) -> Finding {
     )
 }
 
-/// Published as good for all.
+/// A widely published recommendation.
 const NOTSENT_LOWAT: u64 = 131_072;
 
-/// What people begin to feel.
+/// A delay that users begin to notice.
 const UNSENT_LEAST_S: f64 = 0.1;

@@ -3,14 +3,14 @@
 use super::pacing::NEARLY;
 use crate::explain::{Case, Figures, Finding, Kind, Shares, evidence::PROGRAM, text};
 
-/// Whether the program pauses, and so sends less than congestion control knows that the path carries.
+/// Whether the program pauses, and therefore sends less than the bandwidth that congestion control has
+/// measured.
 pub(in crate::explain) fn leaves_model_unused(case: &Case<'_>, shares: Shares) -> bool {
     let figures = &case.figures;
     let pauses = shares.sender_application >= PAUSES;
     pauses && figures.has_model() && figures.rate() < figures.carried() * NEARLY
 }
 
-/// The program has nothing to send.
 pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
     let figures = &case.figures;
     let program = case.program();
@@ -27,12 +27,12 @@ pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
         Kind::SenderIdle,
         format!("{} has nothing to send most of the time", case.subject()),
         evidence,
-        format!("see what {program} waits for: its disk, its own work, or an answer before it sends more"),
+        format!("see what {program} waits for: its disk, its own work, or a response before it sends more"),
     )
 }
 
-/// How often the congestion window was given up because nothing was sent for a while (RFC 2861): it fell to half or less,
-/// without loss. BBR's falls when it looks for the least round trip.
+/// How often the congestion window was reset after an idle time (RFC 2861): it fell to half or less, without
+/// loss. BBR's window also falls when it probes for the minimum round trip.
 pub(in crate::explain) fn restarts(figures: &Figures<'_>) -> usize {
     if figures.has_model() || figures.repeats() > 0 {
         return 0;
@@ -41,7 +41,6 @@ pub(in crate::explain) fn restarts(figures: &Figures<'_>) -> usize {
     windows.windows(2).filter(|pair| pair[1] <= pair[0] / 2).count()
 }
 
-/// The congestion window is given up after a pause.
 pub(in crate::explain) fn restarts_finding(case: &Case<'_>, times: usize) -> Finding {
     let figures = &case.figures;
     let windows = || figures.infos().map(|(_, info)| info.snd_cwnd);
@@ -58,5 +57,5 @@ pub(in crate::explain) fn restarts_finding(case: &Case<'_>, times: usize) -> Fin
     )
 }
 
-/// A full path leaves a sender no pause; what looks like one on a busy host is shorter.
+/// A full path leaves a sender no pause; apparent pauses on a busy host are shorter.
 pub(in crate::explain) const PAUSES: f64 = 0.25;

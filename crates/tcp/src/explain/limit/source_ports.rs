@@ -1,4 +1,4 @@
-//! The range of source ports, to one destination.
+//! The range of source ports for one destination.
 
 use crate::{
     explain::{Finding, Kind, PortUse, text},
@@ -17,7 +17,7 @@ pub(in crate::explain) fn finding(
     let share = taken as f64 / size as f64;
     let is_full = share >= FULL;
     let sentence = if is_full {
-        format!("Nearly no source port is left for connections to {remote}: connect() fails or is about to")
+        format!("Almost all source ports for {remote} are in use: connect() fails or is about to")
     } else {
         format!(
             "Half of the source ports for {remote} are taken: from here on connect() searches long for a free one"
@@ -47,7 +47,7 @@ pub(in crate::explain) fn finding(
     Finding { kind: Kind::SourcePorts, sentence, evidence, advice, is_inferred: false }
 }
 
-/// From this share on even a search of the whole range finds little.
+/// From this share on even a search of the whole range finds few free ports.
 const FULL: f64 = 0.9;
 
 /// 1024 to 65535 has more.

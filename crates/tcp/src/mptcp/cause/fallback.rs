@@ -1,24 +1,23 @@
-//! Why a connection became plain TCP: its own first packets tell most of it, what is counted the rest.
+//! The cause of a fallback to plain TCP, from the connection's handshake and from counters.
 
 use super::{Case, Cause, Finding, finding};
 use crate::mptcp::Handshake;
 
 impl Case<'_> {
-    /// It became plain TCP, and its first packets say when.
     pub(super) fn known_fallback(&self, handshake: Handshake) -> Finding {
         let first = match handshake {
             Handshake::NotAsked if self.connection.token == 0 => {
-                let seen = "its first packet did not ask for MPTCP, although the program did";
+                let seen = "its first packet did not request MPTCP, although the program did";
                 let counted = self.account.evidence(&PAUSED);
                 // The kernel has other reasons too, such as TCP's MD5 signatures.
                 return if counted.is_empty() { fell_back(seen) } else { paused(with(seen, counted)) };
             }
             Handshake::NotAsked => {
-                let seen = "the packet that was answered had been sent again without MPTCP";
+                let seen = "the acknowledged SYN was a retransmission without MPTCP";
                 return option_dropped(with(seen, self.account.evidence(&DROPPED)));
             }
             Handshake::NotAnswered => {
-                let seen = "its first packet asked for MPTCP, and the answer did not have it";
+                let seen = "its first packet requested MPTCP, and the reply did not include it";
                 return peer_without_mptcp(with(seen, self.account.evidence(&UNANSWERED)));
             }
             Handshake::Agreed => "both ends had agreed on MPTCP, and it has become plain TCP since",
@@ -29,7 +28,7 @@ impl Case<'_> {
         }
     }
 
-    /// It became plain TCP, and the kernel does not show its first packets: what it counts is all there is.
+    /// A fallback whose handshake the kernel does not show: only counters are available.
     pub(super) fn counted_fallback(&self) -> Finding {
         let causes: [(&[&str], Say); 4] = [
             (&PAUSED, paused),
@@ -48,7 +47,6 @@ impl Case<'_> {
     }
 }
 
-/// What makes a finding of its evidence.
 type Say = fn(Vec<String>) -> Finding;
 
 fn paused(evidence: Vec<String>) -> Finding {
@@ -63,7 +61,7 @@ fn paused(evidence: Vec<String>) -> Finding {
 fn option_dropped(evidence: Vec<String>) -> Finding {
     finding(
         Cause::OptionDropped,
-        "the first packet was answered only when it was sent again without MPTCP",
+        "the first packet got a reply only when it was retransmitted without MPTCP",
         evidence,
         "find what drops packets with TCP option 30 on the path: a firewall or a load balancer",
     )
@@ -72,7 +70,7 @@ fn option_dropped(evidence: Vec<String>) -> Finding {
 fn data_changed(evidence: Vec<String>) -> Finding {
     finding(
         Cause::DataChanged,
-        "what arrived was not what was sent: something on the path changes data or sequence numbers",
+        "the received data differs from the sent data: something on the path changes data or sequence numbers",
         evidence,
         "take the proxy or the application gateway out of the path",
     )
@@ -81,7 +79,7 @@ fn data_changed(evidence: Vec<String>) -> Finding {
 fn peer_without_mptcp(evidence: Vec<String>) -> Finding {
     finding(
         Cause::PeerWithoutMptcp,
-        "the peer answered without MPTCP, so the connection is plain TCP for good",
+        "the peer replied without MPTCP, so the connection is plain TCP for good",
         evidence,
         "let the program at the other end open an MPTCP socket (mptcpize run PROGRAM, or IPPROTO_MPTCP); if it does, \
          something on the path removes TCP option 30",
@@ -101,15 +99,15 @@ fn with(first: &str, rest: Vec<String>) -> Vec<String> {
     [vec![first.to_owned()], rest].concat()
 }
 
-/// What is counted when the kernel sends plain TCP, or begins to.
+/// Counters of a pause, in which the kernel sends plain TCP.
 const PAUSED: [&str; 2] = ["MPCapableSYNTXDisabled", "Blackhole"];
 
-/// What is counted when a first packet is sent again without MPTCP.
+/// Counters of a SYN retransmitted without MPTCP.
 const DROPPED: [&str; 1] = ["MPCapableSYNTXDrop"];
 
-/// What is counted when an answer has no MPTCP.
+/// Counters of a reply without MPTCP.
 const UNANSWERED: [&str; 2] = ["MPCapableFallbackSYNACK", "MPCapableFallbackACK"];
 
-/// What is counted when data or its numbering do not match.
+/// Counters of data or mappings that do not match.
 const CHANGED: [&str; 6] =
     ["DataCsumErr", "DSSCorruptionFallback", "MPFailTx", "MPFailRx", "InfiniteMapTx", "InfiniteMapRx"];

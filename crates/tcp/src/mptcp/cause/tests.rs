@@ -1,4 +1,4 @@
-//! Each cause from the evidence that the kernel would show of it.
+//! Each cause, from the kernel's evidence for it.
 
 use super::*;
 use crate::{
@@ -59,7 +59,7 @@ fn two_networks() -> Surroundings {
     }
 }
 
-/// What the namespace has counted, of the connection alone if it does not say of how many.
+/// Counters of the namespace, over this connection alone unless they include a number of connections.
 fn account(counters: &[(&str, u64)]) -> Account {
     let counters: Counters = counters.iter().map(|&(name, number)| (name.to_owned(), number)).collect();
     Account::new(&counters, None)
@@ -81,7 +81,7 @@ fn accepted(counters: &[(&str, u64)]) -> Finding {
     found(&connection(), &[first(Origin::FirstAccepted)], counters)
 }
 
-/// Of a connection that became plain TCP, and whose first packets are known.
+/// A connection that fell back to plain TCP, with a known handshake.
 fn fallen(handshake: Handshake, token: u32, counters: &[(&str, u64)]) -> Finding {
     let fallback = SeenConnection { is_fallback: true, token, ..connection() };
     let first = Subflow { handshake: Some(handshake), ..first(Origin::FirstOpened) };
@@ -90,7 +90,7 @@ fn fallen(handshake: Handshake, token: u32, counters: &[(&str, u64)]) -> Finding
 
 #[test]
 fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted() {
-    // All that can be counted, of nine connections.
+    // All relevant counters, over nine connections.
     let old = [
         ("MPCapableSYNTX", 9),
         ("Blackhole", 1),
@@ -108,14 +108,17 @@ fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted(
         let finding = fallen(handshake, token, &old);
         assert_eq!((finding.kind, finding.is_inferred), (expected, false), "{handshake:?}");
     }
-    // One of nine has seen changed data, and nobody knows whether it was this one: it is said, and does not decide.
+    // One of nine had changed data, possibly another one: it is mentioned, and does not decide.
     let said = fallen(Handshake::Agreed, 1, &old).evidence;
     assert_eq!(said[1], "DataCsumErr is 1");
-    assert!(said[2].contains("of all its 9 connections; some of it may be older than this one"), "{said:?}");
-    // Of this connection alone it does.
+    assert!(
+        said[2].contains("of all its 9 connections; some events may be older than this connection"),
+        "{said:?}"
+    );
+    // Over this connection alone it decides.
     let alone = fallen(Handshake::Agreed, 1, &[("MPCapableSYNTX", 1), ("DataCsumErr", 1)]);
     assert_eq!((alone.kind, alone.is_inferred), (Cause::DataChanged, false));
-    // Plain TCP from the start for a reason that is not a pause.
+    // Plain TCP from the start, without a pause.
     assert_eq!(fallen(Handshake::NotAsked, 0, &[("MPCapableSYNTX", 1)]).kind, Cause::FellBack);
 }
 
@@ -146,7 +149,7 @@ fn joins_of_several_connections_tell_what_happened_to_all_of_them() {
         let finding = of(&tried, sent, answered);
         assert_eq!(finding.kind, expected, "{sent} sent, {answered} answered");
         assert_eq!(finding.is_inferred, sent != 0);
-        // Joins of others are no joins of one that has considered no address.
+        // Joins of other connections do not count for one without considered addresses.
         assert_eq!(of(&connection(), sent, answered).kind, Cause::NotTried);
     }
 }
@@ -201,7 +204,7 @@ fn a_join_that_waits_names_its_path() {
     let waiting = Subflow { state: State::SynSent, ..subflow("10.16.0.1:40000", "net1", Origin::Joined) };
     let finding = found(&connection(), &[first(Origin::FirstOpened), waiting], &[("MPJoinSynTx", 1)]);
     assert_eq!(finding.kind, Cause::JoinUnanswered);
-    assert_eq!(finding.evidence, ["10.16.0.1:40000 to 10.0.0.2:80 by net1 waits for an answer"]);
+    assert_eq!(finding.evidence, ["10.16.0.1:40000 to 10.0.0.2:80 by net1 waits for a response"]);
     assert!(finding.advice.contains("ping -I 10.16.0.1 10.0.0.2"));
 }
 
@@ -224,7 +227,7 @@ fn who_accepted_the_connection_waits_for_the_peer() {
     for (counters, expected) in [
         (&[("MPJoinNoTokenFound", 1)][..], Cause::UnknownToken),
         (&[("MPJoinAckHMacFailure", 1)], Cause::JoinForged),
-        // The path manager said no; nobody forged anything.
+        // The path manager rejected the join; its authentication did not fail.
         (&[("MPJoinRejected", 1)], Cause::JoinRejected),
         (&[], Cause::PeerOpens),
     ] {
@@ -241,7 +244,7 @@ fn a_second_subflow_may_be_of_little_use() {
     assert_eq!(both("net1", false), None);
     assert_eq!(both("net1", true), Some(Cause::OnlyBackup));
     assert_eq!(both("net0", false), Some(Cause::SamePath));
-    // Where the peer's addresses differ, the paths do too, as far as this end can know.
+    // Different remote addresses imply different paths, as far as this end can detect.
     let mut both = [first(Origin::FirstAccepted), first(Origin::JoinAccepted)];
     both[1].remote = "10.16.0.2:40000".parse().unwrap();
     assert_eq!(of_second(&both), None);

@@ -1,10 +1,11 @@
-//! Messages as Linux 6.18 sent them on a planet, and their ruins.
+//! Messages of Linux 6.18 captured on a planet, and truncated ones.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A phone with two addresses and a connection of two subflows to a server, seen from both ends: end, kind, message.
+/// A phone with two addresses and a connection of two subflows to a server, seen from both ends: end, kind,
+/// message.
 const CAPTURED: &str = include_str!("captured.hex");
 
 fn captured(end: &str, kind: &str) -> Vec<Vec<u8>> {
@@ -28,7 +29,8 @@ fn a_connection_is_read_as_the_kernel_sent_it() {
     // The program sent and received five times 1000 bytes.
     assert_eq!((seen.bytes_sent, seen.bytes_received), (5000, 5000));
     assert_eq!((seen.local, seen.remote), (end("10.0.0.1:58512"), end("10.0.0.2:80")));
-    // The phone's second address had an endpoint for each version of IP; only one of them led to a subflow.
+    // The phone's second address had an endpoint for each version of IP; only one of them resulted in a
+    // subflow.
     assert_eq!((seen.further, seen.most_further, seen.accepted, seen.tried), (1, 8, (0, 8), 2));
     assert!(seen.state == State::Established && !seen.is_fallback);
     // Linux 5.16 ends after `rcv_nxt`.
@@ -70,7 +72,7 @@ fn changed(flags: u32, token: u32) -> SeenSubflow {
         let at = message.windows(4).rposition(|window| window == head).unwrap() + 4;
         message[at..at + 4].copy_from_slice(&value.to_ne_bytes());
     };
-    // In this order: flags of 2 look like the head of the other.
+    // In this order, because flags of 2 look like the header of the other.
     put(SUBFLOW_TOKEN_LOCAL, token);
     put(SUBFLOW_FLAGS, flags);
     subflow(message).unwrap()
@@ -82,7 +84,8 @@ fn first_packets_are_told_apart() {
         (CAPABLE_LOCAL | CAPABLE_REMOTE, Origin::FirstOpened, Handshake::Agreed),
         (CAPABLE_LOCAL, Origin::FirstOpened, Handshake::NotAnswered),
         (CAPABLE_REMOTE, Origin::FirstAccepted, Handshake::Agreed),
-        // As Linux 6.18 showed a connection during a pause, and one whose first packet was sent again without MPTCP.
+        // The values in Linux 6.18 for a connection during a pause, and for one whose SYN was retransmitted
+        // without MPTCP.
         (0, Origin::FirstOpened, Handshake::NotAsked),
     ] {
         let seen = changed(flags, 7);
@@ -115,7 +118,7 @@ fn a_message_that_is_cut_off_is_no_other() {
     for (end, kind) in [("phone", "connection"), ("server", "subflow")] {
         let message = &captured(end, kind)[0];
         for cut in 0..message.len() {
-            // What is left may be a connection without its later numbers.
+            // A truncated message may be a connection without its later fields.
             let left = &message[..cut];
             assert!(cut >= DIAG_HEADER || socket(left).is_none());
             assert!(connection(left).is_none() || cut > DIAG_HEADER);

@@ -1,4 +1,4 @@
-//! The window as the receiver makes it, from its buffer.
+//! The window from the receiver's view, with its buffer.
 
 use super::no_scaling;
 use crate::{
@@ -12,7 +12,6 @@ use crate::{
     settings::Settings,
 };
 
-/// The receive buffer is small for the distance.
 pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     let figures = &case.figures;
     let settings = &case.around.settings;
@@ -38,7 +37,6 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     }
 }
 
-/// How much of the window is used.
 fn window_evidence(case: &Case<'_>, buffer: u32) -> Vec<String> {
     let window = case.window().unwrap_or_default();
     vec![
@@ -54,7 +52,7 @@ fn fixed_finding(case: &Case<'_>, buffer: u32, mut evidence: Vec<String>) -> Fin
         evidence.push(format!("SO_RCVBUF={asked} is {who}"));
     }
     if case.around.settings.core_rmem_max == Some(asked) {
-        evidence.push(format!("it may have asked for more: net.core.rmem_max is {asked}"));
+        evidence.push(format!("it may have requested more: net.core.rmem_max is {asked}"));
     }
     Finding::new(
         Kind::FixedReceiveBuffer,
@@ -94,7 +92,6 @@ fn does_not_grow(evidence: Vec<String>) -> Finding {
     )
 }
 
-/// A setting that does nothing any more.
 pub(in crate::explain) fn ignored_scale(case: &Case<'_>) -> Option<Finding> {
     let kernel = case.around.kernel?;
     let scale = case.around.settings.tcp_adv_win_scale?;
@@ -113,9 +110,8 @@ pub(in crate::explain) fn ignored_scale(case: &Case<'_>) -> Option<Finding> {
     })
 }
 
-/// Sizes that a program is known to ask for by itself.
 const KNOWN: [(u64, &str); 3] = [
-    (32_768, "what Kafka's producers ask for by default (receive.buffer.bytes)"),
-    (65_536, "what Kafka's consumers ask for by default (receive.buffer.bytes)"),
-    (102_400, "what Kafka's brokers ask for by default (socket.receive.buffer.bytes)"),
+    (32_768, "the default of Kafka's producers (receive.buffer.bytes)"),
+    (65_536, "the default of Kafka's consumers (receive.buffer.bytes)"),
+    (102_400, "the default of Kafka's brokers (socket.receive.buffer.bytes)"),
 ];

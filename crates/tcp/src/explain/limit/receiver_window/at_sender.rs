@@ -1,4 +1,4 @@
-//! The peer's window as a sender sees it.
+//! The peer's window from the sender's view.
 
 use super::no_scaling;
 use crate::{
@@ -6,16 +6,15 @@ use crate::{
     explain::{Case, Figures, Finding, Kind, limit::nagle::DELAYED_S},
 };
 
-/// Whether packets wait for so long that they do on the path. A receiver that reads a little now and then sends its
-/// acknowledgements with the news of its window, and may hold them back for a while: also then, a round trip takes longer. Its
-/// window is another each time.
+/// Whether a long round trip is caused by a queue on the path. A receiver that reads small amounts from time
+/// to time sends acknowledgements with window updates and may delay them, which also lengthens the round
+/// trip; its window then varies.
 pub(in crate::explain) fn is_queue_on_path(figures: &Figures<'_>) -> bool {
-    // How long packets of one subflow wait says nothing of the others', and the window is of all.
+    // The delay of one subflow has no significance for the others, which share the window.
     !figures.is_subflow()
         && (figures.repeats() > 0 || figures.queueing() > DELAYED_S || figures.has_constant_window())
 }
 
-/// The peer's window is small for the distance.
 pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
     let figures = &case.figures;
     let remote = figures.socket.remote.ip();
@@ -27,7 +26,7 @@ pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
     if let (Some(window), Some(rtt)) = (window, figures.rtt()) {
         evidence.push(case.ceiling(window, rtt));
     }
-    // 64 KiB asked for become 128 KiB, of which half or two thirds are window.
+    // A request of 64 KiB results in 128 KiB, of which half or two thirds are window.
     let is_as_kafka = window.is_some_and(|window| (57_000..=90_000).contains(&window));
     let known = if is_as_kafka { " (Kafka's consumers do: receive.buffer.bytes=-1)" } else { "" };
     Finding::new(
