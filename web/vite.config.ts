@@ -1,5 +1,6 @@
-// Builds a page: `vite build --mode report`, or figures, into one HTML file, which the Rust binary carries and fills; or speed or operator, each into three
-// files, which it serves under a policy that allows no script in the page itself.
+// Builds a page. `vite build --mode report` (or figures) writes one HTML file, into which the Rust program
+// inserts its data. Mode speed or operator writes three files, which the Rust program serves with a policy
+// that forbids inline scripts.
 import { defineConfig } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 
@@ -10,9 +11,9 @@ export default defineConfig(({ mode }) => {
     plugins: isServed ? [] : [viteSingleFile()],
     build: {
       target: "es2023",
-      // One file has nothing to preload, and nothing in it should be able to fetch.
+      // A single file has nothing to preload, and it must not fetch anything.
       modulePreload: { polyfill: false },
-      // The other pages are there too.
+      // Do not delete the other pages.
       emptyOutDir: false,
       rolldownOptions: { input: `${mode}.html`, ...(isServed ? { output: names } : {}) },
     },

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for the tools that `make run` or `make test` needs; says what is missing and how to get it.
+# Checks the tools that `make run` or `make test` needs, and prints how to install the missing ones.
 # Usage: tools.sh run|test
 
 missing=
@@ -33,7 +33,7 @@ if [ "$1" = test ]; then
     if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing what the tests need:$packages"
         export DEBIAN_FRONTEND=noninteractive
-        # A service that a package brings along is neither started nor enabled: the tests start their own.
+        # Services of the packages are neither started nor enabled: the tests start their own.
         had_nginx=$(command -v nginx)
         had_nats=$(command -v nats-server)
         # shellcheck disable=SC2086 # a list of packages
@@ -48,7 +48,7 @@ if [ "$1" = test ]; then
         missing="$missing
   $packages: sudo apt-get install$packages"
     fi
-    # Servers that others wrote, for the tests of `longhaul probe`.
+    # Servers for the tests of `longhaul probe`.
     peers=target/peers
     if command -v python3 >/dev/null 2>&1 && ! $peers/bin/python -c 'import aioquic, h2' 2>/dev/null; then
         echo "installing servers to measure into $peers: aioquic, h2"

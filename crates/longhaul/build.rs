@@ -1,7 +1,6 @@
-//! Asks the linker for short relocations, where the C library reads them.
+//! Requests packed relative relocations (DT_RELR) from the linker if the C library is glibc 2.36 or newer.
 //!
-//! Addresses within the program are put right at its start. The table of where they are takes 1.6 MB of file and memory in its long form, and
-//! 20 KB in the short one, which glibc reads since 2.36.
+//! The relocation table takes 1.6 MB of file and memory in the default format, and 20 KB in the packed one.
 
 use std::{env, process::Command};
 
@@ -12,13 +11,13 @@ fn main() {
     }
 }
 
-/// Whether the program is for the C library that is here.
+/// Whether the program is built for this machine and its glibc, without cross-compilation.
 fn is_for_this_machine() -> bool {
     let is_gnu = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|environment| environment == "gnu");
     is_gnu && env::var_os("HOST") == env::var_os("TARGET")
 }
 
-/// The version of this machine's glibc, if it has one: "glibc 2.36".
+/// The version of this machine's glibc: (2, 36). `None` if the C library is another one.
 fn glibc() -> Option<(u32, u32)> {
     let said = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?.stdout;
     let (major, minor) = str::from_utf8(&said).ok()?.trim().strip_prefix("glibc ")?.split_once('.')?;

@@ -1,4 +1,4 @@
-// Writes the types of each page's document from its schema, so that the page and the Rust model cannot drift apart.
+// Generates the TypeScript types of each page's document from its JSON schema, so that they match the Rust types.
 import { readFile, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
 
@@ -9,9 +9,8 @@ const PAGES = [
   { name: "Figures", schema: "web/schema/figures.json", types: "figure_types.ts", what: "a document of figures" },
 ];
 
-// schemars puts a field's description beside its $ref. The compiler takes each such pair for a type of its own and
-// numbers them (Verdict1, Verdict2); without the description all of them are one Verdict. The tag of an enum's variant is
-// kept beside its $ref.
+// schemars adds a description next to $ref. json-schema-to-typescript creates a numbered type for each such
+// pair (Verdict1, Verdict2), so the description is removed. The tag of an enum variant is kept.
 function withoutSiblingsOfRefs(node) {
   if (Array.isArray(node)) return node.map(withoutSiblingsOfRefs);
   if (node === null || typeof node !== "object") return node;

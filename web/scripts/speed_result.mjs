@@ -1,9 +1,9 @@
-// Makes the page's thorough test in a headless browser, and saves its result as JSON. Prints how many bytes its requests for nothing have,
-// and the heads of their answers: {"request": N, "answer": N}.
+// Runs the page's thorough test in a headless browser, and saves its result as JSON. Prints the size in bytes
+// of its empty requests and of the heads of their responses: {"request": N, "answer": N}.
 //   node scripts/speed_result.mjs URL RESULT.json
 import { launch } from "../test/chromium.mjs";
 
-/** As HTTP/1.1 has it on the line. */
+/** Size in HTTP/1.1 format. */
 const length = (request, fields) => {
   const { pathname, search } = new URL(request.url());
   const first = `${request.method()} ${pathname}${search} HTTP/1.1\r\n\r\n`;

@@ -1,4 +1,4 @@
-// Reads the report out of the page and completes old ones.
+// Reads the report from the page and completes reports of older versions.
 import { type Embedded, readEmbedded } from "./embedded";
 import type { Comparison, Report, Side } from "./types";
 
@@ -9,8 +9,7 @@ export function readReport(): Embedded<Report> {
 }
 
 /**
- * Reports grew: what an older one does not hold becomes an empty list here, and nowhere else. Numbers stay absent: a
- * count that was not written is not 0.
+ * Lists that older versions did not write become empty lists. Numbers stay absent: a missing count is not 0.
  */
 function complete(report: Report): Report {
   const { comparison } = report;

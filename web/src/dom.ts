@@ -1,7 +1,7 @@
-// Makes elements. Text always goes through textContent: labels come from files and may hold markup.
+// Creates elements. Text is always set by textContent, because labels come from files and may contain markup.
 type Child = Node | string | null | undefined | false;
 
-/** An element with a class, attributes and children; strings become text. */
+/** An element with attributes and children; strings become text. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Record<string, string | undefined> = {},
@@ -15,7 +15,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A part of the page with its heading. */
+/** A section of the page with its heading. */
 export function section(id: string, heading: string, ...children: Child[]): HTMLElement {
   return el(
     "section",
@@ -25,7 +25,7 @@ export function section(id: string, heading: string, ...children: Child[]): HTML
   );
 }
 
-/** A side's name with its colour beside it. */
+/** A side's name with its colour. */
 export function sideName(label: string, index: number): HTMLElement {
   return el("span", { class: "side" }, el("i", { class: `swatch side-${index % 6}`, "aria-hidden": "true" }), label);
 }

@@ -1,9 +1,10 @@
-// Reads a document out of the page and shows it. A failure is a value with a sentence for the reader, never an empty page.
+// Reads a document from the page and shows it. A failure is a value with a sentence for the user, never an
+// empty page.
 import { el } from "./dom";
 
 export type Embedded<T> = { document: T } | { problem: string };
 
-/** The document of this page, which must have this schema. `noun` says in sentences what it is. */
+/** The document of this page, which must have this schema. `noun` names the document in error messages. */
 export function readEmbedded<T extends { schema: string }>(schema: string, noun: string): Embedded<T> {
   const text = document.getElementById("report-data")?.textContent?.trim() ?? "";
   if (text === "" || text.startsWith("/*")) {
@@ -26,7 +27,7 @@ export function readEmbedded<T extends { schema: string }>(schema: string, noun:
   return { document: parsed as T };
 }
 
-/** Shows the document, or says why not. */
+/** Shows the document, or the reason why it cannot be shown. */
 export function showEmbedded<T>(read: Embedded<T>, noun: string, show: (root: HTMLElement, document: T) => void): void {
   const root = document.getElementById("report") as HTMLElement;
   const problem = (sentence: string): void =>
@@ -38,7 +39,7 @@ export function showEmbedded<T>(read: Embedded<T>, noun: string, show: (root: HT
   try {
     show(root, read.document);
   } catch (error) {
-    // A document of the right schema with parts missing: say so instead of leaving half a page.
+    // Parts of the document are missing: show an error instead of half a page.
     problem(`This page's ${noun} cannot be drawn: ${messageOf(error)}.`);
     throw error;
   }

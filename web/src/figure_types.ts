@@ -93,15 +93,16 @@ export interface Condition {
  */
 export interface Caveat {
   /**
-   * Whether it makes the numbers worthless: they describe the tool and not what it measured. Otherwise it weakens them.
+   * Whether it invalidates the numbers, which then describe the tool and not the measured system.
+   * Otherwise it weakens them.
    */
   invalid: boolean;
   /**
-   * Which doubt it is, in a word that stays the same from version to version: "late_packets".
+   * A stable identifier of the kind of doubt, such as "late_packets". It does not change between versions.
    */
   kind: string;
   /**
-   * What it is, as a sentence.
+   * The description, as a sentence.
    */
   sentence: string;
 }

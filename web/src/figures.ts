@@ -1,4 +1,4 @@
-// Puts the page of figures together from the document that is embedded in it.
+// Builds the page of figures from the embedded document.
 import "./style/all.css";
 import { el, section } from "./dom";
 import { readEmbedded, showEmbedded } from "./embedded";

@@ -1,4 +1,4 @@
-// Puts the page together from the report that is embedded in it.
+// Builds the page from the embedded report.
 import "./style/all.css";
 import { charts, pageSection } from "./charts/all";
 import { readReport } from "./data";
@@ -53,7 +53,7 @@ function show(root: HTMLElement, report: Report): void {
   const answers = { claims: part("section"), thresholds: part("section") };
   const network = part("div");
   const end = { fidelity: part("div"), notes: part("div") };
-  // A scenario may have measured transfers or pings alone.
+  // A scenario may have measured only transfers or pings.
   const asked = sides.length > 0 ? requests(report, store) : undefined;
   root.replaceChildren(
     topBar(store),
@@ -87,7 +87,7 @@ interface Asked {
   fill: () => void;
 }
 
-/** The parts of the page that are about requests, and what fills them once they are on it. */
+/** The parts of the page about requests, and the function that fills them after they are added. */
 function requests(report: Report, store: Store): Asked {
   const people = { sides: part("div"), control: part("div", "control"), waits: part("div"), independence: part("div") };
   const rest = { pairs: part("div"), breakdown: part("div"), charts: part("div") };

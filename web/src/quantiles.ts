@@ -1,5 +1,5 @@
-// Look-ups in the quantile functions that the report carries. Nothing is estimated here: between two entries the value
-// is interpolated linearly, as the report's schema prescribes.
+// Look-ups in the quantile functions of the report. Nothing is estimated here: values between two entries are
+// interpolated linearly, as the report's schema specifies.
 import type { Quantiles } from "./types";
 
 /** The latency at a share of 0..=1 of the samples; undefined if the function has no entries. */
@@ -23,13 +23,13 @@ export function quantile(quantiles: Quantiles | undefined, share: number): numbe
   return from + (to - from) * position;
 }
 
-/** The request share that decides for a share of people who need so many requests: Q_exp(u) = Q(u^(1/N)). */
+/** The share of requests for a share of users who need `effective` requests: Q_exp(u) = Q(u^(1/N)). */
 export const requestShare = (people: number, effective: number): number => people ** (1 / effective);
 
-/** The other way: which share of people meet nothing slower than this share of requests. */
+/** The inverse: the share of users without a request slower than this share of requests. */
 export const peopleShare = (request: number, effective: number): number => request ** effective;
 
-/** Every share at which one of these functions has an entry, ascending: on it they can be drawn without loss. */
+/** All shares at which one of these functions has an entry, ascending. */
 export function commonShares(functions: (Quantiles | undefined)[]): number[] {
   const all = functions.flatMap((one) => one?.share ?? []);
   return [...new Set(all)].sort((a, b) => a - b);

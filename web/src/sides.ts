@@ -1,7 +1,7 @@
-// The sides of a report, and the number by which each has its colour.
+// The sides of a report, and their colour indexes.
 import type { Report } from "./types";
 
-/** The number by which a side has its colour: those that were compared come first. */
+/** The colour index of a side: compared sides come first. */
 export function sideIndex(report: Report, side: string): number {
   const compared = report.comparison.sides.map((one) => one.label);
   return [...new Set([...compared, ...report.transfers.map((one) => one.side)])].indexOf(side);

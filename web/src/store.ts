@@ -1,10 +1,10 @@
-// The view state: what the reader has chosen. It lives in the URL hash, so that a link shows what its sender saw.
+// The view state: the choices of the user, stored in the URL hash, so that a shared link shows the same view.
 export type Scale = "log" | "linear";
 
-/** How a percentile axis is spaced: evenly, or so that each further nine takes the same room. */
+/** Spacing of a percentile axis: linear, or equal room for each further nine. */
 export type ShareAxis = "percent" | "nines";
 
-/** What every page lets its reader choose. */
+/** Choices of every page. */
 export interface Themed {
   theme: "auto" | "light" | "dark";
 }
@@ -12,7 +12,7 @@ export interface Themed {
 export interface State extends Themed {
   /** Requests of the page. */
   requests: number;
-  /** Share of them that is required, 0..=1. */
+  /** Required share of the requests, 0..=1. */
   required: number;
   /** Latency scale of the charts over time. */
   time: Scale;
@@ -22,30 +22,30 @@ export interface State extends Themed {
   axis: ShareAxis;
   /** Scale of both QQ charts. */
   qq: Scale;
-  /** Index of the side that the QQ charts and the difference hold against the first. */
+  /** Index of the side that the QQ charts and the difference compare with the first side. */
   other: number;
-  /** Whose percentiles the difference is drawn over. */
+  /** The percentiles of the difference: of requests or of users. */
   of: "requests" | "people";
   /** Percentile axis of the difference. */
   differenceAxis: ShareAxis;
-  /** Scale of the difference; "log" is logarithmic away from 0 on both sides. */
+  /** Scale of the difference; "log" is symmetric-logarithmic. */
   differenceScale: Scale;
   /** Percentile axis of the phases. */
   phaseAxis: ShareAxis;
-  /** Phases as times or as shares of the whole. */
+  /** Phases as times or as shares of the total. */
   phaseUnit: "ms" | "share";
-  /** Which groups of the breakdown are listed. */
+  /** The listed groups of the breakdown. */
   groups: "first" | "all";
-  /** What the matrix of sides compares. */
+  /** The comparison in the matrix of sides. */
   pairs: "request" | "page";
 }
 
 export type Key = keyof State;
 
-/** More requests than any page makes; keeps powers and labels sane when a hash asks for nonsense. */
+/** More requests than any page has; limits powers and labels if a hash contains nonsense. */
 export const MAX_REQUESTS = 100_000;
 
-/** How the hash names each part of a state and how it is read back. */
+/** Name, parser and formatter of each part of a state in the hash. */
 export type Fields<S> = {
   [K in keyof S]: { name: string; read: (text: string) => S[K] | undefined; write: (value: S[K]) => string };
 };
@@ -72,7 +72,7 @@ export const THEMED: Fields<Themed> = {
   theme: { name: "theme", read: oneOf("auto", "light", "dark"), write: String },
 };
 
-/** The hash of a report of so many sides. */
+/** The hash fields of a report with this number of sides. */
 export function fieldsOf(sides: number): Fields<State> {
   const scale = oneOf<Scale>("log", "linear");
   const shareAxis = oneOf<ShareAxis>("percent", "nines");
@@ -102,7 +102,7 @@ export function fieldsOf(sides: number): Fields<State> {
   };
 }
 
-/** The part of the page that a hash leads to: its first entry, which has no value. "" if it leads to none. */
+/** The section named in a hash: its first entry, which has no value. "" if there is no section. */
 const placeOf = (hash: string): string => {
   const [first = ""] = hash.slice(1).split("&");
   return first.includes("=") ? "" : first;
@@ -110,9 +110,9 @@ const placeOf = (hash: string): string => {
 
 export class Store<S extends object = State> {
   private current: S;
-  /** The part of the page that the hash names. */
+  /** The section named in the hash. */
   private place = placeOf(location.hash);
-  /** Without keys: of everything. */
+  /** Without keys: for all changes. */
   private readonly watchers: { keys: readonly (keyof S)[] | undefined; run: (state: S) => void }[] = [];
 
   constructor(
@@ -131,21 +131,21 @@ export class Store<S extends object = State> {
     return this.current;
   }
 
-  /** Changes a part of the state, writes the hash and runs whoever watches the parts that differ. */
+  /** Changes a part of the state, updates the hash, and runs the watchers of changed parts. */
   set(patch: Partial<S>): void {
     this.change({ ...this.current, ...patch });
     const hash = this.toHash();
-    // replaceState: a slider must not fill the browser's history.
+    // replaceState, so that a slider does not fill the browser's history.
     if (hash !== location.hash)
       history.replaceState(null, "", hash === "" ? location.pathname + location.search : hash);
   }
 
-  /** The hash of the present state at this part of the page. */
+  /** The hash of the current state with this section. */
   link(place: string): string {
     return this.toHash(place) || "#";
   }
 
-  /** Goes to a part of the page, so that the browser's way back leads here again. */
+  /** Goes to a section and adds a history entry. */
   go(place: string): void {
     this.place = place;
     const hash = this.link(place);
@@ -154,7 +154,8 @@ export class Store<S extends object = State> {
     for (const watcher of this.watchers) if (watcher.keys === undefined) watcher.run(this.current);
   }
 
-  /** Shows the part that the address named when the page was opened; where it was left, the browser knows the place. */
+  /** Shows the section in the address when the page is opened; after a reload, the browser restores the
+   * position. */
   arrive(): void {
     const [opened] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
     if (opened?.type === "navigate") this.show();
@@ -164,19 +165,19 @@ export class Store<S extends object = State> {
     if (this.place !== "") document.getElementById(this.place)?.scrollIntoView();
   }
 
-  /** Runs a view now and again whenever anything changes. */
+  /** Runs a view now and after each change. */
   watchAll(run: (state: S) => void): void {
     this.watchers.push({ keys: undefined, run });
     run(this.current);
   }
 
-  /** Runs a view now and again whenever one of these parts changes. */
+  /** Runs a view now and after each change of one of these parts. */
   watch(keys: readonly (keyof S)[], run: (state: S) => void): void {
     this.watchers.push({ keys, run });
     run(this.current);
   }
 
-  /** Runs the watchers of a part whose meaning changed from outside, as the system's colour scheme does. */
+  /** Runs the watchers of a part that changed outside of the store, such as the colour scheme of the system. */
   touch(key: keyof S): void {
     for (const watcher of this.watchers) if (watcher.keys?.includes(key)) watcher.run(this.current);
   }
@@ -211,7 +212,7 @@ export class Store<S extends object = State> {
   }
 }
 
-/** A store of which only the theme is of interest. */
+/** A store of which only the theme is used. */
 export interface ThemeStore {
   watch(keys: readonly "theme"[], run: () => void): void;
 }

@@ -1,4 +1,4 @@
-// Light or dark: as the reader chose, else as the system says; paper is light.
+// Light or dark: the user's choice, or the setting of the system; light for print.
 import { fitAll } from "./charts/plot";
 import type { Store, Themed } from "./store";
 
@@ -14,7 +14,7 @@ export function followTheme<S extends Themed>(store: Store<S>): void {
     apply();
     store.touch("theme");
   };
-  // The first watcher to be told: the charts after it read their colours from the style sheet.
+  // This watcher must be first: the charts read their colours from the style sheet.
   store.watch(["theme"], apply);
   system.addEventListener("change", redraw);
   const print = (printing: boolean): void => {

@@ -37,23 +37,23 @@ export type Scale = "linear" | "log" | "share";
  */
 export type Align = "text" | "number";
 /**
- * What the line does while a sample is taken.
+ * The load of the line during a sample.
  */
 export type During = "idle" | "download" | "upload";
 /**
- * On which connection.
+ * The connection of a sample.
  */
 export type On = "same" | "separate";
 /**
- * How much a figure can be relied on.
+ * The reliability of a figure.
  */
 export type Confidence = "low" | "medium" | "high";
 /**
- * How good a line is for something.
+ * The suitability of a line for an application.
  */
 export type Class = "bad" | "poor" | "average" | "good" | "great";
 /**
- * Something that gets points.
+ * A scored value.
  */
 export type Input = "download" | "upload" | "latency" | "loaded_increase" | "jitter" | "loss";
 
@@ -327,28 +327,29 @@ export interface PhaseColumn {
   phase: string;
 }
 /**
- * A claim and what came of it.
+ * A claim and its verdict.
  */
 export interface Judgement {
   /**
-   * The claim as its author put it.
+   * The claim as written by its author.
    */
   claim: string;
   /**
-   * Whether the emulator's own error leaves the answer as it is. If not, it cannot be said on this machine.
+   * Whether the verdict is the same at both ends of the emulator's own error. If not, this machine cannot
+   * decide the claim.
    */
   decided: boolean;
   /**
-   * The figures that decide it, as a sentence.
+   * The deciding figures, as a sentence.
    */
   figure: string;
   /**
-   * Whether it held, as it was measured and at both ends of the emulator's own error.
+   * Whether the claim holds, for the measured values and at both ends of the emulator's own error.
    */
   holds: boolean;
 }
 /**
- * The JSON that a command printed, and the numbers in it that claims are about.
+ * The JSON output of a command, and the numbers in it that claims are about.
  */
 export interface CommandResult {
   /**
@@ -360,16 +361,16 @@ export interface CommandResult {
    */
   host: string;
   /**
-   * How much of the times in its output may be the emulator's doing, in ms: of the time for which it ran. Absent if that is
-   * not known.
+   * The bound of the emulator's error in the times of the output, in ms, over the duration of the command.
+   * Absent if unknown.
    */
   own_error_ms?: number | null;
   /**
-   * The side that it measured.
+   * The measured side.
    */
   side: string;
   /**
-   * All of its output.
+   * The whole output.
    */
   value: {
     [k: string]: unknown;
@@ -698,15 +699,16 @@ export interface Difference {
  */
 export interface Caveat {
   /**
-   * Whether it makes the numbers worthless: they describe the tool and not what it measured. Otherwise it weakens them.
+   * Whether it invalidates the numbers, which then describe the tool and not the measured system.
+   * Otherwise it weakens them.
    */
   invalid: boolean;
   /**
-   * Which doubt it is, in a word that stays the same from version to version: "late_packets".
+   * A stable identifier of the kind of doubt, such as "late_packets". It does not change between versions.
    */
   kind: string;
   /**
-   * What it is, as a sentence.
+   * The description, as a sentence.
    */
   sentence: string;
 }
@@ -1617,7 +1619,7 @@ export interface FaultMark {
   until_s?: number | null;
 }
 /**
- * How faithful a run was.
+ * The fidelity of an emulated run.
  */
 export interface Fidelity {
   /**
@@ -1625,19 +1627,19 @@ export interface Fidelity {
    */
   bytes_dropped: number;
   /**
-   * Bytes that the model made twice.
+   * Bytes that the model duplicated.
    */
   bytes_duplicated: number;
   /**
-   * Bytes of IP packets, as a wire would carry them, that hosts sent, and routers in answer.
+   * Bytes of IP packets, as on a wire, that hosts sent and that routers sent in reply.
    */
   bytes_in: number;
   /**
-   * Bytes still on their way when the counters were read. in + duplicated = out + dropped + in flight.
+   * Bytes in flight when the counters were read. in + duplicated = out + dropped + in flight.
    */
   bytes_in_flight: number;
   /**
-   * Bytes that reached a host, or a router that answered.
+   * Bytes that reached a host, or a router that replied.
    */
   bytes_out: number;
   /**
@@ -1645,33 +1647,33 @@ export interface Fidelity {
    */
   delivered: number;
   /**
-   * The same with the kind of each.
+   * The violated limits, with the kind of each.
    */
   doubts: Caveat[];
   held_up: HeldUp;
   /**
-   * Share of packets that were later.
+   * Share of packets that exceeded the limit.
    */
   late_share?: number | null;
   /**
-   * The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
-   * wide; the last one has all that is later.
+   * The lateness as a histogram. Each bin is twice as wide as the one before; the last bin is unbounded.
    */
   lateness_histogram: Bin[];
   /**
-   * How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more. Absent: the world has no
-   * such limit, and claims are judged at both ends of the emulator's error.
+   * The permitted lateness in microseconds, or 1 % of the round trip if that is more. Absent if the world
+   * has no such limit; claims are then judged at both ends of the emulator's error.
    */
   lateness_limit_us?: number | null;
   /**
-   * How late packets were delivered, time to be read included, in microseconds: the "mean", and percentiles "50", "99", "99.9"
-   * and "max". Empty when no packet was delivered.
+   * Lateness of delivered packets in microseconds, including the time until they are read: the "mean", the
+   * percentiles "50", "99", "99.9" and the "max". Empty if no packet was delivered.
    */
   lateness_us: {
     [k: string]: number;
   };
   /**
-   * The flows whose packets were latest since the planet came up, the latest first: at most 10. Only in results of runs.
+   * The flows with the latest packets since the planet started, the latest first: at most 10. Only in
+   * results of runs.
    */
   latest_flows?: LateFlow[];
   /**
@@ -1679,15 +1681,15 @@ export interface Fidelity {
    */
   machine_cpu_share?: number | null;
   /**
-   * Packets that the emulator itself lost, not the model.
+   * Packets that were lost by the emulator itself and not by the model.
    */
   own_drops: number;
   /**
-   * Which limits were broken, as sentences.
+   * The violated limits, as sentences.
    */
   reasons: string[];
   /**
-   * How packets reach a receiver: "slice", "segment" or "gso".
+   * The receive mode: "slice", "segment" or "gso".
    */
   receive: string;
   /**
@@ -1700,57 +1702,61 @@ export interface Fidelity {
   valid: boolean;
 }
 /**
- * What held up packets and programs, by where it was seen.
+ * Delays of packets and programs, by the place where they were measured.
  */
 export interface HeldUp {
   /**
-   * For how long some program waited for memory. Absent where the kernel does not count it (CONFIG_PSI).
+   * Time during which at least one program waited for memory. Absent if the kernel does not count it
+   * (CONFIG_PSI).
    */
   memory_ms?: number | null;
   /**
-   * For how long programs of hosts waited for a processor or were stopped by something else than a fault, all together.
+   * Total time during which programs of hosts waited for a processor or were stopped by something other
+   * than a fault.
    */
   programs_ms: number;
   /**
-   * For how long a processor stood still, in milliseconds: the hypervisor had it, or interrupts. Seen by the same threads.
+   * Total time in milliseconds during which a processor was stalled by the hypervisor or by interrupts.
+   * Measured by the same threads.
    */
   stalls_ms: number;
   /**
-   * The time that the hypervisor took from the processors, all together. Absent where it cannot be read.
+   * Total steal time of the processors. Absent if it cannot be read.
    */
   steal_ms?: number | null;
   /**
-   * How long a packet takes from a program through a kernel to the switch, and from there to a program, both of which it
-   * wakes, in microseconds: the percentiles "50", "95" and "99". Seen by a thread on each processor that is always due.
-   * Empty before its first beat.
+   * Time from a program through a kernel to the switch, and from there to a program, including both
+   * wake-ups, in microseconds: the percentiles "50", "95" and "99". Measured by a periodic thread on each
+   * processor. Empty before the first heartbeat.
    */
   wake_us: {
     [k: string]: number;
   };
 }
 /**
- * Packets that were about as late.
+ * A bin of the lateness histogram.
  */
 export interface Bin {
   /**
-   * How many.
+   * Number of packets.
    */
   packets: number;
   /**
-   * At most so late, in microseconds.
+   * Upper bound of the lateness, in microseconds.
    */
   up_to_us: number;
 }
 /**
- * How late the packets of a flow were: those of one service from one host to another.
+ * Lateness of a flow: the packets of one service from one host to another.
  */
 export interface LateFlow {
   /**
-   * The host that sent them.
+   * The sending host.
    */
   from: string;
   /**
-   * How late they were, in microseconds: at most so late the percentiles "50" and "99", to a factor of two, and "max".
+   * Lateness in microseconds: the percentiles "50" and "99", rounded up by at most a factor of two, and
+   * the "max".
    */
   lateness_us: {
     [k: string]: number;
@@ -1760,28 +1766,29 @@ export interface LateFlow {
    */
   packets: number;
   /**
-   * What for: "tcp/443" by the lower port, "udp" where there were too many ports to keep apart, "icmp".
+   * The service: "tcp/443" by the lower port, "udp" if there were too many ports to track separately,
+   * "icmp".
    */
   service: string;
   /**
-   * The host that got them.
+   * The receiving host.
    */
   to: string;
 }
 /**
- * The longest times that the hosts of a side went without an answer.
+ * The longest outages of the hosts of a side.
  */
 export interface Outages {
   /**
-   * The longest of each host, in the order of the file.
+   * The longest outage of each host, in the order of the file.
    */
   hosts: Outage[];
   /**
-   * The longest of all.
+   * The maximum over the hosts.
    */
   max_s: number;
   /**
-   * The median of its hosts' longest times without an answer.
+   * The median over the hosts.
    */
   p50_s: number;
   /**
@@ -1790,11 +1797,11 @@ export interface Outages {
   side: string;
 }
 /**
- * The longest time that a host went without an answer.
+ * The longest time that a host received no response.
  */
 export interface Outage {
   /**
-   * When it began, seconds since this host's measurement started.
+   * Start, in seconds since this host's measurement started.
    */
   at_s: number;
   /**
@@ -1802,7 +1809,7 @@ export interface Outage {
    */
   host: string;
   /**
-   * How long it was.
+   * Length in seconds.
    */
   longest_s: number;
 }
@@ -1824,15 +1831,16 @@ export interface Partial {
  */
 export interface PingResult {
   /**
-   * How far round trips differ from the world's, without queues and faults. Absent if nothing was answered.
+   * Difference between round trips and the world's, without queues and faults. Absent if there was no
+   * reply.
    */
   error_ms?: RoundTripError | null;
   /**
-   * Hosts that sent.
+   * Sending hosts.
    */
   hosts: number;
   /**
-   * How much of each of these the emulator accounts for, at most. Absent if that is not known.
+   * The upper bound of the emulator's part of each of these. Absent if unknown.
    */
   own_error_ms?: RoundTripError | null;
   /**
@@ -1840,7 +1848,7 @@ export interface PingResult {
    */
   pairs: number;
   /**
-   * Pings that were answered in time, each counted once.
+   * Pings with a reply in time; duplicate replies are not counted.
    */
   received: number;
   /**
@@ -1852,7 +1860,7 @@ export interface PingResult {
    */
   side: string;
   /**
-   * Pairs without any answer: the first few.
+   * The first few pairs without any reply.
    */
   silent: Pair2[];
 }
@@ -1873,7 +1881,7 @@ export interface RoundTripError {
    */
   p50: number;
   /**
-   * The 99th percentile. Absent if fewer than 10 answers lie beyond it.
+   * The 99th percentile. Absent with fewer than 10 replies beyond it.
    */
   p99?: number | null;
 }
@@ -1891,11 +1899,12 @@ export interface Pair2 {
   to: string;
 }
 /**
- * What a speed test found: its two hosts, the figures, and all that its client printed.
+ * The result of a speed test: its two hosts, the figures, and the output of its client.
  */
 export interface SpeedResult {
   /**
-   * How much longer a round trip is with the line full, in the worse direction, in ms. Absent if it was not measured in both.
+   * Added round-trip time under load, in the worse direction, in ms. Absent if one direction was not
+   * measured.
    */
   added_ms?: number | null;
   /**
@@ -1905,7 +1914,7 @@ export interface SpeedResult {
   measured: Measured;
   outcome: Outcome;
   /**
-   * The side that it belongs to.
+   * The side.
    */
   side: string;
   /**
@@ -1914,54 +1923,54 @@ export interface SpeedResult {
   to: string;
 }
 /**
- * What a line was measured at. What was not is absent.
+ * Measured values of a line. Values that were not measured are absent.
  */
 export interface Measured {
   /**
-   * Bits a second.
+   * Bits per second.
    */
   download_bps?: number | null;
   /**
-   * Latency with the line idle, ms.
+   * Idle latency, ms.
    */
   idle_ms?: number | null;
   /**
-   * The mean difference of two samples of latency, ms.
+   * Mean difference of consecutive latency samples, ms.
    */
   jitter_ms?: number | null;
   /**
-   * Latency while something is downloaded, ms.
+   * Latency during downloads, ms.
    */
   loaded_down_ms?: number | null;
   /**
-   * Latency while something is uploaded, ms.
+   * Latency during uploads, ms.
    */
   loaded_up_ms?: number | null;
   /**
-   * The share of packets that were lost, 0 to 1.
+   * Share of lost packets, 0 to 1.
    */
   loss_ratio?: number | null;
   /**
-   * Bits a second.
+   * Bits per second.
    */
   upload_bps?: number | null;
 }
 /**
- * A whole test.
+ * The result of a test.
  */
 export interface Outcome {
   download: Bandwidth;
   /**
-   * Whether somebody ended the test before its end.
+   * Whether the user stopped the test early.
    */
   interrupted: boolean;
   latency: Latency;
   /**
-   * Datagrams that did not come back. Null if that was not measured.
+   * Datagram loss. Null if not measured.
    */
   loss: Loss | null;
   /**
-   * What was not measured, and why.
+   * Values that were not measured, with reasons.
    */
   missing: Missing[];
   /**
@@ -1974,99 +1983,99 @@ export interface Outcome {
   protocol: string;
   rpm: Responsiveness;
   /**
-   * By which rubric.
+   * The version of the rubric.
    */
   rubric: string;
   /**
-   * By this name the schema is found.
+   * Identifies the schema.
    */
   schema: string;
   scores: Scores;
   /**
-   * The same in words.
+   * The suitability as text.
    */
   sentence: string;
   /**
-   * Where the server is.
+   * Address of the server.
    */
   server: string | null;
   /**
-   * When it began, UTC.
+   * Start of the test, UTC.
    */
   started: string;
   /**
-   * Requests at once in each transfer.
+   * Concurrent requests in each transfer.
    */
   streams: number;
   /**
-   * How long it took, seconds.
+   * Duration, s.
    */
   took_s: number;
   upload: Bandwidth;
   /**
-   * What was tested against.
+   * The server's URL.
    */
   url: string;
 }
 /**
- * What a direction carries.
+ * The bandwidth of a direction.
  */
 export interface Bandwidth {
   /**
-   * Bits a second: the 90th percentile of the requests of all sizes whose fastest took ten round trips or more; of all requests if none
-   * took so long. Null if none has a rate.
+   * Bits per second: the 90th percentile of the requests of all sizes whose fastest request took at
+   * least ten round trips, or of all requests if no request did. Null if no request has a rate.
    */
   bps_p90: number | null;
   /**
-   * What kept it from being more: "network", "receiver window", "send buffer", "application" or "device", the one that received it. Null
-   * if it was not measured: HTTP/3, or a server whose kernel does not tell.
+   * The main limit: "network", "receiver window", "send buffer", "application" or "device" (the
+   * receiver's). Null if not measured: with HTTP/3, or without kernel statistics on the server.
    */
   limited_by: string | null;
   /**
-   * By which share of the time each.
+   * The share of time for each limit.
    */
   limits: Limits | null;
   /**
-   * One for each size.
+   * Statistics of each size.
    */
   sets: Set[];
 }
 /**
- * Shares of the time in which bodies moved.
+ * Shares of the time in which bodies were transferred.
  */
 export interface Limits {
   /**
-   * The sender's program, or its processor, had no more.
+   * Limited by the sending program or its CPU.
    */
   application: number;
   /**
-   * The receiver's device had not read what had arrived, or had no room for more because of that. Only where that was measured: of a
-   * browser's downloads.
+   * Limited by the receiving device, which did not read received data in time. Measured only for
+   * downloads of a browser.
    */
   device: number;
   /**
-   * The network let no more through.
+   * Limited by the network.
    */
   network: number;
   /**
-   * The receiver had room for no more.
+   * Limited by the receiver's window.
    */
   receiver_window: number;
   /**
-   * Of all segments, those that were sent again.
+   * Share of retransmitted segments.
    */
   retransmitted: number;
   /**
-   * The sender's kernel had room for no more.
+   * Limited by the send buffer.
    */
   send_buffer: number;
 }
 /**
- * The requests of one size.
+ * Statistics of the requests of one size.
  */
 export interface Set {
   /**
-   * The rate of each that took at least 10 ms, bits a second, in the order of the test.
+   * The rate of each request of at least 10 ms, bits per second, in the order of the test.
    */
   bps: number[];
   /**
@@ -2074,19 +2083,19 @@ export interface Set {
    */
   bytes: number;
   /**
-   * The most.
+   * Maximum.
    */
   max: number | null;
   /**
-   * The least of them. These five are null if no request has a rate.
+   * Minimum rate. This and the next four values are null if no request has a rate.
    */
   min: number | null;
   /**
-   * How many there were.
+   * Number of requests.
    */
   n: number;
   /**
-   * A quarter is not above it.
+   * First quartile.
    */
   p25: number | null;
   /**
@@ -2094,71 +2103,73 @@ export interface Set {
    */
   p50: number | null;
   /**
-   * Three quarters are not above it.
+   * Third quartile.
    */
   p75: number | null;
 }
 /**
- * Latency, as the test saw it.
+ * The latency results of a test.
  */
 export interface Latency {
   /**
-   * With the line idle, ms. Null if it was not measured.
+   * Idle latency, ms. Null if not measured.
    */
   idle_ms: Spread | null;
   /**
-   * The mean difference of two idle samples that follow each other, ms. Null if there are no two.
+   * Mean difference of consecutive idle samples, ms. Null with fewer than two samples.
    */
   jitter_ms: number | null;
   /**
-   * All that is known about latency under load.
+   * All statistics of latency under load.
    */
   loaded: Loaded[];
   /**
-   * While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it; on the same one if
-   * there was no other, as in a browser with HTTP/2. Null if no download took long enough.
+   * Latency during downloads, ms: the median on a separate connection, as other users of the line
+   * observe it, or on the same connection if there is no other, as in a browser with HTTP/2. Null if no
+   * download took long enough.
    */
   loaded_down_ms: number | null;
   /**
-   * The same while something is uploaded.
+   * Latency during uploads, ms.
    */
   loaded_up_ms: number | null;
   /**
-   * Each sample, in the order in which they were taken.
+   * All samples, in chronological order.
    */
   samples: Sample[];
 }
 /**
- * Least, quartiles and most of some figures, in their unit. Quantiles are of type 7, as numpy and R have them.
+ * Minimum, quartiles and maximum of some figures, in their unit. Quantiles are of type 7, as in numpy and
+ * R.
  */
 export interface Spread {
   /**
-   * The most.
+   * Maximum.
    */
   max: number;
   /**
-   * The least.
+   * Minimum.
    */
   min: number;
   /**
-   * How many there are.
+   * Number of figures.
    */
   n: number;
   /**
-   * A quarter is not above it.
+   * First quartile.
    */
   p25: number;
   /**
-   * The median.
+   * Median.
    */
   p50: number;
   /**
-   * Three quarters are not above it.
+   * Third quartile.
    */
   p75: number;
 }
 /**
- * Latency with the line full in one direction, on one kind of connection.
+ * Latency with the line loaded in one direction, on one kind of connection.
  */
 export interface Loaded {
   during: During;
@@ -2166,77 +2177,78 @@ export interface Loaded {
   on: On;
 }
 /**
- * One look at the latency.
+ * A latency sample.
  */
 export interface Sample {
   /**
-   * When, seconds since the test began.
+   * Time since the start of the test, s.
    */
   at_s: number;
   during: During;
   /**
-   * The time there and back, ms.
+   * Round-trip time, ms.
    */
   ms: number;
   on: On;
 }
 /**
- * Datagrams that the server was to send back.
+ * Loss of datagrams that the server echoes.
  */
 export interface Loss {
   /**
-   * Nor above this.
+   * Upper bound of it.
    */
   high: number;
   /**
-   * How many did not come back in time.
+   * Number of datagrams that did not return in time.
    */
   lost: number;
   /**
-   * The share of this line is not below this with a confidence of 95 %, if losses are independent of each other.
+   * Lower bound of the 95 % confidence interval of the line's loss, if losses are independent.
    */
   low: number;
   /**
-   * Their share.
+   * Share of lost datagrams.
    */
   ratio: number;
   /**
-   * How many were sent.
+   * Number of datagrams sent.
    */
   sent: number;
 }
 /**
- * Something that a test did not measure.
+ * A value that was not measured.
  */
 export interface Missing {
   /**
-   * By its name in the result: "download", "loss", "rpm", ...
+   * Its name in the result: "download", "loss", "rpm", ...
    */
   what: string;
   /**
-   * Why, and what it would take.
+   * The reason, and how to measure it.
    */
   why: string;
 }
 /**
- * How responsive a line is with something else on it.
+ * The responsiveness of a line under load.
  */
 export interface Responsiveness {
   /**
-   * How steady it was: the figure of each quarter of the probes is within 5 % of their mean ("high"), 20 % ("medium") or not ("low").
+   * Stability of the figure: the figure of each quarter of the probes is within 5 % of their mean
+   * ("high"), 20 % ("medium"), or neither ("low").
    */
   confidence: Confidence | null;
   /**
-   * By which formula, over which probes, in which direction.
+   * The formula, the probes, and the direction.
    */
   method: string;
   /**
-   * Round trips a minute, in the direction where there are fewer. Null if it cannot be measured.
+   * Round trips per minute in the worse direction. Null if it cannot be measured.
    */
   value: number | null;
 }
 /**
- * What a line is good for.
+ * The suitability of a line for each application.
  */
 export interface Scores {
   gaming: Score;
@@ -2244,13 +2256,13 @@ export interface Scores {
   streaming: Score;
 }
 /**
- * Points for one use, and what they mean.
+ * Points for one application, and their class.
  */
 export interface Score {
   class: Class;
   class_at_best: Class;
   /**
-   * The most that a line can get.
+   * The maximum of any line.
    */
   max: number;
   /**
@@ -2258,11 +2270,11 @@ export interface Score {
    */
   missing: Input[];
   /**
-   * The points that are sure. If nothing is missing, the points.
+   * The guaranteed points; the exact points if nothing is missing.
    */
   points: number;
   /**
-   * The points if all that is missing were as good as can be.
+   * The points if all missing inputs were as good as possible.
    */
   points_at_best: number;
   /**
@@ -2275,20 +2287,21 @@ export interface Score {
  */
 export interface Reason {
   /**
-   * The figure, in the unit of the rubric: Mbit/s, ms or percent. Null if it was not measured; if only one direction was, the least.
+   * The figure in the unit of the rubric: Mbit/s, ms or percent. Null if not measured; if only one
+   * direction was measured, the lower bound.
    */
   figure: number | null;
   input: Input;
   /**
-   * Its points; the least that they can be.
+   * The points; their lower bound if the figure is missing.
    */
   points: number;
   /**
-   * The most that they can be.
+   * The upper bound of the points.
    */
   points_at_best: number;
   /**
-   * The same in words.
+   * The reason as text.
    */
   text: string;
 }
@@ -2297,72 +2310,72 @@ export interface Reason {
  */
 export interface TransferResult {
   /**
-   * Bytes that arrived as something else.
+   * Received bytes with a wrong value.
    */
   bytes_bad?: number | null;
   /**
-   * Sent less received.
+   * Sent bytes minus received bytes.
    */
   bytes_lost?: number | null;
   /**
-   * Bytes that the server counted. Absent without a receipt, as are all figures of the server's.
+   * Bytes received by the server. Absent without a receipt, as all values of the server.
    */
   bytes_received?: number | null;
   /**
-   * Bytes handed to the sender's kernel.
+   * Bytes accepted by the sender's kernel.
    */
   bytes_sent: number;
   /**
-   * Bytes that the server's kernel had not acknowledged when last looked at. Only without a receipt.
+   * Bytes not acknowledged by the server's kernel at the last sample. Only without a receipt.
    */
   bytes_unacknowledged?: number | null;
   /**
-   * The congestion control. Absent if the kernel did not say.
+   * The congestion control algorithm. Absent if the kernel did not report it.
    */
   congestion?: string | null;
   /**
-   * From the first arrival at the server that counts to the last.
+   * Time from the first to the last counted arrival at the server.
    */
   duration_s?: number | null;
   /**
-   * Whether MPTCP was asked for and became TCP.
+   * Whether MPTCP was requested and fell back to TCP.
    */
   fell_back: boolean;
   /**
-   * The host that sent.
+   * The sending host.
    */
   from: string;
   /**
-   * Bits that count, received over that time. Absent for what arrived all at once.
+   * Received bits that count, divided by that time. Absent if all bytes arrived at the same time.
    */
   goodput_mbps?: number | null;
   /**
-   * What the server received in each interval since it was ready, in order and without gaps.
+   * Bytes received in each interval since the server was ready, in order and without gaps.
    */
   intervals: Interval[];
   /**
-   * Memory that the sender's kernel held for what was written and not acknowledged. Absent if it did not say.
+   * Memory of the sender's kernel for unacknowledged data. Absent if it did not report it.
    */
   memory?: Memory | null;
   /**
-   * What arrived before this, since the server was ready, does not count for `duration_s` and `goodput_mbps`. Absent if
-   * all counts.
+   * Bytes that arrived within this time after the server became ready do not count for `duration_s` and
+   * `goodput_mbps`. Absent if all bytes count.
    */
   omitted_s?: number | null;
   /**
-   * How much of the time that it took may be the emulator's doing, in ms. Absent if that is not known.
+   * The bound of the emulator's error in the duration, in ms. Absent if unknown.
    */
   own_error_ms?: number | null;
   /**
-   * "tcp" or "mptcp": what was asked for.
+   * The requested protocol, "tcp" or "mptcp".
    */
   protocol: string;
   /**
-   * Segments that the sender's kernel sent again. Absent if it did not say.
+   * Segments retransmitted by the sender's kernel. Absent if it did not report them.
    */
   retransmits?: number | null;
   /**
-   * The least round-trip time that the sender's kernel saw.
+   * Minimum round-trip time measured by the sender's kernel.
    */
   rtt_min_ms?: number | null;
   /**
@@ -2374,49 +2387,49 @@ export interface TransferResult {
    */
   server: string;
   /**
-   * The side that it belongs to.
+   * The side.
    */
   side: string;
   /**
-   * The longest time without any arrival between the first and the last. Absent for what arrived all at once.
+   * The longest time between two arrivals. Absent if all bytes arrived at the same time.
    */
   stall?: Stall | null;
   /**
-   * The most subflows at the same time. Absent without MPTCP.
+   * Maximum number of concurrent subflows. Absent without MPTCP.
    */
   subflows?: number | null;
   /**
-   * The host that received.
+   * The receiving host.
    */
   to: string;
   /**
-   * From the beginning of sending to the server's receipt.
+   * Time from the start of sending to the server's receipt.
    */
   took_s?: number | null;
   /**
-   * Why there is no receipt, so that it is not known what arrived. Absent if there is one.
+   * The reason why there is no receipt; the received bytes are then unknown. Absent with a receipt.
    */
   unfinished?: string | null;
 }
 /**
- * What arrived in one interval.
+ * The bytes of one interval.
  */
 export interface Interval {
   /**
-   * Bytes that arrived in it.
+   * Bytes that arrived in this interval.
    */
   bytes: number;
   /**
-   * When it began, since the server was ready.
+   * Start, since the server was ready.
    */
   t_s: number;
 }
 /**
- * Memory of the sender's socket, looked at after writing, up to a hundred times a second.
+ * Memory of the sender's socket, sampled after writes, up to a hundred times per second.
  */
 export interface Memory {
   /**
-   * How often it was looked at.
+   * Number of samples.
    */
   looks: number;
   /**
@@ -2424,20 +2437,20 @@ export interface Memory {
    */
   mean_bytes: number;
   /**
-   * The most.
+   * The maximum.
    */
   most_bytes: number;
 }
 /**
- * A time without any arrival.
+ * A time without arrivals.
  */
 export interface Stall {
   /**
-   * When it began, since the server was ready.
+   * Start, since the server was ready.
    */
   at_s: number;
   /**
-   * How long it was.
+   * Duration.
    */
   longest_s: number;
 }

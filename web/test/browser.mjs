@@ -1,4 +1,4 @@
-// Opens pages for the walk, and looks at what is drawn on them.
+// Opens pages for the browser tests, and inspects drawings.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export const WIDTHS = [360, 768, 1400];
 
 const folder = await mkdtemp(join(tmpdir(), "longhaul-walk-"));
 
-/** Does what the Rust side does: the marker of a built page gives way to JSON in which `<` is escaped. */
+/** Inserts a document like the Rust program: replaces the marker in a built page by JSON with `<` escaped. */
 export async function fill(name, text, built = "report") {
   const page = await readFile(new URL(`../dist/${built}.html`, import.meta.url), "utf8");
   assert.equal(page.split(MARKER).length, 2, "the marker must be in the built page exactly once");
@@ -30,7 +30,7 @@ export async function end() {
   await rm(folder, { recursive: true });
 }
 
-/** Opens a page that must stay silent: no console error, no exception, nothing asked of any network. */
+/** Opens a page that must cause no console error, no exception and no network request. */
 export async function open(path, { hash = "", width = 1400, height = 900, colorScheme = "light", before } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
   if (before) await context.addInitScript(before);
@@ -58,21 +58,22 @@ export async function open(path, { hash = "", width = 1400, height = 900, colorS
 
 export const dataOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("report-data").textContent));
 
-/** Brings every chart into sight once: a chart that nobody has looked at is not drawn. */
+/** Scrolls to every chart once: a chart out of sight is not drawn. */
 export async function drawAll(page) {
   await page.evaluate(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     for (const plot of document.querySelectorAll(".plot")) {
       if (!plot.checkVisibility()) continue;
       plot.scrollIntoView({ block: "center" });
-      // Twice: the page is told of what is in sight after a frame, and draws in the next one. A chart that never comes
-      // is missed by whoever looks at it.
+      // Two frames: the observer reports visible charts after a frame, and they are drawn in the next. The
+      // caller detects charts that are missing.
       for (let i = 0; i < 60 && (i < 2 || plot.querySelector("canvas") === null); i++) await frame();
     }
   });
 }
 
-/** Every canvas holds pixels, and among them some colour: of a side where lines are drawn, else of whatever is. */
+/** Every canvas contains pixels, some of them coloured: in the colour of a side where lines are drawn,
+ * otherwise in any colour. */
 export async function assertDrawn(page, charts) {
   await drawAll(page);
   const drawn = await page.evaluate(() => {
@@ -82,7 +83,7 @@ export async function assertDrawn(page, charts) {
       return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
     });
     return [...document.querySelectorAll("canvas")].map((canvas) => {
-      // A copy is read, so that the browser does not warn of our own reading.
+      // Reads a copy, so that the browser does not warn about read-backs.
       const copy = document.createElement("canvas");
       [copy.width, copy.height] = [canvas.width, canvas.height];
       const pen = copy.getContext("2d", { willReadFrequently: true });
@@ -101,15 +102,16 @@ export async function assertDrawn(page, charts) {
     });
   });
   assert.equal(drawn.length, charts, `charts drawn: ${JSON.stringify(drawn)}`);
-  // A dot of radius 4 has some 50 pixels: less than that is no drawn side. Axes and grid alone exceed 500.
+  // A dot of radius 4 has about 50 pixels: fewer coloured pixels mean a missing side. Axes and grid alone
+  // exceed 500.
   for (const found of drawn)
     assert.ok(found.any > 500 && found.coloured > 20, `a chart is blank: ${JSON.stringify(drawn)}`);
 }
 
-/** Gives the window a width, and waits until nothing on the page is wider. */
+/** Sets the width of the window, and waits until nothing on the page is wider. */
 export async function setWidth(page, width) {
   await page.setViewportSize({ width, height: 900 });
-  // Charts follow the window a moment later; a page that never fits ends in the wait's own time limit.
+  // Charts follow the window with a delay; if the page never fits, this times out.
   await page.waitForFunction(
     (w) => {
       const { scrollWidth, clientWidth } = document.documentElement;
@@ -120,12 +122,12 @@ export async function setWidth(page, width) {
   );
 }
 
-/** At each width nothing is wider than the window. */
+/** Nothing is wider than the window at each width. */
 export async function assertFits(page) {
   for (const width of WIDTHS) await setWidth(page, width);
 }
 
-/** Every chart says values when it is focused and an arrow key is pressed. */
+/** Every chart shows values when it is focused and an arrow key is pressed. */
 export async function readWithKeys(page) {
   for (const chart of await page.locator(".chart:visible:has(.plot)").all()) {
     await chart.locator(".plot").focus();
@@ -136,7 +138,7 @@ export async function readWithKeys(page) {
   }
 }
 
-/** As the page writes a latency: three or four digits; see src/format.ts. Spaces of any kind count as one. */
+/** Formats a latency like src/format.ts, with three or four digits. Spaces of any kind count as one. */
 export function latency(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);

@@ -1,4 +1,4 @@
-// The browser of all tests: it asks nobody for anything that no page has asked for.
+// The browser of all tests, without background requests.
 import { chromium } from "playwright-core";
 
 export const launch = () =>

@@ -1,4 +1,5 @@
-// The page goes the same way through a plan as the terminal: both are held against crates/speed/src/stop/cases.json, in virtual time.
+// The page and the terminal run a plan in the same way: both are checked against
+// crates/speed/src/stop/cases.json, in virtual time.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { transformWithOxc } from "vite";
@@ -12,7 +13,7 @@ const { plan, cases } = JSON.parse(await read("../../crates/speed/src/stop/cases
 const said = ({ kind, bytes, samples, messages, count }) =>
   `${kind} ${bytes ?? samples ?? messages}${count === undefined ? "" : ` x${count}`}`;
 
-/** The steps of a walk, of whose bodies each takes as long as its bits and a round trip. */
+/** The steps of a plan, if each body takes the time of its bits plus a round trip. */
 function walk({ bps, round_trip_ms, largest }) {
   const course = new Course(plan, largest);
   const steps = [];

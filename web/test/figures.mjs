@@ -1,4 +1,5 @@
-// Makes documents of figures as the Rust side would, for the walk: a reader that is fast and slow by turns, a sweep, ports.
+// Documents of figures like those of the Rust program: a reader that alternates between fast and slow, a
+// sweep, ports.
 import { generator } from "./report.mjs";
 
 const linear = (title, unit) => ({ title, unit, scale: "linear" });
@@ -14,7 +15,7 @@ const steps = (name, values) => line(name, [...values, values.at(-1)].map((value
 const seconds = (of) => Array.from({ length: 60 }, (_, second) => of(second));
 const everyTenth = (of) => Array.from({ length: 601 }, (_, i) => [i / 10, of(i / 10)]);
 
-/** Fast for 5 s of every 20. */
+/** Fast for 5 s of every 20 s. */
 const isFast = (at) => at % 20 < 5;
 const phases = [0, 20, 40].flatMap((from) => [
   { label: "fast", from_s: from, to_s: from + 5 },
@@ -140,7 +141,7 @@ const document = (title, panels, more = {}) => ({
   ...more,
 });
 
-/** A sweep in which some measurements are INVALID: crosses of the name of their setting. */
+/** A sweep with INVALID measurements: crosses with the name of their setting. */
 function unsound(rename = (name) => name) {
   const [grid] = sweep();
   const split = (chart, c) => ({
@@ -149,7 +150,7 @@ function unsound(rename = (name) => name) {
       const valid = { ...one, name: rename(one.name) };
       if (i !== c % 3) return [valid];
       const part = (keep) => ({ x: valid.x.filter((_, at) => keep(at)), y: valid.y.filter((_, at) => keep(at)) });
-      // One setting is INVALID as a whole.
+      // One setting is INVALID in all points.
       const bad = (at) => c === 0 || at === 2;
       return [{ ...valid, ...part((at) => !bad(at)) }, { ...valid, ...part(bad), look: "crosses" }];
     }),

@@ -1,4 +1,4 @@
-// Walks through a page of figures in a browser as a reader would.
+// Tests a page of figures in a browser.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import Ajv2020 from "ajv/dist/2020.js";
@@ -8,7 +8,7 @@ const schema = JSON.parse(await readFile(new URL("../schema/figures.json", impor
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
 const isFigures = ajv.compile(schema);
 
-/** Canvases, one a timeline and a scatter and one for each of the multiples: of what there is to draw. */
+/** Expected number of canvases: one per timeline, per scatter, and per small chart with data. */
 const chartsOf = ({ panels }) =>
   panels.filter(({ kind, lines, classes }) => (kind === "timeline" ? lines.length : kind === "scatter" && classes.length))
     .length + panels.flatMap(({ kind, charts }) => (kind === "multiples" ? charts : [])).length;
@@ -34,7 +34,8 @@ export async function walkFigures(path) {
   await prints(path, figures);
 }
 
-/** A page of which one scatter has errors alone and one of the multiples nothing: both are drawn, and the latter says so. */
+/** A page with one scatter that has only errors and one small chart without data: both are drawn, and the
+ * latter has a note. */
 export async function walkPartly(path) {
   const { page, close } = await open(path);
   await drawAll(page);
@@ -44,7 +45,7 @@ export async function walkPartly(path) {
   await close();
 }
 
-/** Every title and sentence, every cell and every amount stands on the page. */
+/** Every title, sentence, cell and amount is on the page. */
 async function assertSaid(page, figures) {
   const text = await textOf(page.locator("main"));
   assert.doesNotMatch(text, /NaN|undefined|null|Infinity/);
@@ -62,7 +63,7 @@ async function assertSaid(page, figures) {
   }
 }
 
-/** What is INVALID is told from what is not: the legend says what a cross is, and the read-out which value is one. */
+/** INVALID values are marked: the legend explains crosses, and the read-out shows which value is invalid. */
 async function assertCrosses(page, figures) {
   const multiples = figures.panels.filter(({ kind }) => kind === "multiples");
   const sections = page.locator("section:has(.multiples)");
@@ -72,14 +73,14 @@ async function assertCrosses(page, figures) {
     assert.equal(await sections.nth(i).locator(".key").getByText("INVALID").count(), crosses.length > 0 ? 1 : 0);
     const names = [...new Set(lines.map(({ name }) => name))];
     if (names.every((name) => name.length <= 12)) continue;
-    // Names that are too long for the ends of lines stand above, each with a colour of its own.
+    // Names that are too long for the line ends are listed above, each with a different colour.
     const swatches = await sections.nth(i).locator(".key .swatch").evaluateAll((all) => all.map((one) => one.className));
     assert.equal(swatches.length, names.length);
     assert.equal(new Set(swatches).size, Math.min(6, names.length));
   }
 }
 
-/** What one timeline points at, its neighbours say too, of the same moment. */
+/** The cursor of a timeline also reads the values of its neighbours at the same time. */
 async function assertSharedCursor(page, figures) {
   const charts = page.locator(".stacked >> nth=0").locator(".chart");
   const together = await charts.count();
@@ -91,7 +92,7 @@ async function assertSharedCursor(page, figures) {
   const moment = (text) => /^at [^:(]+/.exec(text)?.[0];
   assert.ok(moment(one) && moment(one) === moment(other), `"${one}" and "${other}" are of different moments`);
   for (const { name } of timelinesOf(figures)[1].lines) assert.ok(other.includes(`${name} `), `"${other}" lacks ${name}`);
-  // The charts begin and end at the same place.
+  // The charts have the same left and right edges.
   const places = await charts.locator(".u-over").evaluateAll((plots) =>
     plots.map((plot) => [plot.getBoundingClientRect().left, plot.clientWidth]),
   );

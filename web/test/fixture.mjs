@@ -1,5 +1,5 @@
-// Writes test/fixture.json: two plausible sides, one fast with a bad tail, one slow and steady, in thirty cities. Same
-// bytes on every run.
+// Writes test/fixture.json: two plausible sides, one fast with a slow tail, one slow and steady, in thirty
+// cities. The output is reproducible.
 import { writeFile } from "node:fs/promises";
 import { generator, lognormal, makeReport } from "./report.mjs";
 
@@ -8,7 +8,7 @@ const SECONDS = 600;
 
 const random = generator(20);
 const times = Array.from({ length: SAMPLES }, (_, i) => (i * SECONDS) / SAMPLES);
-/** The more populous cities come first; the last two are known to one side only. */
+/** In descending order of population; the last two occur on one side only. */
 const CITIES = [
   ..."S\u00e3o Paulo,Rio de Janeiro,Buenos Aires,Lima,Bogot\u00e1,Santiago,Belo Horizonte,Caracas,Guayaquil,Quito".split(","),
   ..."Medell\u00edn,Fortaleza,Salvador,Bras\u00edlia,Curitiba,Recife,Porto Alegre,Manaus,Montevideo,C\u00f3rdoba".split(","),
@@ -27,7 +27,7 @@ const parts = (latency_ms, stall, [dns, connect, tls, wait]) => {
 const swift = times.map((at_s, i) => {
   const lossy = at_s >= 240 && at_s < 330;
   const group = cityOf("swift");
-  // Three cities behind a good network hardly see the stalls.
+  // Three cities with a good network have almost no stalls.
   const calm = ["Buenos Aires", "Montevideo", "Curitiba"].includes(group);
   const stall = random() < (calm ? 0 : lossy ? 0.03 : 0.01) ? 220 + 780 * random() : 0;
   const latency_ms = lognormal(random, 20, 0.22) + stall;

@@ -1,4 +1,5 @@
-// Figures look the same on the page and on the terminal: both are held against crates/units/src/show/cases.json.
+// The page and the terminal format figures in the same way: both are checked against
+// crates/units/src/show/cases.json.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { transformWithOxc } from "vite";
@@ -9,10 +10,11 @@ const { code } = await transformWithOxc(await read("../src/format.ts"), "format.
 const format = await import(`data:text/javascript,${encodeURIComponent(code)}`);
 const cases = JSON.parse(await read("../../crates/units/src/show/cases.json"));
 
-/** The names that the page has for them. */
+/** The function names on the page. */
 const SHOWS = { percent: "percentile", difference: "signed" };
 
-/** The page parts thousands of latencies and keeps a figure and its unit on one line; the width of a space is the medium's. */
+/** The page separates thousands of latencies and does not break between figure and unit; the kind of space
+ * may differ. */
 const plain = (text) => text.replace(/(\d)[\u202f ](?=\d{3})/g, "$1").replaceAll("\u00a0", " ");
 
 for (const [name, of] of Object.entries(cases)) {

@@ -1,11 +1,12 @@
-// Sections and the view state are links: an address brings back what its sender saw, and the way back keeps the state.
+// Sections and the view state are links: an address restores the shared view, and the back button keeps the
+// state.
 import assert from "node:assert/strict";
 import { open } from "./browser.mjs";
 
-/** Where a section begins in the window, in CSS pixels. */
+/** Top of a section in the window, in CSS pixels. */
 const topOf = (page, id) => page.locator(`#${id}`).evaluate((section) => section.getBoundingClientRect().top);
 
-/** Whether a section has been scrolled to: it begins at the top, or the page has no more below it. */
+/** Asserts that the page is scrolled to a section: it is at the top, or the page ends below it. */
 async function assertAt(page, id) {
   const top = await topOf(page, id);
   const atEnd = await page.evaluate(() => Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight - 1);
@@ -19,7 +20,7 @@ const chosen = async (page, name) => {
 
 export async function assertLinks(path) {
   const { page, close } = await open(path);
-  // The tail decides: the CDF opens on nines.
+  // The tail decides, so the CDF starts with nines.
   assert.equal(await chosen(page, "percentile axis"), "nines");
   const links = page.locator(".contents a");
   const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")));
@@ -27,7 +28,7 @@ export async function assertLinks(path) {
   assert.deepEqual(hrefs.toSorted(), ids.map((id) => `#${id}`).toSorted());
   assert.equal(await page.locator("h2 .anchor").count(), ids.length);
 
-  // A link to a section keeps what was chosen before, and says so in the address.
+  // A link to a section keeps the choices, and its address contains them.
   const requests = page.getByLabel("Requests of a page", { exact: true });
   const other = (await requests.inputValue()) === "8" ? "9" : "8";
   await requests.fill(other);
@@ -38,7 +39,7 @@ export async function assertLinks(path) {
   await page.locator("#percentiles h2 .anchor").click({ force: true });
   assert.match(page.url(), /#percentiles&/);
 
-  // Back to the section before, with what was chosen there; and to the one before that.
+  // Back to the previous section with its choices, and to the one before.
   await page.goBack();
   assert.match(page.url(), /#cdf&/);
   assert.equal(await requests.inputValue(), other);
@@ -47,7 +48,7 @@ export async function assertLinks(path) {
   await page.goBack();
   assert.equal(await requests.inputValue(), other);
 
-  // Away and back, and anew: nothing is lost.
+  // Forward and reload keep the state.
   await page.goForward();
   const address = page.url();
   await page.reload();
@@ -56,7 +57,7 @@ export async function assertLinks(path) {
   assert.equal(await chosen(page, "percentile axis"), "percent");
   await close();
 
-  // Whoever is sent the address sees the section and the choices.
+  // Another user who opens the address sees the section and the choices.
   const sent = await open(path, { hash: address.slice(address.indexOf("#")) });
   assert.equal(await sent.page.getByLabel("Requests of a page", { exact: true }).inputValue(), other);
   await assertAt(sent.page, "cdf");

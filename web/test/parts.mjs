@@ -1,4 +1,4 @@
-// The parts of a report that rest on statistics: made up by plain approximations, but consistent with the samples.
+// Statistical parts of a report: simple approximations, but consistent with the samples.
 
 export const round = (value) => Number(value.toPrecision(7));
 export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -39,7 +39,7 @@ function normal(z) {
   return z > 0 ? 1 - tail : tail;
 }
 
-/** By ranks: binomial, at each share by itself. Where a rank runs out, the samples bound nothing. */
+/** By ranks: binomial, pointwise at each share. Without a rank, the end is unbounded. */
 export function quantileCi(sorted, share) {
   const n = sorted.length;
   const room = (Z * Math.sqrt(share * (1 - share) * n) + 1) / n;
@@ -60,7 +60,7 @@ export const band = (sorted) => {
   return { share, ci_ms: share.map((one) => quantileCi(sorted, one)) };
 };
 
-/** The intervals of both sides add as independent errors do. */
+/** The intervals of both sides are added like independent errors. */
 export function difference(a, b, ci) {
   const share = sharesOf(Math.min(a.sorted.length, b.sorted.length));
   const at = (one) => {
@@ -83,7 +83,7 @@ export function difference(a, b, ci) {
 /** Mean and standard error of one request's latency. */
 export const requestMoments = (sorted) => [mean(sorted), Math.sqrt(variance(sorted) / sorted.length)];
 
-/** The same of the page's: the error from parts of the samples, every tenth each. */
+/** The same for a page: the error from ten parts of the samples. */
 export function pageMoments(sorted, effective) {
   const parts = Array.from({ length: 10 }, (_, part) => sorted.filter((_, i) => i % 10 === part)).filter(
     (part) => part.length > 0,
@@ -94,7 +94,7 @@ export function pageMoments(sorted, effective) {
 
 export const ciOf = ([value, error]) => [round(value - Z * error), round(value + Z * error)];
 
-/** How often a draw of a page from the one side beats one from the other. */
+/** The probability that a page of one side is faster than a page of the other. */
 function shareBetter(a, b, effective) {
   let wins = 0;
   const steps = 400;
@@ -108,7 +108,7 @@ function shareBetter(a, b, effective) {
   return wins / steps ** 2;
 }
 
-/** A verdict over sides with { label, sorted, moments }, by their moments' means; two at a time have a share. */
+/** A verdict over sides with { label, sorted, moments }, by the means; a pair has a probability. */
 export function verdict(sides, moments, effective, ci) {
   const [best, next] = sides.map((one, i) => ({ ...one, moments: moments[i] })).sort((a, b) => a.moments[0] - b.moments[0]);
   const lead = next.moments[0] - best.moments[0];
@@ -129,7 +129,7 @@ export function verdict(sides, moments, effective, ci) {
   };
 }
 
-/** Renard's numbers, ten to a decade, around all values. */
+/** Renard series R10 around all values. */
 export function heat(samples, interval_s) {
   const values = samples.map((sample) => sample.latency_ms);
   const edge = (k) => Number((10 ** (k / 10)).toPrecision(2));
@@ -151,7 +151,8 @@ export function heat(samples, interval_s) {
   return { interval_s, start_s: first * interval_s, intervals, edges_ms, counts };
 }
 
-/** Means of each phase over the requests around each share; samples carry `phases`, and what they leave is the rest. */
+/** Mean of each phase over the requests around each share; samples have `phases`, and the remaining time is
+ * the rest. */
 function phaseMeans(ordered, share) {
   const n = ordered.length;
   const width = Math.max(3, Math.round(n * Math.min(0.02, (1 - share) / 2)));
@@ -187,7 +188,7 @@ export function phaseDifferences(first, second) {
   });
 }
 
-/** The first two sides by `samples[].group`; sorted as the report's schema says. */
+/** The first two sides by `samples[].group`, sorted according to the report's schema. */
 export function breakdown(label, a, b, effective, ci) {
   const all = a.samples.length + b.samples.length;
   const names = [...new Set([...a.samples, ...b.samples].map((sample) => sample.group))].filter(Boolean);
@@ -216,7 +217,7 @@ export function breakdown(label, a, b, effective, ci) {
   return { label, groups, unlabelled };
 }
 
-/** Pages are runs of ten samples, if samples carry page ids. */
+/** Pages are runs of ten samples, if samples have page ids. */
 export function independence(sides, effective) {
   const checked = sides.some((side) => side.samples.some((sample) => sample.page !== undefined));
   const found = sides.map(({ label, samples, sorted }) => {

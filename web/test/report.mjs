@@ -1,4 +1,5 @@
-// Makes a report from samples, as the Rust side would, for the walk: plain, slow and by the definitions.
+// Creates a report from samples like the Rust program, for the tests: simple and slow, directly from the
+// definitions.
 import {
   band,
   breakdown,
@@ -19,7 +20,7 @@ import {
   verdict,
 } from "./parts.mjs";
 
-/** A generator of numbers in 0..1, the same on every machine. */
+/** A generator of numbers in 0..1, identical on every machine. */
 export function generator(seed) {
   let state = seed >>> 0;
   return () => {
@@ -110,7 +111,7 @@ function overTime(samples, interval) {
   return columns;
 }
 
-/** Sign changes of Q_B - Q_A on a grid fine enough for a test. */
+/** Sign changes of Q_B - Q_A on a grid that is fine enough for tests. */
 function crossovers(a, b, ci) {
   const found = [];
   let before = 0;
@@ -162,9 +163,9 @@ function allPairs(sides, effective, ci) {
 const has = (samples, part) => samples.every((sample) => sample[part] !== undefined);
 
 /**
- * `inputs`: one entry a side with label, samples ({ latency_ms, at_s?, phases?, group?, page? }) and what else a side says.
- * `ci`: whether the report holds intervals. `by`: what the groups of the samples are. `rest`: parts of the report that do
- * not follow from samples.
+ * `inputs`: one entry per side with label, samples ({ latency_ms, at_s?, phases?, group?, page? }) and other
+ * fields of the side. `ci`: whether the report contains intervals. `by`: the label of the samples' groups.
+ * `rest`: parts of the report that do not follow from the samples.
  */
 export function makeReport(
   inputs,

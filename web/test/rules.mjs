@@ -1,9 +1,9 @@
-// Rules that every chart of the page keeps, whatever is drawn: three labelled ticks on each axis, nothing outside of the
-// picture, no text on another or on a dot, the mark of few samples where tables have it.
+// Rules for every chart of the page: three labelled ticks per axis, nothing outside of the picture, no text
+// over another text or a dot, and the mark of few samples where tables have it.
 import assert from "node:assert/strict";
 import { drawAll, open, setWidth, WIDTHS } from "./browser.mjs";
 
-/** Runs in the page before it: keeps what is written and which dots are drawn on each canvas since it was last cleared. */
+/** Runs in the page before its scripts: records the texts and dots on each canvas since it was last cleared. */
 export function spy() {
   const pen = CanvasRenderingContext2D.prototype;
   const record = (canvas) => (canvas.drawn ??= { texts: [], dots: [] });
@@ -23,7 +23,7 @@ export function spy() {
     const left = { center: x - wide / 2, right: x - wide, end: x - wide }[this.textAlign] ?? x;
     const top = { middle: y - size / 2, top: y, hanging: y, bottom: y - size }[this.textBaseline] ?? y - 0.8 * size;
     const at = this.getTransform();
-    // Letters fill the middle of their line.
+    // Letters do not fill the whole height of their line.
     const corners = [
       [left, top + 0.12 * size],
       [left + wide, top + 0.88 * size],
@@ -37,7 +37,7 @@ export function spy() {
   });
 }
 
-/** What is wrong with the charts of a page, a sentence each. */
+/** Violations of the rules in the charts of a page, a sentence each. */
 const broken = (page) =>
   page.evaluate(() => {
     const scale = devicePixelRatio;
@@ -65,7 +65,7 @@ const broken = (page) =>
           if (away < radius - scale) say(`${told(one)} on a dot at ${Math.round(x)}, ${Math.round(y)}`);
         }
       }
-      // The plot within the canvas: what stands left of it and below it are the numbers of the axes.
+      // The plot within the canvas: numbers of axes are to the left of it and below it.
       const over = canvas.parentElement.querySelector(".u-over").getBoundingClientRect();
       const frame = canvas.getBoundingClientRect();
       const [left, bottom] = [(over.left - frame.left) * scale, (over.bottom - frame.top) * scale];
@@ -77,7 +77,7 @@ const broken = (page) =>
         const distinct = new Set(own.map((one) => one.text));
         if (distinct.size < 3) say(`its ${axis} axis says ${[...distinct].join(", ") || "nothing"}`);
       }
-      // What is cut off at an edge leaves colour there.
+      // Clipped drawings leave colour at the edge.
       const copy = document.createElement("canvas");
       [copy.width, copy.height] = [canvas.width, canvas.height];
       const pen = copy.getContext("2d", { willReadFrequently: true });
@@ -96,7 +96,7 @@ const broken = (page) =>
     return found;
   });
 
-/** Every chart of this page keeps the rules, at each of these widths, in one scheme and the other. */
+/** Every chart of this page follows the rules, at each of these widths, in both colour schemes. */
 export async function assertRules(path, widths = WIDTHS) {
   const all = [];
   const { page, close } = await open(path, { width: widths[0], before: `(${spy})()` });
@@ -105,7 +105,7 @@ export async function assertRules(path, widths = WIDTHS) {
     await setWidth(page, width);
     await drawAll(page);
     all.push(...(await broken(page)).map((sentence) => `at ${width}: ${sentence}`));
-    // The other choice of every switch draws other charts; at the next width that is the one to begin with.
+    // The other choice of every switch draws other charts; the next width starts with it.
     await page.evaluate(() => {
       const others = document.querySelectorAll("fieldset.segmented label:has(input:not(:checked))");
       for (const label of others) if (label.checkVisibility()) label.click();
@@ -117,7 +117,7 @@ export async function assertRules(path, widths = WIDTHS) {
   assert.deepEqual(all, [], `${all.length} broken rules`);
 }
 
-/** Where figures of a table have the mark, the charts of the same samples have it too. */
+/** If figures in a table have the mark of few samples, charts of the same samples have it too. */
 export async function assertMarked(page, report) {
   const { sides } = report.comparison;
   if (sides.length === 0 || report.charts.length === 0) return;

@@ -1,7 +1,7 @@
-// Runs the program and holds what it prints against the schemas that it ships, and so what it printed in every test.
+// Runs the program, and validates its output and the output of all tests against the shipped schemas.
 //   node test/schemas.mjs PROGRAM REPORT.html DOCUMENTS
-// Writes the report of a comparison that has everything to REPORT.html. DOCUMENTS is the folder in which the tests have
-// kept all JSON that commands printed. Exit code 0 if all is valid.
+// Writes the report of a comparison with all features to REPORT.html. DOCUMENTS is the folder in which the
+// tests stored all JSON output of commands. Exit code 0 if everything is valid.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ const [program, page, documents] = process.argv.slice(2).map((path) => resolve(p
 const folder = await mkdtemp(join(tmpdir(), "schemas-"));
 const run = (...args) => JSON.parse(execFileSync(program, args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] }));
 
-/** Every schema by its file's name, with the name that its documents have and what they must have. */
+/** Every schema by its file name, with the schema name and the required properties of its documents. */
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
 const schemas = new Map();
 const shipped = new URL("../../docs/schema/", import.meta.url);
@@ -29,7 +29,7 @@ for (const file of await readdir(shipped)) {
 async function holds(schema, value, what) {
   const { validate } = schemas.get(schema);
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`);
-  // A schema that takes anything proves nothing.
+  // A schema that accepts anything would prove nothing.
   const { schema: _, ...beheaded } = value;
   assert.ok(!validate(beheaded), `${schema}.json does not ask for a schema`);
   assert.ok(!validate({ ...value, warnings: 7 }), `${schema}.json takes a number for warnings`);
@@ -37,8 +37,8 @@ async function holds(schema, value, what) {
 }
 
 /**
- * Holds a document of the tests against the schema of its name, and without each property that it must have in turn. A
- * schema of one object is also that of an array of them.
+ * Validates a document of the tests against its schema, and checks that it is rejected without each required
+ * property. A schema of an object also applies to an array of such objects.
  */
 function check(document, file) {
   const first = Array.isArray(document) ? document[0] : document;

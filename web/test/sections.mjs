@@ -1,4 +1,4 @@
-// What each section must show of a report: derived from its data, never from a picture.
+// Checks of each section against the data of the report, without comparing pictures.
 import assert from "node:assert/strict";
 import { latency, plain, textOf } from "./browser.mjs";
 
@@ -9,10 +9,10 @@ const rowsOf = async (page, id) =>
 const ends = (ci) => ci.map((end) => (end === null ? "?" : latency(end))).join(" to ");
 const choose = (page, section, text) => page.locator(section).getByText(text, { exact: true }).first().click();
 
-/** Whether no doubt is left which side is better. Older reports have no word for it, but an interval. */
+/** Whether the better side is certain. Older reports contain only an interval. */
 const isClear = (verdict) => (verdict.certainty ? verdict.certainty === "sure" : (verdict.ci_ms?.[0] ?? 0) > 0);
 
-/** What is not clear must not look sure. */
+/** An uncertain verdict must not look certain. */
 export async function assertVerdict(page, report) {
   const { verdict } = report.comparison;
   const tiles = page.locator(".tiles > div");
@@ -33,7 +33,7 @@ export async function assertVerdict(page, report) {
   assert.equal(await page.locator("header .verdict.open").count(), open ? 1 : 0);
 }
 
-/** The chart and the control name the winner of the chosen page, and how far that can be relied on. */
+/** The chart and the control name the winner of the selected page, and its certainty. */
 export async function assertPages(page, report, effective) {
   const waits = report.charts.map((chart) => chart.experienced[effective - 1].expected_ms);
   const order = [...waits.keys()].sort((a, b) => waits[a] - waits[b]);
@@ -42,7 +42,7 @@ export async function assertPages(page, report, effective) {
   if (waits.length === 1) return assert.ok(answer.includes(`${latency(waits[0])} ms are expected`), answer);
   const by = waits[order[1]] - waits[order[0]];
   if (by > 0) assert.ok(answer.includes(`${report.charts[order[0]].label} is faster by ${latency(by)} ms`), answer);
-  else assert.match(answer, /the sides are level/);
+  else assert.match(answer, /the sides are equal/);
   const own = report.comparison.page.effective_requests === effective;
   const verdicts = report.comparison.verdict;
   const real = verdicts.experienced.basis === "observed pages";
@@ -50,7 +50,7 @@ export async function assertPages(page, report, effective) {
   if (own && real) assert.ok(answer.includes("by the model; on the real pages"), answer);
   if (own && verdict.sure !== undefined) assert.match(answer, isClear(verdict) ? /; sure \(/ : /; (not sure|undecided|borderline|likely, but not sure) \(/);
   else assert.match(answer, /certainty unknown: /);
-  // The sentence tells where the lead changes, as the curves have it.
+  // The sentence names the lead changes of the curves.
   const sentence = await textOf(page.locator("#pages .sentence"));
   const leader = (n) => {
     const at = report.charts.map((chart) => chart.experienced[n].expected_ms);
@@ -59,15 +59,16 @@ export async function assertPages(page, report, effective) {
   const held = Math.min(...report.charts.map((chart) => chart.experienced.length));
   const changes = Array.from({ length: held - 1 }, (_, n) => n + 1).filter((n) => leader(n) !== leader(n - 1));
   if (changes.length === 1) assert.ok(sentence.includes(`for pages of ${changes[0] + 1} and more`), sentence);
-  // It is seen without scrolling, where a window is as high as most.
+  // The chart is visible without scrolling in a window of usual height.
   const bottom = await page.locator("#pages .plot").evaluate((plot) => plot.getBoundingClientRect().bottom + scrollY);
   if (report.valid && !report.summary) assert.ok(bottom <= 900, `the chart ends at ${bottom}`);
 }
 
-/** Intervals stand beneath the figures of the page that was asked for, and only of that one. */
+/** Intervals are shown beneath the figures of the requested page only. */
 export async function assertIntervals(page, report, own) {
   const cis = report.comparison.sides.map((side) => side.expected_experienced_ci_ms).filter(Boolean);
-  // The columns of the table: the side, one request, a person who needs many; others may show the same ends by chance.
+  // The columns of the table: the side, one request, a user who needs many; other columns may contain equal
+  // ends.
   const rows = await rowsOf(page, "#expectations");
   report.comparison.sides.forEach(({ expected_request_ci_ms: request, expected_experienced_ci_ms: experienced }, i) => {
     if (request) assert.ok(rows[i][1].includes(ends(request)), `${ends(request)} in "${rows[i][1]}"`);
@@ -101,7 +102,7 @@ export async function assertThresholds(page, report) {
   }
 }
 
-/** Q_other - Q_first at the median, of requests and of people on the page, as the sentence tells it. */
+/** Q_other - Q_first at the median, of requests and of users on the page, in the sentence. */
 export async function assertDifference(page, report) {
   const [curve] = report.differences;
   const at = (share) => {
@@ -121,7 +122,7 @@ export async function assertDifference(page, report) {
   await choose(page, "#difference", "requests");
 }
 
-/** The read-out of a cell that the keyboard goes to holds the counts of the data. */
+/** The read-out of a cell selected by keyboard contains the counts of the data. */
 export async function assertHeat(page, report) {
   for (const [side, { heat }] of report.charts.entries()) {
     if (!heat) continue;
@@ -132,11 +133,11 @@ export async function assertHeat(page, report) {
     const said = (i, r) => {
       const total = column(i).reduce((sum, one) => sum + one, 0);
       const [low, high] = [heat.edges_ms[r], heat.edges_ms[r + 1]];
-      // JSON has no infinity: the last row may have no end.
+      // JSON has no infinity: the last row may be unbounded.
       const range = `${latency(low)} ${typeof high === "number" ? `to ${latency(high)}` : "and more"} ms: `;
       return `${range}${total === 0 ? "no sample" : `${column(i)[r]} of ${total} samples`}`;
     };
-    // A short recording has one interval, at which the keys stop.
+    // A short recording has one interval, so the arrow keys do not move further.
     const next = Math.min(1, heat.intervals - 1);
     await chart.locator(".plot").focus();
     for (const [key, i, r] of [
@@ -171,7 +172,7 @@ export async function assertPhases(page, report) {
   }
 }
 
-/** The first twenty, in the order of the data; all of them when asked. */
+/** The first twenty groups in the order of the data; all after a click. */
 export async function assertBreakdown(page, report) {
   const { breakdown, sides } = report.comparison;
   if (!breakdown) return assert.equal(await page.locator("#breakdown").count(), 0);
@@ -191,11 +192,11 @@ export async function assertBreakdown(page, report) {
   });
   const worse = breakdown.groups.filter((group) => group.experienced?.better === sides[1].label).length;
   const sentence = await textOf(page.locator("#breakdown .finding"));
-  assert.ok(sentence.includes(worse === 0 ? "worse nowhere" : `worse in ${worse} of ${wanted.length} groups`), sentence);
+  assert.ok(sentence.includes(worse === 0 ? "not worse in any group" : `worse in ${worse} of ${wanted.length} groups`), sentence);
   if (wanted.length > 20) await page.getByText("Show the first 20").click();
 }
 
-/** Each pair stands in two cells with opposite signs. */
+/** Each pair is in two cells with opposite signs. */
 export async function assertPairs(page, report) {
   const { pairs, sides } = report.comparison;
   const at = (label) => sides.findIndex((side) => side.label === label);
@@ -225,7 +226,7 @@ export async function assertPairs(page, report) {
 export async function assertIndependence(page, report) {
   const { independence } = report.comparison;
   const text = await textOf(page.locator("#independence"));
-  if (independence.sentence === "" && independence.sides.length === 0) return assert.match(text, /does not say/);
+  if (independence.sentence === "" && independence.sides.length === 0) return assert.match(text, /contains no data/);
   assert.ok(text.includes(independence.sentence));
   assert.ok(text.includes(independence.checked ? "checked against real pages" : "not checked"));
   for (const side of independence.sides) {
@@ -241,7 +242,7 @@ export async function assertIndependence(page, report) {
   }
 }
 
-/** What is copied is tab-separated, with the ends of intervals in columns of their own and plain numbers. */
+/** The copy is tab-separated, with interval ends in separate columns and plain numbers. */
 export function assertCopied(text, report) {
   const [head, ...rows] = text.split("\n").map((line) => line.split("\t"));
   for (const row of rows) assert.equal(row.length, head.length);

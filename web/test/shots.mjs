@@ -1,4 +1,4 @@
-// Takes pictures of a report, for a person to look at: each section by itself, narrow and wide, light and dark.
+// Takes screenshots of a report: each section, narrow and wide, light and dark.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { drawAll, open } from "./browser.mjs";
@@ -13,7 +13,7 @@ export async function shoot(path, directory, name, sections = true) {
       const at = (part) => join(directory, `${name}-${width}-${colorScheme}${part}.png`);
       await page.screenshot({ path: at(""), fullPage: true });
       if (sections) {
-        // What sticks to the window would cover the parts below it.
+        // Sticky elements would cover the parts below.
         await page.addStyleTag({ content: ".control { position: static !important; }" });
         await page.locator("header").screenshot({ path: at("-header") });
         for (const section of await page.locator("section[id]:visible").all()) {

@@ -1,4 +1,4 @@
-// What is special about each unusual report, by its name: the page must say it.
+// Checks of the special features of each unusual report, by its name.
 import assert from "node:assert/strict";
 import { latency, plain } from "./browser.mjs";
 import * as sections from "./sections.mjs";
@@ -15,12 +15,12 @@ export const SPECIAL = {
   },
   "open ends": async (page, text) => {
     assert.match(plain(await page.locator("#expectations td").first().innerText()), /1\.50 to \?/);
-    assert.match(text, /an end that the samples cannot bound/);
-    assert.match(text, /hatched where the samples cannot bound it/);
+    assert.match(text, /an end that the samples do not bound/);
+    assert.match(text, /hatched where the samples do not bound it/);
   },
   "old report": async (page, text) => {
-    assert.match(text, /does not hold the difference percentile by percentile/);
-    assert.match(text, /does not say whether requests of one page are slow together/);
+    assert.match(text, /does not contain the difference by percentile/);
+    assert.match(text, /contains no data about the correlation of requests of one page/);
     assert.equal(await page.locator("#pairs, #breakdown, #thresholds").count(), 0);
     const cells = await page.locator("#counts tbody tr >> nth=0").locator("td").allInnerTexts();
     assert.deepEqual(cells.map((cell) => plain(cell).trim()), [
@@ -38,8 +38,8 @@ export const SPECIAL = {
     await sections.assertBreakdown(page, report);
   },
   "phases on one side": (_, text) => {
-    assert.match(text, /Other sides: The samples carry no phases/);
-    assert.match(text, /Which phase makes the difference is not known/);
+    assert.match(text, /Other sides: The samples have no phases/);
+    assert.match(text, /The difference by phase is unknown/);
   },
   "late start": (page, _, report) => {
     assert.ok(report.charts.every(({ heat }) => heat.start_s >= 3600));
@@ -50,7 +50,7 @@ export const SPECIAL = {
     assert.match(text, /The longest stall: tcp, 17\.5/);
     assert.match(plain(text), /89 699 of 89 700/);
     assert.match(text, /99\.99888/, "nearly all is not all");
-    assert.match(text, /no answer at all: oslo to lima/);
+    assert.match(text, /no reply to any ping: oslo to lima/);
     assert.match(text, /cut: nothing came for 60 s/);
     assert.match(text, /not known/, "what nobody knows is not 0");
     assert.match(plain(text), /30\.44 s 4\.2 MB/);
@@ -80,7 +80,7 @@ export const SPECIAL = {
   },
   "one side": async (page, text) => {
     assert.equal(await page.locator("#qq, #difference, #pairs, .verdict").count(), 0);
-    assert.match(text, /The samples carry no phases/);
+    assert.match(text, /The samples have no phases/);
   },
   "three sides": async (page, _, report) => {
     await sections.assertPairs(page, report);
@@ -88,8 +88,8 @@ export const SPECIAL = {
     const title = await page.locator("#qq .chart >> nth=0").locator(".sentence").textContent();
     assert.ok(title.includes(report.charts[2].label));
   },
-  "no time": (_, text) => assert.match(text, /Not measured: the samples carry no time/),
-  "all equal": (_, text) => assert.match(text, /equal at every percentile/),
+  "no time": (_, text) => assert.match(text, /Not measured: the samples have no timestamps/),
+  "all equal": (_, text) => assert.match(text, /equal at all labelled percentiles/),
   "invalid run": async (page, text, report) => {
     assert.match(text, /INVALID/);
     const reasons = [...report.fidelity.reasons, ...report.comparison.sides.flatMap((side) => side.invalid)];
@@ -99,7 +99,7 @@ export const SPECIAL = {
     assert.match(text, /machine, of all cores\s+not measured/);
   },
   "few effective requests held": async (page, text, report) => {
-    assert.match(text, /holds numbers up to 10; shown for 10/);
+    assert.match(text, /contains numbers up to 10; shown for 10/);
     const expected = report.charts.map((chart) => latency(chart.experienced[9].expected_ms));
     const shown = plain(await page.locator("#expectations tbody").innerText());
     for (const one of expected) assert.ok(shown.includes(one), `"${shown}" lacks ${one}`);

@@ -1,12 +1,13 @@
-// Measures how soon the page can be used, with as much data as two sides of a million samples leave after thinning.
+// Measures the time until the page is usable, with as much data as two sides of a million samples have after
+// thinning.
 //   node test/speed.mjs
-// Not a test: times belong to the machine. Prints the median of several openings.
+// Not a test, because times depend on the machine. Prints the median of several runs.
 import { stat } from "node:fs/promises";
 import { end, fill, open } from "./browser.mjs";
 import { generator, lognormal, makeReport } from "./report.mjs";
 
 const SAMPLES = 60_000;
-/** As many as the Rust side keeps of a million samples at most (tail_ranks). */
+/** Maximum number of entries that the Rust program keeps of a million samples (tail_ranks). */
 const KEPT = 2100;
 const REQUESTS = 400;
 const OPENINGS = 9;
@@ -21,7 +22,7 @@ const side = (label, median) => ({
   }),
 });
 
-/** The same curve with as many entries as a real report has. */
+/** The same curve with the number of entries of a real report. */
 function filled({ share, latency_ms }) {
   const shares = Array.from({ length: KEPT }, (_, i) => (i === KEPT - 1 ? 1 : 1 - 10 ** ((-6 * i) / KEPT)));
   let at = 0;
@@ -45,7 +46,7 @@ const times = { usable: [], drawn: [], slider: [] };
 for (let i = 0; i < OPENINGS; i++) {
   const { page, close } = await open(path, {
     before: () => {
-      // The first frame after the script has run shows all that is in sight.
+      // The first frame after the script shows all visible charts.
       addEventListener("DOMContentLoaded", () =>
         requestAnimationFrame(() => requestAnimationFrame(() => (window.drawn = performance.now()))),
       );

@@ -1,4 +1,5 @@
-// Makes a speed test in a browser against the real server on loopback, as a visitor would: with the keyboard, on a wide page and on a phone.
+// Runs a speed test in a browser against the real server on loopback: by keyboard, on a wide page and on a
+// phone.
 //   node test/speed_page.mjs [--shots DIR]
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -41,7 +42,7 @@ try {
   await rm(folder, { recursive: true });
 }
 
-/** Starts a server; its address. */
+/** Starts a server; returns its address. */
 async function serve(...more) {
   const server = spawn(program, ["speed", "serve", "--listen", "127.0.0.1:0", ...more], { stdio: ["ignore", "ignore", "pipe"] });
   servers.push(server);
@@ -60,11 +61,11 @@ async function visit(url, width, colorScheme) {
   assert.equal(await page.locator("[role=status]").textContent(), "done");
   assert.ok((await page.locator(".verdict").textContent()).length > 40);
   assert.equal(await page.locator(".card").count(), 3);
-  assert.match(await page.locator(".lead").textContent(), /Nothing is kept, and nothing goes anywhere else/);
-  assert.equal(await page.getByRole("button", { name: "Keep it" }).count(), 0, "what nobody keeps is not offered");
-  // What was not measured is named: a page cannot see handshakes.
+  assert.match(await page.locator(".lead").textContent(), /Nothing is stored, and nothing is sent to another server/);
+  assert.equal(await page.getByRole("button", { name: "Store it" }).count(), 0, "what nobody keeps is not offered");
+  // Missing measurements are named: a page cannot measure handshakes.
   assert.match(await page.locator("#about").textContent(), /rpm: there was no probe/);
-  // 0 of 200, of which Wilson's interval goes to z² / (200 + z²).
+  // 0 of 200: Wilson's interval ends at z² / (200 + z²).
   assert.match(await page.locator("#meaning").textContent(), /Packet loss0\u00a0%0 of 200; 95 % interval 0\u00a0% to 1\.9\u00a0%/);
   assert.equal(await page.locator("#latency svg .dot").count(), await samples(page));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it fits");
@@ -77,7 +78,7 @@ async function visit(url, width, colorScheme) {
   await page.context().close();
 }
 
-/** How many latencies the saved result has, which the server has made. */
+/** The number of latency samples in the saved result of the server. */
 async function samples(page) {
   const [json, csv] = [await saved(page, "JSON"), await saved(page, "CSV")];
   const outcome = JSON.parse(json);
@@ -93,7 +94,7 @@ async function saved(page, kind) {
   return readFile(await download.path(), "utf8");
 }
 
-/** A test that is stopped shows what there was. */
+/** A stopped test shows its partial result. */
 async function stopped(url) {
   const { page } = await open(url, {});
   await page.getByText("thorough").click();
@@ -105,18 +106,18 @@ async function stopped(url) {
   await page.context().close();
 }
 
-/** Where there is no WebRTC, or nothing comes through, loss is missing and says so, and no score is the best that there is. */
+/** Without WebRTC, or without replies, loss is missing with a reason, and no score has the best class. */
 async function refused(url) {
   for (const [without, words] of [
     [() => delete globalThis.RTCPeerConnection, /loss: this browser has no WebRTC/],
-    [() => (globalThis.RTCPeerConnection = class { constructor() { throw new Error("switched off"); } }), /loss: WebRTC was refused: Error: switched off/],
+    [() => (globalThis.RTCPeerConnection = class { constructor() { throw new Error("switched off"); } }), /loss: WebRTC failed: Error: switched off/],
     [() => {
-      // An answer with the address of somebody who is not there.
+      // An SDP answer with an unreachable address.
       const { setRemoteDescription } = RTCPeerConnection.prototype;
       RTCPeerConnection.prototype.setRemoteDescription = function (answer) {
         return setRemoteDescription.call(this, { ...answer, sdp: answer.sdp.replaceAll(/(udp \d+) \S+ \d+/g, "$1 192.0.2.1 9") });
       };
-    }, /loss: no WebRTC connection came about/],
+    }, /loss: no WebRTC connection within/],
   ]) {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -130,11 +131,11 @@ async function refused(url) {
   }
 }
 
-/** A link holds a whole result, and what is no such link is said to be none. */
+/** A link contains a whole result; other links are rejected. */
 async function linked(url) {
   const { page, problems } = await open(url, {});
   await made(page);
-  const [first, link] = [await shown(page), await page.getByText("Link that holds").getAttribute("href")];
+  const [first, link] = [await shown(page), await page.getByText("Link with this").getAttribute("href")];
   assert.match(link, /^#r=[\w-]{500,8000}$/);
   await page.context().close();
   assert.deepEqual(problems, []);
@@ -147,11 +148,11 @@ async function linked(url) {
   assert.ok(!asked.some((address) => address.includes("__result") || address.includes("__kept")), "nothing is told to the server");
   const incomplete = { schema: "longhaul.speed/1", sentence: "The best line there is." };
   for (const [hash, words] of [
-    [link.slice(0, -40), /only a part of one/],
-    ["#r=%%%", /holds no result/],
-    [`#r=${packed(JSON.stringify(incomplete))}`, /something else than a result/],
-    [`#r=${packed("0".repeat(4_000_000))}`, /holds no result/],
-    [`#r=${"A".repeat(400_000)}`, /longer than one/],
+    [link.slice(0, -40), /only a part of it/],
+    ["#r=%%%", /contains no result/],
+    [`#r=${packed(JSON.stringify(incomplete))}`, /does not contain the result/],
+    [`#r=${packed("0".repeat(4_000_000))}`, /contains no result/],
+    [`#r=${"A".repeat(400_000)}`, /too long for a result/],
     ["#k=0123456789abcdef0123456789abcdef", /keeps no results/],
   ]) {
     const bad = await open(`${url}${hash}`, {});
@@ -163,11 +164,11 @@ async function linked(url) {
   await other.page.context().close();
 }
 
-/** What a link brings along is shown as text, whatever is written in it. */
+/** Texts from a link are shown as text, even if they contain markup. */
 async function foreign(url) {
   const markup = '<img src="x" alt="injected">';
   const link = `${url}#r=${packed(JSON.stringify(result(markup)))}`;
-  // A page that took texts for markup would be found out: the same one, with that as the only difference.
+  // The same page with texts as markup shows that the test would detect an injection.
   const naive = await browser.newPage();
   await naive.addInitScript(() => {
     const { append } = Element.prototype;
@@ -177,7 +178,7 @@ async function foreign(url) {
   });
   await naive.goto(link);
   await naive.waitForSelector("#share");
-  // The sentence, a reason of each score, and six in what is said about the test.
+  // The sentence, a reason for each score, and six texts about the test.
   assert.equal(await naive.locator("img[alt=injected]").count(), 10, "it is seen where a text becomes an element");
   await naive.close();
   const { page, problems } = await open(link, {});
@@ -186,13 +187,13 @@ async function foreign(url) {
   for (const [part, times] of [["#meaning", 1], ["#scores", 3], ["#about", 6]]) {
     assert.equal((await page.locator(part).textContent()).split(markup).length - 1, times, `${part} shows its texts as they are`);
   }
-  // Without a rate nobody limited it.
+  // Without a rate, there is no limit.
   assert.match(await page.locator("#meaning").textContent(), /Downloadnot measuredUpload50\.0\u00a0Mbit\/slimited by the network/);
   assert.deepEqual(problems, []);
   await page.context().close();
 }
 
-/** On a phone the table scrolls, which can be seen, and pictures are drawn again when the phone is turned. */
+/** On a phone the table scrolls visibly, and drawings are redrawn after rotation. */
 async function narrow(url) {
   const { page, problems } = await open(`${url}#r=${packed(JSON.stringify(result("text")))}`, { viewport: { width: 390, height: 844 } });
   await page.waitForSelector("#sizes .wide");
@@ -210,7 +211,7 @@ async function narrow(url) {
   await page.context().close();
 }
 
-/** What limited a direction is said in words, and the round trips a minute have their name. */
+/** The limit of a direction is shown in words, and RPM has its explanation. */
 async function verdict(url) {
   const made = result("text");
   made.upload.limited_by = "device";
@@ -219,16 +220,16 @@ async function verdict(url) {
   await page.waitForSelector("#meaning");
   const text = await page.locator("#meaning").textContent();
   assert.match(text, /Upload50\.0\u00a0Mbit\/slimited by your device/);
-  assert.match(text, /Responsiveness \(RPM\)224round trips a minute with the line full/);
+  assert.match(text, /Responsiveness \(RPM\)224round trips per minute under load/);
   await page.context().close();
 }
 
-/** The curve of uploads has what the server has received, whatever the browser has sent. */
+/** The curve of uploads shows the bytes that the server has received, not those that the browser has sent. */
 async function uploading(url) {
   const context = await browser.newContext();
   const page = await context.newPage();
   let received = 0;
-  // 1 MB more has arrived at each look; the upload itself ends when there were some.
+  // 1 MB more has arrived at each sample; the upload ends after several samples.
   await page.route(/__down\?bytes=0/, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, headers: { ...response.headers(), "received-bytes": String(received) } });
@@ -248,7 +249,7 @@ async function uploading(url) {
   await context.close();
 }
 
-/** A result of a test, as the server makes them, with a text of somebody else's wherever there is one. */
+/** A result in the format of the server, with the given text in every text field. */
 function result(text) {
   const spread = { n: 1, min: 5e7, p25: 5e7, p50: 5e7, p75: 5e7, max: 5e7 };
   const score = { points: 5, points_at_best: 5, max: 50, class: "poor", class_at_best: "poor", missing: [], why: [{ text }] };
@@ -274,7 +275,7 @@ function result(text) {
   };
 }
 
-/** Of a link that unfolds to a thousand times its length, no more is unfolded than it takes to see that. */
+/** A link that decompresses to a thousand times its size is decompressed only up to the limit. */
 async function unfolded(url) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -289,19 +290,19 @@ async function unfolded(url) {
   const hash = `#r=${packed("0".repeat(200_000_000))}`;
   assert.ok(hash.length > 250_000 && hash.length < 350_000, `${hash.length}: it is not refused for its length`);
   await page.goto(`${url}${hash}`);
-  await page.getByText("holds no result").waitFor();
-  // Of 2 KiB come 2 MiB at most.
+  await page.getByText("contains no result").waitFor();
+  // 2 KiB decompress to at most 2 MiB.
   const taken = await page.evaluate(() => globalThis.taken);
   assert.ok(taken > 0 && taken <= 2048, `${taken} bytes were unfolded`);
   await context.close();
 }
 
-/** A result is shown before its link is made; and what comes after something else was asked for is not shown. */
+/** A result is shown before its link is ready; results of an older action are not shown. */
 async function overtaken(url) {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.addInitScript(() => {
-    // At first a link takes for ever.
+    // At first, creating a link never finishes.
     globalThis.isHeld = true;
     globalThis.CompressionStream = class extends CompressionStream {
       get readable() {
@@ -314,7 +315,7 @@ async function overtaken(url) {
   await page.waitForSelector("#meaning");
   assert.equal(await page.locator("#share").count(), 0, "its link is not there yet");
   await page.evaluate(() => (globalThis.isHeld = false));
-  // Two links that are asked for at the server, the first of which comes last.
+  // Two links to stored results, of which the first response arrives last.
   let release;
   const released = new Promise((resolve) => (release = resolve));
   await page.route("**/__kept?id=*", async (route) => {
@@ -327,10 +328,10 @@ async function overtaken(url) {
   await page.evaluate(() => (location.hash = "#k=2"));
   await page.getByText("the second").waitFor();
   await Promise.all([page.waitForResponse(/__kept\?id=1$/), release()]);
-  // What the page does about that is done before the next task.
+  // The page handles the response before the next task.
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
   assert.equal(await page.locator(".verdict").textContent(), "the second");
-  // A test that is under way when a link is followed gives way to it, with all that it says.
+  // A link that is followed during a test replaces the test and its status.
   await page.getByRole("button", { name: "Start" }).click();
   await page.waitForSelector(".curve svg");
   const concluded = page.waitForResponse(/__result/);
@@ -347,19 +348,19 @@ function packed(text) {
   return deflateRawSync(text).toString("base64url");
 }
 
-/** A result is kept if its visitor says so, and only then; its link leads to it. */
+/** A result is stored only after a click; its link shows it. */
 async function kept(url) {
   const { page, problems } = await open(url, {});
   await page.waitForSelector(".lead:not(:empty)");
-  assert.match(await page.locator(".lead").textContent(), /nothing is kept unless you say so .* 30 days, with your network, 127\.0\.0\.0\/24/);
+  assert.match(await page.locator(".lead").textContent(), /nothing is stored unless you choose so .* 30 days, with your network, 127\.0\.0\.0\/24/);
   const posted = [];
   page.on("request", (request) => request.method() === "POST" && posted.push(new URL(request.url()).pathname));
   await made(page);
   assert.ok(!posted.includes("/__keep"), "not without being asked");
   const first = await shown(page);
-  await page.getByRole("button", { name: "Keep it on this server" }).focus();
+  await page.getByRole("button", { name: "Store it on this server" }).focus();
   await page.keyboard.press("Enter");
-  const link = await page.getByText("link to the kept result").getAttribute("href");
+  const link = await page.getByText("link to the stored result").getAttribute("href");
   assert.match(link, /^#k=[0-9a-f]{32}$/);
   assert.equal(posted.filter((path) => path === "/__keep").length, 1);
   await page.context().close();
@@ -367,12 +368,12 @@ async function kept(url) {
   const other = await open(`${url}${link}`, {});
   await other.page.waitForSelector("#meaning");
   assert.equal(await shown(other.page), first);
-  assert.match(await other.page.locator("[role=status]").first().textContent(), /left here to be kept/);
+  assert.match(await other.page.locator("[role=status]").first().textContent(), /stored on this server/);
   await other.page.context().close();
   return link;
 }
 
-/** The operator's page shows what was left to whoever has the token. */
+/** The operator's page shows the stored results to a user with the token. */
 async function operator(url, link) {
   const { page, problems } = await open(`${url}operator`, { viewport: { width: 360, height: 800 } });
   await page.keyboard.press("Tab");
@@ -380,12 +381,12 @@ async function operator(url, link) {
   await page.keyboard.press("Enter");
   await page.waitForSelector(".status.problem");
   assert.match(await page.locator(".status").textContent(), /takes the operator's token/);
-  // A refusal is in the console, and nothing else.
+  // The console contains the rejected request and nothing else.
   assert.equal(problems.splice(0).length, 1);
   await page.getByLabel("Token", { exact: true }).fill(token);
   await page.getByRole("button", { name: "Show" }).click();
   await page.waitForSelector("#all");
-  assert.match(await page.locator(".status").textContent(), /^1 result; each is kept for 30 days$/);
+  assert.match(await page.locator(".status").textContent(), /^1 result; each is stored for 30 days$/);
   assert.match(await page.locator("#all").textContent(), /Download, Mbit\/s1\d/);
   assert.equal(await page.locator("#networks tbody th").textContent(), "127.0.0.0/24");
   assert.equal(await page.locator("#latest a").first().getAttribute("href"), `/${link}`);
@@ -397,13 +398,13 @@ async function operator(url, link) {
   assert.equal(JSON.parse(await readFile(await download.path(), "utf8")).schema, "longhaul.speed.kept/1");
   await page.getByLabel("Network", { exact: true }).fill("192.0.2.0/24");
   await page.getByRole("button", { name: "Show" }).click();
-  await page.getByText("0 results of the 1 that are kept").waitFor();
+  await page.getByText("0 results of 1 stored").waitFor();
   assert.deepEqual(problems, []);
   await page.context().close();
   await crowded(url);
 }
 
-/** Networks of IPv6 and each figure have room on a page that is wide, and a median says of how many results it is. */
+/** IPv6 networks and all figures fit on a wide page, and a median shows its number of results. */
 async function crowded(url) {
   const { page, problems } = await open(`${url}operator`, { viewport: { width: 1200, height: 900 } });
   const spread = (n, value) => ({ n, min: value / 2, p25: value * 0.8, p50: value, p75: value * 1.2, max: value * 2 });
@@ -445,19 +446,19 @@ async function crowded(url) {
   await page.context().close();
 }
 
-/** Makes a test. */
+/** Runs a test. */
 async function made(page) {
   await page.getByRole("button", { name: "Start" }).click();
   await page.waitForSelector("#share");
 }
 
-/** What the page says of a result. */
+/** The texts of a result. */
 async function shown(page) {
   const parts = ["#meaning", "#scores", "#latency", "#sizes"].map((part) => page.locator(part).textContent());
   return (await Promise.all(parts)).join("\n");
 }
 
-/** Pictures to look at, of each page. */
+/** Screenshots of each page. */
 async function pictures(url, link, directory) {
   for (const width of [1200, 390]) {
     for (const colorScheme of ["light", "dark"]) {
@@ -466,8 +467,8 @@ async function pictures(url, link, directory) {
       await page.waitForSelector(".lead:not(:empty)");
       await page.screenshot({ path: at("begin"), fullPage: true });
       await made(page);
-      await page.getByRole("button", { name: "Keep it on this server" }).click();
-      await page.getByText("link to the kept result").waitFor();
+      await page.getByRole("button", { name: "Store it on this server" }).click();
+      await page.getByText("link to the stored result").waitFor();
       await page.screenshot({ path: at("made"), fullPage: true });
       await page.goto(`${url}${link}`);
       await page.reload();

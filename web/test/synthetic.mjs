@@ -1,7 +1,7 @@
-// Comparisons of all kinds for the rules that every chart keeps: ranges tiny and huge, one sample and many, long labels.
+// Comparisons for the rules of all charts: tiny and huge ranges, one sample and many, long labels.
 import { generator, makeReport } from "./report.mjs";
 
-/** Latencies in ms by a number in 0..1. */
+/** Latency in ms for a number in 0..1. */
 const SHAPES = {
   constant: () => 5,
   zero: () => 0,
@@ -36,7 +36,7 @@ function samples(shape, n, seed, beside) {
   });
 }
 
-/** Reports by name: each shape with some of the counts, labels and what stands beside samples in turn. */
+/** Reports by name: each shape with some of the counts, labels and additional data in turn. */
 export function synthetic() {
   const shapes = Object.entries(SHAPES);
   return shapes.flatMap(([name, shape], s) =>

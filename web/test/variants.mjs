@@ -1,4 +1,4 @@
-// Reports that are not the usual one: the page must draw each of them without an error.
+// Unusual reports: the page must draw each of them without an error.
 import { generator, lognormal, makeReport } from "./report.mjs";
 
 const HOSTILE = "<img src=x onerror=\"document.title='owned'\">";
@@ -31,7 +31,7 @@ const BROKEN_FIDELITY = {
   receive: "gso",
 };
 
-/** As a report was before it knew of intervals, differences, phases and all that came with them. */
+/** A report of an older version, without intervals, differences, phases and later additions. */
 function older(report) {
   const { differences, comparison, charts, experiments, ...rest } = report;
   const { intervals, pairs, phases, thresholds, independence, excluded_phases, breakdown, ...compared } = comparison;
@@ -48,7 +48,7 @@ function older(report) {
   };
 }
 
-/** So close and so few that nobody can tell them apart. */
+/** Sides that are too similar, with too few samples to distinguish them. */
 const level = (options) =>
   makeReport(
     [
@@ -58,7 +58,7 @@ const level = (options) =>
     { title: "Two that are alike", ...options },
   );
 
-/** Sides with phases and cities, of which there are as many as wanted. */
+/** Sides with phases and a given number of cities. */
 const rich = (seed, n, median, cities) => {
   const random = generator(seed);
   return draws(seed, n, median, 0.3).map((sample, i) => ({
@@ -69,7 +69,7 @@ const rich = (seed, n, median, cities) => {
   }));
 };
 
-/** A document of figures as the code of a kind of measurement makes it. */
+/** A document of figures like that of a measurement. */
 const figures = (title, tables, panels = [], warnings = []) => ({
   schema: "longhaul.figures/1",
   title,
@@ -85,7 +85,7 @@ const figures = (title, tables, panels = [], warnings = []) => ({
 
 const columns = (...titles) => titles.map((title, i) => ({ title, align: i === 0 ? "text" : "number" }));
 
-/** Two tables of speed tests: a few figures a line, and three scores with sentences. */
+/** Two tables of speed tests: figures by line, and three scores with sentences. */
 function speedTests() {
   const lines = ["dsl", "cable", "lte", "fibre", "satellite", "office-near", "office-far"];
   const reasons =
@@ -114,7 +114,7 @@ function speedTests() {
   ]);
 }
 
-/** A line of 8 Mbit/s that stands still for a while, in means over half a second. */
+/** A line of 8 Mbit/s that stalls for a while, in means over half a second. */
 const arrived = (name, [from, until]) => {
   const x = Array.from({ length: 61 }, (_, i) => i / 2);
   return { name, x, y: x.map((at) => (at >= from && at < until ? 0 : 8)), look: "steps" };
@@ -194,7 +194,7 @@ export const VARIANTS = {
             },
           ],
           [],
-          ["mesh: no answer at all: oslo to lima"],
+          ["mesh: no reply to any ping: oslo to lima"],
         ),
         figures("Commands", [
           {

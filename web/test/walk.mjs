@@ -1,8 +1,8 @@
-// Walks through the page in a browser as a reader would.
+// Tests the page in a browser.
 //   node test/walk.mjs [PAGE.html] [--shots DIR] [--only VARIANT]
-// Without a file it fills dist/report.html with test/fixture.json and then with each of the variants, and dist/figures.html
-// with documents of figures; with one it walks through the report or the figures in that file. Exit code 0 if everything
-// held.
+// Without a file, it fills dist/report.html with test/fixture.json and with each variant, and
+// dist/figures.html with documents of figures. With a file, it tests the report or the figures in this file.
+// Exit code 0 if all checks passed.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -25,7 +25,8 @@ const { values: options, positionals } = parseArgs({
 
 const heading = (page) => page.locator("h1").textContent();
 
-/** One over time, one heat map and one of phases a side, pages, the CDF, both QQs, the difference, those of experiments: of what there is. */
+/** Expected number of charts: one over time, one heat map and one of phases per side, pages, the CDF, both QQ
+ * plots, the difference, and those of experiments, as far as there is data. */
 const chartsOf = ({ charts, differences = [], experiments = [] }) =>
   experiments.flatMap(({ panels }) => panels).length +
   charts.filter((chart) => (chart.over_time?.start_s.length ?? 0) > 0).length +
@@ -47,7 +48,7 @@ const experiencedRows = (page) =>
       ),
     );
 
-/** The numbers on the page are those of the data for so many effective requests. */
+/** The numbers on the page are those of the data for this number of effective requests. */
 async function assertShows(page, report, effective) {
   const rows = (await experiencedRows(page)).map((row) => row.map(plain));
   const expected = report.charts.map((chart) => chart.experienced[effective - 1].percentiles_ms.map(latency));
@@ -65,7 +66,7 @@ async function assertShows(page, report, effective) {
 
 const colourOf = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
-/** The walk through an ordinary report: reads it, changes N, takes the link along, switches scales and colours. */
+/** An ordinary report: reads it, changes N, follows its link, switches scales and colours. */
 async function walk(path) {
   const { page, close } = await open(path);
   const report = await dataOf(page);
@@ -116,7 +117,7 @@ async function walk(path) {
   return report;
 }
 
-/** What reports hold since they know of intervals. */
+/** Sections of reports with intervals. */
 async function assertSections(page, report) {
   await sections.assertThresholds(page, report);
   await sections.assertIndependence(page, report);
@@ -136,10 +137,10 @@ const choicesOf = (page) =>
     }),
   );
 
-/** Takes the choice that is not made, of every control but the theme, and says what is chosen then. */
+/** Selects another choice in every control except the theme; returns the choices. */
 async function chooseEverything(page) {
   const before = await choicesOf(page);
-  // Two controls may share a choice: taking it in one changes both, so each is looked at when its turn comes.
+  // Two controls may share a choice and change together, so each is read immediately before its change.
   for (const set of (await page.locator("fieldset.segmented").all()).slice(1)) {
     const text = (await set.locator("legend").textContent()) ?? "";
     const wanted = set.locator("label:has(input:not(:checked))").first();
@@ -154,7 +155,7 @@ async function chooseEverything(page) {
   return after;
 }
 
-/** Copies the first table through the clipboard, and where that is shut, through a selection. */
+/** Copies the first table through the clipboard API, and through a selection if the API is not available. */
 async function copies(path, report) {
   const stub = (open) => {
     window.copied = [];
@@ -177,7 +178,7 @@ async function copies(path, report) {
   }
 }
 
-/** A chart is saved as a picture that has its name. */
+/** A chart is saved as a picture with its name. */
 async function saves(path) {
   const { page, close } = await open(path);
   await drawAll(page);
@@ -190,7 +191,7 @@ async function saves(path) {
   await close();
 }
 
-/** Nothing that only a pointer can use is printed, and what was never in sight is drawn. */
+/** Print omits controls and includes charts that were never visible. */
 async function prints(path, report) {
   const { page, close } = await open(path, { colorScheme: "dark" });
   await page.emulateMedia({ media: "print" });
@@ -205,7 +206,7 @@ async function prints(path, report) {
   await close();
 }
 
-/** Each unusual report is drawn whole and says what is special about it. */
+/** Each unusual report is drawn completely and shows its special feature. */
 async function walkVariant(name, path, report) {
   const { page, close } = await open(path);
   assert.equal(await heading(page), report.title);
@@ -235,7 +236,7 @@ const step = async (name, run) => {
   console.log(`ok  ${name}`);
 };
 
-/** All that we have of our own: the report, its variants, what is not a report, and figures. */
+/** All included documents: the report, its variants, invalid reports, and figures. */
 async function walkOurs(only) {
   const isAsked = ([name]) => (only ?? name) === name;
   const report = await fill("fixture", await readFile(new URL("fixture.json", import.meta.url), "utf8"));
@@ -243,7 +244,7 @@ async function walkOurs(only) {
   const figures = await filled(Object.entries(FIGURES).filter(isAsked), "figures");
   if (isAsked(["fixture"])) await step("fixture", () => walk(report));
   for (const { name, path, document } of variants) await step(name, () => walkVariant(name, path, document));
-  // Of those, each at the narrowest width and at one of the others.
+  // Each at the narrowest width and at one other width.
   for (const [i, [name, made]] of synthetic().filter(isAsked).entries()) {
     await step(`rules: ${name}`, async () => {
       await assertRules(await fill(`rules ${i}`, JSON.stringify(made)), [360, i % 2 === 0 ? 1400 : 768]);
@@ -273,7 +274,7 @@ const filled = (entries, built) =>
 
 /** The report or the figures in a file. */
 async function walkGiven(path) {
-  // A report has documents of figures in it, so its own schema decides.
+  // A report contains documents of figures, so its schema name decides.
   const isFigures = !(await readFile(path, "utf8")).includes('"schema":"longhaul.report/1"');
   await step(path, () => (isFigures ? walkFigures(path) : walk(path)));
   return [{ name: isFigures ? "figures" : "report", path, sections: true }];

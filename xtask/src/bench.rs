@@ -1,4 +1,5 @@
-//! Speed, measured against a peer in the same run. Not a test: a figure depends on the machine, a ratio much less.
+//! Benchmarks of Longhaul against peers in the same run: ratios depend less on the machine than absolute
+//! figures.
 
 mod compare;
 pub(crate) mod edge;
@@ -32,7 +33,7 @@ pub(crate) use forms::packets;
 pub(crate) use headers::bench as headers;
 pub(crate) use tiers::choice;
 
-/// Runs the named benchmarks, or all of them. `grid --json` prints nothing but JSON.
+/// Runs the named benchmarks, or all of them. `grid --json` prints only JSON.
 pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     if words == ["grid", "--json"] {
         release::build()?;
@@ -68,7 +69,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     let wanted = wanted(words)?;
     release::build()?;
     println!("{}", conditions());
-    // As a scenario does while it measures.
+    // Keeps the processor out of deep sleep states, like a scenario does during its measurements.
     let _awake = Awake::hold();
     for (group, names) in BENCHES {
         let wanted: Vec<_> = names.iter().filter(|name| wanted.contains(&(group, name))).collect();
@@ -84,8 +85,8 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What these words name, each with its group. A group means all of it, unless some of it follow; else a name is that of
-/// the first group that has it.
+/// Resolves the names of groups and benchmarks. The name of a group selects the whole group, or only the
+/// members listed after it; any other name selects the first benchmark with that name.
 fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)>> {
     let all = |&(group, names): &(&'static str, &'static [&'static str])| {
         names.iter().map(move |name| (group, *name))
@@ -102,7 +103,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
             wanted.push(one);
         } else {
             bail!(
-                "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
+                "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (alone also with --json), \
                  forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page, nats), speed (bulk, clients, idle), \
                  tiers (choice, upper, purges, detour, simulated, beside); edge or sure alone"
             );
@@ -111,7 +112,6 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
     Ok(if wanted.is_empty() { BENCHES.iter().flat_map(all).collect() } else { wanted })
 }
 
-/// Groups of benchmarks and what is in them.
 const BENCHES: &[(&str, &[&str])] = &[
     ("planet", &["speed", "delay", "shaper", "cities"]),
     ("grid", &["grid"]),
@@ -162,12 +162,11 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
     }
 }
 
-/// What is timed in this process must be optimised.
+/// Runs an xtask subcommand in a release build, for benchmarks that time code inside this process.
 fn optimised(task: &str) -> anyhow::Result<()> {
     run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", task])
 }
 
-/// Prints one row of the table.
 fn row(what: &str, goal: &str, unit: &str, mut values: Vec<f64>) {
     values.sort_by(f64::total_cmp);
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return };

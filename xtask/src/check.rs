@@ -1,4 +1,4 @@
-//! All that `make test` checks, quickest first.
+//! All checks of `make test`, fastest first.
 
 use std::{fs, io::ErrorKind};
 
@@ -6,7 +6,8 @@ use anyhow::Context;
 
 use crate::{beside, generate, judge, root, run, run_allowing, smoke, tidy};
 
-/// Removes the documents that tests have kept for the schemas: those of an earlier program are not held against today's.
+/// Removes the documents that tests wrote for the schema check: documents of an earlier build must not be
+/// checked against the current schemas.
 fn forget_documents() -> anyhow::Result<()> {
     let folder = root().join("target/tmp/documents");
     match fs::remove_dir_all(&folder) {
@@ -17,28 +18,28 @@ fn forget_documents() -> anyhow::Result<()> {
     }
 }
 
-/// Builds everything that is tested, and has clippy look at it.
+/// Compiles everything that is tested, and runs clippy.
 fn compile() -> anyhow::Result<()> {
     run(".", "cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     run(".", "cargo", &["build", "--quiet", "--workspace", "--all-targets"])
 }
 
-/// What was done before the checks.
+/// Steps completed before the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     /// The pages are built (`make web`).
     Pages,
-    /// `make test` has compiled the crates as well, and walked through the pages.
+    /// The crates are compiled and the browser tests of the pages have passed (`make test`).
     Everything,
 }
 
-/// Runs every check.
 pub(crate) fn check(before: Before) -> anyhow::Result<()> {
     run(".", "cargo", &["fmt", "--check"])?;
     tidy::tidy()?;
     generate::is_fresh()?;
     if before == Before::Pages {
-        // The browser leaves half of the machine to the compiler. It is waited for in any case, so that nothing is left running.
+        // The browser tests use about half of the machine, so they run next to the compiler. Waits for them
+        // even if compilation fails, so that no process is left running.
         let pages = beside("web", "npm", &["test", "--silent"]);
         let compiled = compile();
         pages.wait().and(compiled)?;
@@ -47,7 +48,8 @@ pub(crate) fn check(before: Before) -> anyhow::Result<()> {
     run("web", "npm", &["run", "--silent", "speed-page"])?;
     run(".", "cargo", &["test", "--quiet", "--workspace"])?;
     smoke::smoke_built()?;
-    // What the program printed here and in every test, against the schemas that it ships; and the page with a comparison that Rust wrote.
+    // Validates the documents of these tests against the shipped schemas, and tests the page with a
+    // comparison from Rust.
     let compared = "../target/compare/report.html";
     run(
         "web",
@@ -55,13 +57,13 @@ pub(crate) fn check(before: Before) -> anyhow::Result<()> {
         &["test/schemas.mjs", "../target/debug/longhaul", compared, "../target/tmp/documents"],
     )?;
     run("web", "node", &["test/walk.mjs", compared])?;
-    // The page once more, with a report that Rust wrote about a planet that ran.
-    // Its exit code is left out: 1 says that this machine was too busy, and the page must show that just as well.
+    // Tests the page with a report of a real planet run. Exit code 1 is allowed: it means that this machine
+    // was too busy, and the page must show such a report too.
     let quick = ["run", "scenarios/quick.toml", "--out", "target/quick"];
     run_allowing(&[0, 1], ".", "target/debug/longhaul", &quick)?;
     run("web", "node", &["test/walk.mjs", "../target/quick/report.html"])?;
-    // A few seconds of faults by chance; `cargo xtask judge faults` has as many as anybody has time for.
+    // A few seconds of random faults; `cargo xtask judge faults` runs more.
     judge::faults::check("target/debug/longhaul")?;
-    // Last, as they take a minute, and as what they print at their end is a figure.
+    // Last, because they take a minute and print a figure at the end.
     judge::cache_tests::check("target/debug/longhaul")
 }

@@ -1,7 +1,8 @@
-//! What is shipped: a static program, a Debian package with manual pages and completions, and how to put it in a container.
+//! Builds the release files: a static program, a Debian package with manual pages and completions, and a
+//! container file.
 //!
-//! Everything is the same whenever it is made from one commit by one compiler: times are those of the commit, and paths of
-//! this machine are not in the program.
+//! Builds are reproducible for one commit and one compiler: timestamps are those of the commit, and the
+//! program contains no paths of this machine.
 
 mod deb;
 
@@ -17,7 +18,7 @@ use units::show::bytes;
 use self::deb::{Entry, Package};
 use crate::root;
 
-/// Makes everything in `target/dist`, and says how large it is.
+/// Builds everything in `target/dist`, and prints the sizes.
 pub(crate) fn dist() -> anyhow::Result<()> {
     let machine = env::consts::ARCH;
     let target = format!("{machine}-unknown-linux-musl");
@@ -63,12 +64,12 @@ pub(crate) fn dist() -> anyhow::Result<()> {
         );
     }
     println!(
-        "and with them man/, completions/, Containerfile, and edge/ with a systemd unit and what a container takes"
+        "also man/, completions/, Containerfile, and edge/ with a systemd unit and the files for a container"
     );
     Ok(())
 }
 
-/// Says what is missing, and how to get it.
+/// Fails if a tool is missing, with the command that installs it.
 fn check_tools(machine: &str, target: &str) -> anyhow::Result<()> {
     let libraries = output(Command::new("rustc").args(["--print", "target-libdir", "--target", target]))?;
     let libraries = String::from_utf8(libraries.stdout)?;
@@ -98,16 +99,16 @@ fn build(target: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the program needs a library of the machine that it runs on.
+/// Fails if the program needs shared libraries.
 fn check_static(program: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(program)?;
-    // A program that needs an interpreter names it, and every such name of glibc's and musl's begins like this.
+    // A dynamic program contains the path of its interpreter, which starts like this with glibc and musl.
     let needs = bytes.windows(8).any(|window| window == b"/lib/ld-" || window == b"/lib64/l");
     ensure!(!needs, "{} is not static", program.display());
     Ok(())
 }
 
-/// What the package puts where.
+/// Files of the package.
 fn entries(folder: &Path) -> anyhow::Result<Vec<Entry>> {
     let read = |path: PathBuf| fs::read(&path).with_context(|| format!("cannot read {}", path.display()));
     let document = |name: &str| format!("usr/share/doc/longhaul/{name}");
@@ -148,7 +149,7 @@ fn entries(folder: &Path) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The files of a folder, not those of folders in it.
+/// The files of a folder, without subfolders.
 fn files(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
@@ -160,7 +161,7 @@ fn files(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     Ok(files)
 }
 
-/// Seconds since 1970: what `SOURCE_DATE_EPOCH` says, or when the last commit was made.
+/// Seconds since 1970: `SOURCE_DATE_EPOCH`, or the time of the last commit.
 fn time_of_commit() -> anyhow::Result<u64> {
     let text = match env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text,
@@ -178,8 +179,8 @@ fn output(command: &mut Command) -> anyhow::Result<Output> {
     Ok(output)
 }
 
-/// What an operator of an edge begins with: a unit, an example network, a container.
+/// Files for operators of an edge: a unit, an example network file, a container file.
 const OPERATION: &str = "docs/operation";
 
-/// What a download may weigh.
+/// Maximum size of the program.
 const LARGEST_PROGRAM: u64 = 44_000_000;

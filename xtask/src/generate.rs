@@ -1,4 +1,5 @@
-//! What is generated from the code and kept in the tree: JSON schemas of all outputs, the page's types, and tables of the docs.
+//! Generates committed files from the code: JSON schemas of all outputs, TypeScript types of the page, and
+//! tables in the docs.
 
 use std::fs;
 
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::{root, run};
 
-/// Writes everything that is generated.
 pub(crate) fn generate() -> anyhow::Result<()> {
     for (path, text) in schemas()?.into_iter().chain(pages()?) {
         fs::write(root().join(&path), text).with_context(|| format!("cannot write {path}"))?;
@@ -17,7 +17,7 @@ pub(crate) fn generate() -> anyhow::Result<()> {
     run("web", "npm", &["run", "--silent", "generate"])
 }
 
-/// Fails if a schema or a table in the tree is not what the code says.
+/// Fails if a committed schema or table is out of date.
 pub(crate) fn is_fresh() -> anyhow::Result<()> {
     for (path, text) in schemas()?.into_iter().chain(pages()?) {
         if fs::read_to_string(root().join(&path)).ok().as_deref() != Some(text.as_str()) {
@@ -27,7 +27,7 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Pages of the docs with tables that come from the code, each between two comments.
+/// Documentation pages with generated tables, each between two comments.
 fn pages() -> anyhow::Result<Vec<(String, String)>> {
     let path = "docs/recording.md";
     let mut text = fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))?;
@@ -44,7 +44,7 @@ fn pages() -> anyhow::Result<Vec<(String, String)>> {
     Ok(vec![(path.to_owned(), text)])
 }
 
-/// Every document: the file that has its schema, the name that it begins with, and what it is.
+/// All documents: path of the schema, name of the document, and description.
 fn schemas() -> anyhow::Result<Vec<(String, String)>> {
     let printed = [
         ("capture", "longhaul.lab.capture/1", schema_of::<outcome::Captured>()),
@@ -110,13 +110,13 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
     .collect()
 }
 
-/// The schema of what is written. What is read may lack more (`serde(default)`), and what is written may lack other things
-/// (`serde(skip_serializing_if)`); a reader of our output wants to know the latter.
+/// The schema for serialisation. Deserialisation may allow other omissions (`serde(default)`) than
+/// serialisation (`serde(skip_serializing_if)`); readers of our output need the latter.
 fn schema_of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
 
-/// The schema of a report, with a list for each kind of measurement that a scenario has.
+/// The schema of a report, with a list for each kind of measurement of a scenario.
 fn report() -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.root_schema_for::<report::Report>();
@@ -140,7 +140,7 @@ fn report() -> Schema {
     schema
 }
 
-/// Says in a schema which name its documents have in "schema". Of an array each element has it.
+/// Adds the value of the "schema" field to a schema. In an array, each element has this field.
 fn named(schema: Schema, name: &str) -> anyhow::Result<Schema> {
     let mut schema = schema.to_value();
     let element = schema.pointer("/items/$ref").and_then(Value::as_str);
@@ -155,7 +155,7 @@ fn named(schema: Schema, name: &str) -> anyhow::Result<Schema> {
     if !required.contains(&"schema".into()) {
         required.insert(0, "schema".into());
     }
-    // As a schema again its keys have their usual order.
+    // Converting to a schema restores the usual order of the keys.
     Ok(Schema::try_from(schema)?)
 }
 

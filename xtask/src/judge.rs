@@ -1,6 +1,7 @@
-//! What can be held against the edge: tests that are not ours, messages that two readers take differently, what a linter says of its answers,
-//! an hour of load, a kill at any moment, faults by chance in a whole network, the clients of its key-value store; and against the speed test: the
-//! rubric as others have it, and lines that are known; and against the decoders of recordings: a reader that shares nothing with them.
+//! Extended tests against independent references, run by hand. For the edge: cache-tests.fyi, request
+//! smuggling, a linter for responses, a soak test, kills at random times, random faults in a whole network,
+//! and clients of the key-value store. For the speed test: the original rubric, and links with known
+//! properties. For the decoders of recordings: an independent reader.
 //!
 //! `wild` compares the edge with nginx and Varnish.
 
@@ -31,24 +32,23 @@ use anyhow::{Context, bail, ensure};
 
 use crate::root;
 
-/// The program as it is shipped.
 fn longhaul() -> Command {
     Command::new(root().join("target/release/longhaul"))
 }
 
-/// Starts a program that says where it listens, and waits until it does.
+/// Starts a program that reports its address, and waits for this report.
 fn listening(command: &mut Command) -> anyhow::Result<Ended> {
     let mut program = Ended(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?);
     let said = program.0.stderr.take().context("a program has a standard error")?;
     let mut lines = BufReader::new(said).lines();
     let listens = lines.any(|line| line.is_ok_and(|line| line.contains("listening on")));
     ensure!(listens, "{command:?} did not start");
-    // Whatever else it says is read, so that it never waits for a reader.
+    // Drains the remaining output, so that the program never blocks on a full pipe.
     thread::spawn(move || lines.for_each(drop));
     Ok(program)
 }
 
-/// Starts a data centre with this network's file, which is written to the folder.
+/// Starts a data centre with this network file, which is written to the folder.
 fn data_centre(mut program: Command, folder: &Path, network: &str, more: &[&str]) -> anyhow::Result<Ended> {
     let file = folder.join("network.toml");
     fs::write(&file, network)?;
@@ -59,14 +59,14 @@ fn free_port() -> anyhow::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// The middle one; not a number if there is none.
+/// NaN if there are no values.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Waits until somebody listens at a port of loopback.
+/// Waits until a port of loopback accepts connections.
 fn accepts(port: u16) -> anyhow::Result<()> {
     for _ in 0..400 {
         if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
@@ -74,15 +74,15 @@ fn accepts(port: u16) -> anyhow::Result<()> {
         }
         thread::park_timeout(Duration::from_millis(50));
     }
-    bail!("nobody listens at port {port} after 20 s")
+    bail!("no listener at port {port} after 20 s")
 }
 
-/// A program that is ended when it is no longer needed.
+/// A child process that is killed on drop.
 struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -73,50 +73,50 @@ fn main() -> ExitCode {
 }
 
 const USAGE: &str = "\
-cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
-cargo xtask check built      the same after `make test` has compiled everything and walked through the pages
-cargo xtask smoke PROGRAM    the help of all commands and the commands of the docs, with a program such as target/release/longhaul
-cargo xtask tidy             the rules of the house that no compiler knows
-cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
-cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers, kv, speed, tiers; all without one
-cargo xtask bench sure [N [PLACE]]  how often a source is called surely different from itself, N times a place
-cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
-cargo xtask bench power [N [SHAPE]]  how often a side that is slower by so many standard errors is found, beside scipy (PYTHON=python)
-cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...] [--before PROGRAM]  the edge's processor time a request beside nginx, HAProxy, Varnish, Traffic Server
+cargo xtask check            run all checks of `make test`: format, tidiness, lints, tests, the page in a browser
+cargo xtask check built      the same after `make test` has compiled everything and tested the pages
+cargo xtask smoke PROGRAM    run the help of all commands and the commands of the docs with a program such as target/release/longhaul
+cargo xtask tidy             check the project rules that the compiler does not check
+cargo xtask generate         write the files that are generated from the code: JSON schemas and the page's types
+cargo xtask bench [NAME...]  measure speed (compared with a peer) and accuracy: planet, grid, forms, compare, tcp, headers, kv, speed, tiers; all without NAME
+cargo xtask bench sure [N [PLACE]]  false positive rate of comparisons: N comparisons of a source with itself per place
+cargo xtask bench sure peers [N]    the same for ministat, benchstat and scipy (PYTHON=python) on the same draws
+cargo xtask bench power [N [SHAPE]]  detection rate of a slowdown by a number of standard errors, compared with scipy (PYTHON=python)
+cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...] [--before PROGRAM]  the edge's processor time per request, compared with nginx, HAProxy, Varnish, Traffic Server
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
-cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the list of what passes
-cargo xtask judge lint       what httplint says of each class of answer, compared with the list of what is known and why
-cargo xtask judge recordings [PATH...]  files of every format, or those at PATH: target/debug/longhaul beside a reader in Python; FILE.options has a file's options
-cargo xtask judge rubric     10 000 sets of figures of a line: our scores beside those of the package that published the rubric
-cargo xtask judge smuggling  messages that two readers take for different ones: how many requests reach an origin, beside nginx and HAProxy
-cargo xtask judge kv         workerd, its emulator, wrangler and both SDKs ask a key-value store: what differs from what they are used to
-cargo xtask judge faults kv|tiers RUNS [--seed S] [--program FILE] [--json]  data centres on a planet with random faults: what visitors were told has to be what is promised
-cargo xtask judge kill [KILLS]  a data centre with a disk is killed under load, 100 times if nothing else is said: no visitor may see a wrong byte
-cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is
-cargo xtask judge speed [PART...] [--only TEXT]  the speed test over links that are known: rate, bloat, loss, browser; of links with TEXT in their name
-cargo xtask judge wild [SEED [COUNT]] [--json] [--only TEXT] [--verbose]  the same scripts of requests and answers against the edge, nginx and Varnish (LONGHAUL=another program)
+cargo xtask judge cache-tests [write]  the tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the committed list of passing tests
+cargo xtask judge lint       check each class of responses with httplint, and compare with the committed list of known notes
+cargo xtask judge recordings [PATH...]  files of every format, or files at PATH: compare target/debug/longhaul with a reader in Python; FILE.options contains options for FILE
+cargo xtask judge rubric     10 000 sets of figures: compare our scores with the npm package of the published rubric
+cargo xtask judge smuggling  ambiguous messages: number of requests that reach an origin, compared with nginx and HAProxy
+cargo xtask judge kv         run workerd, its emulator, wrangler and both SDKs against a key-value store, and list unexpected results
+cargo xtask judge faults kv|tiers RUNS [--seed S] [--program FILE] [--json]  data centres on a planet with random faults: check the responses against the documented guarantees
+cargo xtask judge kill [KILLS]  kill a data centre with a disk under load, 100 times by default: no client may receive a wrong byte
+cargo xtask judge soak [MINUTES]  mixed load on a data centre, for an hour by default: no request may fail, and memory must not grow
+cargo xtask judge speed [PART...] [--only TEXT]  the speed test over known links: rate, bloat, loss, browser; only links with TEXT in their name
+cargo xtask judge wild [SEED [COUNT]] [--json] [--only TEXT] [--verbose]  the same scripts of requests and responses against the edge, nginx and Varnish (LONGHAUL=another program)
 cargo xtask judge wild --wpt DIR | --varnishtest DIR  the HTTP cache tests of the web platform in Chromium; varnishtest's tests without VCL
-cargo xtask verify mutants [NAME...] [--program FILE]  scenarios, and copies of them without what they show: the claims that name it must fail there
-cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions
-cargo xtask picture          make the pictures of a report and of a speed test in a browser anew";
+cargo xtask verify mutants [NAME...] [--program FILE]  run scenarios, and copies without the feature that they demonstrate: the named claims must fail there
+cargo xtask dist             build the release files in target/dist: a static program, a Debian package, manual pages, completions
+cargo xtask picture          rewrite the screenshots of a report and of a speed test";
 
 /// The top folder of the project.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
-/// Runs a program in a folder of the project and fails if it does.
+/// Runs a program in a folder of the project; fails if the program fails.
 fn run(folder: &str, program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     run_allowing(&[0], folder, program, arguments)
 }
 
-/// A program that runs beside others.
+/// A program that runs in the background.
 struct Beside {
     shown: String,
     output: JoinHandle<io::Result<Output>>,
 }
 
-/// Starts a program in a folder of the project. What it writes is shown when it is waited for.
+/// Starts a program in a folder of the project. Its output is printed by [`Beside::wait`].
 fn beside(folder: &str, program: &str, arguments: &[&str]) -> Beside {
     let shown = format!("{program} {}", arguments.join(" "));
     println!("$ {shown} &");
@@ -126,7 +126,7 @@ fn beside(folder: &str, program: &str, arguments: &[&str]) -> Beside {
 }
 
 impl Beside {
-    /// Waits for its end, and fails if it did.
+    /// Waits until the program exits; fails if the program failed.
     fn wait(self) -> anyhow::Result<()> {
         let Self { shown, output } = self;
         let output = output.join().map_err(|_| anyhow!("the thread of {shown} panicked"))?;
@@ -141,7 +141,8 @@ impl Beside {
     }
 }
 
-/// Runs a program in a folder of the project, says how long it took, and fails unless it ends with one of these exit codes.
+/// Runs a program in a folder of the project, prints the elapsed time, and fails unless its exit code is one
+/// of `codes`.
 #[expect(clippy::disallowed_methods, reason = "a developer wants to know what takes long")]
 fn run_allowing(codes: &[i32], folder: &str, program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let shown = format!("{program} {}", arguments.join(" "));

@@ -1,11 +1,11 @@
-//! Pictures of what a browser shows: README's of a report, which is the tutorial's comparison, and that of a speed test.
+//! Screenshots for the README: the report of the tutorial's comparison, and a speed test.
 
 use anyhow::Context;
 
 use crate::{root, run};
 
-/// Makes `docs/pictures/report.png` and `speed.png` anew. The pages must have been built (`make web`), Chromium be there, and planets be
-/// possible here.
+/// Rewrites `docs/pictures/report.png` and `speed.png`. Needs built pages (`make web`), Chromium, and a
+/// machine that can run planets.
 pub(crate) fn picture() -> anyhow::Result<()> {
     run(".", "cargo", &["build", "--quiet", "--package", "longhaul"])?;
     let folder = tempfile::tempdir()?;
@@ -22,7 +22,7 @@ pub(crate) fn picture() -> anyhow::Result<()> {
     speed(within, program)
 }
 
-/// A test over the line of `docs/speed.md`, from a browser in its planet.
+/// A test from a browser in the planet of `docs/speed.md`.
 fn speed(within: &str, program: &str) -> anyhow::Result<()> {
     let docs = std::fs::read_to_string(root().join("docs/speed.md"))?;
     let world = docs.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("```"));

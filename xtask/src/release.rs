@@ -1,4 +1,4 @@
-//! The program as its users have it: optimised, with its pages in it.
+//! Builds the program as users have it: optimised, with its pages.
 
 use std::process::{Command, Stdio};
 
@@ -6,9 +6,10 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// Builds it. What others have to say is not a part of a result, so it is not in the standard output.
+/// Builds the program. The output of the build tools goes to standard error, because standard output may be a
+/// result.
 pub(crate) fn build() -> anyhow::Result<()> {
-    // Cargo alone takes the pages that were built last.
+    // Cargo alone would use the last built pages.
     step("make", &["--silent", "web"])?;
     step("cargo", &["build", "--quiet", "--release", "--package", "longhaul"])
 }

@@ -1,4 +1,5 @@
-//! The commands of README and docs, run with a program: a mistake may show in an optimised build alone, and the tests run another.
+//! Runs the commands of README and docs: an optimised build may have bugs that the debug build of the tests
+//! does not show.
 
 use std::{
     fs,
@@ -10,10 +11,11 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// Where `make run` puts the program.
+/// The program that `make run` builds.
 const OPTIMISED: &str = "target/release/longhaul";
 
-/// Runs the help of all commands, and each command in the docs that needs neither a network nor another machine.
+/// Runs the help of all commands, and each command in the docs that needs neither a network nor another
+/// machine.
 pub(crate) fn smoke(program: &str) -> anyhow::Result<()> {
     let program =
         fs::canonicalize(root().join(program)).with_context(|| format!("{program} is not there"))?;
@@ -31,7 +33,7 @@ pub(crate) fn smoke(program: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same for what the tests run, and for the optimised program of `make run` where that is current.
+/// Runs it with the program of the tests, and with the optimised program of `make run` if that is up to date.
 pub(crate) fn smoke_built() -> anyhow::Result<()> {
     smoke("target/debug/longhaul")?;
     if is_current(&root().join(OPTIMISED))? {
@@ -42,7 +44,7 @@ pub(crate) fn smoke_built() -> anyhow::Result<()> {
     }
 }
 
-/// Whether a program is newer than all files that cargo made it of, which it lists in a file beside it.
+/// Whether a program is newer than all its sources, which cargo lists in a file next to it.
 fn is_current(program: &Path) -> anyhow::Result<bool> {
     let (Ok(built), Ok(listed)) = (fs::metadata(program), fs::read_to_string(program.with_extension("d")))
     else {
@@ -58,7 +60,7 @@ fn is_current(program: &Path) -> anyhow::Result<bool> {
     Ok(sources.split_whitespace().chain(lock.to_str()).all(is_older))
 }
 
-/// Asks for the help of a command and of all below it; returns how many there are.
+/// Runs the help of a command and of all subcommands; returns their number.
 fn help(program: &Path, words: &mut Vec<String>) -> anyhow::Result<u32> {
     let output = Command::new(program).args(&*words).arg("--help").output()?;
     let shown = format!("longhaul {} --help", words.join(" "));
@@ -86,7 +88,7 @@ fn pages() -> anyhow::Result<Vec<PathBuf>> {
     Ok(pages)
 }
 
-/// The commands in a page: those after a "$" in blocks of a console, and whole blocks of a shell.
+/// The commands in a page: those after a "$" in console blocks, and complete shell blocks.
 fn commands(text: &str) -> Vec<String> {
     let (mut commands, mut block, mut kind) = (Vec::new(), String::new(), None);
     for line in text.lines() {
@@ -107,7 +109,7 @@ fn commands(text: &str) -> Vec<String> {
     commands
 }
 
-/// The commands of a console, with the lines that they go on with after a backslash.
+/// The commands of a console block, including continuation lines.
 fn of_console(block: &str) -> Vec<String> {
     let (mut commands, mut goes_on) = (Vec::<String>::new(), false);
     for line in block.lines() {
@@ -123,7 +125,7 @@ fn of_console(block: &str) -> Vec<String> {
     commands
 }
 
-/// Whether a command needs nothing but files.
+/// Whether a command needs only files.
 fn is_offline(command: &str) -> bool {
     let mut words = command.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
     let is_of_files =
@@ -132,7 +134,7 @@ fn is_offline(command: &str) -> bool {
         && !words.any(|word| ELSEWHERE.contains(&word))
 }
 
-/// A folder in which the commands of one page run one after another.
+/// A folder in which the commands of one page run in sequence.
 struct Shell {
     folder: tempfile::TempDir,
     path: String,
@@ -149,7 +151,8 @@ impl Shell {
         Ok(Self { folder, path })
     }
 
-    /// Runs a command where the one before has ended. False if it lacks a file or a program, which the page does not make.
+    /// Runs a command in the working directory of the previous command. Returns false if a file or a program
+    /// is missing that the page does not create.
     fn run(&self, command: &str) -> anyhow::Result<bool> {
         let place = self.folder.path().join("place");
         let at = fs::read_to_string(&place)
@@ -168,7 +171,7 @@ impl Shell {
     }
 }
 
-/// Words of commands that need a network, a machine or much time.
+/// Words of commands that need a network, another machine or much time.
 const ELSEWHERE: [&str; 28] = [
     "lab",
     "edge",
@@ -200,7 +203,7 @@ const ELSEWHERE: [&str; 28] = [
     "wrk2",
 ];
 
-/// Commands of the docs that ran when this was written, less some.
+/// Lower bound of the number of commands that run.
 const FEWEST: u32 = 25;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The rules of the house that no compiler knows.
+//! Rules of the project that the compiler does not check.
 
 mod circles;
 mod crates;
@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 
 use crate::root;
 
-/// Looks at every file that git knows or would know, and fails with all that is untidy.
+/// Checks every file that git tracks or would track, and fails with all findings.
 pub(crate) fn tidy() -> anyhow::Result<()> {
     let mut findings = Vec::new();
     let files = files()?;
@@ -23,7 +23,7 @@ pub(crate) fn tidy() -> anyhow::Result<()> {
         let shown = path.display();
         if is_rust(path) {
             if !text.starts_with("//!") {
-                findings.push(format!("{shown}: begins with no //! line that says what it is and why"));
+                findings.push(format!("{shown}: has no //! line at the start that describes the file"));
             }
             let lines = text.lines().count();
             if lines > LONGEST_FILE && !is_test(path) {
@@ -65,5 +65,5 @@ fn files() -> anyhow::Result<Vec<PathBuf>> {
     Ok(text.lines().map(Path::new).filter(is_ours).map(Path::to_path_buf).collect())
 }
 
-/// A file longer than this has a seam somewhere.
+/// Longer files should be split.
 const LONGEST_FILE: usize = 600;

@@ -1,5 +1,5 @@
-//! `cargo xtask verify mutants`: runs each scenario, and copies of it without what it shows. A claim that holds in such a copy as well does not
-//! depend on what the scenario is about.
+//! `cargo xtask verify mutants`: runs each scenario, and copies of it without the feature that it
+//! demonstrates (mutants). A claim that also holds for a mutant does not depend on the feature.
 
 mod copy;
 mod table;
@@ -17,7 +17,7 @@ use scenario::{Mutant, Plan};
 use self::table::Row;
 use crate::{release, root};
 
-/// Runs the scenarios of these names, or all, each with its mutants.
+/// Runs the named scenarios or all, each with its mutants.
 pub(crate) fn mutants(words: &[&str]) -> anyhow::Result<()> {
     let options = Options::read(words)?;
     let scenarios = scenarios(&options.names)?;
@@ -28,11 +28,15 @@ pub(crate) fn mutants(words: &[&str]) -> anyhow::Result<()> {
     }
     print!("{}", table::table(&rows));
     let failed = table::failed(&rows);
-    ensure!(failed.is_empty(), "claims that do not depend on what they are about: {}", failed.join("; "));
+    ensure!(
+        failed.is_empty(),
+        "claims that do not depend on the feature of their scenario: {}",
+        failed.join("; ")
+    );
     Ok(())
 }
 
-/// A scenario and all its mutants.
+/// Runs a scenario and all its mutants.
 fn verify(path: &Path, program: &Path) -> anyhow::Result<Vec<Row>> {
     let plan = Plan::read(path)?;
     let out = root().join("target/mutants").join(&plan.name);
@@ -49,7 +53,7 @@ fn verify(path: &Path, program: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What became of each claim that is to fail.
+/// The result of each claim that must fail.
 fn judge(
     scenario: &str,
     mutant: &Mutant,
@@ -70,7 +74,8 @@ fn judge(
     mutant.fails.iter().map(row).collect()
 }
 
-/// Runs a scenario. Its exit code is 1 if a claim failed or the machine was busy, which the result says as well.
+/// Runs a scenario. Exit code 1 is allowed: it means that a claim failed or the machine was too busy, and the
+/// report contains the details.
 fn run(program: &Path, scenario: &Path, out: &Path) -> anyhow::Result<Report> {
     let _ = fs::remove_dir_all(out);
     let mut command = Command::new(program);
@@ -82,7 +87,7 @@ fn run(program: &Path, scenario: &Path, out: &Path) -> anyhow::Result<Report> {
             said.lines().rev().find(|line| line.starts_with("error: ")).unwrap_or("error: it broke off");
         bail!("{}", why.trim_start_matches("error: "));
     }
-    serde_json::from_slice(&output.stdout).context("its result is no report")
+    serde_json::from_slice(&output.stdout).context("its result is not a report")
 }
 
 /// The scenario files of these names, or all of them.
@@ -103,11 +108,10 @@ fn scenarios(names: &[String]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// What is asked for on the command line.
 #[derive(Default)]
 struct Options {
     names: Vec<String>,
-    /// Which program, if it is not to be built.
+    /// The program; built if it is not given.
     program: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a purge is done, when it is acknowledged: the operator is told of each data centre, after a time that is bounded.
+//! Acknowledgement of a purge: the state of each data centre, after a bounded time.
 
 use std::{collections::BTreeMap, future::pending, sync::Arc, time::Duration};
 
@@ -11,8 +11,8 @@ use tokio::{
 use crate::{centre::Edge, operator::PurgedIn};
 
 impl Edge {
-    /// Tells all other data centres what was purged here, and waits until they have done it, or for so long as [`PATIENCE`] says. `began` is
-    /// when the operator asked for it.
+    /// Sends the last own purge to all peers and waits until they have applied it, for at most [`PATIENCE`].
+    /// `began` is the time of the operator's request.
     pub(crate) async fn acknowledged(self: &Arc<Self>, began: Instant) -> Vec<PurgedIn> {
         let Some(others) = self.others() else { return Vec::new() };
         let place = self.bus.last_own();
@@ -21,11 +21,12 @@ impl Edge {
         for (centre, peer) in others.all() {
             waiting.insert(peer.name.clone(), centre);
             let (edge, others, tell) = (Arc::clone(self), Arc::clone(&others), tell.clone());
-            // Goes on when nobody waits for it any more.
+            // Continues after the wait has ended.
             let exchanging = tokio::spawn({
                 let (edge, name) = (Arc::clone(&edge), peer.name.clone());
                 async move {
-                    // Those of many purges wait for their turn with one that is silent; later it is told by whoever watches it.
+                    // Many purges may queue for a peer that does not respond. Drop them after the deadline;
+                    // the periodic exchange delivers them later.
                     let is_needless = || edge.bus.has(&name, place) || began.elapsed() > PATIENCE;
                     edge.exchange(&others, centre, is_needless).await
                 }
@@ -41,7 +42,7 @@ impl Edge {
                 };
                 let exchanged = tokio::select! {
                     exchanged = exchanging => exchanged.unwrap_or(Ok(())),
-                    // It has heard of it in another way.
+                    // The stream has delivered it.
                     () = has => Ok(()),
                 };
                 if edge.hears_on_bus(&name) {
@@ -55,7 +56,7 @@ impl Edge {
         drop(tell);
         let deadline = began + PATIENCE;
         let mut done = BTreeMap::new();
-        // Nobody waits for those alone that did not answer before.
+        // Stop when only peers remain that were already unreachable.
         let may_answer = |(name, centre): (&String, &CentreId)| {
             !others.peer(*centre).seen().is_lost || self.hears_on_bus(name)
         };
@@ -76,8 +77,8 @@ impl Edge {
 }
 
 fn too_late() -> String {
-    format!("it did not answer within {} s", PATIENCE.as_secs())
+    format!("it did not respond within {} s", PATIENCE.as_secs())
 }
 
-/// How long a purge waits for other data centres: ten times around the Earth.
+/// How long a purge waits for peers: about ten of the longest round-trip times on Earth.
 const PATIENCE: Duration = Duration::from_secs(3);

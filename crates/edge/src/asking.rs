@@ -1,7 +1,7 @@
-//! Who is asked for what is not here: another data centre, as the zone's tiers have it, or an origin.
+//! Requests for content that is not in the cache: to a peer, as the zone's tiers determine, or to an origin.
 //!
-//! A data centre that does not answer, or has no answer, is passed over for the next candidate, and in the end for the origin: a visitor
-//! sees an error only if nobody has an answer.
+//! If a peer is unreachable or has no response, the next candidate is tried, and finally the origin. A client
+//! receives an error only if all of them fail.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,17 +25,16 @@ use crate::{
     visit::{BROKE_OFF, BUSY, Refusal, TOO_SLOW, UNREACHABLE, Visit},
 };
 
-/// Where an answer may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// From the store of another data centre: it is something that many ask for.
+    /// The tiers first: the object may be cached there.
     Tiers,
-    /// From the origin alone.
     Origin,
 }
 
 impl Core {
-    /// Asks for what a visit is about, with a header that goes on. The response has a date, and nothing that was about a connection.
+    /// Requests the object of a visit. `headers` is the header of the forwarded request. The response has a Date
+    /// and no connection fields.
     ///
     /// A 304 to an unconditional request is an error: the client has nothing to reuse.
     pub(crate) async fn ask(
@@ -72,7 +71,7 @@ impl Core {
         let Some(others) = self.others() else {
             return self.ask_origins(client, visit, headers, body, now, None).await;
         };
-        // Boxed, as requests of a data centre without others would have to carry the room for it.
+        // Boxed to keep this future small.
         Box::pin(async move {
             if aim == Aim::Tiers
                 && let Some(answered) = self.ask_tiers(&others, visit, &headers).await
@@ -84,7 +83,6 @@ impl Core {
         .await
     }
 
-    /// Joins the flight for the object of a request, or begins one.
     pub(crate) fn join_flight(&self, visit: &Visit) -> Part {
         let next = || {
             let others = self.others()?;
@@ -97,7 +95,7 @@ impl Core {
         self.flights.join(&visit.key, visit.role(), next)
     }
 
-    /// Asks other data centres, one after another. `None` if the origin is next.
+    /// Tries peers in turn. `None` if the origin is next.
     async fn ask_tiers(
         &self,
         others: &Arc<Others>,
@@ -118,10 +116,10 @@ impl Core {
                 Err(unanswered) => {
                     note(others, centre, visit, &unanswered);
                     match unanswered {
-                        // The origin was asked, and would be asked once more.
+                        // The peer has already tried the origin: do not try it again.
                         Unanswered::Refused(word) if word == TOO_SLOW.word => return Some(Err(TOO_SLOW)),
                         Unanswered::Refused(word) if word == BUSY.word => return Some(Err(BUSY)),
-                        // It may still wait for the origin.
+                        // The peer may still be waiting for the origin.
                         Unanswered::Late => return Some(Err(TOO_SLOW)),
                         _ => through.push(centre),
                     }
@@ -131,7 +129,7 @@ impl Core {
         None
     }
 
-    /// Sends a request to another data centre. While that one, or the connections to it, have no room for it, it is sent again.
+    /// Sends a request to a peer. Retries while the peer or the connections to it have no capacity.
     async fn ask_when_there_is_room(
         &self,
         others: &Arc<Others>,
@@ -151,8 +149,8 @@ impl Core {
         }
     }
 
-    /// Asks the zone's origins for what the request is about, in their order, those that failed last; a second one only if the
-    /// request is safe and has no body, as another one may have acted on it.
+    /// Sends a request to the zone's origins in turn, recently failed ones last. Another origin is tried only
+    /// if the request is safe and can be repeated: the first one may have processed it.
     pub(crate) async fn ask_origins(
         &self,
         client: &Client,
@@ -182,7 +180,7 @@ impl Core {
             }
             let answered = match others {
                 Some(others) => {
-                    // Boxed, as all else that is asked for would have to carry the room for it.
+                    // Boxed to keep this future small.
                     Box::pin(self.by_some_route(others, (client, origin), request, visit, now)).await
                 }
                 None => {
@@ -194,7 +192,7 @@ impl Core {
             match answered {
                 Ok(response) => {
                     let response = received(response, visit.zone().next_byte);
-                    // The head of the response to an unsafe request counts, however its body ends.
+                    // An unsafe request is not repeated, even if its response body is truncated.
                     if !may_repeat {
                         return Ok(response);
                     }
@@ -210,10 +208,10 @@ impl Core {
     }
 }
 
-/// Reads the start of a body before the head is sent: a failure there can still be answered in another way.
+/// Reads the start of a body before the head is sent: a failure can then still be handled by another source.
 pub(crate) async fn begun(response: Response<Body>) -> Result<Response<Body>, Refusal> {
     let is_strong = |tag: &HeaderValue| tag.as_bytes().starts_with(b"\"");
-    // The rest of such a body is asked for.
+    // If such a body is truncated, the rest is requested.
     if response.status() == StatusCode::OK && response.headers().get(header::ETAG).is_some_and(is_strong) {
         return Ok(response);
     }
@@ -222,15 +220,16 @@ pub(crate) async fn begun(response: Response<Body>) -> Result<Response<Body>, Re
     Ok(Response::from_parts(head, body))
 }
 
-/// Whether only a look at the content of a request shows if there is any: it is chunked, or its end comes in a frame of its own.
+/// Whether the end of a request body is known only after a read: it is chunked, or ends with a separate
+/// frame.
 pub(crate) fn may_be_empty(visit: &Visit, body: &Body) -> bool {
     let is_held = visit.headers.contains_key(header::EXPECT);
     !body.is_end_stream() && body.size_hint().exact().is_none() && !is_held
 }
 
-/// Bytes of a body that are looked at before its head is sent: as many as a connection reads in one piece.
+/// The part of a body that is read before its head is sent, bytes: the read size of a connection.
 const LOOKED_AT: u64 = 16 << 10;
-/// How long a head waits for the first of its body: the end of a connection follows what was sent on it within this time.
+/// How long the head waits for it. A close of the connection usually follows the data within this time.
 pub(crate) const HELD: Duration = Duration::from_millis(5);
 
 /// Whether the If-Range of a request does not identify the form that the client has.
@@ -258,25 +257,24 @@ fn is_part_of_one_form(visit: &Visit, response: &Response<Body>) -> bool {
         && Form::of(&visit.headers, (StatusCode::OK, &whole), visit.compress()) != Form::Only
 }
 
-/// Tells the log that a data centre was passed over.
 fn note(others: &Others, centre: CentreId, visit: &Visit, unanswered: &Unanswered) {
     let (data_centre, zone) = (others.name(centre), &visit.zone().name);
-    tracing::info!(data_centre, zone, why = %unanswered, "another data centre is passed over");
+    tracing::info!(data_centre, zone, why = %unanswered, "a data centre is skipped");
 }
 
 /// The origin sent a 304 to an unconditional request.
 pub(crate) const UNSOLICITED: Refusal = Refusal {
     status: StatusCode::BAD_GATEWAY,
     word: "unsolicited-304",
-    sentence: "The origin answered a request without conditions with 304.",
+    sentence: "The origin sent a 304 to an unconditional request.",
 };
 
-/// As what those may be asked that a visitor's own data centre asks, and so on: each asks three at most.
+/// The maximum number of peers that a data centre tries for a request.
 const MOST_ASKED: usize = 3;
 
-/// Delays before a request is sent again to a data centre that had no room for it: 5 s in total.
+/// Delays before retries to a peer without capacity: 5 s in total.
 const FIRST_BACKOFF: Duration = Duration::from_millis(20);
 const LAST_BACKOFF: Duration = Duration::from_millis(2560);
 
-/// How much longer than the next one a data centre waits, so that it hears what became of the request.
+/// Added to the timeout of the next data centre, so that its response about a failure arrives in time.
 const MARGIN: Duration = Duration::from_secs(2);

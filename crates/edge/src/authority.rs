@@ -1,4 +1,4 @@
-//! An authority of the operator's own, in a folder: its files, and those of the certificates that it signs.
+//! A private certificate authority in a directory, with the certificates that it has issued.
 
 use std::{
     fs::{self, OpenOptions},
@@ -13,33 +13,33 @@ use serde::Serialize;
 
 use crate::Error;
 
-/// A certificate and its key, as they were written: `edge ca --json`.
+/// A certificate and its key, as written by `edge ca --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Certificate {
-    /// The file of the certificate, in PEM.
+    /// The certificate file, in PEM.
     pub certificate: PathBuf,
-    /// The file of its key, in PEM, which only its owner can read.
+    /// The key file, in PEM, readable only by its owner.
     pub key: PathBuf,
-    /// Its serial number, by which it can be revoked.
+    /// The serial number, used for revocation.
     pub serial: String,
 }
 
-/// The files of a certificate and its key.
 struct Files {
     certificate: PathBuf,
     key: PathBuf,
 }
 
 impl Certificate {
-    /// Makes an authority in a folder that has none.
+    /// Creates an authority in a directory.
     ///
     /// # Errors
-    /// When there is one already, or its files cannot be written.
+    /// If the directory already contains an authority, or its files cannot be written.
     pub fn of_new_authority(folder: &Path) -> Result<Self, Error> {
         let own = Files::named(folder, AUTHORITY);
         let taken = [&own.certificate, &own.key].into_iter().find(|file| file.exists());
         if let Some(path) = taken {
-            let why = "it is there already, and what it signed would not be trusted any more; another folder can have another one";
+            let why =
+                "it already exists, and a new one would invalidate its certificates; use another directory";
             return Err(Error::Authority { path: path.clone(), why: why.to_owned() });
         }
         let authority = Authority::make()?;
@@ -47,10 +47,10 @@ impl Certificate {
         own.write(authority.certificate_pem(), authority.key_pem())
     }
 
-    /// Has the authority of a folder sign one for a data centre, for its name and these host names and addresses.
+    /// Issues a certificate for a data centre with its name and these host names and addresses.
     ///
     /// # Errors
-    /// When there is no authority, the name cannot be a file's, or no certificate can be for one of the hosts.
+    /// If there is no authority, the name is not a valid file name, or a host is not valid in a certificate.
     pub fn issue(folder: &Path, name: &str, hosts: &[String], days: u32) -> Result<Self, Error> {
         let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
         if name == AUTHORITY || !name.bytes().all(is_plain) || name.is_empty() || name.starts_with(['.', '-'])
@@ -62,7 +62,7 @@ impl Certificate {
         }
         let own = Files::named(folder, AUTHORITY);
         let read = |path: &Path| {
-            let unread = |error: io::Error| format!("{error}; `longhaul edge ca new` makes an authority");
+            let unread = |error: io::Error| format!("{error}; `longhaul edge ca new` creates an authority");
             fs::read_to_string(path)
                 .map_err(|error| Error::Authority { path: path.to_owned(), why: unread(error) })
         };
@@ -70,7 +70,7 @@ impl Certificate {
             let why = format!("it and its key are not an authority of `longhaul edge ca new`: {error}");
             Error::Authority { path: own.certificate.clone(), why }
         })?;
-        // By its own name the other data centres know it.
+        // Peers identify a data centre by this name.
         let own = hosts.iter().all(|host| host != name).then(|| name.to_owned());
         let hosts: Vec<_> = hosts.iter().cloned().chain(own).collect();
         let issued = authority.issue(name, &hosts, Some(days))?;
@@ -92,7 +92,6 @@ impl Files {
     }
 }
 
-/// Writes a file that is there as a whole or as it was before.
 fn replace(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
     let new = path.with_extension("new");
     let write = || {
@@ -112,7 +111,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Error {
     Error::Authority { path: path.to_owned(), why: format!("it cannot be written: {error}") }
 }
 
-/// The name of the authority's own files.
+/// The base name of the authority's files.
 const AUTHORITY: &str = "ca";
 
 #[cfg(test)]
@@ -132,7 +131,7 @@ mod tests {
         assert!(early.contains("ca.pem: ") && early.contains("edge ca new"), "{early}");
         let own = Certificate::of_new_authority(&place).unwrap();
         let again = Certificate::of_new_authority(&place).unwrap_err().to_string();
-        assert!(again.contains("it is there already"), "{again}");
+        assert!(again.contains("it already exists"), "{again}");
         let issued = Certificate::issue(&place, "lhr", &hosts, 1).unwrap();
         let identity = Identity::read(&issued.certificate, &issued.key).unwrap();
         for file in [&own.key, &issued.key] {

@@ -1,12 +1,15 @@
-//! What was purged in a network, as one of its data centres has heard of it, and how far the others are.
+//! The replicated log of purges: the entries that this data centre has, and the positions of its peers.
 //!
-//! Each data centre has a log of its own purges (`tiers::Ledger`), and tells the others what they lack. Here is what is known; purges are done in
-//! `purging.rs`, and told in `exchange.rs`. Two things make it sure that no visitor sees what was there before a purge that its data centre has
-//! acknowledged:
+//! Each data centre appends its own purges to its own log (`tiers::Ledger`) and sends entries to peers that
+//! lack them. This module holds the state; `purging.rs` applies purges, and `exchange.rs` sends them. Two
+//! rules ensure that no user receives an object that was stored before a purge which the user's data centre
+//! has acknowledged:
 //!
-//! - A purge gets its place in a log and is done in the store under one lock. So a position that is read after the epoch at which a fetch
-//!   began has all purges that the store had done then, and whoever is found to cover a position has done all that it has.
-//! - What others are told to have been done is on the disk as well, where there is one.
+//! - A purge is appended to a log and applied to the store under one lock. A position that is read after the
+//!   epoch at which a fetch began therefore includes all purges that were in the store then, and a data
+//!   centre that covers a position has applied all purges in it.
+//! - The position that is reported to peers includes only purges that are also on disk, if there is a disk
+//!   store.
 
 mod message;
 mod report;
@@ -40,68 +43,58 @@ use crate::{
     note::{Before, Order},
 };
 
-/// The logs of all data centres, as one of them has them.
 pub(crate) struct Bus {
     clock: Clock,
-    /// Held by whoever does purges, from their place in a log to the disk: what is noted there of a log has no gaps.
+    /// Held while purges are applied, from the append until the write to disk, so that the log on disk has no
+    /// gaps.
     order: Mutex<()>,
     state: Mutex<State>,
-    /// Since when too few others are heard of, ns; 0 if that is not so.
+    /// When the data centre was cut off from the majority, ns; 0 if it is not cut off.
     cut_off: AtomicU64,
     has_begun: watch::Sender<Begun>,
-    /// More is done here than before.
+    /// Notified when further purges have been applied.
     moved: Notify,
-    /// Another data centre has said how far it is.
+    /// Notified when the position of a peer was received.
     heard: watch::Sender<()>,
 }
 
-/// Who was asked once what was purged before this process began.
+/// Whether the initial synchronisation has ended: purges from before this process started were requested
+/// once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Begun {
-    /// Each of the others.
     others: bool,
-    /// The stream, if there is one.
     stream: bool,
 }
 
 struct State {
     ledger: Ledger<Order>,
-    /// How far the store is, as requests say it; `None` if that is too long to be said.
+    /// The position of the store, as sent in requests; `None` if it is too long for a header field.
     reached: Option<HeaderValue>,
-    /// How far the store and the disk are.
     done: Position,
-    /// The same, as responses say it.
     done_said: Option<HeaderValue>,
     others: BTreeMap<String, Known>,
-    /// Those that were asked once.
+    /// Peers from which purges were requested at least once.
     asked: BTreeSet<String>,
     stream: stream::Known,
 }
 
-/// What is known of another data centre.
 #[derive(Debug, Clone, Default)]
 struct Known {
-    /// Its own log.
     log: Option<LogId>,
-    /// How far it is, also in logs that are over for it and not here.
+    /// The position of the peer, including logs that it has settled and this data centre has not.
     position: Position,
-    /// How far it said to be last.
     said: Position,
-    /// When all that it had purged was here, as far as is known.
+    /// The last time at which this data centre had all purges of the peer.
     heard: Option<Duration>,
 }
 
-/// What follows from a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Heard {
-    /// Logs that are over.
     pub(crate) over: Vec<LogId>,
-    /// Whether logs go on that were taken to be over.
     pub(crate) goes_on: bool,
 }
 
 impl Bus {
-    /// One that has heard of nothing.
     pub(crate) fn new() -> Self {
         let state = State {
             ledger: Ledger::new(LogId(random())),
@@ -123,7 +116,6 @@ impl Bus {
         }
     }
 
-    /// Goes on where the run before ended.
     pub(crate) fn resume(&self, before: &Before) {
         let mut state = self.state();
         let entries = before.noted.iter().filter_map(crate::note::Noted::entry);
@@ -133,12 +125,13 @@ impl Bus {
         state.is_done();
     }
 
-    /// To be held by whoever does purges.
+    /// Locks the order of purges. The lock must be held while purges are applied.
     pub(crate) fn in_order(&self) -> MutexGuard<'_, ()> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives purges their places, and has them done; returns the place of the last one.
+    /// Appends purges to the own log and calls `then`, which applies them, under the same lock. Returns the
+    /// place of the last one.
     pub(crate) fn append<T>(&self, orders: Vec<Order>, then: impl FnOnce() -> T) -> ((LogId, u64), T) {
         let mut state = self.state();
         let last = state.ledger.append(orders);
@@ -146,7 +139,7 @@ impl Bus {
         ((state.ledger.own(), last), then())
     }
 
-    /// Takes what another data centre tells, and has it done.
+    /// Receives purges from a peer and calls `then`, which applies them, under the same lock.
     pub(crate) fn take<T>(
         &self,
         pieces: Vec<Piece<Order>>,
@@ -159,7 +152,7 @@ impl Bus {
         (news, done)
     }
 
-    /// All that has a place is on the disk as well, if there is one. Returns how far that is.
+    /// Records that all entries are on disk, if there is a disk store. Returns the new position.
     pub(crate) fn is_done(&self) -> Position {
         let mut state = self.state();
         state.is_done();
@@ -167,23 +160,22 @@ impl Bus {
         state.done.clone()
     }
 
-    /// How far this data centre is, for a request to another one; to be read after the epoch at which a fetch began. `None` if it is too
-    /// long to be said.
+    /// The position of the store, for a request to a peer. Must be read after the epoch at which the fetch
+    /// began. `None` if it is too long for a header field.
     pub(crate) fn reached(&self) -> Option<HeaderValue> {
         self.state().reached.clone()
     }
 
-    /// The same, of what is on the disk too.
     pub(crate) fn done(&self) -> Option<HeaderValue> {
         self.state().done_said.clone()
     }
 
-    /// Whether somebody who says that it is so far is exactly as far as this data centre.
+    /// Whether the position of a peer is identical to the position of this data centre.
     pub(crate) fn is_at(&self, told: &[u8]) -> bool {
         self.state().reached.as_ref().is_some_and(|reached| reached.as_bytes() == told)
     }
 
-    /// Whether all is done here that somebody has done who says that it is so far.
+    /// Whether this data centre has applied all purges in the position of a peer.
     pub(crate) fn covers(&self, told: &HeaderValue) -> Result<bool, NoPosition> {
         let state = self.state();
         if state.reached.as_ref() == Some(told) {
@@ -193,7 +185,7 @@ impl Bus {
         Ok(state.ledger.covers(&told.parse()?))
     }
 
-    /// What another data centre is to be told; without purges, as long as nobody knows which it lacks.
+    /// The next message to a peer. It contains no purges until the position of the peer is known.
     pub(crate) fn message_to(&self, name: &str, network: &str) -> Message {
         let state = self.state();
         match state.others.get(name) {
@@ -202,14 +194,15 @@ impl Bus {
         }
     }
 
-    /// The answer to somebody who is so far, and for whom logs have ended.
+    /// The response to a peer at `position`, for which the logs `over` have ended.
     pub(crate) fn message_after(&self, (position, over): (&Position, &Position), network: &str) -> Message {
         let (state, mut reached) = (self.state(), position.clone());
         reached.join(over);
         self.message(&state, network, &reached, position)
     }
 
-    /// What is told to somebody who is at a position, and who said last that it is so far: less, if it has settled logs.
+    /// A message to a peer at `position` that last reported `said`. `said` is smaller if the peer has settled
+    /// logs.
     fn message(&self, state: &State, network: &str, position: &Position, said: &Position) -> Message {
         let now = self.now();
         let age = |(name, known): (&String, &Known)| {
@@ -228,12 +221,12 @@ impl Bus {
         }
     }
 
-    /// Remembers what another data centre says of itself and of others, after its purges were taken.
+    /// Records the state that a peer reports, after its purges were applied.
     pub(crate) fn hear(&self, name: &str, message: &Message) -> Heard {
         let (now, mut state) = (self.now(), self.state());
         let known = state.others.entry(name.to_owned()).or_default();
         if known.log == Some(message.log) {
-            // Of two messages the older one may come later.
+            // Messages may be reordered: keep the larger position.
             known.position.join(&message.position);
         } else {
             (known.log, known.position) = (Some(message.log), message.position.clone());
@@ -244,7 +237,7 @@ impl Bus {
         if goes_on {
             state.has_moved();
         }
-        // Those that have ended here may still be there.
+        // The peer may not have settled these logs yet.
         let ended = state.ledger.over(&message.position);
         if let Some(known) = state.others.get_mut(name) {
             ended.logs().for_each(|(log, _)| known.position.leave(log));
@@ -255,7 +248,7 @@ impl Bus {
         if state.ledger.covers(&message.position) {
             state.heard(name, now);
             for (name, age_ms) in &message.heard {
-                // Those who are not of this network are left out when the network is looked at.
+                // Peers outside the network are removed by the next `look`.
                 if state.others.len() < message::MOST_HEARD || state.others.contains_key(name) {
                     state.heard(name, now.saturating_sub(Duration::from_millis(*age_ms)));
                 }
@@ -264,7 +257,7 @@ impl Bus {
         Heard { over, goes_on }
     }
 
-    /// Whether another data centre and this one have the same, as far as is known.
+    /// Whether a peer and this data centre have the same entries, according to the last message.
     pub(crate) fn is_even_with(&self, name: &str) -> bool {
         let state = self.state();
         state.others.get(name).is_some_and(|known| {
@@ -272,28 +265,26 @@ impl Bus {
         })
     }
 
-    /// How far both are, as far as is known: if that does not change, telling is of no use. Of somebody who has said nothing yet, to know that
-    /// it has nothing is a change.
+    /// The positions of both data centres. An exchange that does not change them was useless. A first message
+    /// that reports an empty position counts as a change.
     pub(crate) fn progress(&self, name: &str) -> (Position, Option<(LogId, Position)>) {
         let state = self.state();
         let there = state.others.get(name).and_then(|known| Some((known.log?, known.position.clone())));
         (state.done.clone(), there)
     }
 
-    /// The place of the last purge that this data centre was told by its own operator.
     pub(crate) fn last_own(&self) -> (LogId, u64) {
         let state = self.state();
         let own = state.ledger.own();
         (own, state.ledger.position().reached(own))
     }
 
-    /// Whether another data centre has done what has this place.
     pub(crate) fn has(&self, name: &str, (log, number): (LogId, u64)) -> bool {
         let state = self.state();
         state.others.get(name).is_some_and(|known| known.position.reached(log) >= number)
     }
 
-    /// One of so many others was asked what was purged, whether it answered or not.
+    /// Records that purges were requested from one of `others` peers, with or without success.
     pub(crate) fn asked(&self, name: &str, others: usize) {
         let mut state = self.state();
         state.asked.insert(name.to_owned());
@@ -302,17 +293,18 @@ impl Bus {
         }
     }
 
-    /// Waits until all others, and the stream if there is one, were asked what was purged before this process began.
+    /// Waits until purges from before this process started were requested once from all peers and from the
+    /// stream, if there is one.
     pub(crate) async fn begun(&self) {
         let has_begun = |begun: &Begun| begun.others && begun.stream;
         if !has_begun(&self.has_begun.borrow()) {
-            // The sender is this bus's.
+            // Cannot fail: `self` holds the sender.
             let _ = self.has_begun.subscribe().wait_for(has_begun).await;
         }
     }
 
-    /// Looks at all that is known of these others, who are all that there are: what all have is forgotten, and whoever does not hear of
-    /// enough of them is cut off. Returns logs that are over.
+    /// Drops entries that all peers have, settles ended logs, and checks whether this data centre is cut off.
+    /// `names` must contain all peers. Returns the settled logs.
     pub(crate) fn look(&self, names: &BTreeSet<&str>) -> Vec<LogId> {
         self.look_at(self.now(), names)
     }
@@ -325,15 +317,16 @@ impl Bus {
             Some(known) => is_heard(known),
             None => is_heard(&Known::default()),
         });
-        // More than half of all, this one among them, can do without the rest; two halves could each do without the other.
+        // A strict majority, including this data centre: two halves of a network must not both count as
+        // connected.
         let is_cut_off = (heard.count() + 1) * 2 <= names.len() + 1;
         let since = self.cut_off.load(Relaxed);
         if is_cut_off != (since > 0) {
             self.cut_off.store(if is_cut_off { nanos(now).max(1) } else { 0 }, Relaxed);
             if is_cut_off {
-                tracing::warn!("this data centre is cut off: it may not hear of purges");
+                tracing::warn!("this data centre is cut off: it may miss purges");
             } else {
-                tracing::info!("this data centre hears of purges again");
+                tracing::info!("this data centre receives purges again");
             }
         }
         let known: Vec<_> =
@@ -350,12 +343,12 @@ impl Bus {
         over
     }
 
-    /// Whether too few others are heard of, so that something may have been purged that is not known here.
+    /// Whether this data centre lacks current data from too many peers and may have missed purges.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.cut_off.load(Relaxed) > 0
     }
 
-    /// Whether nothing stored is to be used without asking its origin first, in a zone that wants this.
+    /// Whether stored objects must be revalidated before use because this data centre is cut off.
     pub(crate) fn asks_first(&self, choice: CutOff, limit: Duration) -> bool {
         self.is_cut_off() && self.asks_first_at(self.now(), choice, limit)
     }
@@ -384,8 +377,8 @@ impl State {
         self.done_said = said(&self.done);
     }
 
-    /// Forgets a log that another data centre says to have ended with this number, unless this one knows better: it may not know all of the
-    /// network that this one knows, while a new file goes round.
+    /// Settles a log that a peer reports as settled at this number, unless a known peer still writes it or
+    /// has a later entry: the sender may have an older network file than this data centre.
     fn take_end(&mut self, log: LogId, number: u64) -> bool {
         let is_known_better =
             self.others.values().any(|known| known.log == Some(log) || known.position.reached(log) > number);
@@ -396,7 +389,6 @@ impl State {
         is_over
     }
 
-    /// A log is over.
     fn forget(&mut self, log: LogId) {
         self.done.leave(log);
         self.done_said = said(&self.done);
@@ -410,13 +402,12 @@ impl State {
     }
 }
 
-/// A position as it stands in a field; `None` if that is too long.
+/// A position as a header field; `None` if it is too long.
 fn said(position: &Position) -> Option<HeaderValue> {
     let text = position.to_string();
     Some(text).filter(|text| text.len() <= LONGEST_FIELD)?.parse().ok()
 }
 
-/// A number that no other run has.
 fn random() -> u64 {
     let mut bytes = [0; 8];
     match SystemRandom::new().fill(&mut bytes) {
@@ -425,10 +416,10 @@ fn random() -> u64 {
     }
 }
 
-/// As much as a position of some 600 logs: a data centre that has more in its position asks origins.
+/// The position of about 600 logs. A data centre with a longer position fetches from origins.
 const LONGEST_FIELD: usize = 16 << 10;
 
-/// Another data centre that nobody has heard of for so long may have purged something: five times as long as what is between two
+/// A peer whose state is older than this may have unknown purges. Five times the base interval between
 /// exchanges.
 pub(crate) const HEARD_WITHIN: Duration = Duration::from_secs(15);
 

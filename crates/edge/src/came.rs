@@ -1,7 +1,8 @@
-//! What data centres tell one another in the fields of a request over a link, and of its response.
+//! Internal header fields of requests between data centres, and of their responses.
 //!
-//! All of these names are the network's own (`cache::internal`): visitors' are cleared before anything is looked at, and so is what goes to
-//! origins and visitors. They count only from a caller whose certificate says that it is the data centre that it names.
+//! All names are reserved for the network (`cache::internal`). They are removed from users' requests on
+//! receipt, and from requests to origins and responses to users. They are accepted only from a peer whose
+//! certificate contains the name of the data centre that the field claims.
 
 pub(crate) mod plain;
 
@@ -12,44 +13,36 @@ use tiers::{KeyHash, Role};
 
 use crate::digits::{push_hex, push_socket};
 
-/// A request that came from another data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Came {
-    /// As what this one is asked.
+    /// The role of the receiver.
     pub(crate) role: Role,
-    /// The names of the data centres through which it came, at least one; the last one sent it.
+    /// The data centres that the request has passed, at least one; the last one is the sender.
     pub(crate) through: Vec<String>,
-    /// The name of its zone.
     pub(crate) zone: String,
-    /// What its sender takes for its key.
+    /// The cache key as computed by the sender.
     pub(crate) key: KeyHash,
-    /// Its visitor.
     pub(crate) visitor: SocketAddr,
-    /// How that one came.
     pub(crate) scheme: Scheme,
 }
 
-/// What is wrong with a request over a link, for its sender's log.
+/// The error of an invalid request over a link; it is logged by the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Wrong {
-    /// A field is missing, or not what it should be.
-    #[error("its field {0} is missing or wrong")]
+    #[error("its field {0} is missing or malformed")]
     Field(&'static str),
-    /// It is in another version of what is agreed on here.
-    #[error("it is in another version of this protocol")]
+    #[error("it uses another version of this protocol")]
     Version,
 }
 
 impl Came {
-    /// The data centre that sent it.
     pub(crate) fn sender(&self) -> &str {
         self.through.last().map_or("", String::as_str)
     }
 
-    /// Puts it down in a header.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         let mut set = |name: HeaderName, value: String, often: Often| {
-            // Names are tokens, and all else is digits.
+            // Cannot fail: names are tokens, and everything else is digits.
             if let Ok(mut value) = HeaderValue::try_from(value) {
                 value.set_sensitive(often == Often::Once);
                 headers.insert(name, value);
@@ -67,7 +60,6 @@ impl Came {
         set(OBJECT, object, Often::Once);
     }
 
-    /// Reads it from a header.
     pub(crate) fn read(headers: &HeaderMap) -> Result<Self, Wrong> {
         let field = |name: HeaderName| {
             let mut lines = headers.get_all(&name).iter();
@@ -80,11 +72,11 @@ impl Came {
     }
 }
 
-/// What all requests say that come by the same way.
+/// The part that is the same for all requests on a route.
 struct Way<'t> {
     role: Role,
     scheme: Scheme,
-    /// Names of data centres, with commas between them.
+    /// Comma-separated names of data centres.
     path: &'t str,
     zone: &'t str,
 }
@@ -105,22 +97,21 @@ impl<'t> Way<'t> {
     }
 }
 
-/// The key of an object, and the visitor who asks for it.
 fn object(text: &str) -> Option<(KeyHash, SocketAddr)> {
     let (digits, visitor) = text.split_once(' ')?;
     let digits = Some(digits).filter(|digits| digits.len() == 16)?;
     Some((KeyHash(u64::from_str_radix(digits, 16).ok()?), visitor.parse().ok()?))
 }
 
-/// How often a value is said on a connection: one that is said once has no place in its table of fields, from which it would push others, and
-/// from which it would be taken at each end (RFC 7541 section 6.2.3).
+/// Whether a field value recurs on a connection. A unique value must not enter the HPACK table, where it
+/// would displace others and cost time at both ends: it is sent as never indexed (RFC 7541 section 6.2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Often {
     Once,
     Again,
 }
 
-/// Whether what is read of a header is the same when it is written and read again; `None` if nothing is. For the fuzz target.
+/// Whether parsed fields survive serialisation; `None` if they cannot be parsed. For the fuzz target.
 pub fn is_read_as_written(headers: &HeaderMap) -> Option<bool> {
     let came = Came::read(headers).ok()?;
     let mut again = HeaderMap::new();
@@ -146,7 +137,7 @@ fn push_role(text: &mut String, role: Role) {
     }
 }
 
-/// Nobody is asked as a lower tier.
+/// Parses a role. `Lower` is invalid: it is the role of the user's data centre.
 fn role(word: &str) -> Option<Role> {
     Some(match word {
         "regional" => Role::Regional,
@@ -164,42 +155,40 @@ fn scheme(word: &str) -> Option<Scheme> {
     }
 }
 
-/// Data centres that a request goes through at most. More tiers than an operator's map has in practice; and what no loop gets past.
+/// The maximum number of data centres on a path. More than real tier maps have; it also stops loops.
 pub(crate) const MOST_HOPS: usize = 16;
 
-/// As long as a label of a name in DNS.
+/// The length limit of a DNS label.
 const LONGEST_NAME: usize = 63;
 
-/// Bytes that most of what is written has at most.
+/// The usual maximum size of a field value, bytes.
 const USUAL: usize = 64;
 
 const CURRENT: &str = "2";
-/// The version of what is agreed on here, as what the receiver is asked, how the visitor came, the data centres, and the zone.
+/// The protocol version, the role of the receiver, the scheme, the path, and the zone.
 const WAY: HeaderName = HeaderName::from_static("lh-tier-path");
-/// The key and the visitor.
+/// The cache key and the address of the user.
 const OBJECT: HeaderName = HeaderName::from_static("lh-cache-key");
 
-/// Of a request: what it is about, if not an object.
+/// Request: its kind, if it is not for an object.
 pub(crate) const KIND: HeaderName = HeaderName::from_static("lh-request-kind");
-/// Of a request that tells what was purged.
 pub(crate) const PURGES: HeaderValue = HeaderValue::from_static("purges");
-/// Of a request that is about keys and values.
 pub(crate) const VALUES: HeaderValue = HeaderValue::from_static("values");
-/// Of a request: how far its sender has heard of purges. Of a response: the same, if its sender is not where the other one is.
+/// Request: the purge position of the sender. Response: the position of the responder, if it differs.
 pub(crate) const POSITION: HeaderName = HeaderName::from_static("lh-purge-epoch");
-/// Of a request without an object: who sends it.
+/// Request that is not for an object: the name of the sender.
 pub(crate) const NODE: HeaderName = HeaderName::from_static("lh-peer-node");
-/// Of a request: on which connection it comes. Of a response: that it is to be asked for on the other one.
+/// Request: the lane on which it is sent. Response: the request must be repeated on the other lane.
 pub(crate) const LANE: HeaderName = HeaderName::from_static("lh-fill-priority");
-/// The connection for large bodies.
 pub(crate) const BULK: HeaderValue = HeaderValue::from_static("bulk");
-/// Bytes from which a body is sent on the connection for large ones: a tenth of a second at 84 Mbit/s.
+/// The minimum size of a large body, bytes: a tenth of a second at 84 Mbit/s.
 pub(crate) const LARGE: u64 = 1 << 20;
-/// Of a request: which protocol the origin is asked for instead of HTTP, in the bodies of both. Of a response: to which it agreed.
+/// Request: the protocol to which the origin should switch; both bodies carry its data. Response: the
+/// accepted one.
 pub(crate) const SWITCH: HeaderName = HeaderName::from_static("lh-origin-protocol");
-/// Of a response: from whose store it is, or "origin"; without it, it is from its sender's.
+/// Response: the data centre whose store supplied it, or `origin`; if missing, the sender's store.
 pub(crate) const TIER: HeaderName = HeaderName::from_static("lh-cache-tier");
-/// Of a response: the data centre has none, for the reason that this word says.
+/// Response: the reason why the data centre has no response of the origin.
 pub(crate) const REFUSED: HeaderName = HeaderName::from_static("lh-route-reason");
 
 #[cfg(test)]
@@ -227,7 +216,7 @@ mod tests {
             is_secure: bool,
         ) {
             let scheme = if is_secure { Scheme::Https } else { Scheme::Http };
-            // A flow label is not said.
+            // The flow label is not transmitted.
             let visitor = SocketAddr::new(visitor.ip(), visitor.port());
             let came = Came { role, through, zone: "shop".into(), key: KeyHash(key), visitor, scheme };
             let mut headers = HeaderMap::new();
@@ -249,7 +238,7 @@ mod tests {
             came.write(&mut headers);
             headers.insert(name.clone(), value.parse().unwrap());
             if let Ok(read) = Came::read(&headers) {
-                // Whatever is taken says the same when it is written.
+                // A parsed value must survive serialisation.
                 let mut again = HeaderMap::new();
                 read.write(&mut again);
                 prop_assert_eq!(Came::read(&again), Ok(read));

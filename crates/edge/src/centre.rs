@@ -1,4 +1,4 @@
-//! A data centre at work: what all its requests share.
+//! The state of a data centre that all requests share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
@@ -29,44 +29,42 @@ use crate::{
     ways::Ways,
 };
 
-/// A data centre at work.
 pub(crate) struct Edge {
     pub(crate) centre: String,
     network: RwLock<Arc<Network>>,
     pub(crate) store: Store,
-    /// What was purged, here and elsewhere.
     pub(crate) bus: Bus,
-    /// The stream through which purges travel as well, if there is one.
+    /// The session with the purge stream, if one is configured.
     pub(crate) on_bus: OnBus,
     pub(crate) flights: Arc<Flights>,
     pub(crate) origins: Origins,
     pub(crate) passing: Passing,
     pub(crate) in_flight: Arc<InFlight>,
     pub(crate) counts: Counts,
-    /// Requests of other data centres.
+    /// Counters for requests of peers.
     pub(crate) counts_of_others: Counts,
     others: Linked,
     pub(crate) on_disk: Option<OnDisk>,
     pub(crate) log: Option<Log>,
-    /// The key-value store, if there is one.
     pub(crate) kv: Option<Arc<Service>>,
     pub(crate) traces: Arc<Traces>,
-    /// Connections of visitors.
+    /// Counts user connections per address.
     pub(crate) per_address: Arc<PerAddress>,
-    /// For bodies that are being compressed.
+    /// Permits for compression tasks.
     pub(crate) coders: Arc<Semaphore>,
-    /// Connections to origins, of all cores.
+    /// Clients of all workers, to count connections to origins.
     clients: Mutex<Vec<Client>>,
-    /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
+    /// For each worker, the index of hits that it serves synchronously. Other workers lock it only to clear
+    /// it.
     hits: Vec<Mutex<Hits>>,
-    /// What each core passes on without a look at the store; likewise.
+    /// For each worker, requests that it relays without a cache lookup. Locked likewise.
     ways: Vec<Mutex<Ways>>,
-    /// Whether another process is taking this one's place. Who purges keeps it from beginning meanwhile.
+    /// Whether a handover to another process is in progress. Purges hold a read lock, so that it cannot begin
+    /// meanwhile.
     is_leaving: RwLock<bool>,
 }
 
 impl Edge {
-    /// One that works on so many cores.
     pub(crate) fn new(
         centre: String,
         network: Network,
@@ -107,28 +105,24 @@ impl Edge {
         }
     }
 
-    /// The same behind doors that count connections there.
     pub(crate) fn behind(self, per_address: Arc<PerAddress>) -> Self {
         Self { per_address, ..self }
     }
 
-    /// The same with a key-value store.
     pub(crate) fn with_kv(self, kv: Option<Arc<Service>>) -> Self {
         Self { kv, ..self }
     }
 
-    /// On how many cores it works.
     pub(crate) fn cores(&self) -> usize {
         self.hits.len()
     }
 
-    /// Counts these connections to origins too.
+    /// Includes these clients in the count of connections to origins.
     pub(crate) fn watch(&self, clients: &Clients) {
         let mut all = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend([clients.usual.clone(), clients.switching.clone()]);
     }
 
-    /// How many connections to an origin there are.
     pub(crate) fn connections(&self, origin: &Origin) -> usize {
         let all = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().map(|client| client.connections(origin)).sum()
@@ -138,12 +132,12 @@ impl Edge {
         Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The other data centres, if there are links to them.
+    /// The peers, if this data centre has links.
     pub(crate) fn others(&self) -> Option<Arc<Others>> {
         self.others.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The same for whoever asks them as they are then.
+    /// A shared handle through which the current peers can be read later.
     pub(crate) fn linked(&self) -> Linked {
         Arc::clone(&self.others)
     }
@@ -152,7 +146,7 @@ impl Edge {
         *self.others.write().unwrap_or_else(PoisonError::into_inner) = others;
     }
 
-    /// Goes on with another network; requests that are under way end with the old one.
+    /// Replaces the network; requests in flight finish with the old one.
     pub(crate) fn replace(&self, network: Network) {
         if let Ok(centre) = network.data_centre(&self.centre) {
             self.per_address.allow(centre.connections_per_address);
@@ -168,17 +162,15 @@ impl Edge {
         }
     }
 
-    /// What this core answers at once.
     pub(crate) fn hits(&self, core: usize) -> MutexGuard<'_, Hits> {
         self.hits[core].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What this core passes on.
     pub(crate) fn ways(&self, core: usize) -> MutexGuard<'_, Ways> {
         self.ways[core].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the largest object that it can keep, in memory or on disk.
+    /// The maximum size of a stored object in memory or on disk, bytes.
     pub(crate) fn largest(&self) -> u64 {
         self.on_disk.as_ref().map_or(0, OnDisk::largest).max(self.store.capacity())
     }
@@ -188,12 +180,12 @@ impl Edge {
         clock::now()
     }
 
-    /// Registers a request to an origin, which is sent now.
+    /// Registers a request to an origin that is about to be sent.
     pub(crate) fn send(&self, key: &Key) -> Sent {
         self.in_flight.send(key, self.now(), self.store.epoch())
     }
 
-    /// Leaves the disk, and what is purged, to the process that takes this one's place. Blocks.
+    /// Releases the disk and rejects purges from now on, for a handover. Blocks.
     pub(crate) fn leave(&self) {
         *self.is_leaving.write().unwrap_or_else(PoisonError::into_inner) = true;
         if let Some(on_disk) = &self.on_disk {
@@ -204,12 +196,12 @@ impl Edge {
         }
     }
 
-    /// Whether another process is taking this one's place, which does not begin while this is held.
+    /// Whether a handover is in progress. It cannot start while the guard is held.
     pub(crate) fn is_leaving(&self) -> RwLockReadGuard<'_, bool> {
         self.is_leaving.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes on, as no other process does: from memory alone, if there was a disk. Blocks.
+    /// Continues after a failed handover, without the disk if there was one. Blocks.
     pub(crate) fn stay(&self) {
         if let Some(kv) = &self.kv {
             kv.stay();

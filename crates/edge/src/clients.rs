@@ -1,4 +1,4 @@
-//! Connections to origins.
+//! HTTP clients for origins.
 
 use http::{
     Client,
@@ -7,16 +7,14 @@ use http::{
 
 use crate::Error;
 
-/// A core's connections to origins.
 #[derive(Clone)]
 pub(crate) struct Clients {
     pub(crate) usual: Client,
-    /// For requests that ask for another protocol, which only those over HTTP/1.1 can.
+    /// For protocol upgrades, which require HTTP/1.1.
     pub(crate) switching: Client,
 }
 
 impl Clients {
-    /// To origins with certificates that are trusted.
     pub(crate) fn new(trust: Trust) -> Result<Self, Error> {
         let usual = Config {
             limits: Limits { connections: CONNECTIONS, waiting: WAITING, ..Limits::default() },
@@ -28,13 +26,13 @@ impl Clients {
         Ok(Self { usual: Client::new(&usual)?, switching: Client::new(&switching)? })
     }
 
-    /// The same with connections of their own.
+    /// Clients with the same configuration and separate connections.
     pub(crate) fn fresh(&self) -> Self {
         Self { usual: self.usual.fresh(), switching: self.switching.fresh() }
     }
 }
 
-/// Of one core to one origin; each is a file of this process.
+/// Per worker and origin. Each connection is an open file.
 const CONNECTIONS: usize = 1024;
-/// Requests that may wait for one of those: as many as visitors may have connections.
+/// Requests that may wait for a connection: the limit of user connections.
 const WAITING: usize = 20_000;

@@ -1,4 +1,4 @@
-//! One core of a data centre: a thread that serves its own connections to visitors and has its own to origins.
+//! A worker of a data centre: a thread with separate connections to users and to origins.
 
 use std::{
     ops::Deref,
@@ -26,17 +26,13 @@ use crate::{
     ways::{Reason, Ways},
 };
 
-/// A core of a data centre.
 pub(crate) struct Core {
     pub(crate) edge: Arc<Edge>,
-    /// Which of its cores.
     number: usize,
-    /// Connections to origins.
     pub(crate) clients: Clients,
     whom: Whom,
 }
 
-/// Whose requests a core answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whom {
     Visitors,
@@ -49,13 +45,12 @@ impl Core {
         Self { edge, number, clients, whom: Whom::Visitors }
     }
 
-    /// The same core as other data centres ask it: their requests are counted by themselves.
+    /// The same worker for requests of peers, which are counted separately.
     pub(crate) fn for_others(&self) -> Self {
         let (edge, clients) = (Arc::clone(&self.edge), self.clients.clone());
         Self { edge, number: self.number, clients, whom: Whom::Others }
     }
 
-    /// Where requests are counted.
     pub(crate) fn counted(&self) -> &Counts {
         match self.whom {
             Whom::Visitors => &self.edge.counts,
@@ -67,25 +62,25 @@ impl Core {
         self.number
     }
 
-    /// What this core passes on.
+    /// The requests that this worker relays without a cache lookup.
     pub(crate) fn own_ways(&self) -> MutexGuard<'_, Ways> {
         self.ways(self.number)
     }
 
-    /// Has requests like this one passed on line by line, for the reason for which this one was.
+    /// Marks requests like this for relay without a cache lookup, with the reason.
     pub(crate) fn remember_way(&self, visit: &Visit, reason: Reason, response: &Response<Body>) {
         let is_plain = visit.came.is_none()
             && visit.version == Version::HTTP_11
             && visit.method == Method::GET
             && visit.headers.keys().all(|name| may_be_relayed(name.as_str()));
         let mut ways = self.own_ways();
-        // A network that is replaced now is so before everything is forgotten.
+        // A concurrent reload replaces the network before it clears the index.
         if is_plain && std::ptr::eq(&*self.network(), visit.network()) {
             ways.add(visit, reason, (&self.centre, response.status()), self.now());
         }
     }
 
-    /// Has requests like this one answered at once while the object stands.
+    /// Enables synchronous responses to requests like this while the stored object is valid.
     pub(crate) fn remember(
         &self,
         visit: &Visit,
@@ -97,7 +92,7 @@ impl Core {
             return;
         }
         let mut hits = self.hits(self.number);
-        // A network that is replaced now is so before everything is forgotten.
+        // A concurrent reload replaces the network before it clears the index.
         if !std::ptr::eq(&*self.network(), visit.network()) {
             return;
         }
@@ -126,11 +121,10 @@ impl Deref for Core {
     }
 }
 
-/// Who answers the requests of a core.
 pub(crate) struct Visitors(pub(crate) Arc<Core>);
 
 impl Visitors {
-    /// What a request that was answered before is answered with in this shape, and what the log says of it.
+    /// The response to a request that hits the synchronous hit path, with its log record.
     fn glance<T>(
         &self,
         request: &Glance<'_>,
@@ -138,7 +132,7 @@ impl Visitors {
         answer: impl FnOnce(&Match, Time) -> Option<T>,
     ) -> Option<(T, Option<Sending>)> {
         let core = &self.0;
-        // What is to be asked of its origin first is no answer at once.
+        // A data centre that is cut off may have to revalidate.
         if core.bus.is_cut_off() || core.traces.is_due(core.number, request) {
             return None;
         }

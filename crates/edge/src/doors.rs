@@ -1,4 +1,4 @@
-//! Where visitors come in: for each core, sockets of its own on the same addresses.
+//! Listening sockets: each worker has separate ones on the same addresses.
 
 use std::{
     io,
@@ -15,35 +15,34 @@ use http::{
 
 use crate::{Error, network::DataCentre, sockets::Sockets};
 
-/// Sockets for all cores.
 pub(crate) struct Doors {
     clear: Vec<Vec<TcpListener>>,
     tls: Vec<Vec<TcpListener>>,
     udp: Vec<UdpSocket>,
-    /// For other data centres.
+    /// For peers.
     links: Vec<Vec<TcpListener>>,
-    /// For those who use the key-value store.
+    /// For clients of the KV store.
     kv: Vec<Vec<TcpListener>>,
     kv_tls: Vec<Vec<TcpListener>>,
     identity: Option<Identity>,
-    /// What visitors of one core may cost.
+    /// Limits for the connections of one worker.
     config: Config,
-    /// What those of one address may, on all cores together.
+    /// The limit of connections per address, shared by all workers.
     per_address: Arc<PerAddress>,
 }
 
-/// What one core serves.
+/// The servers of one worker.
 pub(crate) struct Served {
     pub(crate) servers: Vec<Server>,
-    /// For other data centres.
+    /// For peers.
     pub(crate) links: Option<Server>,
-    /// For those who use the key-value store, and how they speak.
+    /// For clients of the KV store, with their scheme.
     pub(crate) kv: Vec<(Server, Scheme)>,
-    /// HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
+    /// One worker serves HTTP/3: a client that migrates to another address must reach the same socket.
     pub(crate) quic: Option<Quic>,
 }
 
-/// Sockets for QUIC, which nobody reads yet.
+/// UDP sockets for QUIC before their use.
 pub(crate) struct Quic {
     sockets: Vec<UdpSocket>,
     identity: Identity,
@@ -52,7 +51,7 @@ pub(crate) struct Quic {
 }
 
 impl Quic {
-    /// The server that reads them from now on, in the runtime in which this is called.
+    /// Starts the server in the current runtime.
     pub(crate) fn server(self) -> Result<Server, Error> {
         let server = Server::over_quic(self.sockets, &self.identity)?;
         Ok(server.with_config(self.config).with_most_per_address(&self.per_address))
@@ -60,7 +59,7 @@ impl Quic {
 }
 
 impl Doors {
-    /// Opens what a data centre listens on, apart from what is there already.
+    /// Opens the listening sockets of a data centre. Inherited ones in `there` are used first.
     pub(crate) fn open(centre: &DataCentre, cores: usize, there: &mut Sockets) -> Result<Self, Error> {
         let has_tls = !centre.listen_tls.is_empty() || !centre.kv_listen_tls.is_empty();
         let identity = centre.identity.as_ref().filter(|_| has_tls);
@@ -86,32 +85,29 @@ impl Doors {
         Ok(Self { clear, tls, udp, links, kv, kv_tls, identity, config, per_address })
     }
 
-    /// What visitors see over TLS.
+    /// The TLS certificate for users.
     pub(crate) fn identity(&self) -> Option<Identity> {
         self.identity.clone()
     }
 
-    /// Who counts the connections of each address.
     pub(crate) fn per_address(&self) -> Arc<PerAddress> {
         Arc::clone(&self.per_address)
     }
 
-    /// Addresses without and with TLS.
     pub(crate) fn addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
         (addresses(&self.clear), addresses(&self.tls))
     }
 
-    /// Where other data centres are served.
     pub(crate) fn link_addresses(&self) -> Vec<SocketAddr> {
         addresses(&self.links)
     }
 
-    /// Where the key-value store is asked, without and with TLS.
     pub(crate) fn kv_addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
         (addresses(&self.kv), addresses(&self.kv_tls))
     }
 
-    /// Copies of all sockets, and of the operator's, in the order in which a process with the same file looks for them.
+    /// Copies of all sockets and of the admin socket, in the order in which a process with the same
+    /// configuration looks for them.
     pub(crate) fn copies(&self, operator: Option<&TcpListener>) -> io::Result<Vec<OwnedFd>> {
         let tcp =
             self.clear.iter().chain(&self.tls).chain(&self.kv).chain(&self.kv_tls).flatten().chain(operator);
@@ -121,7 +117,7 @@ impl Doors {
         tcp.chain(udp).chain(links).collect()
     }
 
-    /// The servers of the next core, in whose runtime this is called.
+    /// The servers of the next worker. Must be called in its runtime.
     pub(crate) fn of_next_core(&mut self, member: Option<&Membership>) -> Result<Served, Error> {
         let mut servers = Vec::new();
         if let Some(sockets) = self.clear.pop().filter(|sockets| !sockets.is_empty()) {
@@ -167,7 +163,7 @@ impl Doors {
     }
 }
 
-/// For each core, sockets at all these addresses.
+/// For each worker, sockets on all these addresses.
 fn tcp(addresses: &[SocketAddr], cores: usize, there: &mut Sockets) -> Result<Vec<Vec<TcpListener>>, Error> {
     let found: Vec<_> = addresses.iter().map(|&address| there.take_tcp(address)).collect();
     let missing = addresses.iter().zip(&found).filter(|(_, found)| found.is_empty());
@@ -176,7 +172,7 @@ fn tcp(addresses: &[SocketAddr], cores: usize, there: &mut Sockets) -> Result<Ve
     let mut of_cores: Vec<_> = (0..cores).map(|_| Vec::new()).collect();
     for found in found {
         let sockets = if found.is_empty() { opened.next().unwrap_or_default() } else { found };
-        // All are accepted from; a core that has none of its own accepts from that of another.
+        // Each inherited socket must be accepted from. If there are fewer than workers, workers share them.
         for core in 0..sockets.len().max(cores) {
             let socket = &sockets[core % sockets.len()];
             of_cores[core % cores].push(socket.try_clone().map_err(Error::Inherited)?);
@@ -185,7 +181,6 @@ fn tcp(addresses: &[SocketAddr], cores: usize, there: &mut Sockets) -> Result<Ve
     Ok(of_cores)
 }
 
-/// A socket at each of these addresses.
 fn udp(addresses: &[SocketAddr], there: &mut Sockets) -> Result<Vec<UdpSocket>, Error> {
     let (mut sockets, mut missing) = (Vec::new(), Vec::new());
     for &address in addresses {
@@ -198,7 +193,7 @@ fn udp(addresses: &[SocketAddr], there: &mut Sockets) -> Result<Vec<UdpSocket>, 
     Ok(sockets)
 }
 
-/// Where the sockets of each core are.
+/// The addresses of the first worker's sockets. All workers have the same addresses.
 fn addresses(of_cores: &[Vec<TcpListener>]) -> Vec<SocketAddr> {
     let sockets = of_cores.first().into_iter().flatten();
     let mut addresses: Vec<_> = sockets.filter_map(|socket| socket.local_addr().ok()).collect();
@@ -206,8 +201,8 @@ fn addresses(of_cores: &[Vec<TcpListener>]) -> Vec<SocketAddr> {
     addresses
 }
 
-/// How long a visitor's next request may take when this process is stopped: longer than the way from anywhere on the planet.
+/// How long to wait for a request on an idle connection during shutdown: longer than any round trip on Earth.
 const IDLE_GRACE: Duration = Duration::from_secs(1);
 
-/// Open files that are not connections of visitors: sockets that listen, connections to origins, timers.
+/// Open files other than user connections: listening sockets, connections to origins, timers.
 const OTHER_FILES: usize = 2048;

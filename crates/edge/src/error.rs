@@ -1,103 +1,103 @@
-//! Why an edge could not be started.
+//! Errors of an edge and of its commands.
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-/// What keeps an edge from running, or a command from reaching it.
+/// Why an edge cannot run, or a command cannot reach it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The network's file cannot be read.
+    /// The network file cannot be read.
     #[error("cannot read {path}")]
     Unreadable {
-        /// As it was given.
+        /// The path as given.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
-    /// The network's file is wrong.
+    /// The network file is invalid.
     #[error("{0}")]
     Mistake(#[from] document::Mistake),
-    /// A socket, a certificate or the trusted certificates.
+    /// A socket, a certificate or the trusted certificates cannot be used.
     #[error(transparent)]
     Http(#[from] http::Error),
-    /// Objects cannot be kept on disk.
+    /// The disk store cannot be opened.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The key-value store.
+    /// The KV store cannot be used.
     #[error(transparent)]
     Kv(#[from] values::Error),
-    /// The network's bus.
+    /// The purge stream cannot be used.
     #[error("[network] bus: {0}")]
     Bus(#[from] jetstream::Error),
-    /// No data centre answers there.
-    #[error("no answer from {address}: {failure}")]
+    /// No data centre responds at this address.
+    #[error("no response from {address}: {failure}")]
     Unreachable {
         /// The operator's address.
         address: SocketAddr,
-        /// Why.
+        /// The failure.
         failure: http::Failure,
     },
-    /// The data centre does not do what it was asked to.
+    /// The data centre refuses a request.
     #[error("{address}: {why}")]
     Refused {
         /// The operator's address.
         address: SocketAddr,
-        /// What it said.
+        /// The reason.
         why: String,
     },
-    /// There can be no access log.
+    /// The access log cannot be written.
     #[error("the access log {path} cannot be written")]
     Log {
-        /// Its file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
-    /// The file of the key-value store cannot be opened.
+    /// The file of the KV store cannot be opened.
     #[error("cannot open the store {}", path.display())]
     Store {
-        /// Its file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
-    /// The place of another process cannot be taken, or this one's by another.
+    /// A handover between processes failed.
     #[error("hand-over at {path}")]
     Handover {
         /// The Unix socket.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
-    /// A socket that listens already cannot be used.
-    #[error("a socket that was handed to this process cannot be used")]
+    /// An inherited socket cannot be used.
+    #[error("an inherited socket cannot be used")]
     Inherited(#[source] io::Error),
-    /// A certificate cannot be signed, or an authority not be made.
+    /// A certificate cannot be issued, or an authority cannot be created.
     #[error("{path}: {why}")]
     Authority {
-        /// The file, or the folder.
+        /// The file or directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The network's file has this data centre no more since a hang-up.
-    #[error("{0}; stop this data centre, or put it back into the file")]
+    /// A reloaded network file does not contain this data centre.
+    #[error("{0}; stop this data centre, or add it to the file again")]
     Removed(String),
-    /// The network's file says since a hang-up that the store is elsewhere.
+    /// A reloaded network file has another path for the KV store.
     #[error(
-        "[kv] store has changed, which is read at the start alone: end the data centres, move the file, and start them again"
+        "[kv] store has changed, which is read only at startup: stop the data centres, move the file, and start them again"
     )]
     StoreMoved,
-    /// The runtime could not be started.
+    /// The runtime cannot be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),
 }
 
 impl Error {
-    /// What would help.
+    /// A suggestion for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreachable { .. } => {
-                Some("is a data centre running that has this address as `admin` in its network's file? --admin names another".to_owned())
+                Some("check that a data centre runs with this address as `admin` in its network file; --admin selects another".to_owned())
             }
             Self::Kv(error) => error.hint(),
             _ => None,

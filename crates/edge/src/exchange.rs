@@ -1,7 +1,10 @@
-//! Data centres tell one another what was purged: at once, and every few seconds, so that who was away hears of it too.
+//! Exchange of purges between data centres: immediately after a purge, and every few seconds for peers that
+//! were unreachable.
 //!
-//! Whoever asks says how far it is and what the other one lacks, and is answered the same; until neither lacks anything. A request for an
-//! object says how far its data centre is, and who is behind asks it before it answers.
+//! A request contains the position of the sender and the entries that the receiver lacks; the response
+//! contains the same for the other direction. Requests are repeated until both have the same entries. A
+//! request for an object carries the position of its sender; a receiver that does not cover this position
+//! first catches up.
 
 use std::{
     collections::BTreeSet,
@@ -26,17 +29,18 @@ use crate::{
     purging::Leaving,
 };
 
-/// Why a data centre does not answer a request of another one.
+/// Why a request of a peer is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behind {
-    /// It lacks purges, and did not get them in time.
+    /// Purges that the sender has applied could not be received in time.
     Lacks,
-    /// What the other one says of itself is not as agreed on.
+    /// The position of the sender is malformed.
     Unread,
 }
 
 impl Edge {
-    /// Has links to other data centres from now on, and watches them. To be called in a tokio runtime with I/O and time.
+    /// Connects to peers and starts to exchange purges with them. Must be called in a tokio runtime with I/O
+    /// and time.
     pub(crate) fn link(self: &Arc<Self>, others: Option<Arc<Others>>) {
         self.put_others(others);
         let Some(others) = self.others() else { return };
@@ -48,12 +52,11 @@ impl Edge {
         tokio::spawn(look(Arc::downgrade(self), Arc::downgrade(&others)));
     }
 
-    /// Whether these are still the others: a request may hold on to those of an earlier state of the network.
+    /// Whether this set of peers is current: a request may hold the set of an earlier configuration.
     fn still_has(&self, others: &Arc<Others>) -> bool {
         self.others().is_some_and(|now| Arc::ptr_eq(&now, others))
     }
 
-    /// Has links to the data centres of another network, or of another state of this one. As [`Self::link`].
     pub(crate) fn relink(self: &Arc<Self>, network: &Network) -> Result<(), Error> {
         match self.others().filter(|others| others.are_those_of(&self.network(), network)) {
             Some(others) => {
@@ -68,8 +71,9 @@ impl Edge {
         Ok(())
     }
 
-    /// Tells another data centre what it lacks, and takes what is lacking here. Two at a time with each; if `is_needless` says so when it is
-    /// this one's turn, another one has done it.
+    /// Exchanges purges with a peer until both have the same entries. At most two exchanges per peer run
+    /// concurrently. Ends early if `is_needless` returns true after the wait for a turn, because another
+    /// exchange has done the work.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         others: &Others,
@@ -77,7 +81,7 @@ impl Edge {
         is_needless: impl Fn() -> bool,
     ) -> Result<(), String> {
         let peer = others.peer(centre);
-        let _turn = peer.turns.acquire().await.map_err(|_| "this data centre ends")?;
+        let _turn = peer.turns.acquire().await.map_err(|_| "this data centre is shutting down")?;
         for _ in 0..MOST_ROUNDS {
             if is_needless() {
                 return Ok(());
@@ -86,23 +90,21 @@ impl Edge {
             let message = self.bus.message_to(&peer.name, others.network_name());
             let question = Question { kind: PURGES, body: message.write(), longest: Message::LONGEST };
             let text = others.question(centre, Lane::Small, question).await?;
-            let answer = Message::read(&text).ok_or("its answer is not as agreed on")?;
+            let answer = Message::read(&text).ok_or("its response is malformed")?;
             if answer.network != others.network_name() {
-                return Err("it is of another network".to_owned());
+                return Err("it belongs to another network".to_owned());
             }
             others.heard(centre);
             let taken = self.take_in(&peer.name, answer).await;
-            taken.map_err(|Leaving| "another process is taking this one's place".to_owned())?;
+            taken.map_err(|Leaving| "a handover to another process is in progress".to_owned())?;
             if self.bus.is_even_with(&peer.name) {
                 return Ok(());
             }
             if self.bus.progress(&peer.name) == before {
-                return Err(
-                    "it does not take what it lacks, or has no more of what is lacking here".to_owned()
-                );
+                return Err("the exchange made no progress although entries are missing".to_owned());
             }
         }
-        Err("it has more to tell than there can be".to_owned())
+        Err("the exchange exceeded the maximum number of rounds".to_owned())
     }
 
     pub(crate) async fn take_in(self: &Arc<Self>, name: &str, message: Message) -> Result<(), Leaving> {
@@ -113,7 +115,7 @@ impl Edge {
         spawn_blocking(move || edge.take(&name, message)).await.unwrap_or(Err(Leaving))
     }
 
-    /// Answers another data centre that tells what was purged; or why not.
+    /// The response to an exchange request of a peer, or the reason for a refusal.
     pub(crate) async fn answer_exchange(
         self: &Arc<Self>,
         others: &Others,
@@ -121,17 +123,17 @@ impl Edge {
         body: Body,
     ) -> Result<Response<Body>, String> {
         let text = body.collect(Message::LONGEST).await;
-        let text = text.map_err(|_| "the message broke off, or is longer than 4 MiB".to_owned())?;
-        let message = Message::read(&text).ok_or("the message is not as agreed on")?;
+        let text = text.map_err(|_| "the message is truncated or longer than 4 MiB".to_owned())?;
+        let message = Message::read(&text).ok_or("the message is malformed")?;
         if message.network != others.network_name() {
-            return Err(format!("this data centre is of the network \"{}\"", others.network_name()));
+            return Err(format!("this data centre belongs to the network \"{}\"", others.network_name()));
         }
         if message.log == self.bus.last_own().0 {
             return Err("the message is from this data centre itself".to_owned());
         }
         let (position, over) = (message.position.clone(), message.over.clone());
         if self.take_in(name, message).await == Err(Leaving) {
-            return Err("another process is taking this one's place: ask again in a moment".to_owned());
+            return Err("a handover to another process is in progress: retry in a moment".to_owned());
         }
         let answer = self.bus.message_after((&position, &over), others.network_name());
         let mut response = Response::new(Body::whole(answer.write()));
@@ -140,7 +142,8 @@ impl Edge {
         Ok(response)
     }
 
-    /// Does all that the data centre has done that sent a request with this header, so that it is not answered with what it has purged.
+    /// Applies all purges that the sender of a request has applied, so that the response contains no object
+    /// that the sender has purged.
     pub(crate) async fn catch_up(
         self: &Arc<Self>,
         others: &Others,
@@ -155,13 +158,13 @@ impl Edge {
         if let Some(centre) = others.id(sender) {
             let exchange = self.exchange(others, centre, || covers() == Ok(true));
             if let Ok(Err(why)) = timeout(CATCHING_UP, exchange).await {
-                tracing::info!(data_centre = sender, why, "purges could not be asked for");
+                tracing::info!(data_centre = sender, why, "missing purges could not be received");
             }
         }
         if covers() == Ok(true) { Ok(()) } else { Err(Behind::Lacks) }
     }
 
-    /// Asks a data centre what was purged, if its answer says that it is ahead.
+    /// Requests purges from a peer whose response reports a position that is not covered.
     pub(crate) fn look_after(self: &Arc<Self>, others: &Arc<Others>, centre: CentreId, told: &HeaderValue) {
         if self.bus.covers(told) != Ok(false) || others.peer(centre).turns.available_permits() == 0 {
             return;
@@ -174,7 +177,7 @@ impl Edge {
     }
 }
 
-/// Asks another data centre what was purged, for as long as there are others.
+/// Exchanges purges with a peer periodically, until the set of peers is replaced.
 async fn watch(edge: Weak<Edge>, others: Weak<Others>, centre: CentreId) {
     while let (Some(now), Some(there)) = (edge.upgrade(), others.upgrade()) {
         if !now.still_has(&there) {
@@ -183,7 +186,7 @@ async fn watch(edge: Weak<Edge>, others: Weak<Others>, centre: CentreId) {
         let exchanged = now.exchange(&there, centre, || false).await;
         let name = &there.peer(centre).name;
         if let Err(why) = exchanged {
-            tracing::debug!(data_centre = name, why, "another data centre was not asked what was purged");
+            tracing::debug!(data_centre = name, why, "an exchange of purges failed");
         }
         let count = there.centres().len();
         now.bus.asked(name, count - 1);
@@ -193,12 +196,11 @@ async fn watch(edge: Weak<Edge>, others: Weak<Others>, centre: CentreId) {
     }
 }
 
-/// How long it is from one exchange with a data centre to the next, in a network of so many.
+/// The interval between two exchanges with a data centre.
 pub(crate) fn between_exchanges(data_centres: usize) -> Duration {
     EACH + EACH_MORE * u32::try_from(data_centres).unwrap_or(u32::MAX)
 }
 
-/// Looks at what is known of all others, for as long as there are any.
 async fn look(edge: Weak<Edge>, others: Weak<Others>) {
     while let (Some(now), Some(there)) = (edge.upgrade(), others.upgrade()) {
         if !now.still_has(&there) {
@@ -214,25 +216,24 @@ async fn look(edge: Weak<Edge>, others: Weak<Others>) {
     }
 }
 
-/// A response to a message that is not taken.
 pub(crate) fn not_taken(why: &str) -> Response<Body> {
     let mut response = Response::new(Body::whole(format!("{why}\n")));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     response
 }
 
-/// Whether a request tells what was purged.
 pub(crate) fn is_exchange(request: &Request<Body>) -> bool {
     request.headers().get(crate::came::KIND).is_some_and(|kind| *kind == PURGES)
 }
 
-/// Between two exchanges with one data centre; the engine's promise needs none of them, and late joiners no more than one.
+/// The base interval between exchanges with a data centre. Purges are sent immediately; this is for late
+/// joiners.
 const EACH: Duration = Duration::from_secs(3);
-/// And for each data centre so much more, so that a network of 300 does not spend its time on questions.
+/// Added per data centre, so that a network of 300 is not busy with exchanges.
 const EACH_MORE: Duration = Duration::from_millis(10);
 const TICK: Duration = Duration::from_secs(1);
-/// How long a request waits for what its data centre lacks, before it is sent elsewhere. Longer than one exchange with a data centre
-/// that responds.
+/// How long a request waits for missing purges before it is refused. Longer than one exchange with a data
+/// centre that responds.
 const CATCHING_UP: Duration = Duration::from_secs(5);
-/// Messages with a thousand purges each: as many as 4096 full logs.
+/// Messages of a thousand purges each: enough for 4096 full logs.
 const MOST_ROUNDS: usize = 50_000;

@@ -1,4 +1,4 @@
-//! What other data centres ask over links: for objects, as visitors do, and how this one is.
+//! Requests of peers over links: object requests, heartbeats, purges and KV requests.
 
 use std::sync::Arc;
 
@@ -19,7 +19,6 @@ use crate::{
     visit::{Refusal, Visit},
 };
 
-/// Who answers the data centres that ask a core.
 pub(crate) struct ForOthers(pub(crate) Arc<Core>);
 
 impl Handler for ForOthers {
@@ -37,7 +36,6 @@ impl Handler for ForOthers {
 }
 
 impl Core {
-    /// Answers another data centre.
     pub(crate) async fn serve_other(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
         let Some(others) = self.others() else { return denied("this data centre has no links") };
         if is_exchange(&request) {
@@ -62,7 +60,7 @@ impl Core {
         match self.edge.catch_up(&others, came.sender(), request.headers()).await {
             Ok(()) => {}
             Err(Behind::Lacks) => return refused(self.refuse(BEHIND)),
-            Err(Behind::Unread) => return denied("its field lh-purge-epoch is wrong"),
+            Err(Behind::Unread) => return denied("its field lh-purge-epoch is malformed"),
         }
         let may_come_back =
             request.method() == Method::GET && request.headers().get(LANE).is_none_or(|lane| *lane != BULK);
@@ -92,14 +90,16 @@ impl Core {
         refused(response)
     }
 
-    /// What another data centre's request is answered with that was answered before, after the same checks as any other.
+    /// The response to a peer's request that hits the synchronous hit path. The same checks apply as for
+    /// other requests.
     fn glance_of_other(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Whole> {
         let plain = Plain::read(request.fields())?;
         let others = self.others()?;
         let (sender, here) = (plain.sender(), others.here());
         let caller = request.caller?;
         let is_known = caller.is(sender) && others.id(sender).is_some_and(|id| id != here);
-        // Who lacks purges asks for them first; what is to be asked of its origin first is no answer at once.
+        // A data centre that lacks purges must catch up first. While it is cut off, it may have to
+        // revalidate.
         let is_behind = plain.position.is_some_and(|told| !self.bus.is_at(told));
         if !is_known
             || !others.membership.trusts(caller)
@@ -124,31 +124,29 @@ impl Core {
         Some(body)
     }
 
-    /// How far this data centre is with purges, if that is not where the one is who asked.
+    /// The purge position of this data centre, if it differs from the position of the peer.
     fn ahead_of(&self, there: Option<&[u8]>) -> Option<HeaderValue> {
         self.bus.done().filter(|done| Some(done.as_bytes()) != there)
     }
 
-    /// Takes what another data centre tells of purges, and tells it what it lacks.
     async fn hear(&self, others: &Others, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let name = parts.headers.get(NODE).and_then(|node| node.to_str().ok()).unwrap_or_default();
         if let Err(why) = is_known(others, parts.extensions.get(), name) {
             return denied(&why);
         }
-        // As the network's file writes it.
+        // With the spelling of the network file.
         let name = others.id(name).map(|id| others.name(id)).unwrap_or_default();
         self.edge.answer_exchange(others, name, body).await.unwrap_or_else(|why| not_taken(&why))
     }
 
-    /// Answers what another data centre asks about keys and values.
     async fn serve_values(&self, others: &Others, request: Request<Body>) -> Response<Body> {
         let node = request.headers().get(NODE).and_then(|node| node.to_str().ok()).unwrap_or_default();
         if let Err(why) = is_known(others, request.extensions().get(), node) {
             return denied(&why);
         }
         let Some(kv) = &self.kv else {
-            return not_taken("this data centre has no [kv] in its network's file");
+            return not_taken("this data centre has no [kv] in its network file");
         };
         let may_come_back =
             request.method() == Method::GET && request.headers().get(LANE).is_none_or(|lane| *lane != BULK);
@@ -156,17 +154,16 @@ impl Core {
         if may_come_back && announced(&response) > LARGE { elsewhere() } else { response }
     }
 
-    /// Tells another data centre that this one is there, and what it measured.
     fn greet(&self, others: &Others, request: &Request<Body>) -> Response<Body> {
         let node = request.headers().get(NODE).and_then(|node| node.to_str().ok()).unwrap_or_default();
         if let Err(why) = is_known(others, request.extensions().get(), node) {
             return denied(&why);
         }
         let Some(hello) = request.uri().query().and_then(Hello::read) else {
-            return denied("the question is not as agreed on");
+            return denied("the heartbeat is malformed");
         };
         if hello.network != others.network_name() {
-            return denied(&format!("this data centre is of the network \"{}\"", others.network_name()));
+            return denied(&format!("this data centre belongs to the network \"{}\"", others.network_name()));
         }
         if let Some(peer) = request.extensions().get::<Peer>() {
             others.see(node, peer.address);
@@ -178,25 +175,25 @@ impl Core {
     }
 }
 
-/// Whether a caller is the data centre of this network that it says it is.
+/// Checks that the certificate of a caller matches its claimed name, and that this is a peer in this network.
 fn is_known(others: &Others, caller: Option<&Caller>, name: &str) -> Result<(), String> {
     let names = || caller.map(|caller| caller.names().collect::<Vec<_>>().join(", ")).unwrap_or_default();
     let why = match others.id(name) {
         _ if !caller.is_some_and(|caller| caller.is(name)) => {
-            format!("it calls itself \"{name}\", and its certificate is for {}", names())
+            format!("it claims to be \"{name}\", but its certificate is for {}", names())
         }
         None => format!("the network has no data centre \"{name}\""),
         Some(id) if id == others.here() => format!("\"{name}\" is this data centre itself"),
         Some(_) if !caller.is_some_and(|caller| others.membership.trusts(caller)) => {
-            format!("the certificate of \"{name}\" is revoked, or its authority is not trusted any more")
+            format!("the certificate of \"{name}\" is revoked, or its authority is no longer trusted")
         }
         Some(_) => return Ok(()),
     };
-    tracing::warn!("a data centre is refused: {why}");
+    tracing::warn!("a request of a data centre is refused: {why}");
     Err(why)
 }
 
-/// Has a response that says that there is none say so to the data centre that asked.
+/// Adds the internal reason to a refusal.
 fn refused(mut response: Response<Body>) -> Response<Body> {
     if let Some(refusal) = response.extensions().get::<Refusal>().copied() {
         put(&mut response, REFUSED, refusal.word);
@@ -204,7 +201,7 @@ fn refused(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// A response that says that the request was not understood, or not from anybody here.
+/// The response to a request that is malformed or not from a peer.
 fn denied(why: &str) -> Response<Body> {
     let mut response = Response::new(Body::whole(format!("{why}\n")));
     *response.status_mut() = StatusCode::FORBIDDEN;
@@ -212,7 +209,7 @@ fn denied(why: &str) -> Response<Body> {
     response
 }
 
-/// A response that says that the body is large, and is to be asked for on the other connection.
+/// The response that makes the sender repeat the request on the lane for large bodies.
 fn elsewhere() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -231,11 +228,14 @@ fn put<B>(response: &mut Response<B>, name: HeaderName, value: &str) {
     }
 }
 
-const LOOP: Refusal =
-    Refusal { status: StatusCode::LOOP_DETECTED, word: "loop", sentence: "The request was here before." };
+const LOOP: Refusal = Refusal {
+    status: StatusCode::LOOP_DETECTED,
+    word: "loop",
+    sentence: "The request has already passed this data centre.",
+};
 
 const BEHIND: Refusal = Refusal {
     status: StatusCode::SERVICE_UNAVAILABLE,
     word: "behind",
-    sentence: "This data centre has not heard of all that the other one has purged.",
+    sentence: "This data centre could not receive all purges of the sender.",
 };

@@ -1,19 +1,19 @@
-//! One process takes another one's place, and no visitor notices.
+//! Handover: a new process replaces a running one without an interruption for users.
 //!
-//! Both speak over a Unix socket, a line each time:
+//! Both processes communicate over a Unix socket, line by line:
 //!
-//! | the new process | the one that runs |
+//! | the new process | the running process |
 //! | --- | --- |
 //! | `longhaul-handover 1 lhr` | |
-//! | | `sockets 5`, with copies of all that it listens on; or `refused`, and why |
-//! | `ready`: it can do all that it needs but open the disk | |
-//! | | `yours`: it has written what waited for the disk, and does not write there any more |
+//! | | `sockets 5`, with copies of all listening sockets; or `refused` with the reason |
+//! | `ready`: everything except the disk is initialised | |
+//! | | `yours`: pending writes are on disk, and no more will follow |
 //! | `serving` | |
-//! | | accepts nothing more, finishes what is in flight, and ends |
+//! | | accepts no more connections, finishes requests in flight, and exits |
 //!
-//! Connections that come meanwhile wait in sockets that both have. A UDP socket cannot be read by both: QUIC is served by the new
-//! process as soon as the other one has ended, which until then refuses new connections. Whatever goes wrong before `serving`, the one
-//! that runs goes on; without its disk, if it had left that already.
+//! New connections wait in the shared sockets. Two processes cannot share a UDP socket: the new process
+//! serves QUIC when the old one has exited; until then, the old one refuses new QUIC connections. If an error
+//! occurs before `serving`, the running process continues; without its disk, if it had already released that.
 
 mod predecessor;
 mod waiting;
@@ -33,7 +33,7 @@ pub(crate) use self::wire::Wire;
 use self::{predecessor::Predecessor, waiting::Waiting};
 use crate::{Error, centre::Edge, network::DataCentre, sockets::Sockets};
 
-/// Whose place this process takes, and where it waits for the one that will take its own.
+/// The predecessor of this process, and the socket on which it waits for a successor.
 pub(crate) struct Handover {
     path: PathBuf,
     predecessor: Option<Predecessor>,
@@ -41,16 +41,15 @@ pub(crate) struct Handover {
 }
 
 impl Handover {
-    /// Looks for a process that runs. Returns its sockets, if there is one.
+    /// Connects to a running process. Returns its sockets, if there is one.
     pub(crate) fn begin(centre: &DataCentre, takes_over: bool) -> Result<(Self, Option<Sockets>), Error> {
         let Some(path) = centre.handover.clone() else {
             return Ok((Self { path: PathBuf::new(), predecessor: None, waiting: None }, None));
         };
         let mut handover = Self { path, predecessor: None, waiting: None };
         if !takes_over && UnixStream::connect(&handover.path).is_ok() {
-            return Err(
-                handover.failed(io::Error::other("a data centre runs already; --take-over takes its place"))
-            );
+            return Err(handover
+                .failed(io::Error::other("a data centre is already running; --take-over replaces it")));
         }
         let met = if takes_over { Predecessor::meet(&handover.path, &centre.name) } else { Ok(None) };
         let (predecessor, sockets) = met.map_err(|source| handover.failed(source))?.unzip();
@@ -59,18 +58,17 @@ impl Handover {
         Ok((handover, sockets))
     }
 
-    /// Whether another process runs.
     pub(crate) fn has_predecessor(&self) -> bool {
         self.predecessor.is_some()
     }
 
-    /// Has it leave its disk. Blocks.
+    /// Makes the running process release its disk. Blocks.
     pub(crate) fn relieve(&mut self) -> Result<(), Error> {
         let relieved = self.predecessor.as_mut().map_or(Ok(()), Predecessor::relieve);
         relieved.map_err(|source| self.failed(source))
     }
 
-    /// Serves in its place. What is returned is closed when no other process has these sockets any more.
+    /// Replaces the running process. The returned channel closes when no other process has these sockets.
     pub(crate) fn take_over(&mut self) -> Result<watch::Receiver<()>, Error> {
         let taken = self.predecessor.take().map_or_else(|| Ok(watch::channel(()).1), Predecessor::dismiss);
         let alone = taken.map_err(|source| self.failed(source))?;
@@ -79,8 +77,8 @@ impl Handover {
         Ok(alone)
     }
 
-    /// Waits for a process that takes this one's place, unless it is asked to stop first. The conversation with it is to be kept open as
-    /// long as this process has anything of it.
+    /// Waits for a successor or for a stop. The returned connection must stay open as
+    /// long as this process uses shared resources.
     pub(crate) async fn be_replaced(
         mut self,
         edge: Arc<Edge>,

@@ -1,45 +1,45 @@
-//! A cache in front of origins: one data centre of an edge network.
+//! A data centre of an edge network: a caching reverse proxy with tiers, purge replication and a KV store.
 //!
-//! | to see | look into |
+//! | topic | module |
 //! | --- | --- |
-//! | the network as one file describes it, and its mistakes | [`network`] |
-//! | what all requests of a data centre share | `centre.rs` |
-//! | the life of a request, from top to bottom | `chain.rs` |
-//! | who is let in, and under which zone, rule and key | `visit.rs` |
-//! | which fields of a request its origin gets, and all decisions see | `end_to_end.rs` |
-//! | freshening a stored response with a 304, a HEAD or a part | `confirm.rs` |
-//! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`, `lasting.rs`; `passing.rs` |
-//! | who is asked for what is not here: another data centre or an origin | `asking.rs` |
-//! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `forwarded.rs`, `trailers.rs` |
-//! | ways to an origin: the direct one, and through other data centres | `routes.rs` |
-//! | the other data centres: which are up, what all of them measured, who is next for a key | `others.rs` |
-//! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs` |
-//! | what other data centres ask | `for_others.rs`, `kept.rs` |
-//! | purges: done here; what is known of them in the network, and how it is told | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
-//! | purges through a stream of NATS as well | `nats.rs`, `bus/stream.rs` |
+//! | the network file and its validation | [`network`] |
+//! | state that all requests of a data centre share | `centre.rs` |
+//! | the processing of a request, step by step | `chain.rs` |
+//! | admission of a request; its zone, rule and cache key | `visit.rs` |
+//! | end-to-end fields, which origins receive and decisions use | `end_to_end.rs` |
+//! | updating a stored response with a 304, a HEAD or a part | `confirm.rs` |
+//! | collapsed forwarding, and passed requests | `flights.rs`, `fetch.rs`, `lasting.rs`; `passing.rs` |
+//! | requests to a peer or an origin after a miss | `asking.rs` |
+//! | origins: health, request fields, response fields | `origins.rs`, `forwarded.rs`, `trailers.rs` |
+//! | routes to an origin: direct, and through other data centres | `routes.rs` |
+//! | peers: health, measurements, tiers | `others.rs` |
+//! | a request to a peer, and its internal fields | `toward.rs`, `came.rs` |
+//! | requests from peers | `for_others.rs`, `kept.rs` |
+//! | purges: application, log, exchange, acknowledgement | `purging.rs`; `bus.rs`, `exchange.rs`, `acknowledged.rs` |
+//! | replication of purges through NATS | `nats.rs`, `bus/stream.rs` |
 //! | Max-Forwards of OPTIONS and TRACE | `last_hop.rs` |
-//! | WebSocket and other protocols, passed through | `upgrade.rs` |
-//! | order of answers: none takes the place of the answer to a later request | `in_flight.rs` |
+//! | WebSocket and other upgraded protocols | `upgrade.rs`, `tunnel.rs` |
+//! | order of responses: an older one never replaces a newer one | `in_flight.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
-//! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
-//! | a hit on what is on disk alone: its head is ready, and its body is read | `heads.rs` |
-//! | a body that is read while it is still coming; its rest, if its origin broke off | `fill.rs`, `pour.rs` |
-//! | parts of what is not stored as a whole: asked for, kept, put together | `partial.rs`, `keeping.rs`, `parts.rs`, `sequence.rs` |
-//! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
-//! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
-//! | a hit on a plain request, also of another data centre: no look at the store, whose lock is taken once a second for an object; over HTTP/1.1 no allocation and no task | `hits.rs`, `alike.rs`, `likeness.rs`, `ready.rs`, `came/plain.rs` |
-//! | a plain request that is passed on line by line, as one like it was | `relay.rs`, `ways.rs` |
-//! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
-//! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
+//! | objects on disk, and purges that they may precede | `on_disk.rs`, `note.rs`; `from_disk.rs` |
+//! | hits on objects that are only on disk | `heads.rs` |
+//! | a body that is read while it is filled; continuation after a truncated response | `fill.rs`, `pour.rs` |
+//! | partial content: requests, storage, assembly | `partial.rs`, `keeping.rs`, `parts.rs`, `sequence.rs` |
+//! | the response from a stored object: 200, 206, 304, 416 | `answer.rs` |
+//! | compression of responses, and storage of the result | `compress.rs`, `coder.rs` |
+//! | the synchronous hit path, also for peers: the store is locked once per second and object; over HTTP/1.1 without allocation and task | `hits.rs`, `alike.rs`, `likeness.rs`, `ready.rs`, `came/plain.rs` |
+//! | requests that are relayed without a cache lookup | `relay.rs`, `ways.rs` |
+//! | state per worker thread: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
+//! | inherited sockets, and handover to a new process | `sockets.rs`, `handover.rs` |
 //! | preflight checks of `edge check` | `preflight.rs` |
-//! | certificates that an operator signs for data centres | `authority.rs` |
-//! | the key-value store: opened here, served by the crate `values` | `kv.rs` |
-//! | what is counted, and the access log | `counts.rs`, `log.rs`, `sending.rs` |
-//! | requests with a trace: which, their spans, and where those go | `traces.rs` |
-//! | status, explanation and purge for the operator | `admin.rs`, `settings.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
+//! | certificates for data centres | `authority.rs` |
+//! | the KV store: opened here, served by the crate `values` | `kv.rs` |
+//! | counters and the access log | `counts.rs`, `log.rs`, `sending.rs` |
+//! | traced requests: sampling, spans, export | `traces.rs` |
+//! | status, explanation and purge for the operator | `admin.rs`, `settings.rs`, `explain.rs`, `metrics.rs`; client: [`operator`] |
 //!
-//! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
-//! `http`. Here are the bytes and the tasks.
+//! The crate `cache` decides what may be stored and used, without clock and sockets. The crate `http`
+//! implements HTTP. This crate performs input and output, and runs the tasks.
 
 mod acknowledged;
 mod admin;

@@ -1,10 +1,12 @@
-//! Purges travel through the network's bus as well, a stream of NATS: two data centres that do not reach each other hear of each other's purges
-//! through it, and so does who comes later.
+//! Replication of purges through a NATS JetStream stream, in addition to direct links. Two data centres that
+//! cannot reach each other exchange purges through the stream, and so does a data centre that joins later.
 //!
-//! A data centre puts into the stream what that lacks of its own log, and after a while what it lacks of others, whose data centres do not
-//! reach it. It does what it reads there as what others tell it over links: in any order, and once. What the stream does not have any more, and
-//! nobody tells over a link, is known to be lacking by the numbers of what follows; then everything is taken for stale. The same happens when the stream was recreated or has gone back. How far each
-//! is goes from one to all beside the stream, and is not kept. Without NATS all of this waits, and the links go on.
+//! A data centre publishes its entries that the stream lacks, and after a delay also missing entries of other
+//! logs, whose writers cannot reach the stream. Received entries are applied like those from links: in any
+//! order, and once. A gap in the numbers of a log shows that the stream has dropped entries. If no peer
+//! supplies them over a link, everything becomes stale. The same happens when the stream was recreated or
+//! restored to an earlier state. Positions are broadcast outside the stream and are not stored. While NATS is
+//! unavailable, only links are used.
 
 mod converse;
 mod entry;
@@ -19,7 +21,7 @@ pub use self::entry::is_entry_read_as_written;
 use self::talk::{Talk, Underway};
 use crate::{Error, centre::Edge, network::Network, operator::BusStatus};
 
-/// The bus of a network, if it has one, for a data centre. Blocks.
+/// The journal of the network's stream for a data centre, if a stream is configured. Blocks.
 pub(crate) fn journal_of(network: &Network, centre: &str) -> Result<Option<Journal>, Error> {
     let streams = network.streams_directory(centre);
     let journal =
@@ -28,7 +30,8 @@ pub(crate) fn journal_of(network: &Network, centre: &str) -> Result<Option<Journ
 }
 
 impl Edge {
-    /// Takes part in the bus from now on, or in none. To be called in a tokio runtime with I/O and time.
+    /// Starts replication through this stream, or stops it. Must be called in a tokio runtime with I/O and
+    /// time.
     pub(crate) fn take_part(self: &Arc<Self>, journal: Option<Journal>) {
         self.bus.stream_is_anew();
         let underway = journal.map(|journal| {
@@ -43,7 +46,7 @@ impl Edge {
         self.on_bus.is_now(underway);
     }
 
-    /// Whether the bus of a network is the one that it has now, with files that need not be read again.
+    /// Whether the stream is unchanged in this network, and refers to no files that must be read again.
     pub(crate) fn is_on_bus_of(&self, network: &Network) -> bool {
         let now = self.network();
         let has_files =
@@ -51,18 +54,16 @@ impl Edge {
         now.bus == network.bus && now.name == network.name && !network.bus.as_ref().is_some_and(has_files)
     }
 
-    /// Whether there is a bus.
     pub(crate) fn is_on_bus(&self) -> bool {
         self.talk().is_some()
     }
 
-    /// How the bus fares, if there is one.
     pub(crate) fn bus_status(&self) -> Option<BusStatus> {
         let talk = self.talk()?;
         Some(talk.report(&self.centre, self.bus.stream_is_behind()))
     }
 
-    /// Whether the bus carries what another data centre says of itself, as it did not long ago.
+    /// Whether the stream works and the state of a peer is recent.
     pub(crate) fn hears_on_bus(&self, name: &str) -> bool {
         self.talk().is_some_and(|talk| talk.is_working()) && self.bus.hears_of(name)
     }

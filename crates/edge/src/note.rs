@@ -1,31 +1,29 @@
-//! Purges as text: what is noted of them on disk, lines of JSON, those that were done at once in one note if it has room for them; and what
-//! data centres tell one another.
+//! Serialisation of purges: notes on disk (lines of JSON, several purges per note), and entries that are sent
+//! to peers.
 
 use ::tiers::{LogId, New, Position};
 use cache::purge::{Depth, Purge};
 use serde::{Deserialize, Serialize};
 
-/// A purge with its place in the log of this data centre.
+/// A purge with its epoch in the local store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Noted {
     pub(crate) epoch: u64,
     pub(crate) zone: String,
     pub(crate) purge: Purge,
     pub(crate) depth: Depth,
-    /// Its place among those that data centres tell one another, if it is one.
+    /// Its place in the replicated logs, if it is replicated.
     pub(crate) place: Option<(LogId, u64)>,
 }
 
-/// What a run knows of the one before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Before {
-    /// Purges that objects on disk may not know of, in their order.
+    /// Purges in epoch order. Objects on disk may be older than these.
     pub(crate) noted: Vec<Noted>,
-    /// How far it was in the logs of all data centres; the purges of which no more is known are among those.
+    /// The position in all logs. It may include purges that are no longer in `noted`.
     pub(crate) reached: Position,
 }
 
-/// A purge in a zone, as it is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
     zone: String,
@@ -44,15 +42,11 @@ enum What {
     Everything,
 }
 
-/// One line.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
     Purge(Numbered),
-    /// How far the data centre is in all logs.
-    Reached {
-        reached: String,
-    },
+    Reached { reached: String },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -60,7 +54,7 @@ struct Numbered {
     epoch: u64,
     #[serde(flatten)]
     order: Order,
-    /// Its log, in hexadecimal digits, and its number there.
+    /// The ID of its log in hexadecimal digits, and its number in this log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     place: Option<(String, u64)>,
 }
@@ -97,7 +91,7 @@ impl Order {
         }
     }
 
-    /// Bytes of its text.
+    /// The size of its text, bytes.
     pub(crate) fn bytes(&self) -> usize {
         let what = match &self.what {
             What::Url(text) | What::Tag(text) | What::Host(text) | What::Prefix(text) => text.len(),
@@ -109,14 +103,12 @@ impl Order {
 }
 
 impl Noted {
-    /// The purge as other data centres are told it, if they are.
     pub(crate) fn entry(&self) -> Option<New<Order>> {
         let (log, number) = self.place?;
         Some(New { log, number, entry: Order::new(&self.zone, self.purge.clone(), self.depth) })
     }
 }
 
-/// Writes them, in as many notes as it takes.
 pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<Vec<u8>> {
     let line = |noted: &Noted| {
         let order = Order::new(&noted.zone, noted.purge.clone(), noted.depth);
@@ -137,13 +129,12 @@ pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<Vec<u
     notes
 }
 
-/// Writes how far a data centre is; nothing, where it is nowhere.
 pub(crate) fn write_reached(position: &Position) -> Option<Vec<u8>> {
     let reached = position.to_string();
     if reached.is_empty() { None } else { serde_json::to_vec(&Line::Reached { reached }).ok() }
 }
 
-/// Reads notes; `None` if they are not what was written.
+/// Parses notes; `None` if one is invalid.
 pub(crate) fn read<N: AsRef<[u8]>>(notes: impl IntoIterator<Item = N>) -> Option<Before> {
     let mut before = Before::default();
     for note in notes {
@@ -165,7 +156,7 @@ pub(crate) fn read<N: AsRef<[u8]>>(notes: impl IntoIterator<Item = N>) -> Option
     Some(before)
 }
 
-/// When a note is full: far below the longest that there can be, as a purge has no limit of its own.
+/// The size of a full note, bytes: far below the limit of the disk format, because one purge may exceed it.
 const FULL: usize = 256 << 10;
 
 #[cfg(test)]

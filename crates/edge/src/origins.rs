@@ -1,4 +1,4 @@
-//! Requests to origins: which of a zone's is asked first, and what it is sent.
+//! Requests to origins: their order, their header fields, and their results.
 
 mod known;
 
@@ -23,14 +23,13 @@ use http::{
     server::Interim,
 };
 
-/// Asks origins, and remembers how they are.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
     known: Table,
 }
 
 impl Origins {
-    /// The origins of a zone in the order in which they are asked: those that failed last.
+    /// The origins of a zone in the order of use. Origins that failed recently are last.
     pub(crate) fn in_order<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z Origin> {
         let mut origins: Vec<_> = zone.origins.iter().collect();
         if origins.len() > 1 {
@@ -39,17 +38,15 @@ impl Origins {
         origins
     }
 
-    /// An origin that this data centre could not reach was reached by another one.
     pub(crate) fn reached(&self, origin: &Origin) {
         self.known.of(origin).reached();
     }
 
-    /// The direct path to an origin failed: whether it is used again is decided for each request, and none is relayed.
+    /// Records that the direct route failed: each request then chooses a route, and requests are not relayed.
     pub(crate) fn path_failed(&self, origin: &Origin) {
         self.known.of(origin).path_failed();
     }
 
-    /// Asks one origin, and notes how that went.
     pub(crate) async fn exchange(
         &self,
         client: &Client,
@@ -76,8 +73,9 @@ impl Origins {
         answered
     }
 
-    /// Makes a GET of which this is the whole head at the first of a zone's origins that has not just failed, if there is a connection for
-    /// it and the direct path has not failed ([`Client::relay`]). Interim responses go to `interim`, and the durations at the origin to the log.
+    /// Relays a GET with this complete head to the zone's first healthy origin, if there is a connection for
+    /// it and the direct route has not failed ([`Client::relay`]). Interim responses go to `interim`, and
+    /// timings to the log.
     pub(crate) async fn relay<T>(
         &self,
         client: &Client,
@@ -107,7 +105,6 @@ impl Origins {
         relayed
     }
 
-    /// The origin that is asked first.
     fn first<'z>(&self, zone: &'z Zone, now: Time) -> &'z Origin {
         let origins = &zone.origins;
         if origins.len() == 1 {
@@ -116,7 +113,6 @@ impl Origins {
         origins.iter().find(|origin| self.known.is_up(origin, now)).unwrap_or(&origins[0])
     }
 
-    /// What is known of these origins.
     pub(crate) fn report<'a>(
         &self,
         origins: impl Iterator<Item = &'a Origin>,
@@ -126,14 +122,14 @@ impl Origins {
         origins.map(|origin| self.known.report(origin, connections(origin) as u64, now)).collect()
     }
 
-    /// Whether none of the zone's origins can be hoped for: each has just failed, or owes a response for longer than visitors wait
-    /// where there is something stale.
+    /// Whether all origins of the zone failed recently, or have not responded for longer than the time after
+    /// which clients receive stale content.
     pub(crate) fn are_failing(&self, zone: &Zone, now: Time) -> bool {
         zone.origins.iter().all(|origin| self.known.is_failing(origin, zone.stale_after, now))
     }
 }
 
-/// The header that goes on: the visitor's, and the way that it has come.
+/// The header of a forwarded request: end-to-end fields of the client, Via and CDN-Loop.
 pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let mut headers = visit.headers.clone();
     headers.reserve(ADDED);
@@ -152,7 +148,7 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     headers
 }
 
-/// Tells an origin who the visitor is, which other data centres are told in fields of their own.
+/// Adds the client address and scheme, for origins only. Peers receive them in internal fields.
 fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     let (ip, proto) = (visit.peer.address.ip().to_canonical(), visit.peer.scheme.name());
     let address = ip.to_string();
@@ -164,10 +160,9 @@ fn tell_visitor(headers: &mut HeaderMap, visit: &Visit) {
     append(headers, &header::FORWARDED, &forwarded::element(&address, ip.is_ipv6(), proto));
 }
 
-/// Fields that are added on the way to an origin: Host, if only the URL named it, and where the request came from.
+/// Fields that are usually added: Host, if only the URL has it, Via, CDN-Loop and three forwarding fields.
 const ADDED: usize = 6;
 
-/// What a visitor is told of a failure.
 pub(crate) fn refusal_for(failure: Failure) -> Refusal {
     match failure {
         Failure::Timeout => TOO_SLOW,
@@ -178,12 +173,13 @@ pub(crate) fn refusal_for(failure: Failure) -> Refusal {
     }
 }
 
-/// Whether it was this data centre that had no room for a request.
+/// Whether the failure was a lack of capacity in this data centre.
 fn is_own(failure: Failure) -> bool {
     failure == Failure::Busy || failure.is_own_shortage()
 }
 
-/// A response as it concerns this network. Within its body the origin may be silent for as long as `patience`.
+/// Removes internal and connection fields of a response. `patience` is the timeout between two reads of its
+/// body.
 pub(crate) fn received(mut response: Response<Body>, patience: Duration) -> Response<Body> {
     let (status, is_switched) = (response.status(), response.status() == StatusCode::SWITCHING_PROTOCOLS);
     let headers = response.headers_mut();
@@ -196,8 +192,8 @@ pub(crate) fn received(mut response: Response<Body>, patience: Duration) -> Resp
     response.map(|body| trailers::of_response(body.within(patience)))
 }
 
-/// Leaves one Content-Length with one value, and none where the status has no content (RFC 9110 section 8.6): HTTP/2 and HTTP/3 clients refuse
-/// such responses.
+/// Leaves one Content-Length with one value, and removes it for statuses without content (RFC 9110 section
+/// 8.6): HTTP/2 and HTTP/3 clients reject such responses.
 fn correct_length(status: StatusCode, headers: &mut HeaderMap) {
     if status.is_informational() || status == StatusCode::NO_CONTENT {
         headers.remove(header::CONTENT_LENGTH);
@@ -212,7 +208,7 @@ fn correct_length(status: StatusCode, headers: &mut HeaderMap) {
     }
 }
 
-/// Passes an interim response on. A 100 was asked for here, if at all: visitors get theirs from this server (RFC 9110 section 10.1.1).
+/// Forwards an interim response, except 100, which this server sends itself (RFC 9110 section 10.1.1).
 pub(crate) fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
     if status != StatusCode::CONTINUE {
         let mut fields = fields.clone();
@@ -223,7 +219,8 @@ pub(crate) fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap)
     }
 }
 
-/// "1.1 lhr" in its parts: the version in which this data centre received a message (RFC 9110 section 7.6.3).
+/// The parts of a Via member such as "1.1 lhr": the version of the received message (RFC 9110 section 7.6.3),
+/// the name.
 pub(crate) fn via(version: Version, centre: &str) -> [&str; 2] {
     let version = match version {
         Version::HTTP_10 => "1.0 ",
@@ -234,7 +231,7 @@ pub(crate) fn via(version: Version, centre: &str) -> [&str; 2] {
     [version, centre]
 }
 
-/// Adds a member, of which these are the parts, to a list.
+/// Appends a member, given in parts, to a list field.
 pub(crate) fn append(headers: &mut HeaderMap, name: &HeaderName, member: &[&str]) {
     let all = headers.get_all(name);
     let lines = || all.iter().filter_map(|line| line.to_str().ok());
@@ -256,7 +253,6 @@ fn set(headers: &mut HeaderMap, name: &HeaderName, value: &str) {
     }
 }
 
-/// Between the members of a list.
 const SEPARATOR: &[u8] = b", ";
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

@@ -1,5 +1,5 @@
-//! The other data centres of a network, as one of them sees them: which can be asked, who is next for a key, and what all of them
-//! measured of the ways to origins.
+//! The peers of a data centre: their health, the choice of the next tier for a key, and measurements of
+//! routes to origins.
 
 mod carried;
 mod choices;

@@ -1,4 +1,4 @@
-//! Purges are done here: those of the operator, those that other data centres tell, and what responses make invalid.
+//! Application of purges by the operator and by peers, and of invalidations by responses.
 
 use ::tiers::Piece;
 use cache::purge::{Depth, Purge, Subject};
@@ -9,19 +9,19 @@ use crate::{
     note::{Before, Noted, Order},
 };
 
-/// Nothing is purged while another process takes this one's place, which would not know of it.
+/// A handover is in progress: a purge would not reach the new process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Leaving;
 
 impl Edge {
-    /// Goes on with the purges of a run before.
     pub(crate) fn resume(&self, before: Before) {
         self.bus.resume(&before);
         self.store.resume(before.noted);
     }
 
-    /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns
-    /// the epoch, and how many objects it found in memory; `None` while another process takes this one's place.
+    /// Purges, and closes fetches in flight to new followers, because they may deliver purged content. Blocks
+    /// until the purge is on disk, if there is a disk store. Returns the epoch and the number of matching
+    /// objects in memory; `None` during a handover.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> Option<(u64, usize)> {
         let is_leaving = self.is_leaving();
         if *is_leaving {
@@ -34,7 +34,7 @@ impl Edge {
             self.flights.close(&purges);
             purged
         };
-        // Where there are no others, nobody is to be told.
+        // Without peers, purges are not replicated.
         let (last, purged) = if self.others().is_some() {
             let orders = purges.iter().map(|purge| Order::new(zone, purge.clone(), depth)).collect();
             let (last, purged) = self.bus.append(orders, purge);
@@ -56,13 +56,14 @@ impl Edge {
         Some(purged)
     }
 
-    /// Does what another data centre tells; blocks until that is on the disk, if there is one.
+    /// Applies a message of a peer. Blocks until its purges are on disk, if there is a disk store.
     pub(crate) fn take(&self, name: &str, mut message: Message) -> Result<(), Leaving> {
         let pieces = std::mem::take(&mut message.pieces);
         self.take_pieces(name, pieces, |bus| bus.hear(name, &message)).map(drop)
     }
 
-    /// Does what is told of, with what follows from it besides. Returns how many purges were new. As [`Self::take`].
+    /// Applies entries and calls `then`, which updates the log. Returns the number of new purges. Blocks like
+    /// [`Self::take`].
     pub(crate) fn take_pieces(
         &self,
         name: &str,
@@ -103,9 +104,9 @@ impl Edge {
         });
         if !noted.is_empty() {
             let (purges, everything) = (noted.len(), news.everything);
-            tracing::info!(data_centre = name, purges, everything, "purged as another data centre tells");
+            tracing::info!(data_centre = name, purges, everything, "applied purges of a peer");
         }
-        // Where there is nothing to note, something from before may be missing.
+        // Call this even with no new notes: earlier ones may not be on disk yet.
         if let Some(on_disk) = &self.on_disk
             && !on_disk.note_now(noted)
         {
@@ -122,7 +123,8 @@ impl Edge {
         Ok(news.entries.len())
     }
 
-    /// Makes everything stale, because purges may be lost. Blocks until the disk has noted that, if there is one; returns whether it has.
+    /// Makes everything stale, because purges may be lost. Blocks until this is on disk, if there is a disk
+    /// store. Returns whether it was written.
     pub(crate) fn make_everything_stale(&self) -> Result<bool, Leaving> {
         let is_leaving = self.is_leaving();
         if *is_leaving {
@@ -139,7 +141,8 @@ impl Edge {
         Ok(self.on_disk.as_ref().is_none_or(|on_disk| on_disk.note_now(done)))
     }
 
-    /// Purges what a response makes invalid, here alone; as [`crate::store::Store::invalidate`] says.
+    /// Purges content that a response invalidates, in this data centre only; see
+    /// [`crate::store::Store::invalidate`].
     pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
         let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());
         self.flights.close(&purges);
@@ -150,7 +153,7 @@ impl Edge {
     }
 }
 
-/// Purges that were done at once, the last one with this epoch.
+/// Notes for purges that were applied together; `epoch` is the epoch of the last one.
 fn noted(epoch: u64, zone: &str, purges: Vec<Purge>, depth: Depth) -> Vec<Noted> {
     let first = epoch + 1 - purges.len() as u64;
     let noted = |(purge, epoch)| Noted { epoch, zone: zone.to_owned(), purge, depth, place: None };

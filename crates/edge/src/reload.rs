@@ -1,4 +1,4 @@
-//! Reads the network's file again while a data centre runs. A mistake changes nothing; settings that only a new process can use are named.
+//! Reload of the network file. An invalid file changes nothing; changes that require a restart are reported.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,19 +7,15 @@ use tokio::signal::unix::Signal;
 
 use crate::{Error, Network, centre::Edge, nats::journal_of, network::DataCentre};
 
-/// Applies the network's file to a running data centre. Its fields are the state at the start.
+/// Applies the network file to a running data centre. The fields hold the state at startup.
 pub(crate) struct Reloader {
-    /// The network's file.
     pub(crate) path: PathBuf,
-    /// The data centre as the file had it when this process started.
     pub(crate) started_as: Option<DataCentre>,
-    /// The certificate that visitors see.
     pub(crate) identity: Option<Identity>,
-    /// Whether other data centres are served.
     pub(crate) serves_links: bool,
 }
 
-/// Reads the file at each hang-up, and tells what came of it.
+/// Reloads at each SIGHUP and reports the result.
 pub(crate) async fn reload(
     edge: Arc<Edge>,
     reloader: Reloader,
@@ -32,9 +28,9 @@ pub(crate) async fn reload(
 }
 
 impl Reloader {
-    /// Returns the settings that only a new process can use, in a sentence each.
+    /// Returns a sentence for each changed setting that requires a restart.
     pub(crate) fn read_again(&self, edge: &Arc<Edge>) -> Result<Vec<String>, Error> {
-        // The log's file may have been moved away whatever the others say.
+        // Log rotation may have renamed the log file: reopen it even if the network file is invalid.
         if let Some(log) = &edge.log {
             log.reopen();
         }
@@ -61,17 +57,17 @@ impl Reloader {
     fn not_taken(&self, network: &Network, own: &DataCentre) -> Vec<String> {
         let remedy = match &own.handover {
             Some(_) if self.started_as.as_ref().is_some_and(|before| before.handover == own.handover) => {
-                "start it with --take-over to use it"
+                "start it with --take-over to apply it"
             }
-            _ => "restart the data centre to use it",
+            _ => "restart the data centre to apply it",
         };
         let changed = self.started_as.iter().flat_map(|before| changed(before, own));
         let mut sentences: Vec<_> = changed
-            .map(|key| format!("{key} of data centre \"{}\" is read at the start alone: {remedy}", own.name))
+            .map(|key| format!("{key} of data centre \"{}\" is read only at startup: {remedy}", own.name))
             .collect();
         if own.link.is_some() && network.data_centres.len() > 1 && !self.serves_links {
             sentences.push(format!(
-                "data centre \"{}\" had no links when it started, and does not answer others yet: {remedy}",
+                "data centre \"{}\" had no links at startup and does not serve peers yet: {remedy}",
                 own.name
             ));
         }
@@ -79,7 +75,7 @@ impl Reloader {
     }
 }
 
-/// The keys that have changed and that a running process cannot use.
+/// The changed keys that require a restart.
 fn changed(before: &DataCentre, now: &DataCentre) -> impl Iterator<Item = &'static str> {
     let address = |centre: &DataCentre| centre.link.as_ref().map(|link| link.address);
     let disk = |centre: &DataCentre| centre.disk.as_ref().map(|disk| disk.path.clone());
@@ -136,7 +132,7 @@ mod tests {
                 .iter()
                 .map(|key| {
                     format!(
-                        "{key} of data centre \"lhr\" is read at the start alone: restart the data centre to use it"
+                        "{key} of data centre \"lhr\" is read only at startup: restart the data centre to apply it"
                     )
                 })
                 .collect();

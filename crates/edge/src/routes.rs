@@ -1,7 +1,8 @@
-//! Paths to an origin: the direct one, and those through other data centres, so that a visitor is served if any data centre reaches it.
+//! Routes to an origin: the direct one, and through other data centres if the direct one fails.
 //!
-//! The engine (`tiers::Reach`) chooses the path, and the time at which a failed path is tried again. A request is sent again only if nothing of it was
-//! sent, or its method is safe; and only if its body is still in memory.
+//! The crate `tiers` (`tiers::Reach`) chooses the route and the time at which a failed route is tried again.
+//! A request is sent again only if no part of it was sent or its method is safe, and only if its body is
+//! still in memory.
 
 mod outcome;
 
@@ -26,7 +27,6 @@ use crate::{
     visit::{Refusal, UNREACHABLE, Visit},
 };
 
-/// One request that looks for a way.
 struct Search<'a> {
     core: &'a Core,
     others: &'a Arc<Others>,
@@ -34,14 +34,12 @@ struct Search<'a> {
     origin: &'a Origin,
     visit: &'a Visit,
     now: Time,
-    /// What the data centre sees around it.
     health: Health,
     through: Vec<::tiers::CentreId>,
     round_trips: Vec<Duration>,
 }
 
 impl Core {
-    /// Makes a request at an origin, by whatever way leads there.
     pub(crate) async fn by_some_route(
         &self,
         others: &Arc<Others>,
@@ -74,7 +72,7 @@ impl Search<'_> {
                     self.others.ways().found(self.origin, address);
                     address
                 }
-                // The client will say what is wrong with the name.
+                // The client reports the resolver's error.
                 None => return self.direct(request).await.0.result.map_err(|why| why.refusal()),
             },
         };
@@ -87,7 +85,7 @@ impl Search<'_> {
         let mut first: Option<Result<Response<Body>, Refusal>> = None;
         while let (Some(request), Some(Next { route, hedge })) = (left.take(), next.take()) {
             let mut tried = match (route, hedge) {
-                // Boxed, as the usual path would have to carry the room for the others.
+                // Boxed to keep this future small.
                 (Route::Direct, Some(delay)) => Box::pin(self.hedged(request, (delay, &mut tries))).await,
                 (Route::Direct, None) => self.direct(request).await.0,
                 (Route::Through(_), _) => Box::pin(self.through(route, request)).await,
@@ -104,7 +102,7 @@ impl Search<'_> {
             let is_harmless = spare.is_some() && (!tried.was_sent || self.visit.method.is_safe());
             let replay = if is_harmless { Replay::Harmless } else { Replay::Forbidden };
             let route = self.failed(&mut tries, (tried.route, &blame), replay);
-            // The result of the first path is the answer if no other path leads to a response.
+            // The first result is returned if no other route leads to a response.
             if !matches!(first, Some(Ok(_))) && (first.is_none() || tried.result.is_ok()) {
                 first = Some(tried.result.map_err(|why| why.refusal()));
             }
@@ -115,11 +113,10 @@ impl Search<'_> {
             left = spare.take().filter(|_| next.is_some());
             spare = left.as_ref().and_then(again);
         }
-        tracing::info!(origin = %self.origin, "no path leads to an origin: {}", failed.join("; "));
+        tracing::info!(origin = %self.origin, "no route leads to an origin: {}", failed.join("; "));
         first.unwrap_or(Err(UNREACHABLE))
     }
 
-    /// A path led to a response.
     fn worked(&self, address: SocketAddr, tried: &Tried) {
         let now = self.others.now();
         self.others.ways().reach.worked(now, address, tried.route, tried.connect, tried.latency);
@@ -128,7 +125,7 @@ impl Search<'_> {
         }
     }
 
-    /// A path failed: the next one, if there is one.
+    /// Records a failed route. Returns the next one, if there is one.
     fn failed(&self, tries: &mut Tries, (route, blame): (Route, &Blame), replay: Replay) -> Option<Route> {
         let fault = match blame {
             Blame::Path(fault) => Some(*fault),
@@ -141,7 +138,6 @@ impl Search<'_> {
         self.look(|reach, around| reach.failed(self.others.now(), tries, (route, fault), replay, around))
     }
 
-    /// Has the engine look at what is known of this origin.
     fn look<T>(&self, look: impl FnOnce(&mut ::tiers::Reach, &::tiers::Surroundings<'_>) -> T) -> T {
         let allows = self.visit.zone().detours != Detours::Off && self.visit.role() != Role::Detour;
         let around = Around {
@@ -154,7 +150,7 @@ impl Search<'_> {
         self.others.ways().search(self.origin, &around, look)
     }
 
-    /// The direct route, or a swifter one where the zone wants that.
+    /// The direct route, or a faster one if the zone allows that.
     fn swifter(&self, address: SocketAddr, route: Route) -> Route {
         if route != Route::Direct || self.visit.zone().detours != Detours::Faster {
             return route;
@@ -176,7 +172,6 @@ impl Search<'_> {
         })
     }
 
-    /// From here.
     async fn direct(&self, request: Request<Body>) -> (Tried, Trace) {
         let mut trace = Trace::start(self.client.clock().now());
         let result = self.exchange(request, &mut trace).await;
@@ -196,8 +191,8 @@ impl Search<'_> {
         Tried::direct(result, trace, self.client.clock().now())
     }
 
-    /// From here, and if that has not connected after a while, beside it through another data centre: the first response is used. Whether the
-    /// direct path has failed is found out without a request.
+    /// Sends the request directly and, if no connection is made within `delay`, also through another data
+    /// centre. Returns the first response. A direct route that lost is probed without a request.
     async fn hedged(&self, request: Request<Body>, (delay, tries): (Duration, &mut Tries)) -> Tried {
         let spare = again(&request).filter(|_| self.visit.method.is_safe());
         let mut trace = Trace::start(self.client.clock().now());
@@ -232,13 +227,12 @@ impl Search<'_> {
         }
     }
 
-    /// The route that is tried beside the direct one, if there is another.
     fn beside(&self, tries: &mut Tries) -> Option<Route> {
         self.look(|reach, around| reach.beside(self.others.now(), tries, around))
     }
 
-    /// Why no response comes on an open connection: either the origin is slow, or the path was cut meanwhile. Then no new connection can be
-    /// made in the time that this usually takes.
+    /// Distinguishes a slow origin from a broken route after a timeout on an open connection: if the route is
+    /// broken, a new connection fails or takes longer than usual.
     async fn explained(&self, tried: Tried, address: SocketAddr, in_time: Duration) -> Tried {
         let failure = match timeout(in_time, connect_to(address)).await {
             Ok(Ok(_)) => return tried,
@@ -249,7 +243,7 @@ impl Search<'_> {
         Tried { result: Err(Why::Direct(failure)), ..tried }
     }
 
-    /// Finds out whether the direct route is broken or only slow.
+    /// Probes whether the direct route is broken or only slow.
     fn find_out(&self) {
         let (others, origin) = (Arc::downgrade(self.others), self.origin.clone());
         let Some(address) = self.others.address(self.origin) else { return };
@@ -261,7 +255,6 @@ impl Search<'_> {
         });
     }
 
-    /// Through another data centre.
     async fn through(&self, route: Route, request: Request<Body>) -> Tried {
         let Route::Through(centre) = route else {
             return self.direct(request).await.0;
@@ -290,14 +283,14 @@ impl Search<'_> {
     }
 }
 
-/// The results of the direct path and of a detour that was tried at the same time; `None` for the one that was abandoned.
+/// The results of a direct attempt and a parallel detour; `None` for an attempt that was abandoned.
 struct Race {
     direct: Option<Result<Response<Body>, Failure>>,
     detour: Option<Tried>,
 }
 
 impl Race {
-    /// Ends with the first response, or when both have failed.
+    /// Returns after the first response, or when both have failed.
     async fn run(
         mut direct: Pin<&mut impl Future<Output = Result<Response<Body>, Failure>>>,
         detour: impl Future<Output = Tried>,
@@ -317,7 +310,7 @@ impl Race {
     }
 }
 
-/// The same request once more, if its body is in memory.
+/// A copy of the request, if its body is in memory.
 fn again(request: &Request<Body>) -> Option<Request<Body>> {
     let mut again = Request::new(request.body().again()?);
     again.method_mut().clone_from(request.method());
@@ -327,9 +320,10 @@ fn again(request: &Request<Body>) -> Option<Request<Body>> {
     Some(again)
 }
 
-/// For a connection of which nothing has been learned.
+/// The timeout of a probe if no connect time is known.
 const USUALLY: Duration = Duration::from_secs(1);
 
-/// A route through another data centre is taken for speed if it is so much swifter, and by so much: less is not felt, and may be chance.
+/// The minimum ratio and difference in latency for a detour in mode `faster`: less is not noticeable and may
+/// be noise.
 const SWIFTER: f64 = 1.25;
 const LEAST: Duration = Duration::from_millis(5);

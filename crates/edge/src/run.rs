@@ -1,4 +1,4 @@
-//! A data centre from its start to its end: sockets, a thread for each core, what changes while it runs, and who comes after it.
+//! The life cycle of a data centre: sockets, a thread per worker, reloads, and handover to a successor.
 
 use std::{
     mem,
@@ -40,61 +40,61 @@ use crate::{
     worker::{Worker, own_runtime},
 };
 
-/// What one process is told, besides its network.
+/// The configuration of a process, in addition to the network file.
 #[derive(Debug)]
 pub struct Config {
-    /// The network's file, which is read again at each SIGHUP.
+    /// The network file, which is read again at each SIGHUP.
     pub path: PathBuf,
-    /// Which of its data centres this is.
+    /// The data centre of the network that this process runs.
     pub data_centre: DataCentre,
-    /// Whose certificates origins may have.
+    /// The authorities that are trusted for origins.
     pub trust: Trust,
-    /// Whether to take the place of the process that runs, if there is one.
+    /// Whether to replace the running process, if there is one.
     pub takes_over: bool,
-    /// Sockets that listen already.
+    /// Inherited listening sockets.
     pub sockets: Sockets,
 }
 
-/// Where a data centre that is ready listens.
+/// The addresses of a data centre that is ready.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// In clear text.
+    /// Without TLS.
     pub clear: Vec<SocketAddr>,
-    /// Over TLS, and over QUIC on the UDP ports of the same numbers.
+    /// With TLS, and over QUIC on UDP ports of the same numbers.
     pub tls: Vec<SocketAddr>,
-    /// For other data centres.
+    /// For peers.
     pub links: Vec<SocketAddr>,
-    /// For those who use the key-value store.
+    /// For clients of the KV store, without TLS.
     pub kv: Vec<SocketAddr>,
-    /// The same over TLS.
+    /// For clients of the KV store, with TLS.
     pub kv_tls: Vec<SocketAddr>,
     /// For the operator.
     pub admin: Option<SocketAddr>,
-    /// Whether it took the place of a process that ran.
+    /// Whether it replaced a running process.
     pub took_over: bool,
 }
 
-/// What happens to a data centre that runs.
+/// An event of a running data centre.
 #[derive(Debug)]
 pub enum Event {
-    /// The network's file was read again.
+    /// The network file was reloaded.
     Reloaded {
-        /// Settings that only a new process can use, in a sentence each.
+        /// A sentence for each changed setting that requires a restart.
         not_taken: Vec<String>,
     },
-    /// It was, and is wrong, so that the network stays as it was.
+    /// The network file is invalid; the old one stays in effect.
     NotReloaded(Error),
-    /// Another process serves in place of this one, which ends when its requests in flight are finished.
+    /// Another process serves instead. This process exits when its requests in flight are finished.
     Replaced,
-    /// Another process wanted to, and could not.
+    /// Another process failed to replace this process.
     NotReplaced(Error),
 }
 
-/// Serves until asked to stop; requests in flight are finished then. Blocks; to be called outside of any tokio runtime, and with
-/// SIGHUP not blocked: at each, the network's file is read again.
+/// Serves until a stop is requested, then finishes requests in flight. Blocks. Must be called outside any
+/// tokio runtime, with SIGHUP not blocked: each SIGHUP reloads the network file.
 ///
 /// # Errors
-/// When a socket cannot be opened, a certificate not be read, or the place of the process that runs not be taken.
+/// If a socket cannot be opened, a certificate cannot be read, or the running process cannot be replaced.
 pub fn run(
     network: Network,
     mut config: Config,
@@ -179,7 +179,7 @@ pub fn run(
     for thread in threads {
         let _ = thread.join();
     }
-    // Now no request has anything more to say.
+    // All requests have ended, so no more spans follow.
     drop(over);
     let _ = runtime.block_on(sending);
     runtime.shutdown_background();
@@ -192,19 +192,18 @@ pub fn run(
     if let Some(kv) = &edge.kv {
         kv.leave();
     }
-    // Only now does the process that took this one's place see it as ended.
+    // The successor treats this process as exited only from here on.
     drop(successor);
     Ok(end)
 }
 
-/// All that can fail before another process leaves anything to this one.
+/// Everything that can fail before a running process releases any resource.
 struct Prepared {
     clients: Clients,
     others: Option<Arc<Others>>,
     journal: Option<Journal>,
     doors: Doors,
     operator: Option<TcpListener>,
-    /// Of all sockets, for the process that takes this one's place.
     copies: Vec<OwnedFd>,
     log: Option<Log>,
     handover: Handover,
@@ -233,7 +232,7 @@ impl Prepared {
     }
 }
 
-/// Asks this process to stop when another one serves in its place.
+/// Requests a stop when another process has taken over.
 async fn be_replaced(
     handover: Handover,
     edge: Arc<Edge>,

@@ -1,4 +1,4 @@
-//! Sockets that listen before this process does: those of the process whose place it takes, or of the one that started it.
+//! Inherited listening sockets: from a replaced process, or from the parent process.
 
 use std::{
     io,
@@ -8,7 +8,7 @@ use std::{
 
 use rustix::net::{SocketType, sockopt};
 
-/// Sockets that somebody else opened, told apart by their type and address alone.
+/// Inherited sockets, identified only by type and address.
 #[derive(Debug, Default)]
 pub struct Sockets {
     tcp: Vec<(SocketAddr, TcpListener)>,
@@ -16,10 +16,10 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// Those among these descriptors that listen for TCP, or are for UDP. All others are closed.
+    /// Collects listening TCP sockets and UDP sockets from these descriptors. All others are closed.
     ///
     /// # Errors
-    /// When one that listens cannot be asked for its address.
+    /// If the address of a socket cannot be read.
     pub fn among(descriptors: impl IntoIterator<Item = OwnedFd>) -> io::Result<Self> {
         let mut sockets = Self::default();
         for descriptor in descriptors {
@@ -40,12 +40,12 @@ impl Sockets {
         Ok(sockets)
     }
 
-    /// Those that listen for TCP at an address. Of a port 0 the first address that has the IP address.
+    /// The TCP listeners at an address. Port 0 matches the first socket with this IP address.
     pub(crate) fn take_tcp(&mut self, address: SocketAddr) -> Vec<TcpListener> {
         take(&mut self.tcp, address)
     }
 
-    /// Those for UDP at an address.
+    /// The UDP sockets at an address.
     pub(crate) fn take_udp(&mut self, address: SocketAddr) -> Vec<UdpSocket> {
         take(&mut self.udp, address)
     }

@@ -1,4 +1,4 @@
-//! One request to another data centre, and its response.
+//! A request to a peer, and its response.
 
 use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
@@ -18,27 +18,26 @@ use crate::{
     visit::Visit,
 };
 
-/// Why another data centre has no answer.
+/// Why a peer returned no usable response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unanswered {
-    /// It says so, with this word.
+    /// It refused the request, for this reason.
     Refused(String),
-    /// It was not reached, or broke off.
     Failed(Failure),
-    /// It does not answer questions either.
+    /// It does not respond to heartbeats.
     Gone,
-    /// It answers questions, and has not answered this request in time.
+    /// It responds to heartbeats, but not to this request in time.
     Late,
-    /// The request went through too many already.
+    /// The path of the request has too many hops.
     Far,
-    /// What this data centre has heard of purges is too much to be said in a field.
+    /// The purge position of this data centre is too long for a field.
     Unsayable,
-    /// This data centre was started just now, and is still being told what was purged before.
+    /// This process has just started and has not yet received earlier purges.
     Early,
 }
 
 impl Unanswered {
-    /// Whether nothing of the request was looked at there: it may be made elsewhere, and the way is not to blame.
+    /// Whether the request was not processed: it may be sent elsewhere, and the route is not at fault.
     pub(crate) fn was_not_sent(&self) -> bool {
         match self {
             Self::Failed(failure) => failure.is_want_of_room(),
@@ -53,17 +52,16 @@ impl fmt::Display for Unanswered {
         match self {
             Self::Refused(word) => f.write_str(word),
             Self::Failed(failure) => failure.fmt(f),
-            Self::Gone => f.write_str("it does not answer"),
-            Self::Late => f.write_str("it did not answer in time"),
-            Self::Far => f.write_str("the request went through too many data centres"),
-            Self::Early => f.write_str("this data centre is still being told what was purged"),
-            Self::Unsayable => f.write_str("this data centre knows too many logs of purges to tell it"),
+            Self::Gone => f.write_str("it does not respond"),
+            Self::Late => f.write_str("it did not respond in time"),
+            Self::Far => f.write_str("the request passed too many data centres"),
+            Self::Early => f.write_str("this data centre has not received earlier purges yet"),
+            Self::Unsayable => f.write_str("the purge position of this data centre is too long for a field"),
         }
     }
 }
 
 impl Core {
-    /// Asks another data centre as `role` for what the visit is about.
     pub(crate) async fn ask_other(
         &self,
         others: &Arc<Others>,
@@ -84,7 +82,7 @@ impl Core {
             visitor: visit.peer.address,
             scheme: visit.peer.scheme,
         };
-        // One that was just started does not know yet what the run before has acknowledged.
+        // A new process may lack purges that the previous one has acknowledged.
         if timeout(BEGINNING, self.bus.begun()).await.is_err() {
             return Err(Unanswered::Early);
         }
@@ -107,7 +105,7 @@ impl Core {
             };
             let response = send(client, peer, visit, told(), body).await?;
             match again {
-                // It is large, and comes on the other connection.
+                // It is large, and must be requested on the other lane.
                 Some(body) if response.headers().get(LANE).is_some_and(|lane| *lane == BULK) => {
                     let mut told = told();
                     told.insert(LANE, BULK);
@@ -143,7 +141,8 @@ impl Core {
                 accepted(response, visit, peer, gone)
             }
             Err(failure) => {
-                // It says nothing of the other one if the visitor broke off, or there was no room here.
+                // Neither a client that aborts its request nor a lack of capacity here is the fault of the
+                // peer.
                 if failure != Failure::Source && !failure.is_want_of_room() {
                     peer.failed();
                     others.lanes.leave(&peer.origin);
@@ -176,7 +175,8 @@ async fn send(
     client.send(&peer.origin, request, &mut trace).await
 }
 
-/// A response as it concerns this data centre, if it is one; it breaks off when the other one is gone.
+/// Removes internal fields, and makes the body fail when the peer is lost. Returns an error if the peer
+/// refused.
 fn accepted(
     mut response: Response<Body>,
     visit: &Visit,
@@ -196,13 +196,12 @@ fn accepted(
     Ok(response.map(|body| until_gone(body, gone)))
 }
 
-/// Fields that say how a request came.
 const FIELDS: usize = 4;
 
-/// Ways that a data centre may try, each for as long as a zone waits for its origin.
+/// Routes that a data centre may try, each with the timeout of the zone's origin.
 const WAYS: u32 = 4;
 
 const MARGIN: Duration = Duration::from_secs(2);
-/// How long a request waits until the other data centres have reported the purges before this process started; then it is sent to the
-/// origin. Longer than one exchange with a silent data centre takes.
+/// How long a request waits until peers have reported purges from before this process started; then it is
+/// sent to the origin. Longer than one exchange with a peer that does not respond.
 const BEGINNING: Duration = Duration::from_secs(8);

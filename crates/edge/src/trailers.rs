@@ -1,4 +1,5 @@
-//! Trailers, without the fields that their recipient could take for those of the header (RFC 9110 section 6.5.1), and without internal ones.
+//! Removal of trailer fields that a recipient could merge into the header (RFC 9110 section 6.5.1), and of
+//! internal fields.
 
 use std::{
     pin::Pin,
@@ -11,12 +12,11 @@ use http::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// The body of a response. One that is in memory has no trailers.
+/// Clears trailers of a response body. A body in memory has no trailers.
 pub(crate) fn of_response(body: Body) -> Body {
     cleared(body, internal::clear)
 }
 
-/// The body of a request.
 pub(crate) fn of_request(body: Body) -> Body {
     if body.is_end_stream() { body } else { cleared(body, clear_of_request) }
 }

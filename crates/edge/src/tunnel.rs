@@ -1,5 +1,5 @@
-//! Another protocol on its way through another data centre: over a link its bytes are the body of the request and that of the response, which
-//! go on side by side until both have ended, or one breaks off.
+//! Tunnels for upgraded protocols through another data centre. The bytes of the two directions are the bodies
+//! of the request and of the response over the link. A tunnel ends when both bodies have ended or one fails.
 
 use std::{
     io,
@@ -22,32 +22,32 @@ use tracing::debug;
 
 use crate::came::SWITCH;
 
-/// A request for another protocol, as the data centre that makes it for a visitor has it.
+/// An upgrade request at the data centre that sends it over a link.
 pub(crate) struct Tunnel {
-    /// The body of the request, as far as it is written.
+    /// The request body, which is still being written.
     out: Sender,
 }
 
 impl Tunnel {
-    /// A request for another protocol as it goes over a link: the protocol in a field of the network's own, as HTTP/2 has none for it, and a body
-    /// that stays open. `None` if it is about nothing but HTTP. What has a body of its own goes on as that.
+    /// Converts an upgrade request for a link: moves the protocol to an internal field, because HTTP/2 has no
+    /// Upgrade, and opens the request body. `None` if the request has no Upgrade, or already has a body.
     pub(crate) fn asked(headers: &mut HeaderMap, body: &Body) -> Option<(Self, Body)> {
         if !body.is_end_stream() {
             return None;
         }
         let protocol = headers.remove(header::UPGRADE)?;
         headers.remove(header::CONNECTION);
-        // It would be that of the bytes that follow.
+        // The length does not apply to the bytes of the tunnel.
         headers.remove(header::CONTENT_LENGTH);
         headers.insert(SWITCH, protocol);
         let (out, body) = Body::channel(1);
         Some((Self { out }, body))
     }
 
-    /// The response as an origin would have given it: with the connection, if it agreed.
+    /// Converts a response from a link back: if the origin accepted, it becomes a 101 with a byte stream.
     pub(crate) async fn answered(self, mut response: Response<Body>) -> Response<Body> {
         let Some(protocol) = response.headers_mut().remove(SWITCH) else {
-            // Whatever it is, the request was whole.
+            // Not accepted: the request body ends here.
             let _ = self.out.finish().await;
             return response;
         };
@@ -55,7 +55,7 @@ impl Tunnel {
         let (near, far) = Near::open();
         tokio::spawn(async move {
             if carry(far, self.out, body).await.is_err() {
-                debug!("another protocol on its way through another data centre broke off");
+                debug!("an upgraded connection through another data centre failed");
             }
         });
         head.status = StatusCode::SWITCHING_PROTOCOLS;
@@ -66,7 +66,7 @@ impl Tunnel {
     }
 }
 
-/// What an origin answered to a request for another protocol, as it goes back over the link; `body` is that of the request.
+/// Converts a response of an origin to an upgrade request for a link. `body` is the request body.
 pub(crate) fn answer(mut response: Response<Body>, asked: HeaderValue, body: Body) -> Response<Body> {
     let Some(go) = response.extensions_mut().remove::<Downstream>().and_then(|there| there.take()) else {
         return response;
@@ -84,8 +84,8 @@ pub(crate) fn answer(mut response: Response<Body>, asked: HeaderValue, body: Bod
     Response::from_parts(head, back)
 }
 
-/// Writes what comes from a stream into one body, and what comes in another one into the stream. An end of either goes on as that, and the other
-/// direction goes on; when one breaks off, all of it does.
+/// Copies a stream to one body, and another body to the stream. The end of one direction does not end the
+/// other; a failure of one direction ends both.
 async fn carry(Far { stream, is_broken_off }: Far, out: Sender, mut back: Body) -> Result<(), Failure> {
     let (mut read, mut write) = split(stream);
     let there = async {
@@ -99,7 +99,7 @@ async fn carry(Far { stream, is_broken_off }: Far, out: Sender, mut back: Body) 
                 if is_broken_off.load(Relaxed) {
                     return Err(Failure::Source);
                 }
-                // What waits to be sent is given up with the body that comes back.
+                // A failure of the other direction cancels pending data.
                 return out.finish_and_wait().await.map_err(|_| Failure::Source);
             }
             let sent = out.send(Bytes::copy_from_slice(&piece[..bytes])).await;
@@ -119,14 +119,14 @@ async fn carry(Far { stream, is_broken_off }: Far, out: Sender, mut back: Body) 
     carried
 }
 
-/// The end of a tunnel that takes the place of a connection, to an origin or to a visitor: where the tunnel breaks off, that does too.
+/// The end of a tunnel that replaces a connection to an origin or client. It fails when the tunnel fails.
 struct Near {
     stream: DuplexStream,
     is_broken_off: Arc<AtomicBool>,
 }
 
-/// The other end of the same, from where the link takes what is said, and gives what it is told. What breaks off on either side is noted before
-/// the stream is closed.
+/// The end of a tunnel at the link. `is_broken_off` is set before the stream is closed, so that the other end
+/// can distinguish a failure from an end.
 struct Far {
     stream: DuplexStream,
     is_broken_off: Arc<AtomicBool>,
@@ -176,9 +176,9 @@ impl AsyncWrite for Near {
     }
 }
 
-/// What Connection says where another protocol is asked for, or agreed to.
 pub(crate) const UPGRADE: HeaderValue = HeaderValue::from_static("upgrade");
 
-/// Bytes that wait in each direction between a body and a connection, and those of a piece of a body: what a frame of HTTP/2 holds.
+/// The buffer per direction between body and connection, and the size of a body chunk: an HTTP/2 frame.
+/// Bytes.
 const ROOM: usize = 64 << 10;
 const PIECE: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! A core's thread: one runtime, with the servers whose connections it keeps to their end.
+//! A worker thread: a single-threaded runtime with its servers and their connections.
 
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ use crate::{
     for_others::ForOthers,
 };
 
-/// A thread that has not begun.
 pub(crate) struct Worker {
     runtime: Runtime,
     served: Served,
@@ -26,7 +25,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// For a core that has its doors among these.
+    /// Takes the sockets of the next worker from `doors`.
     pub(crate) fn new(core: Core, doors: &mut Doors, member: Option<&Membership>) -> Result<Self, Error> {
         let runtime = own_runtime()?;
         let served = {
@@ -36,8 +35,9 @@ impl Worker {
         Ok(Self { runtime, served, core: Arc::new(core) })
     }
 
-    /// Serves until asked to stop, says how that ended, and goes on with what other cores wait for until `all_ended` is closed. QUIC is
-    /// served when `alone` is closed, as long as another process may still read its sockets.
+    /// Serves until a stop is requested and reports the result. Then it continues to run tasks that other
+    /// workers wait for, until `all_ended` closes. QUIC is served after `alone` closes: before that, another
+    /// process may read its sockets.
     pub(crate) fn work(
         self,
         stop: &Stop,
@@ -87,7 +87,6 @@ async fn serve_quic(quic: Quic, visitors: Visitors, stop: Stop, mut alone: watch
     }
 }
 
-/// A runtime of one thread.
 pub(crate) fn own_runtime() -> Result<Runtime, Error> {
     runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)
 }

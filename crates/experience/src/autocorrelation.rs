@@ -1,8 +1,9 @@
-//! Whether one request's latency predicts the next one's: samples ordered by time.
+//! Autocorrelation: whether one request's latency predicts the next one's. Samples are ordered by time.
 //!
-//! Everything that treats requests as independent - an interval around a percentile, `E[max of N]` - is wrong to the
-//! degree that neighbours resemble each other. Three views of that: the correlation of ranks at each lag, how slow
-//! requests come together, and the slowest of N neighbours compared with the slowest of N independent draws.
+//! Statistics that treat requests as independent - an interval around a percentile, `E[max of N]` - are wrong
+//! to the degree that neighbours are correlated. Three views of that: the correlation of ranks at each lag,
+//! the clustering of slow requests, and the slowest of N neighbours compared with the slowest of N
+//! independent draws.
 
 use crate::{
     Error, FEWEST_PAGES, Independence, Page, Versus,
@@ -12,21 +13,22 @@ use crate::{
     resample::poisson,
 };
 
-/// How requests above a threshold come together.
+/// The clustering of requests above a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlowClusters {
     /// A sample above this is slow, ms.
     pub threshold_ms: f64,
-    /// The share of samples that are slow: the chance to be slow, knowing nothing. Less than asked for if many samples
-    /// lie on the threshold.
+    /// The share of samples that are slow: the unconditional probability. Less than requested if many samples
+    /// equal the threshold.
     pub slow: f64,
-    /// The share of slow samples among those that directly follow a slow one. 0 if nothing follows one.
+    /// The share of slow samples among those that directly follow a slow one. 0 if no sample follows one.
     pub slow_after_slow: f64,
     /// How many standard deviations more slow samples follow slow ones than in a shuffled series; negative if fewer. 0
     /// if shuffling changes nothing.
     pub z: f64,
-    /// The chance that a shuffled series has as many of them or more, 0..=1: small where slow requests come together. By
-    /// the Poisson distribution, whose variance is a little larger, so that it does not accuse too often.
+    /// The probability that a shuffled series has at least as many of them, 0..=1: small if slow requests
+    /// cluster. By the Poisson distribution, whose variance is a little larger, so that it does not report
+    /// clustering too often.
     pub chance: f64,
 }
 
@@ -48,12 +50,12 @@ impl ConsecutiveMaxima {
     }
 }
 
-/// The autocorrelation of the values' ranks (Spearman's) at lags 1, 2, ..., `lags`, or up to n - 1 if that is less:
-/// -1..=1, and in n independent samples within 2/sqrt(n) of 0 for 95 % of lags. Equal values share their mean rank. A
-/// constant series gives 0. Takes n x `lags` steps.
+/// The autocorrelation of the values' ranks (Spearman's) at lags 1, 2, ..., `lags`, or up to n - 1 if that is
+/// less: -1..=1, and in n independent samples within 2/sqrt(n) of 0 for 95 % of lags. Equal values share
+/// their mean rank. A constant series gives 0. Takes n x `lags` steps.
 ///
 /// # Errors
-/// No samples, or one that no [`crate::Distribution`] takes.
+/// No samples, or a sample that [`crate::Distribution`] rejects.
 pub fn rank_autocorrelation(in_time_ms: &[f64], lags: usize) -> Result<Vec<f64>, Error> {
     check_values(in_time_ms)?;
     Ok(correlations(midranks(in_time_ms), lags))
@@ -98,13 +100,13 @@ pub fn slow_clusters(in_time_ms: &[f64], share: f64) -> Result<SlowClusters, Err
     })
 }
 
-/// The check where no page ids exist: if a page's requests were `requests` neighbours in time, how long would it wait,
-/// and what does the independent model predict? Windows do not overlap, and count as pages of [`independence`]: see
-/// [`ConsecutiveMaxima::is_conclusive`].
+/// The check without page ids: if a page's requests were `requests` neighbours in time, what is its latency,
+/// and what does the independent model predict? Windows do not overlap, and count as pages of
+/// [`independence`]: see [`ConsecutiveMaxima::is_conclusive`].
 ///
 /// # Errors
-/// A sample that no [`crate::Distribution`] takes; `requests` that no [`Page`] has ([`Error::Requests`]); fewer than two
-/// windows ([`Error::TooFew`]).
+/// A sample that [`crate::Distribution`] rejects; `requests` that [`Page`] rejects ([`Error::Requests`]);
+/// fewer than two windows ([`Error::TooFew`]).
 pub fn consecutive_maxima(in_time_ms: &[f64], requests: u32) -> Result<ConsecutiveMaxima, Error> {
     Page::new(requests, 1.0)?;
     let size = requests as usize;
@@ -149,7 +151,7 @@ pub(crate) fn centred(series: &mut [f64]) {
     series.iter_mut().for_each(|value| *value -= mean);
 }
 
-/// Autocovariances of a centred series, computed in batches of lags as they are asked for.
+/// Autocovariances of a centred series, computed lazily in batches of lags.
 pub(crate) fn autocovariances(centred: &[f64]) -> Autocovariances<'_> {
     Autocovariances { centred, known: Vec::new() }
 }

@@ -11,10 +11,10 @@
 //! twice the first lag from which K = max(5, log10 n) autocorrelations in a row are below 2 sqrt(log10(n)/n), and at
 //! most sqrt(n) + K. This follows the authors' own program, as the R package `np` and the Python package `arch` do.
 //!
-//! Lags are computed only as far as the rule asks, and at most [`WORK`]/n of them. A series whose correlation reaches
-//! further is replaced by the means of its pairs, again and again until the rule is satisfied, and the length found is
+//! Lags are computed only while the rule needs them, and at most [`WORK`]/n of them. A series whose correlation reaches
+//! further is replaced by the means of its pairs, repeatedly until the rule is satisfied, and the length found is
 //! scaled back. Grouping by g divides G by g^2, the sum in D by g and n by g, hence b by g: up to the rounding of lags
-//! to groups the answer is the same.
+//! to groups the result is the same.
 
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ fn needed(series: &[f64], work: usize) -> f64 {
 /// How far the autocorrelation of a series reaches.
 #[derive(Debug, PartialEq)]
 enum Reach {
-    /// There is none: the series is constant.
+    /// No length: the series is constant.
     None,
     /// Not even to the first lag; M is 2 in the authors' program and 0 in the paper.
     First,
@@ -122,8 +122,8 @@ fn insignificant(n: usize) -> usize {
     floor(as_f64(n).log10()).max(5)
 }
 
-/// Multiplications to spend on one pass: up to 340 000 samples the rule has all the sqrt(n) lags that it may ask for,
-/// and 10^7 samples have [`LEAST_LAGS`], which takes a fraction of a second.
+/// Multiplications per pass: up to 340 000 samples this allows all the sqrt(n) lags of the rule, and 10^7
+/// samples have [`LEAST_LAGS`], which takes a fraction of a second.
 const WORK: usize = 200_000_000;
 
 /// With fewer lags the rule could not see a correlation end: K is 7 for 10^7 samples.

@@ -34,14 +34,14 @@ pub enum Faster {
     Second,
 }
 
-/// Where the faster side changes, ascending, as far as the samples can tell.
+/// The percentiles at which the faster side changes, ascending, if the samples can show them.
 ///
-/// A lead at a percentile is *clear* if the 99 % intervals of the two quantiles do not overlap; it is asked where at
-/// least 10 samples of each side lie on either side, at the points of [`crate::qq`]. All changes of sign between two
-/// clear leads in opposite directions are one crossover, which lies where the new leader last took over before its
-/// lead was clear. A change without a clear lead on both sides counts as noise. An exact tie changes nothing. The
-/// samples are taken to be independent ([`crate::Pair::crossovers`] handles dependent ones); with fewer than 20 on a side
-/// nothing is ever clear.
+/// A lead at a percentile is *clear* if the 99 % intervals of the two quantiles do not overlap. It is tested
+/// where each side has at least 10 samples below and above, at the points of [`crate::qq`]. All changes of
+/// sign between two clear leads in opposite directions are one crossover, located where the new leader last
+/// took over before its lead was clear. A change without a clear lead on both sides counts as noise. An exact
+/// tie changes nothing. The samples are assumed to be independent ([`crate::Pair::crossovers`] handles
+/// dependent ones); with fewer than 20 samples on a side no lead is clear.
 pub fn crossovers(first: &Distribution, second: &Distribution) -> Vec<Crossover> {
     crossovers_of(first, second, |side, _| as_f64([first, second][side].n()))
 }

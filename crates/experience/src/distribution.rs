@@ -26,11 +26,11 @@ pub(crate) struct Counts {
 }
 
 impl Distribution {
-    /// Takes samples in any order. They are kept, not copied.
+    /// Takes ownership of samples in any order, without copying.
     ///
     /// # Errors
-    /// No samples at all, or one that is NaN, infinite, negative or above [`LARGEST_MS`]: an event without a latency
-    /// must be left out and counted, not given a number.
+    /// No samples, or a sample that is NaN, infinite, negative or above [`LARGEST_MS`]: an event without a
+    /// latency must be excluded and counted, not given a number.
     pub fn new(mut samples: Vec<f64>) -> Result<Self, Error> {
         for (index, sample) in samples.iter_mut().enumerate() {
             *sample = checked(index, *sample)?;
@@ -90,8 +90,8 @@ impl Distribution {
             .map_or(self.values.len(), |counts| counts.cumulative[counts.cumulative.len() - 1])
     }
 
-    /// How far a sample may be from the value that stands for it, relative to that value: the stated error of the
-    /// histogram that the samples came as. `None` when every sample is known exactly.
+    /// The maximum distance of a sample from the value that represents it, relative to that value: the stated
+    /// error of the histogram in the input. `None` if every sample is exact.
     pub fn relative_error(&self) -> Option<f64> {
         self.counts.as_ref().map(|counts| counts.relative_error)
     }
@@ -111,9 +111,9 @@ impl Distribution {
         self.mean
     }
 
-    /// How far the samples themselves spread, ms: the root of the mean squared deviation. This is the population value,
-    /// divided by n as `numpy.std` does by default; R's `sd` and pandas' `std` divide by n - 1 and are larger by
-    /// sqrt(n/(n - 1)). 0 for a single sample, where those have no answer.
+    /// The standard deviation of the samples, ms. This is the population value, divided by n like `numpy.std`
+    /// by default; R's `sd` and pandas' `std` divide by n - 1 and are larger by sqrt(n/(n - 1)). 0 for a
+    /// single sample, for which those are undefined.
     pub fn standard_deviation(&self) -> f64 {
         self.standard_deviation
     }

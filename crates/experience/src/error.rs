@@ -2,7 +2,8 @@
 
 use crate::limits::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS, MOST_RESAMPLES, MOST_SAMPLES};
 
-/// Input that no statistic can be made of. All of it is the caller's: nothing here depends on the environment.
+/// Input for which a statistic is undefined. All errors are the caller's: nothing here depends on the
+/// environment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A distribution of nothing.
@@ -32,14 +33,14 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// A page of no requests, or of more than anybody waits for.
+    /// A page of no requests, or of implausibly many.
     #[error("a page of {requests} requests; a page makes 1 to {MOST_REQUESTS} requests")]
     Requests {
         /// The requested number.
         requests: u32,
     },
     /// The share of requests that a page needs is not a share.
-    #[error("a required share of {required}; it lies above 0 and is at most 1")]
+    #[error("a required share of {required}; it must be above 0 and at most 1")]
     Required {
         /// The requested share.
         required: f64,
@@ -60,12 +61,12 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// An interval that cuts the time into nothing, or into more pieces than anybody looks at.
+    /// An interval that gives no pieces, or too many.
     #[error(
         "intervals of {interval_s} s for {span_s} s; a length above 0 that makes at most {MOST_INTERVALS}"
     )]
     Interval {
-        /// The length asked for, seconds.
+        /// The requested length, seconds.
         interval_s: f64,
         /// The latest time, seconds.
         span_s: f64,
@@ -87,9 +88,9 @@ pub enum Error {
         "{resamples} resamples for a level of {level}; 100 to {MOST_RESAMPLES} for a level from 0.5 up to 0.999"
     )]
     Resamples {
-        /// How many were asked for.
+        /// The requested number.
         resamples: u32,
-        /// The level asked for.
+        /// The requested level.
         level: f64,
     },
     /// A series that is not the side's samples ordered by time, or blocks of an impossible length.
@@ -97,7 +98,7 @@ pub enum Error {
         "blocks of {length} of {values} values in time for {samples} samples; exact samples, all of them, and a block is 1 to all of them long"
     )]
     Blocks {
-        /// How long a block was to be.
+        /// The requested length of a block.
         length: usize,
         /// How many values were given, ordered by time.
         values: usize,

@@ -26,7 +26,7 @@ use crate::{
     sum::Sum,
 };
 
-/// The upper part of a sample, as blocks of gaps: all that E[max of N] needs for a range of N.
+/// The upper part of a sample, as blocks of gaps: all data that E[max of N] needs for a range of N.
 pub(crate) struct Blocks<'s> {
     side: &'s Distribution,
     /// The largest N that the blocks are narrow enough for; moments are in units of 1/widest, against underflow.

@@ -30,11 +30,12 @@ impl Failing {
         Self { failed, all, clustering: 1.0 }
     }
 
-    /// Counts of events in the order of time, of which each failed or did not. Few events, and those of which none or
-    /// all failed, count as independent.
+    /// Counts of events in the order of time, each failed or not. A small number of events counts as
+    /// independent, and so do events that all failed or all succeeded.
     ///
-    /// The clustering is the variance of how many fail in a stretch, over that of independent failures, for stretches
-    /// around the circle as long as a block bootstrap would have them (Politis and White 2004).
+    /// The clustering is the variance of the number of failures in a stretch, relative to that of independent
+    /// failures, for stretches around the circle with the length of a block bootstrap (Politis and White
+    /// 2004).
     pub fn in_time(failed: &[bool]) -> Self {
         let (n, count) = (failed.len(), failed.iter().filter(|failed| **failed).count());
         let independent = Self::independent(count as u64, n as u64);
@@ -72,9 +73,9 @@ impl Failing {
         ]
     }
 
-    /// The chance that, if both failed alike, this side's failures would be as many as they are or more: Fisher's exact
-    /// test, one-sided. 1 where it does not fail more often than the other. Both count as clustered as the one that is
-    /// more so: a side without an outage does not show that outages come one request at a time.
+    /// The probability that this side would have at least its number of failures if both sides failed equally
+    /// often: Fisher's exact test, one-sided. 1 if it does not fail more often than the other. Both use the
+    /// larger of the two clusterings: a side without an outage does not show that failures are independent.
     pub fn chance_of_more(&self, other: &Self) -> f64 {
         if self.share() <= other.share() {
             return 1.0;
@@ -164,7 +165,7 @@ mod tests {
         assert!(found.clustering > 15.0, "{found:?}");
         let none = Failing::in_time(&[false; 2000]);
         assert!(found.chance_of_more(&none) > 0.4, "{}", found.chance_of_more(&none));
-        // The neighbour: as many that come by themselves.
+        // The control: the same number of separate failures.
         let scattered = Failing::in_time(&scattered(2000, 0.02));
         assert!(scattered.clustering < 1.3, "{scattered:?}");
         assert!(scattered.chance_of_more(&none) < 1e-6);

@@ -76,7 +76,8 @@ pub fn heat(started_s: &[f64], values_ms: &[f64]) -> Result<Heat, Error> {
     Ok(Heat { interval_s, start_s: first * interval_s, edges_ms, counts, left_out })
 }
 
-/// The interval, the number of the first whole one counted from time 0, and how many there are; all if none is whole.
+/// The interval, the number of the first whole one counted from time 0, and the number of whole ones; all
+/// intervals if no interval is whole.
 fn cut(samples: usize, earliest: f64, latest: f64) -> (f64, f64, usize) {
     let mut interval_s = fitting_interval_s(samples, latest - earliest);
     // The first interval starts before the first sample; if that makes one too many, the next longer interval it is.
@@ -107,11 +108,11 @@ fn edges(values_ms: &[f64]) -> Vec<f64> {
             break;
         }
     }
-    // The last step is never too fine: it makes 54 edges of all that a latency can be.
+    // The coarsest step is never too fine: it makes 54 edges over the range of all latencies.
     edges
 }
 
-/// The round numbers from the last one that is at most `least` to the first one above `largest`.
+/// The round numbers from the last that is at most `least` to the first above `largest`.
 fn between(mantissas: &[i32], decades: i32, least: f64, largest: f64) -> impl Iterator<Item = f64> {
     let exponents = (-6..=120).step_by(usize::try_from(decades).unwrap_or(1));
     let all = exponents.flat_map(|exponent| mantissas.iter().map(move |&mantissa| round(mantissa, exponent)));
@@ -173,8 +174,8 @@ mod tests {
 
     #[test]
     fn counts_lie_where_they_belong() {
-        // Three samples, 2 s: fitting_interval_s finds no interval that leaves 100 in each, so one of 5 s takes all.
-        // 4 ms begins the class 4..5; 10 lies in 10..12.5, above which no edge is needed.
+        // Three samples, 2 s: fitting_interval_s finds no interval that leaves 100 in each, so a single one
+        // of 5 s contains all. 4 ms begins the class 4..5; 10 is in 10..12.5, above which no edge is needed.
         let one = heat(&[0.0, 1.0, 2.0], &[4.0, 4.9, 10.0]).unwrap();
         assert_eq!((one.interval_s, one.start_s), (5.0, 0.0));
         assert_eq!(one.edges_ms, [4.0, 5.0, 6.3, 8.0, 10.0, 12.5]);

@@ -1,4 +1,4 @@
-//! Distributions that come as counts by value, and distributions put together from parts: both without loss.
+//! Distributions from counts by value, and distributions merged from parts: both without loss.
 
 use crate::{
     Distribution, Error,
@@ -30,7 +30,7 @@ impl Bucket {
         Self { value_ms: f64::midpoint(low_ms, high_ms), low_ms, high_ms, count }
     }
 
-    /// Adds the samples of another bucket, which count at this one's value.
+    /// Adds the samples of another bucket, at the value of `self`.
     pub fn absorb(&mut self, other: Self) {
         self.low_ms = self.low_ms.min(other.low_ms);
         self.high_ms = self.high_ms.max(other.high_ms);

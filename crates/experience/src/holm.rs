@@ -21,8 +21,8 @@ pub fn holm(chances: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Differences with their certainty corrected for the number of comparisons ([`holm`]). A single one is not changed,
-/// and intervals remain those of one comparison. `settings` are those that the differences were made with.
+/// Differences with their certainty corrected for the number of comparisons ([`holm`]). A single difference
+/// is unchanged, and intervals remain those of one comparison. `settings` are those of the differences.
 pub fn together(differences: &[Difference], settings: &Settings) -> Vec<Difference> {
     let [_, _, ..] = differences else { return differences.to_vec() };
     let chances: Vec<f64> = differences.iter().map(|difference| chance(difference, settings)).collect();
@@ -36,11 +36,11 @@ pub fn together(differences: &[Difference], settings: &Settings) -> Vec<Differen
     differences.iter().zip(chances.iter().copied()).zip(holm(&chances)).map(one).collect()
 }
 
-/// The chance of a difference. If hardly any permutation was as far apart, the number of permutations does not tell
-/// how small the chance is. Then it follows from the interval: its end towards 0 is at the distance that a share of
-/// (1 - level)/2 of all permutations exceeds. A distribution with a concave logarithm decreases from there at least
-/// as fast as from its middle: by a factor of (1 - level) for each such distance, starting from 1/2. The chance is
-/// never below the minimum that this number of samples allows.
+/// The p-value of a difference. If hardly any permutation was as far apart, the number of permutations does
+/// not determine it. Then it is derived from the interval: its end towards 0 is at the distance that a share
+/// of (1 - level)/2 of all permutations exceeds. A distribution with a concave logarithm decreases from there
+/// at least as fast as from its middle: by a factor of (1 - level) for each such distance, starting from 1/2.
+/// The result is never below the minimum that this number of samples allows.
 fn chance(difference: &Difference, settings: &Settings) -> f64 {
     let (found, fewest) = (1.0 - difference.sure, 1.0 / (f64::from(settings.resamples) + 1.0));
     let towards_zero =
@@ -94,7 +94,7 @@ mod tests {
     fn what_no_deal_reaches_stays_sure_among_many() {
         let settings = Settings::default();
         let most = 1.0 - 1.0 / 1001.0;
-        // Five times as far as the interval: 0.05^5/2 = 1.6e-7, a hundred times of which is nothing.
+        // Five times the distance of the interval: 0.05^5/2 = 1.6e-7, which stays negligible a hundred times.
         let all = together(&[apart(2.0, most, 1.0); 100], &settings);
         assert!(all.iter().all(|one| one.certainty == Certainty::Sure), "{:?}", all[0]);
         // Seven against seven give 1/3432 at best, and a hundred times that proves nothing.

@@ -1,15 +1,16 @@
-//! Does the independent model hold? Compares it with the waits of recorded pages, if samples carry page ids.
+//! Tests the independent model: compares it with the latencies of recorded pages, if samples have page ids.
 //!
-//! F(x)^N takes the N requests of a page for independent draws. Requests of one page share a network, a server and a
-//! moment, so slow ones come together: in few pages, all at once. The model then spreads the same slow requests over
-//! more pages than they hit, and is pessimistic. This module compares both for the same pages.
+//! F(x)^N treats the N requests of a page as independent draws. Requests of one page share a network, a
+//! server and a moment, so slow requests cluster: few pages have many of them. The model then spreads the
+//! same slow requests over more pages than they hit, and is pessimistic. This module compares both for the
+//! same pages.
 //!
-//! The uncertainty of "how far off" comes from pages, not from requests: a page is drawn as a whole, so all its
-//! requests move together. Each page's influence on ln(model/observed) is worked out (the delta method: for the model,
-//! minus the integral of the density of F from each of its samples upwards), and the variance of their mean is
-//! Newey and West's (Econometrica 55, 1987) with P^(1/3) lags, so that pages that follow each other in time may
-//! resemble each other; below [`FEWEST_PAGES`] pages without lags, because so few cannot tell. Intervals are the mean
-//! and as many standard errors as Student's t prescribes.
+//! The uncertainty of the deviation is determined by pages, not by requests: a page is drawn as a whole, so
+//! all its requests move together. Each page's influence on ln(model/observed) is computed (the delta method:
+//! for the model, minus the integral of the density of F from each of its samples upwards), and the variance
+//! of their mean is Newey and West's (Econometrica 55, 1987) with P^(1/3) lags, so that successive pages may
+//! be correlated; below [`FEWEST_PAGES`] pages without lags, because there is too little data. Intervals are
+//! the mean plus or minus the standard errors that Student's t prescribes.
 
 mod cohort;
 mod spread;
@@ -20,7 +21,7 @@ use spread::margin;
 
 use crate::{Distribution, Error, distribution::as_f64, page::percentile_to_watch};
 
-/// What pages waited, and what the independent model predicts for them.
+/// The observed latencies of pages, and the prediction of the independent model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Independence {
     /// Pages with at least one sample; at least 2.
@@ -33,8 +34,9 @@ pub struct Independence {
     pub median: u32,
     /// The most.
     pub largest: u32,
-    /// The slowest of the requests that a page needs, whichever these are: for a page of m samples, the maximum of
-    /// k = max(1, round(m x required)) of them. Observed: the mean over all subsets of k of its own samples.
+    /// The slowest of the requests that a page needs, for any choice of these: for a page of m samples, the
+    /// maximum of k = max(1, round(m x required)) of them. Observed: the mean over all subsets of k of its
+    /// samples.
     pub slowest: Versus,
     /// The time until any k of its m requests are there: its k-th fastest sample. The same as `slowest` if all are
     /// required.
@@ -50,7 +52,7 @@ impl Independence {
     }
 }
 
-/// A mean over pages, as it was and as the independent model has it.
+/// A mean over pages, observed and by the independent model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Versus {
     /// Mean over pages, ms.
@@ -59,23 +61,23 @@ pub struct Versus {
     pub observed_low_ms: f64,
     /// Upper end.
     pub observed_high_ms: f64,
-    /// Mean over the same pages of the expectation over independent draws from all samples that have a page, ms. The
-    /// draws are with replacement; with P pages of about one size that is lower than a deal of the same samples by
-    /// about as much as a page with 1/(2P) fewer requests would be. `off_high` allows for it.
+    /// Mean over the same pages of the expectation over independent draws from all samples that have a page,
+    /// ms. The draws are with replacement; with P pages of about one size that is lower than a deal of the
+    /// same samples, by about the effect of 1/(2P) fewer requests per page. `off_high` allows for it.
     pub model_ms: f64,
     /// How far the model is off: model/observed - 1. Above 0 it is pessimistic. Infinite if nothing but 0 was observed
     /// where the model has more, and 0 if both are 0.
     pub off: f64,
-    /// Lower end of its 95 % interval. An interval that contains 0 does not distinguish the model from reality. Where
-    /// requests are independent it leaves 0 out in 4 to 8 % of cases; with some few pages of which not all requests are
-    /// required in up to 13 %, and with a handful of requests of very heavy tails (lognormal, sigma 2) in 11 %. A few
-    /// pages that are all alike tell nothing about chance, so there it reaches to 0.
+    /// Lower end of its 95 % interval. An interval that contains 0 does not distinguish the model from
+    /// reality. For independent requests it excludes 0 in 4 to 8 % of cases; with few pages of which not all
+    /// requests are required in up to 13 %, and with a handful of requests of very heavy tails (lognormal,
+    /// sigma 2) in 11 %. A few identical pages do not show any variation, so there it reaches to 0.
     pub off_low: f64,
     /// Upper end.
     pub off_high: f64,
 }
 
-/// What a share of visitors does not exceed.
+/// The latency that a share of page views does not exceed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PagePoint {
     /// Share of page views, 0..=1.
@@ -162,7 +164,7 @@ fn shares(cohort: &Cohort) -> Vec<PagePoint> {
 }
 
 /// The quantile of the mixture over pages of F^k: the request share u at which the mean of u^k is `share`, by
-/// bisection between the answers for the smallest and the largest k.
+/// bisection between the solutions for the smallest and the largest k.
 fn model_quantile(cohort: &Cohort, share: f64) -> f64 {
     let needs = cohort.needs();
     let mean = |u: f64| needs.iter().map(|&(weight, k)| weight * u.powf(f64::from(k))).sum::<f64>();
@@ -179,8 +181,8 @@ fn model_quantile(cohort: &Cohort, share: f64) -> f64 {
 /// Where [`Independence::shares`] looks, and charts have points.
 const SHARES: [f64; 12] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 
-/// Pages below which "how far off" is a rough guess, and whether neighbours in time resemble each other is not asked: see
-/// [`Independence::is_conclusive`].
+/// Below this number of pages the deviation is a rough guess, and the correlation of successive pages is not
+/// tested: see [`Independence::is_conclusive`].
 pub const FEWEST_PAGES: usize = 30;
 
 /// Pages whose influence varies by less than a billionth are equal except for rounding.

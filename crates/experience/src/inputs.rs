@@ -1,4 +1,4 @@
-//! What every statistic over columns asks of its input before it starts.
+//! Checks of the input that all statistics over columns share.
 
 use crate::{Error, distribution::checked};
 

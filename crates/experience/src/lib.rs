@@ -35,18 +35,18 @@
 //! # Ok::<(), experience::Error>(())
 //! ```
 //!
-//! - [`Distribution`]: samples of one metric of one side, one by one or counted in [`Bucket`]s, asked for mean,
-//!   quantiles and shares.
-//! - [`Page`]: how many requests a person waits for; [`Distribution::expected_experienced`] and
-//!   [`Distribution::experienced_quantile`] return what they wait.
+//! - [`Distribution`]: samples of one metric of one side, single or counted in [`Bucket`]s, with mean, quantiles and
+//!   shares.
+//! - [`Page`]: how many requests a user waits for; [`Distribution::expected_experienced`] and
+//!   [`Distribution::experienced_quantile`] return the resulting latency.
 //! - [`qq`], [`effective_qq`] and [`crossovers`]: where two sides differ.
 //! - [`resample`]: how sure all that is, with intervals for one side and for the difference of two.
 //! - [`tail_ranks`]: few points that draw a distribution with its whole tail.
 //! - [`independence`], [`consecutive_maxima`], [`slow_clusters`], [`rank_autocorrelation`]: whether requests are
 //!   independent, and how far the model of a page is off if not; [`independent_stretch`] for resampling
 //!   by stretches of time.
-//! - [`page_views`]: the wait of each page of a recording, as separate samples; [`Failing`]: how often a side fails,
-//!   and whether more often than another; [`together`]: many comparisons at once.
+//! - [`page_views`]: the latency of each page of a recording, as separate samples; [`Failing`]: how often a side fails,
+//!   and whether more often than another; [`together`]: simultaneous comparisons.
 //! - [`time_shifts`] and [`heat`]: when the distribution changed, and the whole of it over time.
 //! - [`phase_stack`] and [`phase_difference`]: which phase makes the difference, at which percentile.
 //! - [`over_time`]: percentiles, maximum and count by interval.

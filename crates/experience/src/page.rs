@@ -35,8 +35,9 @@ impl Page {
         self.required
     }
 
-    /// Requests that the person waits for: max(1, round(requests x required)), halves rounded up. The share counts as the
-    /// decimal that it is written as: 28.5 % of 100 are 28.5 and so 29, although the f64 next to 0.285 lies below it.
+    /// Requests that the user waits for: max(1, round(requests x required)), halves rounded up. The share
+    /// counts as the decimal in its text: 28.5 % of 100 are 28.5 and so 29, although the f64 next to 0.285 is
+    /// smaller.
     pub fn effective_requests(self) -> u32 {
         let (digits, places) = decimal(self.required);
         // Below 10^17 and 10^6. A share so small that its power of ten has no room rounds to none of the requests.
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!((effective(9, 1e-300), effective(7, f64::MIN_POSITIVE), effective(3, 1.0)), (1, 1, 3));
     }
 
-    /// Halves round up, as a person would do it, for every share that somebody writes.
+    /// Halves of decimal shares are rounded up.
     #[test]
     fn shares_are_decimal() {
         let effective = |requests, required| Page::new(requests, required).unwrap().effective_requests();
@@ -120,7 +121,7 @@ mod tests {
     fn nonsense_says_what_was_expected() {
         let said = |requests, required| Page::new(requests, required).unwrap_err().to_string();
         assert_eq!(said(0, 0.5), "a page of 0 requests; a page makes 1 to 1000000 requests");
-        assert_eq!(said(9, 0.0), "a required share of 0; it lies above 0 and is at most 1");
+        assert_eq!(said(9, 0.0), "a required share of 0; it must be above 0 and at most 1");
         assert!(said(9, 1.5).contains("a required share of 1.5"));
         assert!(said(9, f64::NAN).contains("a required share of NaN"));
     }

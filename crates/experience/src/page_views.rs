@@ -1,15 +1,16 @@
-//! The wait of each page of a recording: samples of what people experienced, without any model.
+//! The latency of each page of a recording: samples of the experience of users, without any model.
 //!
-//! A page of m requests needs k = max(1, round(m r)) of them, which ones being fixed before they are sent. Nobody wrote
-//! down which. So a page has every choice of k at once: it is complete with the chance that none of its failed requests
-//! is among the k, C(m - f, k)/C(m, k), and then waits for the slowest of k of the others. Of that two things are kept:
+//! A page of m requests needs k = max(1, round(m r)) of them, which are fixed before they are sent. The recording does not
+//! contain this choice. So a page has every choice of k simultaneously: it is complete with the probability that its failed
+//! requests are not among the k, C(m - f, k)/C(m, k), and its latency is then the slowest of k of the others. The result
+//! contains:
 //!
-//! - its *mean wait* over all choices, which makes means as exact as the pages allow;
-//! - one *view* of it, drawn, which makes percentiles and shares those of page views. Draws are by strata over all pages
-//!   (McKay, Beckman and Conover 1979): one page has its fastest choice in P, another its slowest, and all between are
-//!   there once; so little of the drawing is left in a percentile, and none where every request is required.
+//! - its *mean latency* over all choices, which makes means as exact as the pages allow;
+//! - one random *view* of it, which makes percentiles and shares those of page views. Draws are stratified over all pages
+//!   (McKay, Beckman and Conover 1979): one page in P has its fastest choice, another its slowest, and all between occur
+//!   once. So the draw hardly affects a percentile, and does not affect it if every request is required.
 //!
-//! A page of which a required request failed has no wait. It is counted.
+//! A page of which a required request failed has no latency. It is counted.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -104,7 +105,7 @@ pub fn page_views(
         found[at].1.start = found[at].1.start.min(start);
     }
     let mut found: Vec<PageSamples> = found.into_iter().map(|(_, page)| page).collect();
-    // Stable: those that start together stay in the order of their numbers.
+    // A stable sort: pages with the same start stay in the order of their numbers.
     found.sort_by(|a, b| a.start.total_cmp(&b.start));
     let mut sizes = Vec::with_capacity(found.len());
     let mut views = PageViews {
@@ -171,7 +172,8 @@ fn chance_of_whole(whole: usize, failed: usize, needed: usize) -> f64 {
     if needed > whole {
         return 0.0;
     }
-    // Either the needed are drawn one by one from the whole ones, or the failed from those that are not needed.
+    // Draws either the needed requests from the successful ones, or the failed requests from those that are
+    // not needed.
     let all = whole + failed;
     let (steps, room) = if needed < failed { (needed, whole) } else { (failed, all - needed) };
     (0..steps).map(|step| as_f64(room - step) / as_f64(all - step)).product()

@@ -1,10 +1,10 @@
-//! Which phase makes the difference, and at which percentile: what the samples around each percentile spent their time
-//! on.
+//! Determines which phase causes the difference, and at which percentile: how the samples around each
+//! percentile spent their time.
 //!
-//! The 99th percentile of a sum is not the sum of 99th percentiles, so phases cannot be asked for their own. Instead
-//! the samples are sorted by the whole, and the phases of those around a percentile are averaged: these means add up to
-//! the mean of the whole in the same samples, with a rest that no phase explains. The fast half may spend its time on
-//! the network, the slow hundredth on new connections.
+//! The 99th percentile of a sum is not the sum of 99th percentiles, so the percentiles of single phases do
+//! not help. Instead the samples are sorted by the whole, and the phases of those around a percentile are
+//! averaged: these means add up to the mean of the whole in the same samples, with a rest that no phase
+//! explains. The fast half may spend its time on the network, the slowest hundredth on new connections.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::{
     sum::sum,
 };
 
-/// What the samples around one percentile spent their time on.
+/// How the samples around one percentile spent their time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseMix {
     /// The percentile, as a share.
@@ -106,8 +106,8 @@ pub fn phase_mix<P: Copy + Into<f64>>(
     Ok(shares.iter().map(mix).collect())
 }
 
-/// What the second side spends more than the first around the same percentile. Both must have the same phases, and
-/// should have the same share; the first one's is reported.
+/// The additional time that the second side spends, compared with the first, around the same percentile. Both
+/// must have the same phases, and should have the same share; the first side's share is reported.
 ///
 /// # Errors
 /// A different number of phases.
@@ -133,8 +133,8 @@ pub fn phase_difference(first: &PhaseMix, second: &PhaseMix) -> Result<PhaseDiff
     Ok(PhaseDifference { share: first.share, mean_ms, phases_ms, rest_ms, decisive })
 }
 
-/// The percentiles of [`phase_stack`], as shares: every fifth up to the 90th, then denser and denser, as far as `n`
-/// samples have one beyond.
+/// The percentiles of [`phase_stack`], as shares: every fifth up to the 90th, then increasingly dense, while
+/// `n` samples have one beyond.
 pub fn phase_shares(n: usize) -> Vec<f64> {
     let steps = (0..=18).map(|step| f64::from(step * 5) / 100.0);
     // 1 - share is rounded.
@@ -196,7 +196,7 @@ mod tests {
             assert!(shares.contains(&share), "{share}");
         }
         assert!(shares.windows(2).all(|pair| pair[0] < pair[1]));
-        // One of 1000 samples lies beyond the 99.9th percentile, of 999 not quite one.
+        // One of 1000 samples is beyond the 99.9th percentile, of 999 not quite one.
         assert_eq!(phase_shares(1000).last(), Some(&0.999));
         assert_eq!(phase_shares(999).last(), Some(&0.998));
         assert_eq!(phase_shares(1), [0.0]);

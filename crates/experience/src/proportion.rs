@@ -1,7 +1,8 @@
-//! A share that was counted, and how far from it the one behind it may be.
+//! A measured share, and the interval of the true share.
 
-/// The ends between which the share lies with a confidence of 95 %, where `of` of `all` were counted, if these are independent of each other: Wilson's
-/// interval (Wilson 1927). It is right for few and for none, where the usual one has no width.
+/// The 95 % confidence interval of a share, if `of` of `all` independent events were counted: Wilson's
+/// interval (Wilson 1927). It is correct for small counts and for zero, where the usual interval has no
+/// width.
 #[expect(clippy::cast_precision_loss, reason = "nobody counts 2^53 of anything")]
 pub fn share_interval(of: u64, all: u64) -> (f64, f64) {
     let (n, z2) = (all.max(1) as f64, Z * Z);

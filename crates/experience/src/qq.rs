@@ -41,7 +41,8 @@ pub fn effective_qq(first: &Distribution, second: &Distribution, requests: u32) 
     visitors.into_iter().map(point).collect()
 }
 
-/// Where the two are compared: quantiles of the smaller side are samples, those of the larger are close to samples.
+/// The shares to compare at: quantiles of the smaller side are samples, those of the larger are close to
+/// samples.
 pub(crate) fn shares(first: &Distribution, second: &Distribution) -> Vec<f64> {
     let n = first.n().min(second.n());
     tail_ranks(n).into_iter().map(|rank| share_of_rank(rank, n)).collect()

@@ -1,21 +1,21 @@
-//! How sure the samples are: what the statistics would have been, had chance picked other samples of the same kind.
+//! The certainty of statistics: how they would vary with other random samples of the same kind.
 //!
 //! The bootstrap draws n of the n samples of a side with replacement, [`Settings::resamples`] times, and
 //! computes every statistic again. That costs n steps a resample, and a comparison of ten million samples would take a
-//! minute; here it takes the same few thousand steps whatever n is:
+//! minute; here it takes the same few thousand steps for any n:
 //!
-//! - `cells`: neighbouring samples are taken together where that loses less than a thousandth of the variance.
-//! - `draw`: how many draws fall into each cell, exactly multinomial, from `poisson` counts and `alias` tables; or, for
-//!   samples that resemble their predecessors, whole blocks of time.
-//! - `pass`: one walk over the cells gives every statistic of one resample; `grid` defines at which percentiles and
-//!   latencies. Their numbers stay, the resample goes.
-//! - `confidence`: intervals of means from the resamples, with their bias and skewness corrected (BCa);
-//!   `rank_interval`: intervals of percentiles from order statistics, which stay honest where the tail is thin;
+//! - `cells`: neighbouring samples are grouped where that loses less than a thousandth of the variance.
+//! - `draw`: the number of draws in each cell, exactly multinomial, from `poisson` counts and `alias` tables; or, for
+//!   correlated samples, whole blocks of time.
+//! - `pass`: one walk over the cells gives every statistic of one resample; `grid` defines the percentiles and
+//!   latencies. Only the results are kept, not the resample.
+//! - `confidence`: intervals of means from the resamples, corrected for bias and skewness (BCa);
+//!   `rank_interval`: intervals of percentiles from order statistics, which stay valid in a thin tail;
 //!   `normal` and `beta` are the functions they need.
 //! - `permutation`: relabels the samples of two sides, in the units that `grouping` chooses: single samples, stretches of time,
 //!   or the halves of `windows` that both sides have. `chance` holds the results.
 //! - `quarters`: intervals of a side with too few stretches.
-//! - [`Resampled`] answers for one side, [`Pair`] for one against another (`difference`, `share_faster`, `crossing`).
+//! - [`Resampled`] contains the results of one side, [`Pair`] of two sides (`difference`, `share_faster`, `crossing`).
 //!
 //! Each resample has its own generator, seeded by (seed, side, number), so that results depend on the seed alone
 //! and not on the number of threads.
@@ -65,7 +65,7 @@ pub use share_faster::share_faster;
 
 use {cells::Cells, draw::Draw, grid::Grid, pass::Pass, permutation::Permuted};
 
-/// How often to resample, from which seed, and how sure an interval is to be.
+/// Number of resamples, seed, and confidence level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Resamples of each side, 100..=[`MOST_RESAMPLES`]. The ends of a 95 % interval from 1000 are themselves known to
@@ -87,7 +87,7 @@ impl Default for Settings {
 #[derive(Debug, Clone)]
 pub struct Resamples<'d> {
     sides: Vec<Resampled<'d>>,
-    /// Of each pair of sides, once it was asked for; a row for each first side.
+    /// Per pair of sides, computed on first use; a row for each first side.
     permuted: Vec<OnceLock<Permuted>>,
 }
 

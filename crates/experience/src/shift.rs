@@ -1,7 +1,7 @@
-//! When the latency changed: moments at which the whole distribution moved, rather than noise.
+//! Detects when the latency changed: moments at which the whole distribution moved, rather than noise.
 //!
-//! The time is cut into up to 200 intervals, and each is given the mean rank of its samples among all: ranks see a
-//! median that moves and are blind to how far one outlier is out. For every stretch of intervals, the excess of its
+//! The time is cut into up to 200 intervals, and each is given the mean rank of its samples among all: ranks show a
+//! median that moves, and do not depend on the size of a single outlier. For every stretch of intervals, the excess of its
 //! ranks over the mean of all, squared and scaled by its variance under "nothing changed",
 //!
 //! ```text
@@ -10,11 +10,11 @@
 //!
 //! is how much better two levels explain the series than one; the best stretch begins and ends at shifts (circular
 //! binary segmentation: Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). A stretch that touches an end
-//! is a single shift, one inside a pair: an outage comes and goes. Parts between shifts are searched again. Whether a
-//! stretch is more than chance is decided by shuffling: 999 times the intervals are put in another order and the best
-//! stretch is sought again. Intervals that resemble their neighbours are shuffled as blocks of neighbours, as long as
+//! is a single shift, one inside a pair: the start and the end of an outage. Parts between shifts are searched again. A
+//! permutation test decides whether a stretch is more than chance: 999 times the intervals are shuffled and the best
+//! stretch is searched again. Correlated intervals are shuffled as blocks of neighbours, with the length that
 //! `block_length`'s rule requires for the residuals of the stretch: a slow drift has few blocks,
-//! and few blocks cannot be sure of anything. At last each shift is tested against its neighbours alone.
+//! and with few blocks no result is sure. Finally each shift is tested against its neighbours alone.
 
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
@@ -32,33 +32,34 @@ use crate::{
 /// A moment at which the distribution changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// When, seconds since the measurement's start: the start of the first interval that is different. The change lies
-    /// within an interval's length (span/200, or longer with fewer than 10 000 samples) of it.
+    /// When, seconds since the measurement's start: the start of the first interval that is different. The
+    /// change is within an interval's length (span/200, or longer with fewer than 10 000 samples) of it.
     pub at_s: f64,
-    /// The median from the shift before (or the start) up to this one, ms.
+    /// The median from the shift before (or the start) up to this shift, ms.
     pub before_ms: f64,
-    /// The median from this one up to the next (or the end), ms.
+    /// The median from this shift up to the next (or the end), ms.
     pub after_ms: f64,
     /// How sure it is that something changed here: 1 minus the share of shuffled series with as large a change, the
     /// series itself counted among them. With [`SHUFFLES`] shuffles at most 0.999, and at least [`SURE`].
     pub sure: f64,
 }
 
-/// The up to [`MOST_SHIFTS`] largest shifts in time, ascending. Times and values may be in any order; the same seed
-/// gives the same answer.
+/// The up to [`MOST_SHIFTS`] largest shifts in time, ascending. Times and values may be in any order; the
+/// same seed gives the same result.
 ///
-/// What it finds, in 60 simulated recordings each of 12 000 exponential samples over 600 s: a step of 20 %
-/// in 59; a rise by 10 % and again by 10 % in 41, as one shift; an outage (20 times as slow) of 20 s in 59 and of 10 s,
-/// three intervals, in 56, as two shifts; of 6 s in 11 only, because two stray intervals are neighbours in one order
-/// of 100, and three in one of 6600. In 3000 recordings without any shift: none. A drift is told from a shift only
-/// where it shows between intervals: if the level follows an autoregression with a factor of 0.9 from interval to
-/// interval and swings by 30 %, 2 of 60 have shifts; if it swings by 10 %, less than the noise of an interval, 25 have
-/// one or two. Among intervals that depend on each other, an outage must last several times longer than the
-/// dependence. Fewer than some 500 samples make so few intervals that nothing is ever sure.
+/// Results in 60 simulated recordings each of 12 000 exponential samples over 600 s: a step of 20 % is found
+/// in 59; a rise by 10 % and again by 10 % in 41, as one shift; an outage (20 times as slow) of 20 s in 59
+/// and of 10 s, three intervals, in 56, as two shifts; of 6 s in 11 only, because two stray intervals are
+/// neighbours in one order of 100, and three in one of 6600. In 3000 recordings without any shift, no shift
+/// is found. A drift is distinguished from a shift only if it is visible between intervals: if the level
+/// follows an autoregression with a factor of 0.9 from interval to interval and swings by 30 %, 2 of 60 have
+/// shifts; if it swings by 10 %, less than the noise of an interval, 25 have one or two. Among dependent
+/// intervals, an outage must last several times longer than the dependence. Fewer than about 500 samples give
+/// so few intervals that no shift is significant.
 ///
 /// # Errors
-/// Unequal lengths or no samples; a time that is NaN, infinite or negative; a value that no [`crate::Distribution`]
-/// takes.
+/// Unequal lengths or no samples; a time that is NaN, infinite or negative; a value that
+/// [`crate::Distribution`] rejects.
 pub fn time_shifts(started_s: &[f64], values_ms: &[f64], seed: u64) -> Result<Vec<Shift>, Error> {
     let (earliest, latest) = time_range(started_s, values_ms.len())?;
     check_values(values_ms)?;
@@ -87,8 +88,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Equal pieces of time, as many as leave [`EACH`] samples in the average one and at most [`INTERVALS`]. One with
-    /// fewer than [`LEAST`] is joined with the next, or at the end with the one before.
+    /// Equal pieces of time, with [`EACH`] samples on average and at most [`INTERVALS`] pieces. A piece with
+    /// fewer than [`LEAST`] samples is joined with the next, or at the end with the previous one.
     fn new(started_s: &[f64], earliest: f64, latest: f64) -> Self {
         let pieces = (started_s.len() / EACH).clamp(1, INTERVALS);
         let length = (latest - earliest) / as_f64(pieces);
@@ -144,7 +145,8 @@ impl Cut {
 /// How often the intervals are shuffled.
 pub const SHUFFLES: u32 = 999;
 
-/// What a shift must reach: no shuffle may do as well. Without any shift, one recording in 1000 has a false one.
+/// The required certainty of a shift: no shuffle may reach its statistic. Without any shift, one recording in
+/// 1000 has a false one.
 pub const SURE: f64 = 0.999;
 
 /// More shifts mean that the level changes all the time; heat maps show that better.

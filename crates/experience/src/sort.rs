@@ -11,8 +11,8 @@ pub(crate) fn sort(samples: &mut [f64]) {
     }
 }
 
-/// Sorts by counting, or leaves the samples as they were and returns `false`: if one is not a whole thousandth. The few
-/// above the range are put after the others and sorted separately.
+/// Sorts by counting. If a sample is not a whole thousandth, leaves the samples unchanged and returns
+/// `false`. The few samples above the range are appended and sorted separately.
 fn by_counting(samples: &mut [f64]) -> bool {
     let mut counts: Vec<u32> = Vec::new();
     let mut above = Vec::new();
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// What either way makes of the same samples, and whether counting was possible.
+    /// The results of both ways for the same samples, and whether counting was possible.
     fn both(samples: &[f64]) -> (Vec<u64>, Vec<u64>, bool) {
         let bits = |samples: &[f64]| samples.iter().map(|sample| sample.to_bits()).collect();
         let (mut counted, mut compared) = (samples.to_vec(), samples.to_vec());

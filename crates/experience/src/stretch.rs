@@ -1,18 +1,21 @@
-//! How long a stretch of time must be for the next one to be independent of it, decided by the series itself.
+//! Determines from a series how long a stretch of time must be for the next one to be independent of it.
 //!
-//! The series is replaced by the means of its pairs, again and again (the blocking of Flyvbjerg and Petersen, "Error
-//! estimates on averages of correlated data", 1989). As long as samples resemble their predecessors, so do the means of
-//! blocks. Once blocks of L samples are longer than what samples remember, the correlation r of neighbouring blocks falls
-//! like 1/L; so stretches of 32 r L samples have one of 1/32, and a variance that is 6 % too small. L is the longest
-//! block for which r is more than chance; where it is below 1/32 there, those blocks will do. Where r is still large there, 1/L is not yet its law, and stretches of
-//! [`ROOM`] blocks are as far as it can be trusted. For AR(0.8) and 4000 samples that is about 90 samples, ten times its
-//! correlation time of 9.
+//! The series is replaced by the means of its pairs, repeatedly (the blocking of Flyvbjerg and Petersen,
+//! "Error estimates on averages of correlated data", 1989). While samples are correlated with their
+//! predecessors, so are the means of blocks. Once blocks of L samples are longer than the correlation time,
+//! the correlation r of neighbouring blocks falls like 1/L; so stretches of 32 r L samples have a correlation
+//! of 1/32, and a variance that is 6 % too small. L is the longest block for which r is significant; if it is
+//! below 1/32 there, those blocks suffice. If r is still large there, it does not follow 1/L yet, and
+//! stretches of [`ROOM`] blocks are the limit of the extrapolation. For AR(0.8) and 4000 samples that is
+//! about 90 samples, ten times its correlation time of 9.
 //!
-//! Politis and White's block length, which minimises the error of a variance, is a few times shorter: right for an
-//! interval of thousands of blocks, and too short to call two blocks independent, which is what a permutation does.
+//! Politis and White's block length, which minimises the error of a variance, is a few times shorter: right
+//! for an interval of thousands of blocks, and too short to call two blocks independent, which a permutation
+//! requires.
 //!
-//! The series holds the contribution of each sample to a statistic, in milliseconds. Weak correlation that adds less than 5 %
-//! to the variance of the statistic is left out: a drift of 0.3 ms does not matter between requests that differ by 80 ms.
+//! The series contains the contribution of each sample to a statistic, in milliseconds. Weak correlation that
+//! adds less than 5 % to the variance of the statistic is ignored: a drift of 0.3 ms does not matter between
+//! requests that differ by 80 ms.
 
 use crate::{
     autocorrelation::{centred, slow_above},
@@ -20,15 +23,15 @@ use crate::{
     resample::poisson,
 };
 
-/// How many samples make a stretch that is independent of the next: 1 if samples look independent. The series must be in
-/// the order of time; up to n for a series that never forgets. `step` is the first sample after a change of level that is known,
-/// and is removed first.
+/// The number of samples in a stretch that is independent of the next: 1 if samples look independent. The
+/// series must be in the order of time; the result is up to n for a series whose correlation never ends.
+/// `step` is the first sample after a known change of level, which is removed first.
 ///
-/// A heavy tail would drown the covariances of the values themselves, so these are cut at their 5th and 95th percentile;
-/// and clusters of the slowest tenth and hundredth count by themselves, since they move tail percentiles and `E[max]` even if
-/// all other samples are independent. Fewer than 20 samples give 1. Independent samples are judged
-/// dependent in about 5 % of cases, and then have stretches of [`ROOM`] samples, which costs little. Values must be as a
-/// [`crate::Distribution`] takes them.
+/// A heavy tail would drown the covariances of the values themselves, so these are cut at their 5th and 95th
+/// percentile; clusters of the slowest tenth and hundredth count separately, because they move tail
+/// percentiles and `E[max]` even if all other samples are independent. Fewer than 20 samples give 1.
+/// Independent samples are judged dependent in about 5 % of cases, and then have stretches of [`ROOM`]
+/// samples, which costs little. Values must be valid for a [`crate::Distribution`].
 pub fn independent_stretch(in_time_ms: &[f64], step: Option<usize>) -> usize {
     stretch_of_sum(in_time_ms, TRIMMED, step)
 }
@@ -114,8 +117,9 @@ fn variance(series: &[f64]) -> f64 {
     series.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / as_f64(series.len())
 }
 
-/// The stretch that one series needs; 0 if single samples do not resemble each other. `least` is how many standard errors
-/// single samples must show, and `all` the variance of a sample that the correlation is measured by.
+/// The stretch that one series needs; 0 if single samples are not correlated. `least` is the number of
+/// standard errors that single samples must show, and `all` the variance of a sample, the scale of the
+/// correlation.
 fn stretch_of(mut series: Vec<f64>, least: f64, all: f64) -> f64 {
     let (mut length, mut stretch, mut level, mut missed) = (1.0, 0.0, least, 0);
     while series.len() >= FEWEST_BLOCKS && missed < 2 {
@@ -188,7 +192,7 @@ const STILL: f64 = 1.645;
 /// Blocks with fewer of them show nothing.
 const FEWEST_BLOCKS: usize = 8;
 
-/// Slow samples that come together must be this unlikely.
+/// The maximum probability of a significant cluster of slow samples.
 const CHANCE: f64 = 0.01;
 
 /// Above these shares a sample is slow.

@@ -1,7 +1,7 @@
 //! Seeded series for tests: a generator so plain that any language repeats it, to the bit.
 
-/// Knuth's 64-bit linear congruential generator (MMIX): state = state x 6364136223846793005 + 1442695040888963407; a
-/// number is made of the 53 highest bits of the new state.
+/// Knuth's 64-bit linear congruential generator (MMIX): state = state x 6364136223846793005 +
+/// 1442695040888963407; a number consists of the 53 highest bits of the new state.
 pub(crate) struct Synthetic(u64);
 
 impl Synthetic {

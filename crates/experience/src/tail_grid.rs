@@ -2,13 +2,13 @@
 
 use crate::distribution::{as_f64, floor};
 
-/// Which of `n` sorted samples to keep (ranks from 0, ascending, first 0, last n - 1) so that straight lines between
-/// them draw the quantile function of [`crate::Distribution::quantile`].
+/// Selects samples from `n` sorted ones (ranks from 0, ascending, first 0, last n - 1) so that straight lines
+/// between them draw the quantile function of [`crate::Distribution::quantile`].
 ///
-/// Up to 2000 samples all are kept, and the lines are exact. Of more, every one of the [`SLOWEST`] is kept, so the lines
-/// are exact there; above the middle the distance between two kept samples is at most a fiftieth of their distance
-/// from the end, so that a "nines" axis is covered evenly; and at most a thousandth of all lies between any two.
-/// About 1300 to 2100 ranks.
+/// Up to 2000 samples all are kept, and the lines are exact. Of more, every one of the [`SLOWEST`] is kept,
+/// so the lines are exact there; above the middle the distance between two kept samples is at most a fiftieth
+/// of their distance from the end, so that a "nines" axis is covered evenly; and at most a thousandth of all
+/// samples is between any two. About 1300 to 2100 ranks.
 pub fn tail_ranks(n: usize) -> Vec<usize> {
     if n <= ALL {
         return (0..n).collect();
@@ -80,7 +80,7 @@ mod tests {
             let at = ranks.iter().position(|&rank| rank == below).expect("every rank of the tail is kept");
             let above = ranks[(at + 1).min(ranks.len() - 1)];
             let drawn = between(side.at_rank(below), side.at_rank(above), position - position.floor());
-            // The position is rounded on its way through the share: 1e-12 of a gap of at most 1e6.
+            // Converting the position to a share and back rounds it: 1e-12 of a gap of at most 1e6.
             prop_assert!((side.quantile(share) - drawn).abs() < 1e-5);
         }
     }

@@ -2,10 +2,12 @@
 
 use crate::distribution::as_f64;
 
-/// The share at and above which fewer than 10 of `n` samples lie beyond the request quantile. 0 if that is everywhere.
+/// The share at and above which fewer than 10 of `n` samples are beyond the request quantile. 0 if that
+/// applies everywhere.
 ///
-/// Beyond position (n - 1) p of type 7 lie the ranks above its whole part; they are fewer than 10 from position n - 10
-/// on. With 10 samples beyond it, the share that truly lies beyond is known to about a third (1/sqrt(10)).
+/// Beyond position (n - 1) p of type 7 are the ranks above its whole part; they are fewer than 10 from
+/// position n - 10 on. With 10 samples beyond it, the true share beyond is known to about a third
+/// (1/sqrt(10)).
 pub fn thin_above(n: usize) -> f64 {
     if n > FEW { as_f64(n - FEW) / as_f64(n - 1) } else { 0.0 }
 }

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-/// The numbers of the first interval that is whole and of the one after the last; intervals are counted from time 0 and
-/// `interval_s` long. Empty if none is whole. Only the first and the last can be partial: those between have
-/// samples on both sides.
+/// The numbers of the first whole interval and of the one after the last; intervals are counted from time 0
+/// and `interval_s` long. Empty if no interval is whole. Only the first and the last can be partial: the
+/// others have samples on both sides.
 pub(crate) fn whole_intervals(earliest: f64, latest: f64, samples: usize, interval_s: f64) -> Range<f64> {
     // Samples stand for the time up to their neighbours.
     let spacing =
@@ -21,9 +21,9 @@ pub(crate) fn whole_intervals(earliest: f64, latest: f64, samples: usize, interv
     start..end.max(start)
 }
 
-/// An interval is whole if so much of it lies between the first sample and the last. Requests leave gaps: of 100 that
-/// start at random in an interval, one gap in e^10 = 22 000 is a tenth of it, and those of pages come in bursts. With four
-/// fifths of the samples a maximum is where it would be.
+/// An interval is whole if at least this share of it is between the first sample and the last. Requests leave
+/// gaps: of 100 that start at random in an interval, one gap in e^10 = 22 000 is a tenth of it, and those of
+/// pages arrive in bursts. With four fifths of the samples a maximum is hardly affected.
 const WHOLE: f64 = 0.8;
 
 #[cfg(test)]

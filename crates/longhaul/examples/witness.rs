@@ -1,8 +1,8 @@
-//! An independent witness of a planet's delays: sends datagrams that carry the time, and prints when they were sent and when
-//! they arrived. Both ends read the machine's monotonic clock. It knows nothing of Longhaul.
+//! Measures the delays of a planet independently of Longhaul's code.
 //!
-//! `witness receive PORT COUNT` prints a line "SENT ARRIVED" in ns for each datagram, until it has them all or none came for
-//! three seconds. `witness send ADDRESS:PORT COUNT INTERVAL_US` sends them.
+//! `witness send ADDRESS:PORT COUNT INTERVAL_US` sends datagrams that carry their send time. `witness receive
+//! PORT COUNT` prints a line "SENT ARRIVED" in ns for each datagram; it ends after COUNT datagrams, or after
+//! three seconds without one. Both processes read the monotonic clock of the same machine.
 
 #![expect(
     clippy::disallowed_methods,
@@ -41,12 +41,12 @@ fn receive(port: &str, count: &str) -> Result<(), Box<dyn Error>> {
     while lines.len() < count.parse()? {
         match socket.recv(&mut stamp) {
             Ok(_) => lines.push((u64::from_ne_bytes(stamp), now()?)),
-            // It was stopped, and goes on.
+            // EINTR: the process was stopped and continued.
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => break,
         }
     }
-    // Whoever watches its threads looks at them once more.
+    // A test samples the threads of this process once more before it exits.
     sleep(Duration::from_millis(100));
     lines.iter().for_each(|(sent, arrived)| println!("{sent} {arrived}"));
     Ok(())

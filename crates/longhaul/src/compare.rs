@@ -1,4 +1,4 @@
-//! `longhaul compare`: recordings, as people experience them.
+//! `longhaul compare`: compares recordings by the latency that users experience.
 
 use std::{
     fs,
@@ -29,11 +29,11 @@ use sides::Sides;
 pub(crate) use values::metric;
 use values::{Period, block, is_backwards, level, moment, period, phase};
 
-/// Compare recordings as people experience them
+/// Compare recordings by the latency that users experience
 ///
-/// A recording is a native one, CSV with a column such as latency_ms, HAR, an HdrHistogram log, or what curl, oha, k6,
-/// vegeta, a browser or a web server wrote; packed or not. The format is recognised by its content. LABEL=FILE names a
-/// side; several files with one label are one side.
+/// A recording is a native one, CSV with a column such as latency_ms, HAR, an HdrHistogram log, or the output
+/// of curl, oha, k6, vegeta, a browser or a web server; compressed or not. The format is recognised by the
+/// content. LABEL=FILE names a side; several files with the same label form one side.
 ///
 /// Example: longhaul compare a.csv b.csv --requests 180 --required 0.5 --html report.html
 #[derive(Debug, Args)]
@@ -41,10 +41,10 @@ pub(crate) struct Compare {
     /// The recordings: FILE or LABEL=FILE; - is standard input
     #[arg(required = true, value_name = "RECORDING")]
     recordings: Vec<String>,
-    /// Requests that a page makes
+    /// Requests per page
     #[arg(long, default_value_t = 1, value_name = "N")]
     requests: u32,
-    /// Share of them that a person waits for: 0.5 or 50%
+    /// Share of the requests that the user waits for: 0.5 or 50%
     #[arg(long, default_value = "100%", value_name = "SHARE")]
     required: Probability,
     /// Break the comparison down by this label: a column, city, status, ...
@@ -54,10 +54,10 @@ pub(crate) struct Compare {
     /// The number to compare: latency, dns, connect, tls, send, wait, load, first_interim, ttfb, ttfb_without_dns, total, response
     #[arg(long, value_parser = metric, help_heading = "What is read")]
     metric: Option<Metric>,
-    /// Take a phase out of it: dns, connect, tls, send, wait or load
+    /// Subtract a phase from the latency: dns, connect, tls, send, wait or load
     #[arg(long, value_parser = phase, value_name = "PHASE", help_heading = "What is read")]
     exclude_phase: Vec<Metric>,
-    /// The unit of plain numbers of which the file does not say it: ns, us, ms, s
+    /// The unit of numbers if the file does not specify it: ns, us, ms, s
     #[arg(long, help_heading = "What is read")]
     unit: Option<Unit>,
     /// The meaning of a column of a CSV file, or of a variable of an access log: latency=elapsed:ms, started=when
@@ -67,41 +67,41 @@ pub(crate) struct Compare {
     /// '$request_time $status' or '%>s %D'
     #[arg(long, value_name = "FORMAT", help_heading = "What is read")]
     log_format: Option<AccessLog>,
-    /// More samples than this are kept as a histogram
+    /// Above this number, samples are stored as a histogram
     #[arg(long, value_name = "N", default_value_t = recording::Wanted::default().exact_up_to, help_heading = "What is read")]
     exact_up_to: usize,
 
-    /// Leave out what started before: 30s since the start, or 2025-03-14T09:30:00Z
+    /// Exclude samples that started earlier: 30s since the start, or 2025-03-14T09:30:00Z
     #[arg(long, value_parser = moment, value_name = "TIME", help_heading = "Time")]
     from: Option<recording::Moment>,
-    /// Leave out what started then or later
+    /// Exclude samples that started at this time or later
     #[arg(long, value_parser = moment, value_name = "TIME", help_heading = "Time")]
     to: Option<recording::Moment>,
-    /// Leave out a period: 240s..330s
+    /// Exclude a period: 240s..330s
     #[arg(long, value_parser = period, value_name = "PERIOD", help_heading = "Time")]
     exclude: Vec<Period>,
     /// Compare one recording before this moment with itself after it
     #[arg(long, value_parser = moment, value_name = "TIME", help_heading = "Time")]
     mark: Option<recording::Moment>,
 
-    /// How often an interval must hold the truth
+    /// Confidence level of the intervals
     #[arg(long, value_parser = level, default_value = "95%", help_heading = "Certainty")]
     level: f64,
-    /// How many times to draw the samples anew; 0: no intervals
+    /// Number of bootstrap resamples; 0: no intervals
     #[arg(long, value_name = "N", help_heading = "Certainty")]
     resamples: Option<u32>,
-    /// The seed of the draws
+    /// The seed of the random numbers
     #[arg(long, default_value_t = Settings::default().seed, help_heading = "Certainty")]
     seed: u64,
-    /// How many neighbours in time to draw together, because they are alike: auto, none or a number
+    /// Block length of the bootstrap, for samples that correlate in time: auto, none or a number of samples
     #[arg(long, value_parser = block, default_value = "auto", help_heading = "Certainty")]
     block: Blocks,
 
-    /// Exit with 1 if this is so: 'experienced.p95 worse by 5%', 'p99 above 300ms', 'mean surely worse by 10ms',
-    /// 'failed above 1%', 'experienced.failed surely worse'
+    /// Exit with 1 if this condition is true: 'experienced.p95 worse by 5%', 'p99 above 300ms', 'mean surely
+    /// worse by 10ms', 'failed above 1%', 'experienced.failed surely worse'
     #[arg(long, value_name = "CONDITION", help_heading = "Output")]
     fail_if: Vec<Threshold>,
-    /// Print the intervals of percentiles too, and every pair
+    /// Also print the intervals of percentiles, and every pair of sides
     #[arg(long, help_heading = "Output")]
     wide: bool,
     /// Print one JSON object
@@ -158,14 +158,14 @@ impl Compare {
             output::print(&report::terminal::comparison(&comparison, detail))?;
         }
         doubts.extend(unanswered.iter().map(Unanswered::doubt));
-        // The answer first: a file that cannot be written must not take it away.
+        // The result is printed first: it must not be lost if an output file cannot be written.
         self.write(&comparison, &analysis, &doubts)?;
         let all_hold = comparison.thresholds.iter().all(|threshold| threshold.holds);
         let is_good = comparison.valid && all_hold && unanswered.is_empty();
         Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Fails if an output would take the place of what is compared.
+    /// Fails if an output file is one of the recordings.
     fn spare_recordings(&self) -> anyhow::Result<()> {
         for (flag, output) in [("--html", &self.html), ("--markdown", &self.markdown)] {
             let Some(output) = output else { continue };
@@ -202,12 +202,11 @@ impl Compare {
         })
     }
 
-    /// Each phase once.
     fn excluded_phases(&self) -> Vec<Metric> {
         Metric::PHASES.into_iter().filter(|phase| self.exclude_phase.contains(phase)).collect()
     }
 
-    /// All files that were asked for.
+    /// Writes the output files.
     fn write(
         &self,
         comparison: &Comparison,
@@ -238,7 +237,6 @@ impl Compare {
     }
 }
 
-/// Writes charts to a folder, each by its name.
 pub(crate) fn write_charts(folder: &Path, charts: &[(String, String)]) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
     for (name, chart) in charts {

@@ -1,7 +1,7 @@
-//! `longhaul complete`: what could come next on a command line. The completion scripts of shells ask it.
+//! `longhaul complete`: prints the completions of a command line. The completion scripts of shells call it.
 //!
-//! It answers with a line for each candidate, and after a tab what that is. `:files` says that names of files fit as well,
-//! and `:nospace` that what was completed goes on without a blank.
+//! It prints a line for each candidate: the value, a tab and a description. The line `:files` adds file names
+//! to the candidates. The line `:nospace` suppresses the blank after the completed word.
 
 mod line;
 mod values;
@@ -14,12 +14,12 @@ use clap::Args;
 use self::walk::{Next, walk};
 use crate::{Cli, output};
 
-/// Say what could come next on a command line
+/// Print the completions of a command line
 #[derive(Debug, Args)]
 pub(crate) struct Complete {
-    /// The shell that asks: bash sends its line as it is, others its words
+    /// The calling shell: bash passes the whole line, other shells pass words
     shell: String,
-    /// The words so far, the program's name first and the one at hand last
+    /// The words so far, from the program's name to the incomplete word
     #[arg(allow_hyphen_values = true, trailing_var_arg = true, required = true)]
     words: Vec<String>,
 }
@@ -32,14 +32,15 @@ impl Complete {
         let mut command = Cli::conventional();
         command.build();
         let next = walk(&command, before.get(1..).unwrap_or_default(), current);
-        // Bash completes no more than what follows the last of the characters at which it takes words apart.
+        // Bash replaces only the part of the word after the last word-break character.
         let kept = if is_bash { current.rfind(['=', ':']).map_or(0, |at| at + 1) } else { 0 };
         output::print(&text(&next, kept))?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// What a script reads; the first `kept` bytes of each candidate are there already.
+/// The output for a script. The first `kept` bytes of each candidate are omitted because they are already
+/// typed.
 fn text(next: &Next, kept: usize) -> String {
     let mut text = String::new();
     for candidate in &next.candidates {

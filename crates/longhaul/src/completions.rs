@@ -1,8 +1,8 @@
-//! `longhaul completions`: what a shell needs to complete our commands.
+//! `longhaul completions`: the completion scripts of shells.
 //!
-//! The scripts for bash, zsh and fish ask the program itself each time ([`crate::complete`]), so that they know which hosts and
-//! planets there are, and stay right when the program changes. clap's own engine for that is not stable yet; its scripts for
-//! the other shells know what is in `--help`.
+//! The scripts for bash, zsh and fish call the program ([`crate::complete`]) on each completion, so that they
+//! complete the names of running planets and hosts and match the installed version. clap's own dynamic
+//! completion is not stable yet; its scripts for the other shells contain the static options only.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use crate::{Cli, output};
 
 /// Print the completion script of a shell
 ///
-/// Those of bash, zsh and fish also know the planets that are up, their hosts and cities, and the
+/// For bash, zsh and fish, the completions include running planets, their hosts and cities, and the
 /// metrics of recordings.
 ///
 /// Examples:

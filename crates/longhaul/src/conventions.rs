@@ -1,8 +1,8 @@
-//! What holds for every command alike, whatever it is about: one name for a thing, and one way to write its value.
+//! Conventions that all commands share: one name per kind of option, and one syntax for its values.
 //!
-//! A command says what it needs in its own file. Here its flags get the names that the others have, so that none can go
-//! its own way: `--for` is also `--duration`, `-o` and `--out` also `--output`, and an address to listen on may be a port.
-//! What runs for long has a log.
+//! Each command defines its arguments in its own file. This module unifies them: `--for` has the alias
+//! `--duration`, `--out` has `-o` and the alias `--output`, and a listen address may be a port alone.
+//! Commands that run for a long time get the options of the log.
 
 mod address;
 
@@ -10,7 +10,7 @@ use clap::{Arg, Args, Command};
 
 use crate::log::Log;
 
-/// A command and all below it by the conventions.
+/// Applies the conventions to a command and its subcommands.
 pub(crate) fn keep(command: Command) -> Command {
     let has_short_o = command.get_arguments().any(|arg| arg.get_short() == Some('o') && !is_output(arg));
     let command = command.mut_args(|arg| match arg.get_long() {
@@ -27,7 +27,7 @@ pub(crate) fn keep(command: Command) -> Command {
     command.mut_subcommands(keep)
 }
 
-/// Commands that run until their work or somebody ends them, by the last word of their names.
+/// Commands that may run for a long time, by the last word of their names.
 const LONG_RUNNING: [&str; 11] =
     ["capture", "ping", "probe", "publish", "read", "run", "send", "serve", "sweep", "test", "up"];
 
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::Cli;
 
-    /// All commands that do something, with their names in full.
+    /// All commands except groups, with their full names.
     fn commands() -> Vec<(String, Command)> {
         fn below(path: &str, command: &Command, found: &mut Vec<(String, Command)>) {
             let path = format!("{path} {}", command.get_name()).trim().to_owned();
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_command_with_a_result_prints_json() {
-        // Two print what shells read. The others run until Ctrl-C and have no result.
+        // Two commands print text for shells. The others run until Ctrl-C and have no result.
         let without = [
             "longhaul completions",
             "longhaul complete",

@@ -1,4 +1,4 @@
-//! `longhaul convert` and `longhaul merge`: recordings in another format, and several as one.
+//! `longhaul convert` and `longhaul merge`: convert a recording to another format, and merge recordings.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,8 +21,9 @@ use crate::{
 
 /// Write a recording in another format
 ///
-/// The format of IN is recognised by its content, that of OUT by its name: .jsonl (native), .csv, .tsv, .hlog
-/// (HdrHistogram log), .hgrm (its percentiles) or .prom (Prometheus text), packed if .gz or .zst follows.
+/// The format of IN is recognised by its content, the format of OUT by its name: .jsonl (native), .csv, .tsv,
+/// .hlog (HdrHistogram log), .hgrm (its percentiles) or .prom (Prometheus text), compressed if .gz or .zst
+/// follows.
 ///
 /// Example: longhaul convert site.har site.jsonl.zst
 #[derive(Debug, Args)]
@@ -37,10 +38,10 @@ pub(crate) struct Convert {
     how: How,
 }
 
-/// Put recordings together: exactly, or for histograms without losing a count
+/// Merge recordings: samples exactly, histograms without losing a count
 ///
-/// Samples keep their order by file. Page views of different files stay different. Times are moved onto the earliest
-/// start, where all files know theirs.
+/// Samples keep their order by file. Page views of different files stay different. Times are relative to the
+/// earliest start if all files contain theirs.
 ///
 /// Example: longhaul merge oslo.jsonl lima.jsonl -o all.jsonl
 #[derive(Debug, Args)]
@@ -55,16 +56,16 @@ pub(crate) struct Merge {
     how: How,
 }
 
-/// What the files do not say themselves.
+/// Options that supplement the contents of the files.
 #[derive(Debug, Args)]
 struct How {
-    /// The format to write, if the name of OUT does not say it: native, csv, tsv, hlog, hgrm, prometheus
+    /// The format to write if the name of OUT does not determine it: native, csv, tsv, hlog, hgrm, prometheus
     #[arg(long, value_name = "FORMAT")]
     to: Option<Target>,
     /// The metric of a format that holds only one
     #[arg(long, value_parser = metric)]
     metric: Option<Metric>,
-    /// The unit of plain numbers of which the file does not say it: ns, us, ms, s
+    /// The unit of numbers if the file does not specify it: ns, us, ms, s
     #[arg(long)]
     unit: Option<Unit>,
     /// The meaning of a column of a CSV file, or of a variable of an access log: latency=elapsed:ms, started=when
@@ -126,7 +127,7 @@ impl How {
         let temporaries = recording::temporaries_of(output);
         let not_written = format!(": {} is not written", output.display());
         Interrupt::listen()?.set(&stop, move || {
-            // What is no longer there may be whole, and under its name.
+            // A missing temporary file has probably been renamed: the output is complete.
             let removed: Vec<_> = temporaries.iter().map(|name| std::fs::remove_file(name).is_ok()).collect();
             let what = if removed.first() == Some(&true) { not_written.as_str() } else { "" };
             say(&format!("{}: stopped{what}", output::paint("error", output::RED)));

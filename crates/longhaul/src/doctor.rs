@@ -1,4 +1,4 @@
-//! `longhaul doctor`: what this machine allows, and what it is good for.
+//! `longhaul doctor`: checks which features this machine supports and how precisely it emulates.
 
 mod trial;
 
@@ -9,15 +9,15 @@ use planet::doctor::{Check, Errors, Findings, State, Trial, examine};
 
 use crate::output::{self, COULD_NOT_RUN, GREEN, RED, YELLOW, paint, say};
 
-/// Say what this machine allows and is good for, and the remedy for what it does not allow
+/// Check which features this machine supports, how precisely it emulates, and how to fix what is missing
 ///
-/// Runs a small planet for some seconds to see how exact it is; --quick leaves that out. Exits with 2 when
-/// no planet can run here. Measuring real networks (probe, compare) needs none of this.
+/// Runs a small planet for some seconds to measure its precision; --quick skips this. Exits with 2 if no
+/// planet can run here. Measurements of real networks (probe, compare) need none of the features.
 ///
 /// Example: longhaul doctor --json
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Leave out the trial
+    /// Skip the trial
     #[arg(long)]
     quick: bool,
     /// Print JSON
@@ -46,7 +46,7 @@ impl Doctor {
     }
 }
 
-/// What the trial showed, and what follows.
+/// The result of the trial as text.
 fn told(trial: &Trial) -> String {
     let errors = |errors: &Errors| {
         format!(

@@ -1,4 +1,4 @@
-//! `longhaul edge`: a cache in front of origins, what its operator asks of it, and a network of them in virtual time.
+//! `longhaul edge`: runs an edge network, operates it, and simulates one in virtual time.
 
 mod ca;
 mod check;
@@ -50,7 +50,7 @@ impl Edge {
     }
 }
 
-/// Where a data centre that runs is asked.
+/// The data centre to connect to.
 #[derive(Debug, Args)]
 pub(super) struct Admin {
     /// The operator's address of the data centre: `admin` in the network's file

@@ -1,9 +1,11 @@
-//! `longhaul example`: the recordings of the tutorial, two providers whose verdict flips between one request and a page.
+//! `longhaul example`: writes the recordings of the tutorial. The better provider for one request is the
+//! worse one for a page.
 //!
-//! Published: 90 000 samples a side; expected request latency 141.9 ms against 129.9 ms; expected latency of a page of 180
-//! requests of which half are required 207.9 ms against 281.8 ms. The samples themselves were not published, so they are
-//! made here: quantiles of a log-normal, bent by an affine map, which moves both expectations as it moves samples, until
-//! both figures are met. Their order is shuffled, and they are dealt to 500 page views of 180 requests.
+//! Published: 90 000 samples per side; expected request latency 141.9 ms against 129.9 ms; expected latency
+//! of a page of 180 requests of which half are required 207.9 ms against 281.8 ms. The samples were not
+//! published. This module generates them: quantiles of a log-normal distribution under an affine map, whose
+//! parameters are chosen to meet both expectations. The samples are shuffled and assigned to 500 page views
+//! of 180 requests.
 
 use std::{fmt::Write, fs, path::PathBuf, process::ExitCode};
 
@@ -21,13 +23,13 @@ use crate::{
 
 /// Write two recordings to try `longhaul compare` with
 ///
-/// A published case: 90 000 requests to each of two providers. The one with the better mean and median is the worse one for
-/// most page views. The files are the same each time.
+/// A published case: 90 000 requests to each of two providers. The provider with the better mean and median
+/// is slower for most page views. The files are the same each time.
 ///
 /// Example: longhaul example pub
 #[derive(Debug, Args)]
 pub(crate) struct Example {
-    /// The folder to write provider-a.csv and provider-b.csv to; it is made if it is missing
+    /// The folder to write provider-a.csv and provider-b.csv to; created if it does not exist
     folder: PathBuf,
     /// Print which files were written as JSON
     #[arg(long)]
@@ -39,7 +41,7 @@ impl Example {
         let paths = SIDES.map(|side| self.folder.join(format!("provider-{}.csv", side.name)));
         let texts = SIDES.iter().map(csv).collect::<anyhow::Result<Vec<_>>>()?;
         for (path, text) in paths.iter().zip(&texts) {
-            // The same file may be written once more; somebody's own may not.
+            // An identical file may be overwritten; any other file may not.
             let is_there = path.symlink_metadata().is_ok();
             if is_there && fs::read(path).ok().as_deref() != Some(text.as_bytes()) {
                 bail!("{}: another file of this name is there; name another folder", path.display());
@@ -63,7 +65,7 @@ impl Example {
     }
 }
 
-/// What was published of one provider, and the shape that it gets here.
+/// The published figures of a provider, and the shape of its generated samples.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     name: &'static str,
@@ -82,7 +84,7 @@ const SIDES: [Side; 2] = [
 fn csv(side: &Side) -> anyhow::Result<String> {
     let mut latencies = latencies(side)?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(side.seed);
-    // Fisher and Yates.
+    // Fisher-Yates shuffle.
     for last in (1..latencies.len()).rev() {
         let other = below(&mut random, last + 1);
         latencies.swap(last, other);
@@ -90,15 +92,14 @@ fn csv(side: &Side) -> anyhow::Result<String> {
     let mut text = "started_s,page,latency_ms\n".to_owned();
     for (number, latency) in latencies.into_iter().enumerate() {
         let page = number / REQUESTS;
-        // A page view every two seconds; its requests leave within the first.
+        // A page view every two seconds; all its requests start within the first second.
         let started = page * 2000 + number % REQUESTS * 5;
-        // Writing to a String cannot fail.
         let _ = writeln!(text, "{}.{:03},{page},{latency:.3}", started / 1000, started % 1000);
     }
     Ok(text)
 }
 
-/// The latencies in ascending order, with both published figures.
+/// The latencies in ascending order; they meet both published figures.
 fn latencies(side: &Side) -> anyhow::Result<Vec<f64>> {
     let shape: Vec<f64> = (0..SAMPLES)
         .map(|i| (side.sigma * normal_quantile((f64::from(i) + 0.5) / f64::from(SAMPLES))).exp())
@@ -110,8 +111,7 @@ fn latencies(side: &Side) -> anyhow::Result<Vec<f64>> {
     Ok(shape.into_iter().map(|value| start + scale * value).collect())
 }
 
-/// The quantile function of the standard normal distribution, by bisection of its distribution function: slow, and as
-/// exact as that.
+/// The quantile function of the standard normal distribution, by bisection of the distribution function.
 fn normal_quantile(share: f64) -> f64 {
     let (mut low, mut high) = (-9.0_f64, 9.0_f64);
     for _ in 0..60 {
@@ -121,7 +121,7 @@ fn normal_quantile(share: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The share of the standard normal distribution below `x`: Abramowitz and Stegun 26.2.17, to 7.5e-8.
+/// The distribution function of the standard normal distribution: Abramowitz and Stegun 26.2.17, to 7.5e-8.
 fn normal_share(x: f64) -> f64 {
     const B: [f64; 5] = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
@@ -130,15 +130,15 @@ fn normal_share(x: f64) -> f64 {
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// A number below `bound`; the bias of 90 000 in 2^32 does not matter for a shuffle.
+/// A number below `bound`. The modulo bias, 90 000 in 2^32, does not matter for a shuffle.
 fn below(random: &mut impl Rng, bound: usize) -> usize {
     random.next_u32() as usize % bound
 }
 
 const SAMPLES: u32 = 90_000;
-/// Requests of a page.
+/// Requests per page.
 const REQUESTS: usize = 180;
-/// Half of them.
+/// Half of the requests are required.
 const EFFECTIVE: u32 = 90;
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
             let distribution = Distribution::new(values).unwrap();
             assert_eq!(distribution.n(), 90_000);
             assert!(distribution.min() > 50.0, "{}", distribution.min());
-            // Rounding to a microsecond moves a mean by less than that.
+            // Rounding samples to a microsecond changes the mean by less.
             assert!((distribution.mean() - side.expected_request_ms).abs() < 1e-3);
             let experienced = distribution.expected_experienced(EFFECTIVE);
             assert!((experienced - side.expected_experienced_ms).abs() < 1e-3, "{experienced}");

@@ -1,4 +1,4 @@
-//! Ctrl-C, a terminal that goes away, or a polite request to end: waited for, so that what was begun can be ended in order.
+//! Handles SIGINT, SIGTERM and SIGHUP so that a command can end gracefully.
 
 use std::{
     os::fd::{AsFd, BorrowedFd},
@@ -19,19 +19,19 @@ use nix::{
 };
 use probe::Stop;
 
-/// Listens for the signals that ask a program to end.
+/// Receives termination signals.
 pub(crate) struct Interrupt {
     signals: SigSet,
 }
 
 impl Interrupt {
-    /// From here on these signals wait to be asked for instead of ending the process. To be called before any thread is
-    /// started: threads inherit it.
+    /// Blocks the signals, so that they can be received instead of ending the process. Call this before
+    /// starting threads: threads inherit the signal mask.
     pub(crate) fn listen() -> anyhow::Result<Self> {
         Self::listen_for([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
     }
 
-    /// As [`Self::listen`], for a program to which a hang-up means something else.
+    /// Like [`Self::listen`], without SIGHUP, for commands that reload their configuration on SIGHUP.
     pub(crate) fn listen_but_not_for_hangups() -> anyhow::Result<Self> {
         Self::listen_for([Signal::SIGINT, Signal::SIGTERM])
     }
@@ -42,7 +42,7 @@ impl Interrupt {
         Ok(Self { signals })
     }
 
-    /// Asks `stop` for an end at each that comes.
+    /// Calls `stop` for each signal.
     pub(crate) fn ask(self, stop: &Stop) {
         let stop = stop.clone();
         std::thread::spawn(move || {
@@ -52,8 +52,8 @@ impl Interrupt {
         });
     }
 
-    /// Sets `stop` when one has come. If the process has not ended [`PATIENCE_MS`] later, or when another comes, it ends
-    /// here, whatever it waits for: after `clean_up`, with the code that shells give to what Ctrl-C ended.
+    /// Sets `stop` on the first signal. If the process is still running [`PATIENCE_MS`] later or at a second
+    /// signal, calls `clean_up` and exits with the code that shells use for Ctrl-C.
     pub(crate) fn set(
         self,
         stop: &Arc<AtomicBool>,
@@ -62,12 +62,12 @@ impl Interrupt {
         let stop = Arc::clone(stop);
         let descriptor = self.descriptor()?;
         std::thread::spawn(move || {
-            // Without a signal it must not end the process.
+            // Not a signal: the process must not exit.
             if !matches!(descriptor.read_signal(), Ok(Some(_))) {
                 return;
             }
             stop.store(true, Ordering::Relaxed);
-            // Returns at the second, or in the end.
+            // Returns at the second signal or after the timeout.
             let _ = poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PATIENCE_MS);
             clean_up();
             std::process::exit(ENDED_BY_CTRL_C.into());
@@ -75,19 +75,19 @@ impl Interrupt {
         Ok(())
     }
 
-    /// Something that is readable when one has come, to be waited for together with other descriptors.
+    /// A descriptor that becomes readable on a signal, for use with `poll`.
     pub(crate) fn descriptor(&self) -> anyhow::Result<SignalFd> {
         Ok(SignalFd::with_flags(&self.signals, SfdFlags::SFD_CLOEXEC)?)
     }
 
-    /// Something that can be asked whether one has come.
+    /// Returns a function that reports whether a signal has arrived.
     pub(crate) fn poll(&self) -> anyhow::Result<impl Fn() -> bool + use<>> {
         let descriptor = SignalFd::with_flags(&self.signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         Ok(move || matches!(descriptor.read_signal(), Ok(Some(_))))
     }
 }
 
-/// Waits until one of these can be read or has ended; the number of the first that can.
+/// Waits until a descriptor is readable or closed; returns the index of the first one.
 pub(crate) fn first_ready(descriptors: &[BorrowedFd<'_>]) -> anyhow::Result<usize> {
     let mut wanted: Vec<_> = descriptors.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
     loop {
@@ -101,14 +101,14 @@ pub(crate) fn first_ready(descriptors: &[BorrowedFd<'_>]) -> anyhow::Result<usiz
     }
 }
 
-/// What a program ends with that was interrupted, and ended in order.
+/// The exit code of a command that ended gracefully after an interrupt.
 pub(crate) fn exit_code() -> ExitCode {
     ExitCode::from(ENDED_BY_CTRL_C)
 }
 
-/// How long what was asked to stop may take: longer than any step between two looks at `stop` that does not wait for
-/// somebody else, shorter than a person's patience.
+/// Time limit for a graceful end: longer than any local step between two checks of `stop`, and short enough
+/// for a user who waits.
 const PATIENCE_MS: u16 = 1000;
 
-/// 128 + SIGINT, as shells count.
+/// 128 + SIGINT, as in shells.
 const ENDED_BY_CTRL_C: u8 = 130;

@@ -1,4 +1,4 @@
-//! `longhaul lab`: a planet to work in by hand.
+//! `longhaul lab`: interactive use of a planet.
 
 mod capture;
 mod catchment;
@@ -28,10 +28,11 @@ use world::{Document, Layout, World};
 pub(crate) use self::which::Which;
 use crate::{output::say, wrong_file};
 
-/// A planet to work in by hand
+/// Run a planet and work on it interactively
 #[derive(Debug, Args)]
 pub(crate) struct Lab {
-    // Global, so that it may stand before the command. Each command that speaks to a planet has it too, and gets the value.
+    // Global, so that the option may precede the subcommand. Subcommands that use a planet declare it too;
+    // clap propagates the value to them.
     #[command(flatten)]
     which: Which,
     #[command(subcommand)]
@@ -77,7 +78,7 @@ impl Lab {
     }
 }
 
-/// Reads and checks a world file and those that it names.
+/// Reads and checks a world file and the files that it references.
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     let mut document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let (world, layout, notes) = World::read_all(&mut document, document::read_text)
@@ -88,7 +89,7 @@ pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     Ok((world, layout))
 }
 
-/// The world that a planet runs, under the planet's name.
+/// The world of a running planet, with the planet's name.
 pub(crate) fn layout_of(planet: &Planet) -> anyhow::Result<Layout> {
     let document = Document::new(format!("planet {}", planet.name()), planet.world()?);
     let (_, mut layout) = World::read(&document)?;

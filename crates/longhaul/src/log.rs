@@ -1,7 +1,7 @@
-//! `--log`: what happens inside, for whoever has to find out why. One line an event on standard error, as text or as JSON.
+//! `--log`: events for troubleshooting, one line each on standard error, as text or as JSON.
 //!
-//! Every command that runs for long has it ([`conventions`](crate::conventions) adds it). Only the shells tell events; the
-//! engines are silent. Without the flag nothing is told.
+//! [`conventions`](crate::conventions) adds the options to all long-running commands. Only the I/O layers
+//! emit events; the engines emit none. Without the option there is no output.
 
 use std::io;
 
@@ -9,54 +9,53 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use tracing::{info, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt};
 
-// What a command that runs for long takes as well as its own options. Not a doc comment, which would become the command's own
+// Options in addition to those of the command. Not a doc comment, which would replace the command's
 // description.
 #[derive(Debug, Args)]
 pub(crate) struct Log {
-    /// Tell on standard error what happens inside, from this level on
+    /// Log to standard error, from this level on
     #[arg(long, value_name = "LEVEL", help_heading = "Log")]
     log: Option<Level>,
-    /// How to tell it: a line of text, or one JSON object a line
+    /// Log format: a line of text, or one JSON object per line
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Log")]
     log_format: Format,
 }
 
-/// How much is told; each has all of those before it.
+/// The minimum level; each level includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Level {
-    /// What failed
+    /// Failures
     Error,
-    /// What is likely to make a result worse
+    /// Conditions that may affect a result
     Warn,
-    /// What began and ended
+    /// The start and end of tasks
     Info,
-    /// Each connection, request and order
+    /// Each connection, request and command
     Debug,
-    /// All there is, of libraries too
+    /// Everything, including libraries
     Trace,
 }
 
-/// The form of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Time, level, part of the program, what happened, and its figures
+    /// Time, level, module, message and fields
     Text,
     /// The same as an object
     Json,
 }
 
 impl Log {
-    /// As the command line asks for it; nothing if the command has no such option.
+    /// The options on the command line; `None` if the command has no log.
     pub(crate) fn of(command: &Command, matches: &ArgMatches) -> Option<Self> {
         if let Some((name, below)) = matches.subcommand() {
             return Self::of(command.find_subcommand(name)?, below);
         }
-        // `compare` and `convert` have a `--log-format` too, which is about access logs.
+        // `compare` and `convert` also have a `--log-format`, for access logs.
         let has_log = command.get_arguments().any(|argument| argument.get_id() == "log");
         has_log.then(|| Self::from_arg_matches(matches).ok()).flatten()
     }
 
-    /// From here on events are told, also by the processes of planets that this one starts.
+    /// Starts logging, also in the processes of planets that this process starts.
     pub(crate) fn begin(&self) {
         let Some(level) = self.log else { return };
         begin(level, self.log_format);
@@ -65,7 +64,7 @@ impl Log {
     }
 }
 
-/// In the process of a planet: as the one that started it was told, whose words these are.
+/// Starts logging in the process of a planet, with the options of the parent process.
 pub(crate) fn passed_on(words: &[String]) {
     if let [level, format] = words
         && let (Ok(level), Ok(format)) = (Level::from_str(level, false), Format::from_str(format, false))
@@ -88,7 +87,7 @@ fn begin(level: Level, format: Format) {
     registry().with(lines.with_filter(filter(level))).init();
 }
 
-/// Libraries tell much of their own inside at "debug".
+/// Libraries log many internals at "debug".
 fn filter(level: Level) -> Targets {
     let (ours, of_libraries) = match level {
         Level::Error => (LevelFilter::ERROR, LevelFilter::ERROR),
@@ -101,5 +100,5 @@ fn filter(level: Level) -> Targets {
     Targets::new().with_default(ours).with_targets(libraries)
 }
 
-/// Those that tell events.
+/// Libraries that emit events.
 const LIBRARIES: [&str; 4] = ["h2", "rustls", "tokio", "mio"];

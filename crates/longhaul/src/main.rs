@@ -1,4 +1,4 @@
-//! The `longhaul` command: subcommands, and nothing else.
+//! The `longhaul` command: dispatches to subcommands.
 
 mod compare;
 mod complete;
@@ -33,10 +33,10 @@ use tracing::{error, info};
 #[global_allocator]
 static ALLOCATOR: sys::Allocator = sys::Allocator;
 
-/// Measure, compare and emulate networks: what people experience over the distances of a planet
+/// Measure, compare and emulate networks: the latency that users experience over the distances of a planet
 ///
-/// Exit codes: 0 all is well, 1 a claim or a threshold failed or a measurement is invalid, 2 it could not run, 130 it was
-/// interrupted before its end.
+/// Exit codes: 0 success, 1 a claim or a threshold failed or a measurement is invalid, 2 the command could
+/// not run, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
@@ -71,12 +71,12 @@ enum Command {
 }
 
 impl Cli {
-    /// What can be written on the command line.
+    /// The command line definition, with the conventions applied.
     fn conventional() -> clap::Command {
         conventions::keep(Self::command())
     }
 
-    /// What was written on the command line; the log begins. What is wrong with it ends the program.
+    /// Parses the command line and starts the log. Exits on a usage error.
     fn read() -> Self {
         let mut command = Self::conventional();
         let matches = command.get_matches_mut();
@@ -88,7 +88,7 @@ impl Cli {
 }
 
 fn main() -> ExitCode {
-    // A planet's process is this program again. It must not have started a thread.
+    // The process of a planet executes this program. It must be single-threaded here.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planet::process::COMMAND) {
         log::passed_on(&planet::process::passed_on());
         return planet::process::main();

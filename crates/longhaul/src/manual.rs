@@ -1,4 +1,4 @@
-//! `longhaul manual`: a manual page for each command, from what `--help` knows.
+//! `longhaul manual`: writes a manual page for each command, generated from `--help`.
 
 use std::{
     fs,
@@ -15,14 +15,14 @@ use crate::{Cli, output};
 
 /// Write a manual page for each command
 ///
-/// Pages that are there already are replaced.
+/// Existing pages are replaced.
 ///
 /// Example: longhaul manual ~/.local/share/man/man1
 #[derive(Debug, Args)]
 pub(crate) struct Manual {
-    /// The folder to write longhaul.1 and the others to; it is made if it is missing
+    /// The folder to write longhaul.1 and the others to; created if it does not exist
     folder: PathBuf,
-    /// Print which files were written as JSON
+    /// Print the written files as JSON
     #[arg(long)]
     json: bool,
 }
@@ -31,7 +31,7 @@ impl Manual {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         fs::create_dir_all(&self.folder)
             .with_context(|| format!("{}: cannot be made", self.folder.display()))?;
-        // `help` says what these pages say.
+        // The pages replace the `help` subcommand.
         let mut root = Cli::conventional().disable_help_subcommand(true);
         root.build();
         let mut files = Vec::new();
@@ -45,7 +45,8 @@ impl Manual {
     }
 }
 
-/// Writes the page of a command, and of all below it. A page has no date, so that it is the same whenever it is made.
+/// Writes the pages of a command and of its subcommands. A page has no date, so that the output is
+/// reproducible.
 fn write(command: &Command, folder: &Path, files: &mut Vec<String>) -> anyhow::Result<()> {
     let page = Man::new(command.clone())
         .source(format!("longhaul {}", env!("CARGO_PKG_VERSION")))

@@ -1,5 +1,5 @@
-//! Results go to standard output, everything else to standard error. Colour turns itself off where it is not wanted (`NO_COLOR`, a
-//! pipe, a file): `anstream` decides that, for all commands.
+//! Results go to standard output, everything else to standard error. `anstream` disables colours for
+//! `NO_COLOR`, pipes and files.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -17,13 +17,13 @@ use terminal_size::terminal_size_of;
 
 use crate::wrong_file::WrongFile;
 
-/// Could not run.
+/// Exit code of a command that could not run.
 pub(crate) const COULD_NOT_RUN: u8 = 2;
 
-/// Whether a recording goes to standard output. Then text for people goes to standard error.
+/// Whether a recording goes to standard output. Text then goes to standard error.
 static HAS_RECORDING: AtomicBool = AtomicBool::new(false);
 
-/// Announces where a recording is written, before the first result.
+/// Registers the destination of a recording. Call this before the first result.
 ///
 /// # Errors
 /// A recording and a JSON object cannot both go to standard output.
@@ -38,7 +38,7 @@ pub(crate) fn recording_goes_to(path: &Path, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a result. A reader that went away, as `head` does, is not an error.
+/// Prints a result. A reader that closed the pipe, such as `head`, is not an error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     if HAS_RECORDING.load(Ordering::Relaxed) {
         say(text.trim_end_matches('\n'));
@@ -47,27 +47,28 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_to(anstream::stdout(), text)
 }
 
-/// Prints bytes as they are.
+/// Prints bytes unchanged.
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     write_to(io::stdout(), bytes)
 }
 
-/// The columns of standard output, if it is a terminal, and else what mail and printers have room for.
+/// The columns of standard output; 80 if it is not a terminal.
 pub(crate) fn columns() -> usize {
     terminal_size_of(io::stdout()).map_or(80, |(columns, _)| columns.0.into())
 }
 
-/// Prints a result as JSON: an object with the name of its schema, or an array of such objects. It has no colours, and looking for them would take longer than making it.
+/// Prints a result as JSON: an object with the name of its schema, or an array of such objects. Writes to
+/// standard output directly, without the cost of stripping colours.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print_to(io::stdout(), &(serde_json::to_string_pretty(value)? + "\n"))
 }
 
-/// Prints a result as JSON in one line, for those that print one after the other.
+/// Prints a result as one line of JSON, for commands that print a sequence.
 pub(crate) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
     print_to(io::stdout(), &(serde_json::to_string(value)? + "\n"))
 }
 
-/// A result under the name of its schema: `docs/schema/` has it by that name.
+/// Adds the name of its schema, as in `docs/schema/`, to a result.
 pub(crate) fn named<T: Serialize>(schema: &'static str, document: T) -> Named<T> {
     Named { schema, document }
 }
@@ -80,8 +81,8 @@ pub(crate) struct Named<T> {
     document: T,
 }
 
-/// Prints a text that takes the place of the one before it: on a terminal it clears the screen, elsewhere a blank line is
-/// between the two.
+/// Replaces the previous text: clears the screen of a terminal, or prints a blank line between the two texts
+/// elsewhere.
 pub(crate) fn print_again(text: &str, is_first: bool) -> anyhow::Result<()> {
     let before = match (io::stdout().is_terminal(), is_first) {
         (true, _) => CLEAR,
@@ -91,7 +92,7 @@ pub(crate) fn print_again(text: &str, is_first: bool) -> anyhow::Result<()> {
     print(&format!("{before}{text}"))
 }
 
-/// Clears the screen and goes to its top.
+/// Clears the screen and moves the cursor to the top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 fn print_to(output: impl Write, text: &str) -> anyhow::Result<()> {
@@ -105,13 +106,13 @@ fn write_to(mut output: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// Says something to the person at the terminal.
+/// Prints a line to standard error.
 pub(crate) fn say(text: &str) {
-    // If even standard error is gone, there is nowhere to say it.
+    // There is no other output for errors of standard error.
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Says why it could not be done, once, with the remedy where one is known.
+/// Prints an error with its causes, and the remedy if one is known.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
     say(&format!("{}: {}", paint("error", RED), joined(&chain)));
@@ -121,7 +122,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// Whether the output still has a reader: for commands that print until it has none.
+/// Whether the reader of the output has not closed it, for commands that print until then.
 pub(crate) fn has_reader() -> bool {
     let stdout = io::stdout();
     let mut wanted = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
@@ -130,7 +131,7 @@ pub(crate) fn has_reader() -> bool {
         || wanted[0].revents().is_none_or(|events| !events.intersects(gone))
 }
 
-/// The remedy that a part of ours knows for its error.
+/// The remedy of an error from another crate of the project.
 fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(scenario::Error::Planet(error)) = cause.downcast_ref() {
         return error.hint();
@@ -153,7 +154,7 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     cause.downcast_ref().and_then(planet::Error::hint)
 }
 
-/// An error and its causes in one line. A cause that its effect has quoted already is not said again.
+/// Joins an error and its causes in one line. A cause that the error already quotes is omitted.
 fn joined(chain: &[String]) -> String {
     let mut said = String::new();
     for cause in chain {

@@ -1,4 +1,4 @@
-//! `longhaul ping`: which targets answer, how fast, and what is lost; many targets from one process.
+//! `longhaul ping`: measures round-trip times and loss of many targets from one process.
 
 mod show;
 
@@ -23,9 +23,10 @@ use crate::{
     output, progress,
 };
 
-/// Ping hosts: round-trip times and loss, many targets at the same time
+/// Ping hosts: round-trip times and loss, many targets concurrently
 ///
-/// Each round sends one ping to each host, spread evenly over the interval. Exit code 1 if a host never answered.
+/// Each round sends one ping to each host, spread evenly over the interval. Exit code 1 if a host never
+/// replied.
 ///
 /// Example: longhaul ping example.com 192.0.2.1 --count 100 --interval 200ms -o pings.jsonl
 #[derive(Debug, Args)]
@@ -36,13 +37,13 @@ pub(crate) struct Ping {
     /// Pings to each host
     #[arg(long, value_name = "N", default_value_t = Config::default().count, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Before the first round, so that several programs begin together
+    /// Delay before the first round, so that several programs start together
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = units::duration::parse)]
     delay: Duration,
-    /// From one round to the next
+    /// Time between rounds
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::duration::parse)]
     interval: Duration,
-    /// After this a ping is lost
+    /// Timeout after which a ping counts as lost
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::duration::parse)]
     timeout: Duration,
     /// Bytes of payload in each ping
@@ -60,7 +61,7 @@ pub(crate) struct Ping {
     /// Write a recording to this file; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What to call the recording
+    /// Label of the recording
     #[arg(long, requires = "output")]
     label: Option<String>,
     /// Print a summary as one JSON object
@@ -79,7 +80,7 @@ impl Ping {
             _ => Family::Any,
         };
         let targets = ping::resolve(&self.hosts, family)?;
-        // After the names: while they are looked up, Ctrl-C simply ends the program.
+        // After name resolution, during which Ctrl-C ends the program directly.
         let stop = Stop::new();
         Interrupt::listen()?.ask(&stop);
         let summary = match &self.output {

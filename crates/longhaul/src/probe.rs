@@ -1,4 +1,4 @@
-//! `longhaul probe`: requests with all their phases; one, or many on a schedule.
+//! `longhaul probe`: measures the phases of HTTP requests; single requests, or many on a schedule.
 
 mod live;
 mod measure;
@@ -35,32 +35,34 @@ use crate::{
 
 /// Measure HTTP requests phase by phase
 ///
-/// Without --rate, --concurrency, --count or --duration: one request to each URL. With --rate: an open loop, in which
-/// requests start when the schedule says. With --concurrency: a closed loop, which hides stalls. Several URLs are measured side by side, each
-/// at that rate: they take turns, so that all of them see the same minutes.
+/// Without --rate, --concurrency, --count or --duration: one request to each URL. With --rate: an open loop,
+/// in which requests start on schedule. With --concurrency: a closed loop, which hides stalls. Several URLs
+/// are measured concurrently, each at that rate, with interleaved requests, so that all of them see the same
+/// conditions.
 ///
-/// Exit codes: 0 answered, 1 a request to a URL failed, all requests of a run did or more than --fail-above allows, or the run is
-/// invalid, 2 it could not run, 130 interrupted; what was measured until then is recorded.
+/// Exit codes: 0 success, 1 a request to a URL failed, all requests of a run failed or more than --fail-above
+/// allows, or the run is invalid, 2 the probe could not run, 130 interrupted; the recording contains the
+/// requests until then.
 ///
 /// Example: longhaul probe https://example.com/ --rate 50/s --duration 10s -o example.jsonl
 #[derive(Debug, Args)]
 pub(crate) struct Probe {
-    /// What to ask for
+    /// The URLs to request
     #[arg(required = true, value_name = "URL")]
     urls: Vec<String>,
-    /// Requests a second to each URL, such as 50/s [default, in a run: 10/s]
+    /// Requests per second to each URL, such as 50/s [default, in a run: 10/s]
     #[arg(long, conflicts_with = "concurrency")]
     rate: Option<Frequency>,
-    /// Requests at a time to each URL, each worker starting its next when its last is done
+    /// Concurrent requests to each URL; each worker starts its next request when the last one is done
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     concurrency: Option<u32>,
     /// How long to start requests [default, in a run without --count: 10s]
     #[arg(long, value_parser = units::duration::parse)]
     duration: Option<Duration>,
-    /// How many requests to start, to each URL
+    /// Number of requests to each URL
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Go on until interrupted, at 1/s if no --rate says otherwise
+    /// Run until interrupted, at 1/s unless --rate is given
     #[arg(long, conflicts_with_all = ["duration", "count", "json"])]
     watch: bool,
     /// Serve metrics for Prometheus at this address, under /metrics; may be given several times
@@ -69,25 +71,26 @@ pub(crate) struct Probe {
     /// Send metrics every 10 s to this URL of a collector, such as http://localhost:4318/v1/metrics
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
-    /// Start requests when those of this recording started
+    /// Start requests at the times in this recording
     #[arg(long, value_name = "RECORDING", conflicts_with_all = ["rate", "concurrency", "arrival", "watch"])]
     replay: Option<PathBuf>,
-    /// How an open loop spreads requests
+    /// Spacing of requests in an open loop
     #[arg(long, value_parser = words::arrival(), default_value = Arrival::default().name())]
     arrival: Arrival,
-    /// A connection for each request, with or without an earlier TLS session, or shared ones
+    /// A connection for each request, with or without TLS session resumption, or shared connections
     #[arg(long, value_parser = words::connections(), default_value = Config::default().connections().name())]
     connections: Connections,
-    /// Requests that a page makes, with --connections pages; --rate, --concurrency and --count are then about pages
+    /// Requests per page, with --connections pages; --rate, --concurrency and --count then apply to pages
     #[arg(long, value_name = "N")]
     requests: Option<NonZeroU32>,
-    /// How many objects there are; each request asks for one, whose number is in the place of {} in the URL
+    /// Number of objects; each request is for one object, whose number replaces {} in the URL
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Catalogue::MOST)))]
     objects: Option<u32>,
-    /// How their popularity falls, the k-th being asked for in proportion to 1/k^ZIPF; 0: all alike [default: 0.8]
+    /// Zipf exponent of their popularity: the k-th object is requested in proportion to 1/k^ZIPF; 0: uniform
+    /// [default: 0.8]
     #[arg(long, value_name = "ZIPF", requires = "objects", value_parser = words::zipf)]
     zipf: Option<f64>,
-    /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
+    /// HTTP version; auto negotiates over TLS and uses HTTP/1.1 in clear text
     #[arg(long, value_parser = words::protocol(), default_value = Protocol::default().name())]
     protocol: Protocol,
     /// The method of the request [default: GET, or POST with --body]
@@ -96,16 +99,18 @@ pub(crate) struct Probe {
     /// A header field to send, such as "Accept: text/html"; may be given several times
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// A body to send: this text, or with an @ before it the content of this file
+    /// A request body: this text, or with a leading @ the content of this file
     #[arg(long, value_name = "TEXT|@FILE")]
     body: Option<String>,
-    /// An address that a name is taken to have instead of being looked up; may be given several times
+    /// An address to use for a name instead of DNS; may be given several times
     #[arg(long, value_name = "HOST:PORT:ADDRESS")]
     resolve: Vec<Known>,
-    /// A server of DNS to ask, such as 192.0.2.53 or [2001:db8::53]:5353, instead of those of the system; may be given several times
+    /// A DNS server, such as 192.0.2.53 or [2001:db8::53]:5353, instead of those of the system; may be given
+    /// several times
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = words::dns)]
     dns: Vec<SocketAddr>,
-    /// Connect to this Unix socket, whatever the URL's host; the URL gives the Host field, the path and the name for TLS
+    /// Connect to this Unix socket instead of the URL's host; the URL defines the Host field, the path and
+    /// the name for TLS
     #[arg(long, value_name = "PATH", conflicts_with_all = ["resolve", "dns", "ipv4", "ipv6"])]
     unix_socket: Option<PathBuf>,
     /// Only IPv4
@@ -114,17 +119,17 @@ pub(crate) struct Probe {
     /// Only IPv6
     #[arg(short = '6', long)]
     ipv6: bool,
-    /// A field of responses that becomes a label of each sample, such as ETag; may be given several times
+    /// A response field to record as a label of each sample, such as ETag; may be given several times
     #[arg(long, value_name = "NAME")]
     record: Vec<Field>,
-    /// Follow redirects; each hop is a sample of its own
+    /// Follow redirects; each hop is a separate sample
     #[arg(long)]
     follow: bool,
-    /// How long one request may take
+    /// Timeout of a request
     #[arg(long, default_value = words::timeout(), value_parser = units::duration::parse)]
     timeout: Duration,
-    /// Trust the certificates in this file (PEM) and those signed by one of them, and no others [default: the system's
-    /// store, or what SSL_CERT_FILE and SSL_CERT_DIR name]
+    /// Trust the certificates in this file (PEM) and those signed by one of them, and no others [default: the
+    /// system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name]
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     ca: Option<PathBuf>,
     /// Trust any certificate
@@ -133,13 +138,13 @@ pub(crate) struct Probe {
     /// Seed of a Poisson schedule
     #[arg(long, default_value_t = Config::default().seed)]
     seed: u64,
-    /// Write a recording to this file; of several URLs once for each, in their order
+    /// Write a recording to this file; with several URLs, give it once per URL, in their order
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// End with exit code 1 if more than this share of the requests failed, such as 1%
     #[arg(long, value_name = "SHARE")]
     fail_above: Option<Probability>,
-    /// What to call the recording; of several once for each, in their order
+    /// Label of the recording; with several, give it once per recording, in their order
     #[arg(long, requires = "output")]
     label: Vec<String>,
     /// Print a summary as one JSON object
@@ -163,28 +168,30 @@ impl Probe {
             || self.watch;
         self.check_outputs()?;
         if !self.watch && (!self.listen.is_empty() || self.otlp.is_some()) {
-            bail!("--listen and --otlp are for --watch, which goes on until it is interrupted");
+            bail!("--listen and --otlp require --watch, which runs until it is interrupted");
         }
         self.check_page(is_run)?;
         self.check_unix_socket()?;
         if is_run { self.measure(&targets, &stop) } else { self.look(&targets, &stop) }
     }
 
-    /// A page has a number of requests, and only it has.
+    /// --requests is required for pages, and valid only for them.
     fn check_page(&self, is_run: bool) -> anyhow::Result<()> {
         match (self.connections, self.requests) {
             (Connections::Pages, None) => {
                 bail!("--connections pages needs --requests N: how many requests a page makes")
             }
             (Connections::Pages, Some(_)) if !is_run => {
-                bail!("pages are for a run; say how many with --count N, or how often with --rate")
+                bail!(
+                    "--connections pages needs a run: set the number of pages with --count N, or their rate with --rate"
+                )
             }
             (Connections::Pages, _) | (_, None) => Ok(()),
             (_, Some(_)) => bail!("--requests is for --connections pages"),
         }
     }
 
-    /// Each URL has a recording of its own, or none has.
+    /// Checks that there is no recording, or one per URL.
     fn check_outputs(&self) -> anyhow::Result<()> {
         let (urls, files, labels) = (self.urls.len(), self.output.len(), self.label.len());
         if files != 0 && files != urls {
@@ -210,7 +217,6 @@ impl Probe {
         Ok(())
     }
 
-    /// The header of the recording of a URL.
     fn header(&self, number: usize, target: &Target, config: &Config) -> Header {
         Header { label: self.label.get(number).cloned(), ..load::header(target, config) }
     }
@@ -226,7 +232,7 @@ impl Probe {
         match (self.objects, target.has_place()) {
             (Some(_), false) => bail!("--objects needs {{}} in {url}, where the number of an object goes"),
             (None, true) => {
-                bail!("{url} has {{}} for the number of an object: --objects says how many there are")
+                bail!("{url} has {{}} for the number of an object: set the number of objects with --objects")
             }
             _ => {}
         }
@@ -254,7 +260,7 @@ impl Probe {
         }
     }
 
-    /// One request to each URL, shown in detail.
+    /// Sends one request to each URL and shows it in detail.
     fn look(&self, targets: &[Target], stop: &Stop) -> anyhow::Result<ExitCode> {
         let config = Config {
             pace: Pace::Closed { concurrency: 1 },
@@ -262,7 +268,7 @@ impl Probe {
             duration: None,
             ..self.config()?
         };
-        // Before anything is asked for, so that nothing is measured that cannot be kept.
+        // Before any request, so that an unwritable file does not waste a measurement.
         let mut files = self.output.iter().map(|path| create(path)).collect::<anyhow::Result<Vec<_>>>()?;
         let mut all_answered = true;
         for (number, target) in targets.iter().enumerate() {
@@ -290,7 +296,7 @@ impl Probe {
         Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Says what can be done about failures, where that is known.
+    /// Prints remedies for failures, if known.
     fn advise(&self, summary: &Summary) {
         for remedy in remedy::remedies(summary, self.ca.is_some()) {
             say(&format!("{}: {remedy}", output::paint("hint", output::CYAN)));
@@ -338,12 +344,12 @@ impl Probe {
     }
 }
 
-/// The body that a person asked for.
+/// The body from the command line: text, or @FILE.
 fn body(text: &str) -> anyhow::Result<Vec<u8>> {
     match text.strip_prefix('@') {
         None => Ok(text.into()),
         Some(path) => {
-            fs::read(path).with_context(|| format!("{path}: cannot be read, and is to be the body"))
+            fs::read(path).with_context(|| format!("{path}: the body of the request cannot be read"))
         }
     }
 }
@@ -356,7 +362,7 @@ fn cannot_write(path: &Path) -> String {
     format!("{}: cannot be written", path.display())
 }
 
-/// A recording in memory, for one request.
+/// An in-memory recording of one request.
 #[derive(Clone, Default)]
 struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 

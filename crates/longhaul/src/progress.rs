@@ -1,5 +1,4 @@
-//! What a person sees of a measurement while it lasts: on a terminal a view that is drawn again and again, elsewhere a line now
-//! and then.
+//! Progress of a measurement: a view that is redrawn on a terminal, or a line every ten seconds elsewhere.
 
 use std::{
     io::IsTerminal,
@@ -13,14 +12,14 @@ use terminal_size::terminal_size_of;
 
 use crate::output::say;
 
-/// The view, drawn by a thread of its own until it is dropped.
+/// A view that a background thread redraws until it is dropped.
 pub(crate) struct Watch {
     bar: ProgressBar,
     done: mpsc::Sender<()>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// Shows what `view` says, given the time since the beginning and the columns of the terminal, if that is where it is shown.
+/// Shows the text of `view`, which gets the elapsed time and the columns of the terminal, if there is one.
 pub(crate) fn watch(
     mut view: impl FnMut(Duration, Option<usize>) -> String + Send + 'static,
 ) -> anyhow::Result<Watch> {
@@ -46,7 +45,7 @@ pub(crate) fn watch(
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // The thread ends when it is told to, or when its order can no longer come.
+        // The thread ends on this message or when the channel closes.
         let _ = self.done.send(());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -55,8 +54,6 @@ impl Drop for Watch {
     }
 }
 
-/// Often enough to look alive.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// Seldom enough for a log.
 const NEXT_LINE: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! `longhaul run`: a scenario from its file to its report.
+//! `longhaul run`: runs a scenario and writes its report.
 
 use std::{
     ops::ControlFlow,
@@ -20,11 +20,11 @@ use crate::{
 
 /// Run a scenario, print its result, write its report
 ///
-/// Writes out/NAME/report.html, out/NAME/result.json and the recordings next to them. Ctrl-C ends the recordings in order, and
-/// the report is of what was measured until then.
+/// Writes out/NAME/report.html, out/NAME/result.json and the recordings next to them. Ctrl-C completes the
+/// recordings and reports the measurements until then.
 ///
-/// Exit codes: 0 every claim held, 1 a claim failed or something of ours was the bottleneck, 2 it could not run, 130
-/// interrupted.
+/// Exit codes: 0 every claim held, 1 a claim failed or this machine was the bottleneck, 2 the scenario could
+/// not run, 130 interrupted.
 ///
 /// Example: longhaul run scenarios/two-providers.toml
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Run {
     /// Write to this folder instead of out/NAME
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where the randomness of losses, jitter and probes' schedules starts [default: as the files say]
+    /// Seed of losses, jitter and probe schedules [default: as the files say]
     #[arg(long)]
     seed: Option<u64>,
     /// Print result.json instead of tables
@@ -61,7 +61,7 @@ impl Run {
         bar.finish_and_clear();
 
         let outcome = match outcome {
-            // Before anything was measured, so there is nothing to report.
+            // Interrupted before any measurement: there is nothing to report.
             Err(error @ scenario::Error::Interrupted { .. }) => {
                 say(&error.to_string());
                 return Ok(interrupt::exit_code());
@@ -90,13 +90,13 @@ impl Run {
     }
 }
 
-/// Writes a file that appears when it is whole, or says which one could not be written.
+/// Writes a file atomically; the error contains its path.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     recording::write_whole(path, text.as_bytes())
         .with_context(|| format!("{}: cannot be written", path.display()))
 }
 
-/// A bar that is drawn only where somebody sees it.
+/// A progress bar, drawn only on a terminal.
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {pos:>3}/{len} s")
         .unwrap_or_else(|_| ProgressStyle::default_bar());

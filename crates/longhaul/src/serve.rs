@@ -13,24 +13,25 @@ use crate::{interrupt::Interrupt, output::say};
 
 /// Serve a small origin for experiments
 ///
-/// Answers every GET with a body of the given size after a service time. HTTP/1.1 and HTTP/2, and with --http3 HTTP/3.
+/// Responds to every GET with a body of the given size after a service time. HTTP/1.1 and HTTP/2; with
+/// --http3 also HTTP/3.
 ///
 /// Example: longhaul serve --body 20KB --service-time exp:5ms
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; may be given several times [default: 127.0.0.1:8080]
+    /// Listen address; may be given several times [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<SocketAddr>,
     /// Size of each body
     #[arg(long, default_value_t = Config::default().body, value_name = "SIZE")]
     body: Bytes,
-    /// How long a request is worked on: 5ms, uniform:1ms..9ms, exp:5ms, lognormal:5ms,0.5 or pareto:1ms,1.5
+    /// Service time of a request: 5ms, uniform:1ms..9ms, exp:5ms, lognormal:5ms,0.5 or pareto:1ms,1.5
     #[arg(long, default_value_t = Config::default().service_time, value_name = "TIME")]
     service_time: ServiceTime,
-    /// Send a 103 Early Hints as soon as a request is there
+    /// Send a 103 Early Hints when a request arrives
     #[arg(long)]
     early_hints: bool,
-    /// Say in ETag which version of the content a response is: "1" at first, and after each POST or PUT the next number
+    /// Send the version of the content as ETag: "1" at first, incremented by each POST or PUT
     #[arg(long)]
     versions: bool,
     /// A header field of each response, such as "Cache-Control: max-age=60"; may be given several times
@@ -39,16 +40,16 @@ pub(crate) struct Serve {
     /// Seed of the service times
     #[arg(long, default_value_t = Config::default().seed)]
     seed: u64,
-    /// Speak TLS, with a certificate made on the spot
+    /// Use TLS, with a generated certificate
     #[arg(long)]
     tls: bool,
-    /// Speak HTTP/3 as well, on the UDP port of the same number
+    /// Also serve HTTP/3, on the UDP port of the same number
     #[arg(long, requires = "tls")]
     http3: bool,
-    /// Accept requests ahead of QUIC's handshake, from clients that resume a session (0-RTT)
+    /// Accept requests in 0-RTT data of QUIC, from clients that resume a session
     #[arg(long, requires = "http3")]
     early_data: bool,
-    /// A further name that the certificate is for; may be given several times
+    /// An additional name in the certificate; may be given several times
     #[arg(long, requires = "tls")]
     name: Vec<String>,
     /// Write the certificate that a probe must trust (probe --ca) to this file

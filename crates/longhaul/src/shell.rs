@@ -1,6 +1,6 @@
-//! Words of commands that are shown to be run.
+//! Quoting of shell words.
 
-/// A word as a shell reads it, quoted where it has to be: for commands that are shown to be run.
+/// Quotes a word for a shell if necessary, for commands in messages.
 pub(crate) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,~".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('~') {

@@ -1,4 +1,4 @@
-//! `longhaul speed`: what a line carries, and what it is good for.
+//! `longhaul speed`: measures the speed of a line and rates it.
 
 mod live;
 mod score;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// Test what a line carries, and say what it is good for
+/// Test the speed of a line, and rate it for typical uses
 #[derive(Debug, Subcommand)]
 pub(crate) enum Speed {
     Serve(serve::Serve),

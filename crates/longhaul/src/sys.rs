@@ -1,5 +1,5 @@
-//! Where memory comes from: mimalloc. The C library's allocator keeps far more memory than an edge uses, as objects of all sizes come and
-//! go on several threads; musl's is slow too. All unsafe code of the crate is here.
+//! The memory allocator: mimalloc. With objects of all sizes on several threads, glibc's allocator retains
+//! far more memory than an edge uses; musl's is also slow. All unsafe code of the crate is here.
 
 #![expect(unsafe_code, reason = "an allocator is unsafe to write")]
 
@@ -14,13 +14,13 @@ use nix::{
     sys::mman::{MmapAdvise, madvise},
 };
 
-/// mimalloc, but for large memory that must be zero: its pages are not there until they are written.
+/// mimalloc, except for large zeroed allocations, whose pages are not resident until they are written.
 ///
-/// mimalloc writes zeros wherever something else was before. So a buffer of 3 MB for datagrams, which most data centres never fill, takes 3 MB
-/// or nothing, as chance has it.
+/// mimalloc writes zeros to reused memory. A datagram buffer of 3 MB, which most data centres never fill,
+/// would then use 3 MB or nothing, depending on chance.
 pub(crate) struct Allocator;
 
-// SAFETY: all that differs from mimalloc, which keeps the promises, is how memory becomes zero.
+// SAFETY: only zeroing differs from mimalloc, which keeps the promises.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promises are the same.
@@ -45,37 +45,37 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: the caller's promises are the same.
         let memory = unsafe { MiMalloc.alloc(layout) };
         if !memory.is_null() {
-            // SAFETY: so many bytes were just given to us, and nobody else knows of them.
+            // SAFETY: this block of `size` bytes was just allocated, and there are no other references to it.
             unsafe { make_zero(memory, layout.size()) }
         }
         memory
     }
 }
 
-/// Makes this memory zero, and gives the pages that it has to itself back to the kernel, which fills them with zeros when they are next used.
+/// Zeroes this memory. Returns its whole pages to the kernel, which zeroes them on their next use.
 ///
 /// # Safety
-/// It must be valid for writes, and of private mappings of no file.
+/// The memory must be valid for writes and belong to a private anonymous mapping.
 unsafe fn make_zero(memory: *mut u8, size: usize) {
     let head = memory.align_offset(PAGE).min(size);
     let pages = (size - head) / PAGE * PAGE;
-    // SAFETY: it is within the memory.
+    // SAFETY: the offset is within the memory.
     let first = unsafe { memory.add(head) };
-    // SAFETY: these pages hold nothing that anybody knows of.
+    // SAFETY: these pages contain no data that is referenced.
     let is_given = NonNull::new(first.cast::<c_void>())
         .is_some_and(|page| pages > 0 && unsafe { madvise(page, pages, MmapAdvise::MADV_DONTNEED) }.is_ok());
     let given = if is_given { pages } else { 0 };
-    // SAFETY: what is before the pages that were given back and what is after them is within the memory.
+    // SAFETY: the ranges before and after the returned pages are within the memory.
     unsafe {
         memory.write_bytes(0, head);
         first.add(given).write_bytes(0, size - head - given);
     }
 }
 
-/// From here on writing zeros costs more than a system call.
+/// Above this size, writing zeros costs more than a system call.
 const LARGE: usize = 1 << 20;
 
-/// A multiple of the size of a page on all machines that we are built for.
+/// A multiple of the page size of all supported machines.
 const PAGE: usize = 1 << 16;
 
 #[cfg(test)]
@@ -88,7 +88,8 @@ mod tests {
             for align in [1, 64, 1 << 13] {
                 let layout = Layout::from_size_align(size, align).unwrap();
                 for _ in 0..4 {
-                    // SAFETY: the layout is not empty; all of it is written and read within its bounds, and given back with the same layout.
+                    // SAFETY: the layout is not empty. The memory is accessed within its bounds and freed
+                    // with the same layout.
                     unsafe {
                         let memory = Allocator.alloc_zeroed(layout);
                         let bytes = std::slice::from_raw_parts_mut(memory, size);
@@ -106,7 +107,7 @@ mod tests {
         let mut memory = vec![7_u8; 5 * PAGE];
         for (from, size) in [(1, 3 * PAGE), (PAGE, 2 * PAGE), (100, 50), (0, 5 * PAGE)] {
             memory.fill(7);
-            // SAFETY: this part of the vector is ours, and of no file.
+            // SAFETY: this part of the vector is exclusively borrowed and anonymous.
             unsafe { make_zero(memory.as_mut_ptr().add(from), size) };
             let zeros = memory.iter().filter(|&&byte| byte == 0).count();
             assert!(memory[from..from + size].iter().all(|&byte| byte == 0));

@@ -1,4 +1,4 @@
-//! `longhaul tcp`: what the kernel's TCP tells, why it is as it is, and experiments that show it.
+//! `longhaul tcp`: diagnoses the kernel's TCP, and runs experiments.
 
 mod charts;
 mod explain;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// Say what the kernel's TCP does, and why
+/// Diagnose the kernel's TCP, and run experiments
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tcp {
     Explain(explain::Explain),

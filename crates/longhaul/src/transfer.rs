@@ -1,4 +1,4 @@
-//! `longhaul transfer`: one bulk transfer over TCP or Multipath TCP, of which every byte is checked.
+//! `longhaul transfer`: one bulk transfer over TCP or Multipath TCP, with every byte verified.
 
 pub(crate) mod show;
 
@@ -16,35 +16,35 @@ use crate::{
     output::{self, say},
 };
 
-/// Move bytes over TCP or Multipath TCP, and account for each of them
+/// Transfer bytes over TCP or Multipath TCP, and verify each of them
 #[derive(Debug, Subcommand)]
 pub(crate) enum Transfer {
     Serve(Serve),
     Send(Send),
 }
 
-/// Receive transfers, several at once, until Ctrl-C
+/// Receive concurrent transfers, until Ctrl-C
 ///
 /// Example: longhaul transfer serve --listen 0.0.0.0:5201 --mptcp
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; the default is every address, IPv4 and IPv6
+    /// Listen address; the default is every address, IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", default_value_t = Serving::default().listen)]
     listen: SocketAddr,
-    /// Speak Multipath TCP with senders that want it
+    /// Accept Multipath TCP from senders that use it
     #[arg(long)]
     mptcp: bool,
     /// Set the receive buffer, as applications do with SO_RCVBUF [default: the kernel sizes it]
     #[arg(long, value_name = "SIZE")]
     rcvbuf: Option<Bytes>,
-    /// Limit the window that is announced, with TCP_WINDOW_CLAMP [default: what the buffer allows]
+    /// Limit the advertised window with TCP_WINDOW_CLAMP [default: what the buffer allows]
     #[arg(long, value_name = "SIZE")]
     window: Option<Bytes>,
 }
 
-/// Send to `longhaul transfer serve` and show what arrived, when, and how long nothing did
+/// Send to `longhaul transfer serve` and report the goodput, arrivals over time, and the longest gap
 ///
-/// Exit code 1 if bytes were lost or damaged, or if the server's receipt never came.
+/// Exit code 1 if bytes were lost or damaged, or if the server's receipt is missing.
 ///
 /// Example: longhaul transfer send 192.0.2.1:5201 --for 30s --congestion bbr
 #[derive(Debug, Args)]
@@ -64,16 +64,16 @@ pub(crate) struct Send {
     /// Congestion control, such as cubic or bbr [default: the kernel's]
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
-    /// Do not count what arrives in this time for the goodput
+    /// Exclude arrivals in this initial time from the goodput
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = units::duration::parse)]
     omit: Duration,
-    /// Limit what waits in the kernel for being sent, with TCP_NOTSENT_LOWAT [default: the kernel's setting]
+    /// Limit unsent data in the kernel with TCP_NOTSENT_LOWAT [default: the kernel's setting]
     #[arg(long, value_name = "SIZE")]
     notsent_lowat: Option<Bytes>,
-    /// How finely arrivals are noted
+    /// Resolution of arrival times
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = units::duration::parse)]
     interval: Duration,
-    /// How long to wait for a path that carries nothing any more
+    /// Timeout for a path that delivers nothing
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration::parse)]
     grace: Duration,
     /// Print a summary as one JSON object

@@ -1,4 +1,4 @@
-//! A world where a scenario is expected, or the other way round: both are TOML files and share most of their tables.
+//! Detects a world file where a scenario is expected, and vice versa: both are TOML and share most tables.
 
 use std::{fmt, path::Path};
 
@@ -9,19 +9,18 @@ pub(crate) struct WrongFile {
     found: Kind,
 }
 
-/// The kinds of file that are taken for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     World,
     Scenario,
 }
 
-/// Why no world could be read from a file: it is a scenario, or what the error says.
+/// Replaces the error of reading a world if the file is a scenario.
 pub(crate) fn instead_of_world(path: &Path, error: anyhow::Error) -> anyhow::Error {
     instead_of(Kind::World, path, error)
 }
 
-/// Why no scenario could be read from a file: it is a world, or what the error says.
+/// Replaces the error of reading a scenario if the file is a world.
 pub(crate) fn instead_of_scenario(path: &Path, error: anyhow::Error) -> anyhow::Error {
     instead_of(Kind::Scenario, path, error)
 }
@@ -35,7 +34,8 @@ fn instead_of(wanted: Kind, path: &Path, error: anyhow::Error) -> anyhow::Error 
     }
 }
 
-/// What a file is by its tables: a scenario has one of that name, a world has none but those of a world.
+/// Detects the kind of a file by its tables: a scenario has the table `scenario`, a world only tables of
+/// worlds.
 fn kind(text: &str) -> Option<Kind> {
     let tables: toml::Table = text.parse().ok()?;
     let is_of_world = |name: &String| {
@@ -51,7 +51,7 @@ fn kind(text: &str) -> Option<Kind> {
 }
 
 impl WrongFile {
-    /// What can be done with it.
+    /// What to do with the file instead.
     pub(crate) fn hint(&self) -> String {
         match self.found {
             Kind::Scenario => format!("run it with: longhaul run {}", self.path),
@@ -84,7 +84,8 @@ mod tests {
         assert_eq!(kind(host), Some(Kind::World));
         assert_eq!(kind(&format!("[world]\nname = 'w'\n{host}")), Some(Kind::World));
         assert_eq!(kind(&format!("[scenario]\ntitle = 't'\n{host}")), Some(Kind::Scenario));
-        // What is neither keeps the error that names its mistake: a scenario whose first table is misspelt.
+        // Files of neither kind keep the error that names their mistake, such as a scenario whose first table
+        // is misspelt.
         assert_eq!(kind(&format!("[scenaro]\ntitle = 't'\n{host}")), None);
         assert_eq!(kind(&format!("{host}[[probe]]\nside = 's'\n")), None);
         assert_eq!(kind(""), None);

@@ -1,4 +1,4 @@
-//! A catalogue of objects, of which a few are asked for often and most seldom: Zipf's law, as popularity on the web has it.
+//! A catalogue of objects whose popularity follows Zipf's law, as on the web.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::random;
 
-/// So many objects, numbered from 1 by popularity: the k-th is asked for in proportion to 1/k^s.
+/// A number of objects, numbered from 1 by popularity: the k-th is requested in proportion to 1/k^s.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Catalogue {
-    /// How many, up to [`Catalogue::MOST`].
+    /// The number of objects, up to [`Catalogue::MOST`].
     pub objects: u32,
-    /// The exponent s; 0: all alike.
+    /// The exponent s; 0: uniform.
     pub zipf: f64,
 }
 
 impl Catalogue {
-    /// The place of an object's number in a URL.
+    /// The placeholder of an object's number in a URL.
     pub const PLACE: &str = "{}";
 
-    /// A draw looks into a table with 8 bytes for each object.
+    /// A draw searches a table with 8 bytes per object.
     pub const MOST: u32 = 10_000_000;
 
-    /// For web pages "Web Caching and Zipf-like Distributions" (Breslau and others, 1999) found 0.64 to 0.83 in six traces.
+    /// For web pages "Web Caching and Zipf-like Distributions" (Breslau and others, 1999) found 0.64 to 0.83
+    /// in six traces.
     pub const ZIPF: f64 = 0.8;
 
-    /// What draws its objects.
     pub(crate) fn draws(self, rng: Xoshiro256PlusPlus) -> Draws {
         let mut sum = 0.0;
         let weight = |number: u32| f64::from(number).powf(-self.zipf);
@@ -44,20 +44,19 @@ impl fmt::Display for Catalogue {
     }
 }
 
-/// Draws of objects, without end.
+/// An endless sequence of random objects.
 #[derive(Debug)]
 pub(crate) struct Draws {
-    /// For each object the weight of all up to it.
+    /// The cumulative weight up to each object.
     up_to: Vec<f64>,
     rng: Xoshiro256PlusPlus,
 }
 
 impl Draws {
-    /// The number of the next object.
     pub(crate) fn draw(&mut self) -> usize {
         let all = self.up_to.last().copied().unwrap_or(1.0);
         let at = random::unit(&mut self.rng) * all;
-        // `unit` is never 0 and may be 1, so that each object has the interval up to its own sum.
+        // `unit` is never 0 and may be 1, so that each object has the interval up to its cumulative weight.
         self.up_to.partition_point(|&sum| sum < at).min(self.up_to.len() - 1) + 1
     }
 }

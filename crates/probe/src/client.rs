@@ -1,28 +1,27 @@
-//! One HTTP request, measured: every phase and stamp of it as a [`Sample`].
+//! One HTTP request, measured: its phases and timestamps as a [`Sample`].
 //!
 //! | phase | from | to |
 //! | --- | --- | --- |
-//! | `dns` | the resolver is asked | it has answered |
+//! | `dns` | the query to the resolver | its response |
 //! | `connect` | the first SYN | established |
 //! | `tls` | ClientHello | the handshake is finished |
 //! | `quic` | the first datagram of QUIC | the handshake is finished, TLS included |
-//! | `send` | first request byte | the last is handed to the kernel |
-//! | `wait` | that | first byte of the final response's header |
+//! | `send` | first request byte | last request byte written to the kernel |
+//! | `wait` | last request byte written to the kernel | first byte of the final response's header |
 //! | `load` | first body byte | last byte of the response |
 //!
-//! HTTP/1.1's stamps are exact to the read or write that carried the byte: of a write the moment before it, as the other end may have
-//! the byte before it returns. On an HTTP/2 connection, which
-//! requests share, `send` lasts from handing the request over to the connection's first flush after its last
-//! part, and incoming data is stamped with the connection's latest read when it is found; a header comes as a
-//! whole, so its stamp is that of its last byte. HTTP/3 is stamped alike, with datagrams in the place of reads and flushes.
-//! A request that met the server's limit of concurrent streams
-//! carries the label `queued`: some of its `wait` was spent here.
+//! With HTTP/1.1, a timestamp is exact to the read or write of the byte: for a write, the time before the system call,
+//! because the peer may receive the byte before the call returns. On an HTTP/2 connection, which requests share, `send`
+//! lasts from passing the request to the connection until the connection's first flush after the last part of the
+//! request. Incoming data has the timestamp of the connection's latest read when the data is parsed. A header is parsed as
+//! a whole, so its timestamp is that of its last byte. HTTP/3 uses datagrams instead of reads and flushes. A request that
+//! was delayed by the server's limit of concurrent streams has the label `queued`: its `wait` includes this delay.
 //!
-//! A phase that did not happen is absent: `dns` of a literal address or a remembered name, all phases before `send` on a reused connection, `load` without a body. Some time belongs to no phase: a wait for
-//! a shared connection, this program's own time.
+//! A phase that did not happen is absent: `dns` of an IP address or a cached name, all phases before `send` on a reused
+//! connection, `load` without a body. Some time belongs to no phase: waiting for a shared connection, and this program's
+//! own processing.
 //!
-//! A failure is a sample with `error` and without latency. TCP_NODELAY is on; bodies are read to their end
-//! and discarded.
+//! A failure is a sample with `error` and without latency. TCP_NODELAY is on; bodies are read completely and discarded.
 
 mod config;
 mod failure;
@@ -59,7 +58,7 @@ pub(crate) use self::{failure::Failure, measured::Measured, prepared::Prepared, 
 use self::{head::Head, redirect::Redirect};
 use crate::{Error, Stop, clock::Clock, limits};
 
-/// Makes requests according to its configuration. Clones share connections and remembered names.
+/// Makes requests according to its configuration. Clones share connections and cached names.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -73,9 +72,10 @@ struct Inner {
 }
 
 impl Client {
-    /// A client whose samples count time from now.
+    /// Creates a client whose samples count time from now.
     ///
-    /// After one request to stop, it still finishes what has begun; after a second one, it gives that up ([`Stop`]).
+    /// After one request to stop, the client finishes requests that have started; after a second one, it
+    /// aborts them ([`Stop`]).
     ///
     /// # Errors
     /// When the file of trusted certificates cannot be used.
@@ -89,23 +89,23 @@ impl Client {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Another client of the same configuration that has no connections yet.
+    /// Another client with the same configuration and without connections.
     pub(crate) fn fresh(&self) -> Self {
         let Inner { config, http, stop, chains } = &*self.inner;
         let (config, stop, chains) = (config.clone(), stop.clone(), Arc::clone(chains));
         Self { inner: Arc::new(Inner { config, http: http.fresh(), stop, chains }) }
     }
 
-    /// Makes one request: one sample, or one for each hop if redirects are followed. Needs a tokio runtime
-    /// with I/O and time.
+    /// Makes one request. Returns one sample, or one for each hop if redirects are followed. Needs a tokio
+    /// runtime with I/O and time.
     pub async fn fetch(&self, target: &Target) -> Vec<Sample> {
         let insisted = pin!(self.insisted());
         let Chain { redirects, last } = self.measure(&Prepared::of(target), insisted).await;
         redirects.into_iter().chain([last]).map(Sample::from).collect()
     }
 
-    /// The same without a sample yet, and given up when `insisted` is over: [`Client::insisted`], which may serve one request after
-    /// the other.
+    /// Like [`Client::fetch`], without conversion to samples. Aborts the request when `insisted` completes: a
+    /// future of [`Client::insisted`], which the caller may reuse for the next request.
     pub(crate) async fn measure(
         &self,
         prepared: &Prepared<'_>,
@@ -133,12 +133,12 @@ impl Client {
         Chain { redirects, last }
     }
 
-    /// Is over when requests in flight are to be given up.
+    /// Completes when requests in flight must be aborted.
     pub(crate) async fn insisted(&self) {
         self.inner.stop.insisted().await;
     }
 
-    /// Reads the trusted certificates, if this target or one that it redirects to needs them.
+    /// Reads the trusted certificates if this target, or a redirect, may need them.
     ///
     /// # Errors
     /// When the system's store cannot be read.
@@ -154,16 +154,16 @@ impl Client {
     }
 }
 
-/// A request with those that redirects made of it.
+/// A request with its redirects.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    /// The first ones, each of which was answered with a redirect that was followed.
+    /// The hops before the last one; each response was a redirect that was followed.
     pub(crate) redirects: Vec<Measured>,
     pub(crate) last: Measured,
 }
 
 impl Inner {
-    /// One request, and where it redirects to if redirects are followed.
+    /// Makes one request; returns the target of its redirect if redirects are followed.
     async fn measure(
         &self,
         prepared: &Prepared<'_>,
@@ -190,7 +190,7 @@ impl Inner {
         (Measured::of(&trace, head, failure), next)
     }
 
-    /// Makes the request, and reads the response to its end, discarding the body.
+    /// Makes the request, and reads and discards the body.
     async fn attempt(
         &self,
         prepared: &Prepared<'_>,
@@ -198,7 +198,7 @@ impl Inner {
         head: &mut Head,
     ) -> Result<(), Failure> {
         let body = self.on_idle(prepared, trace, head).await?;
-        // On a connection that is kept, most responses come as a whole.
+        // On a reused connection, most responses arrive in one read.
         if trace.last_byte().is_some() {
             return Ok(());
         }
@@ -213,7 +213,7 @@ impl Inner {
         outcome.unwrap_or_else(|_| Err(Failure::Timeout(trace.step())))
     }
 
-    /// The usual case of many requests, which costs the least: a plain GET on a connection that is idle. `None` of another case.
+    /// The fast path: a plain GET on an idle connection. Returns `None` if it does not apply.
     async fn on_idle(
         &self,
         prepared: &Prepared<'_>,
@@ -238,7 +238,7 @@ impl Inner {
         }
     }
 
-    /// All other cases.
+    /// The general path.
     async fn anew(&self, target: &Target, trace: &mut Trace, head: &mut Head) -> Result<(), Failure> {
         let response = self.http.send(&target.origin, target.request(), trace).await?;
         *head = Head::of(response.status(), response.headers(), &self.config.record);
@@ -246,7 +246,6 @@ impl Inner {
     }
 }
 
-/// Reads a body to its end.
 async fn read(mut body: Body) -> Result<(), Failure> {
     while let Some(frame) = body.frame().await {
         frame?;

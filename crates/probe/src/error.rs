@@ -1,14 +1,15 @@
-//! Why a probe, a load run or an origin could not do its work.
+//! Errors of probes, load runs and origins.
 //!
-//! A request that fails is not an error but a [`recording::Sample`] with its `error` set: failures are results.
+//! A request that fails is not an error but a [`recording::Sample`] with its `error` set: failures are
+//! results.
 
 use std::{io, path::PathBuf};
 
-/// What went wrong, grouped by whose hand can mend it. Where a remedy is known the message ends in it.
+/// The errors of this crate, grouped by who can fix them. A message ends with the remedy if one is known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // The caller's.
+    // Errors of the caller.
     /// The text is not a URL that can be probed.
     #[error("\"{text}\" cannot be probed: {why}")]
     Url {
@@ -32,33 +33,33 @@ pub enum Error {
         text: String,
         /// The mistake in it.
         why: String,
-        /// The forms that would do.
+        /// The valid forms.
         expected: &'static str,
     },
-    /// A recording that is to be a schedule cannot be read.
+    /// The recording for a schedule cannot be read.
     #[error("the schedule cannot be read")]
     Replay {
         /// The reader's error, with its place.
         source: recording::Error,
     },
-    /// A recording does not say when its requests started.
+    /// The recording does not contain the start times of its requests.
     #[error("{} is not a schedule: {why}", path.display())]
     NoSchedule {
         /// The recording.
         path: PathBuf,
-        /// What it is instead.
+        /// Why it is not a schedule.
         why: String,
     },
-    /// More connections were asked for than this process may open.
+    /// The run needs more connections than this process may open.
     #[error("{wanted} connections need more open files than the limit of {limit}; raise it with `ulimit -n`")]
     OpenFiles {
-        /// Connections asked for.
+        /// The requested number of connections.
         wanted: usize,
-        /// Files that may be open.
+        /// The limit of open files.
         limit: usize,
     },
 
-    // The environment's.
+    // Errors of the environment.
     /// The origin's CA certificate could not be written.
     #[error("cannot write the CA certificate to {}", path.display())]
     WriteCa {
@@ -73,7 +74,7 @@ pub enum Error {
         /// The writer's error.
         source: recording::Error,
     },
-    /// The kernel refused something that this crate cannot do without.
+    /// A required system call failed.
     #[error("cannot {what}")]
     System {
         /// The operation: "start a runtime", ...
@@ -82,7 +83,7 @@ pub enum Error {
         source: io::Error,
     },
 
-    // Whoever's, of HTTP itself.
+    // Errors of HTTP, which may belong to either group.
     /// A client or a server could not be set up.
     #[error(transparent)]
     Http(#[from] http::Error),

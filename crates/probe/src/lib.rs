@@ -1,14 +1,15 @@
-//! The shell that measures: HTTP requests with all their phases, schedules of them, an origin to aim them at; pings.
+//! The measuring I/O layer: HTTP requests with all their phases, schedules of them, an origin for
+//! experiments; pings.
 //!
-//! - [`client`]: one request, and each of its phases and stamps as a [`recording::Sample`].
+//! - [`client`]: one request, and each of its phases and timestamps as a [`recording::Sample`].
 //! - [`load`]: many requests, on a schedule (open loop) or by workers (closed loop), streamed into a
 //!   recording. The generator measures itself too; a run in which it was the bottleneck is marked invalid.
-//! - [`summary`]: what a run comes to, one object a phase.
-//! - [`Catalogue`]: which of many objects each request asks for.
+//! - [`summary`]: the result of a run, one object per phase.
+//! - [`Catalogue`]: selects the object of each request.
 //! - [`serve`]: a small origin whose service time follows a distribution.
 //! - [`ping`]: ICMP echo to many targets from one process.
 //!
-//! HTTP itself, with its time stamps, and the clock are the crate `http`'s.
+//! HTTP itself, with its timestamps, and the clock are in the crate `http`.
 
 mod catalogue;
 pub mod client;

@@ -1,9 +1,9 @@
 //! Many requests: on a schedule (open loop) or by workers (closed loop), streamed into a recording.
 //!
-//! One thread with one runtime makes all requests of a run; another writes them down. Several runs go side by side. Memory does
-//! not grow with the length of a run. Each sample has the time at which it was meant to start and the time at which it did. The generator measures
-//! itself: how late it was, how much of its core it used, what it could not send. Beyond stated limits the
-//! recording is marked invalid; nothing is silently delayed.
+//! One thread with one runtime makes all requests of a run; another writes the samples. Several runs can run
+//! concurrently. Memory does not grow with the length of a run. Each sample has its intended and its actual
+//! start. The generator measures itself: its lateness, its CPU usage, and the requests that it could not
+//! send. Beyond stated limits the recording is marked invalid; nothing is silently delayed.
 
 mod config;
 mod connections;
@@ -55,25 +55,28 @@ use crate::{
 /// One of several runs.
 #[derive(Debug)]
 pub struct Run<'r, W: Write> {
-    /// What each request asks for.
+    /// The request to send.
     pub target: &'r Target,
-    /// How many requests are made, when, and how. See [`Config::turn`] for one of several.
+    /// Number, schedule and form of the requests. See [`Config::turn`] for one of several runs.
     pub config: &'r Config,
-    /// What counts the samples besides, for those who watch.
+    /// Counts the samples, for monitoring.
     pub metrics: Option<Metrics>,
-    /// Shows how far it is.
+    /// Reports the progress.
     pub progress: Progress,
-    /// Where samples are written: flushed a few times a second, so that somebody can follow it; give it a
+    /// Destination of the samples. It is flushed a few times a second, so that readers can follow it; use a
     /// [`std::io::BufWriter`].
     pub recording: Writer<W>,
 }
 
-/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and returns what they come to.
+/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and returns a
+/// summary.
 ///
-/// Blocks; to be called outside of any tokio runtime. Raises this process's limit of open files as far as it may.
+/// Blocks; call it outside of any tokio runtime. Raises this process's limit of open files as far as
+/// permitted.
 ///
 /// # Errors
-/// When the configuration cannot be carried out, or the recording not be written. Requests that fail are samples.
+/// When the configuration cannot be carried out, or the recording cannot be written. Failed requests are
+/// samples, not errors.
 pub fn run<W: Write + Send>(
     target: &Target,
     config: &Config,
@@ -85,10 +88,10 @@ pub fn run<W: Write + Send>(
     Ready::new(Run { target, config, metrics: None, progress, recording }, 1, stop)?.go()
 }
 
-/// The same for several runs side by side, all of which see the same minutes. They begin together.
+/// Like [`run`], for several runs that start together and see the same conditions.
 ///
 /// # Errors
-/// As of one; what one cannot do ends all.
+/// As in [`run`]; an error of one run ends all.
 pub fn run_side_by_side<W: Write + Send>(runs: Vec<Run<'_, W>>, stop: &Stop) -> Result<Vec<Summary>, Error> {
     let of = runs.len();
     let ready = runs.into_iter().map(|run| Ready::new(run, of, stop));
@@ -97,12 +100,12 @@ pub fn run_side_by_side<W: Write + Send>(runs: Vec<Run<'_, W>>, stop: &Stop) -> 
         let go = |ready: Ready<'_, W>| ready.go().inspect_err(|_| stop.ask());
         let running: Vec<_> = ready.into_iter().map(|ready| scope.spawn(move || go(ready))).collect();
         let ended = running.into_iter().map(|run| run.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        // Each is waited for, whatever became of those before.
+        // Collect first: all threads are joined, even after a failure.
         ended.collect::<Vec<_>>().into_iter().collect()
     })
 }
 
-/// A run that can begin.
+/// A run that is ready to start.
 struct Ready<'r, W: Write> {
     target: &'r Target,
     config: &'r Config,
@@ -113,7 +116,7 @@ struct Ready<'r, W: Write> {
 }
 
 impl<'r, W: Write + Send> Ready<'r, W> {
-    /// One of so many runs.
+    /// Prepares one of `of` runs.
     fn new(run: Run<'r, W>, of: usize, stop: &Stop) -> Result<Self, Error> {
         let Run { target, config, metrics, progress, recording } = run;
         let room = room(config, of)?;
@@ -146,7 +149,7 @@ impl<'r, W: Write + Send> Ready<'r, W> {
         Ok(Self { target, config, generator, runtime, recorded, ledger })
     }
 
-    /// One thread makes the requests, another writes them down.
+    /// One thread makes the requests, another writes the samples.
     fn go(self) -> Result<Summary, Error> {
         let Self { target, config, generator, runtime, recorded, ledger } = self;
         info!(url = %target, pace = ?config.pace, "the run begins");
@@ -154,7 +157,7 @@ impl<'r, W: Write + Send> Ready<'r, W> {
         let (report, kept) = thread::scope(|scope| {
             let writing = scope.spawn(|| ledger.keep(recorded, &halt));
             let report = runtime.block_on(Arc::new(generator).run());
-            // Ends the remaining connections, and does not wait for a resolver that does not answer.
+            // Closes the remaining connections, and does not wait for a blocked resolver.
             runtime.shutdown_background();
             (report, writing.join().unwrap_or_else(|panic| resume_unwind(panic)))
         });
@@ -163,7 +166,7 @@ impl<'r, W: Write + Send> Ready<'r, W> {
     }
 }
 
-/// Ends the recording of a run, and says what the run comes to.
+/// Ends the recording of a run, and returns the summary.
 fn conclude<W: Write>(
     target: &Target,
     config: &Config,
@@ -197,8 +200,8 @@ fn conclude<W: Write>(
     }))
 }
 
-/// The header of a recording of such a run, with all its conditions; to be made when it starts. A label is
-/// the caller's to add.
+/// The header of a recording of such a run, with all its conditions; create it when the run starts. The
+/// caller adds a label.
 pub fn header(target: &Target, config: &Config) -> Header {
     Header {
         schema: recording::SCHEMA.to_owned(),
@@ -307,7 +310,7 @@ fn word(word: &str) -> String {
     word.to_owned()
 }
 
-/// How many requests may be in flight in one of so many runs: each takes one open file.
+/// The maximum number of requests in flight in one of `of` runs: each takes one open file.
 fn room(config: &Config, of: usize) -> Result<usize, Error> {
     let limit = (http::open_files() / of.max(1)).saturating_sub(RESERVED_FILES);
     // A page has fewer connections than requests, but its redirects may lead to several servers.
@@ -320,11 +323,12 @@ fn room(config: &Config, of: usize) -> Result<usize, Error> {
     if wanted > limit.max(1) { Err(Error::OpenFiles { wanted, limit }) } else { Ok(wanted) }
 }
 
-/// Sets the draws of objects apart from those of a schedule with the same seed.
+/// Separates the random objects from a schedule with the same seed.
 const OF_OBJECTS: u64 = 0x6f62_6a65_6374;
 
-/// Samples on their way to the writer; when it is slower than that, requests wait, and keep their permits.
+/// Samples queued for the writer. When the queue is full, requests wait and keep their permits.
 const QUEUE: usize = 8192;
 
-/// Files that are not for requests: the recording, standard streams, timers, second attempts of Happy Eyeballs.
+/// Files that are not for requests: the recording, standard streams, timers, second attempts of Happy
+/// Eyeballs.
 const RESERVED_FILES: usize = 64;

@@ -1,7 +1,7 @@
-//! What monitoring asks for of requests that go on and on: counters, and histograms of the phases. Pure, apart from a lock.
+//! Metrics of continuous probes: counters, and histograms of the phases. Pure, apart from a lock.
 //!
-//! Memory depends on neither time nor requests: each histogram has [`BOUNDS`], reasons of failures are a few phrases, and
-//! statuses three digits.
+//! Memory depends on neither time nor requests: each histogram has [`BOUNDS`], failure reasons are a small
+//! set of phrases, and statuses have three digits.
 
 mod buckets;
 mod otlp;
@@ -19,7 +19,7 @@ use self::buckets::{BOUNDS, Buckets};
 pub use self::{otlp::otlp, prometheus::prometheus};
 use crate::client::{Failure, Target};
 
-/// The counts of one target; clones share them.
+/// The metrics of one target; clones share them.
 #[derive(Debug, Clone)]
 pub struct Metrics(Arc<Mutex<Counts>>);
 
@@ -32,15 +32,15 @@ struct Counts {
     server: (String, u16),
     requests: u64,
     failures: BTreeMap<String, u64>,
-    /// By kind: how long it took until they were complete.
+    /// By kind: the duration of complete responses.
     responses: BTreeMap<Kind, Buckets>,
     has_succeeded: Option<bool>,
-    /// How late requests started.
+    /// The lateness of requests.
     lateness: Buckets,
     phases: BTreeMap<&'static str, Buckets>,
 }
 
-/// What a complete response was.
+/// The kind of a complete response.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     status: u16,
@@ -49,7 +49,7 @@ struct Kind {
 }
 
 impl Metrics {
-    /// Of a target that nobody has asked yet.
+    /// The metrics of a target without requests.
     pub fn of(target: &Target) -> Self {
         let (method, server) = (target.method.to_string(), (target.origin.host.clone(), target.origin.port));
         Self(Arc::new(Mutex::new(Counts {
@@ -65,7 +65,6 @@ impl Metrics {
         })))
     }
 
-    /// Counts a request.
     pub(crate) fn add(&self, sample: &Sample) {
         self.counts().add(sample);
     }
@@ -99,8 +98,8 @@ impl Counts {
     }
 }
 
-/// The failures that are counted from the start: a counter that appears with its first failure has no increase, so alerts miss
-/// that failure.
+/// Failures that are exported from the start: a counter that appears with its first failure has no increase,
+/// so alerts would miss that failure.
 const COMMON_FAILURES: [Failure; 8] = [
     Failure::Timeout(Step::Dns),
     Failure::Timeout(Step::Connect),
@@ -112,7 +111,7 @@ const COMMON_FAILURES: [Failure; 8] = [
     Failure::Http(http::Failure::Closed(http::Stage::Head)),
 ];
 
-/// Phases by the names that Prometheus' blackbox exporter has for them; the last two are not among its own.
+/// Phases by their names in Prometheus' blackbox exporter; the last two names are additional.
 const PHASES: [(Metric, &str); 7] = [
     (Metric::Dns, "resolve"),
     (Metric::Connect, "connect"),

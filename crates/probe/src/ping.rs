@@ -1,11 +1,12 @@
-//! ICMP echo to many targets from one process: which ones answer, how fast, and how much is lost.
+//! ICMP echo to many targets from one process: replies, round-trip times and loss.
 //!
-//! A round sends one ping to each target, spread evenly over the interval. One thread sends and receives, with one
-//! socket for each family of addresses. The engine that decides what is due, answered and lost ([`rounds`]) is given the
-//! time; the shell around it ([`run()`]) owns sockets and clock.
+//! A round sends one ping to each target, spread evenly over the interval. One thread sends and receives,
+//! with one socket for each address family. The engine ([`rounds`]) decides which pings are due, answered and
+//! lost, and receives the time as an argument; the I/O layer ([`run()`]) owns sockets and clock.
 //!
-//! A round trip is monotonic time from right before `sendto` to right after `recvfrom`: the ways through both kernels
-//! and this program's own wake-up are in it. Send times are kept here; no time is read from a reply.
+//! A round trip is monotonic time from right before `sendto` to right after `recvfrom`: it includes both
+//! kernels' network stacks and this program's wake-up. Send times are stored here; no time is read from a
+//! reply.
 
 mod clocks;
 mod config;

@@ -1,4 +1,4 @@
-//! Random numbers of a few shapes, from a generator that the caller has seeded.
+//! Random numbers of several distributions, from a generator that the caller has seeded.
 
 use std::f64::consts::TAU;
 

@@ -1,9 +1,10 @@
 //! A small origin for experiments: bodies of one size, after service times from a distribution.
 //!
-//! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text; HTTP/3 on the UDP port
-//! of the same number. Each response reports in Server-Timing how long it was worked on, so that a probe can tell the network's share
-//! from the origin's. GET, HEAD, POST and PUT of any path are answered alike; other methods get 405. An origin with versions says in ETag
-//! which one a response is, and POST and PUT make the next.
+//! HTTP/1.1 and HTTP/2 on the same port, distinguished by ALPN under TLS and by the preface in clear text;
+//! HTTP/3 on the UDP port of the same number. Each response reports its service time in Server-Timing, so
+//! that a probe can separate the network's share from the origin's. GET, HEAD, POST and PUT of any path have
+//! the same response; other methods get 405. An origin with versions sends the version of a response in ETag;
+//! POST and PUT create the next version.
 
 mod config;
 mod content;
@@ -32,26 +33,26 @@ use crate::{Error, Stop, clock::Clock, timer::Timer};
 /// The address of an origin that is ready, and how to trust it.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// Where it listens, in the configuration's order, with the ports that were free where it said 0.
+    /// Listen addresses, in the configuration's order, with the actual port where the configuration has 0.
     pub addresses: Vec<SocketAddr>,
-    /// The certificate to trust, in PEM, if it speaks TLS.
+    /// The certificate to trust, in PEM, with TLS.
     pub ca_pem: Option<String>,
 }
 
-/// What an origin did in its life.
+/// Totals of an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
-    /// Requests begun.
+    /// Requests started.
     pub requests: u64,
 }
 
-/// Serves until asked to stop; calls `ready` once connections can be made. Blocks; to be called outside of
-/// any tokio runtime.
+/// Serves until stopped; calls `ready` when it accepts connections. Blocks; call it outside of any tokio
+/// runtime.
 ///
-/// Asked to stop, it finishes the requests in flight, for [`http::limits::STOP_GRACE`] at most.
+/// After a request to stop, it finishes the requests in flight, for [`http::limits::STOP_GRACE`] at most.
 ///
 /// # Errors
-/// When an address cannot be listened on, or no certificate made and written.
+/// When it cannot listen on an address, or cannot make and write a certificate.
 pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

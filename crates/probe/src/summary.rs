@@ -1,8 +1,7 @@
-//! What a run comes to: one object a phase, and what the generator must admit about itself.
+//! The result of a run: one object per phase, and the generator's measurements of itself.
 //!
-//! Percentiles come from HdrHistograms with three significant digits: they are within 0.1 % of the sample
-//! that they stand for, and take the same memory however long the run is. n, minimum, mean and maximum are
-//! exact.
+//! Percentiles are from HdrHistograms with three significant digits: they are within 0.1 % of the exact value
+//! and need constant memory. n, minimum, mean and maximum are exact.
 
 mod tally;
 
@@ -23,41 +22,42 @@ pub struct Summary {
     pub url: String,
     /// From the first request's start to the last response's end, in seconds.
     pub duration_s: f64,
-    /// Requests made, each hop of a redirect being one. Those that failed are among them.
+    /// Requests made, including failed ones. Each hop of a redirect counts.
     pub n: u64,
-    /// Those that failed and so are in no phase.
+    /// Failed requests, which are in no phase.
     pub errors: u64,
-    /// The same by reason.
+    /// Failed requests by reason.
     pub errors_by_reason: BTreeMap<String, u64>,
     /// Responses by status.
     pub status: BTreeMap<String, u64>,
-    /// Requests by version of HTTP. Those that got no connection are not among them.
+    /// Requests by version of HTTP, without those that got no connection.
     pub protocol: BTreeMap<String, u64>,
     /// Bytes of body received.
     pub body_bytes: u64,
-    /// The distribution of each phase, and of sums of phases: "dns", "connect", "tls", "quic", "send", "wait", "load", "first_interim", "ttfb",
-    /// "ttfb_without_dns", "total" and "response". Those that never occurred are absent.
+    /// The distribution of each phase, and of sums of phases: "dns", "connect", "tls", "quic", "send",
+    /// "wait", "load", "first_interim", "ttfb", "ttfb_without_dns", "total" and "response". Phases that never
+    /// occurred are absent.
     pub phases: BTreeMap<String, Phase>,
-    /// How late requests started against the schedule. Absent in a closed loop.
+    /// The lateness of requests relative to the schedule. Absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lateness_ms: Option<Phase>,
     /// The share of one core that the generator used while it sent.
     pub cpu_share: f64,
-    /// Whether somebody ended the run before its time.
+    /// Whether the run was interrupted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Whether the target shaped the numbers, and not the generator.
+    /// Whether the results are those of the target, not of the generator.
     pub valid: bool,
-    /// Why they are not valid. Empty if they are.
+    /// Why the run is invalid. Empty if it is valid.
     pub reasons: Vec<String>,
-    /// The same with a word for each kind. Absent if there is none.
+    /// The reasons with a word for each kind. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Caveat>,
     /// How percentiles were computed, as a sentence.
     pub method: String,
 }
 
-/// One length of time of a request - a phase, or a sum of phases - over all requests that have it.
+/// One duration of a request - a phase, or a sum of phases - over all requests that have it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
     /// Requests that have it.

@@ -1,10 +1,10 @@
-//! What this crate asks of the operating system itself.
+//! System calls of this crate.
 
 use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// Processor time that the calling thread has used so far.
+/// CPU time of the calling thread.
 pub(crate) fn thread_cpu() -> Duration {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return Duration::ZERO };
     let micros = [usage.user_time(), usage.system_time()]
@@ -14,7 +14,7 @@ pub(crate) fn thread_cpu() -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
-/// This machine's name, if it has one that is text.
+/// This machine's name, if it is valid text.
 pub(crate) fn host_name() -> Option<String> {
     nix::unistd::gethostname().ok()?.into_string().ok()
 }

@@ -1,4 +1,4 @@
-//! Shows metrics to those who ask for them, and tells them to a collector.
+//! Serves metrics to Prometheus, and pushes them to a collector.
 
 use std::{
     net::SocketAddr,
@@ -17,31 +17,31 @@ use crate::{
     metrics::{self, Metrics},
 };
 
-/// Where metrics go.
+/// Destinations of metrics.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where they are served for Prometheus.
+    /// Listen addresses for Prometheus.
     pub listen: Vec<SocketAddr>,
-    /// Where they are sent: the `/v1/metrics` of a collector that speaks OTLP over HTTP.
+    /// The `/v1/metrics` URL of a collector for OTLP over HTTP.
     pub push: Option<Target>,
-    /// How often.
+    /// Interval of pushes.
     pub every: Duration,
 }
 
-/// Metrics on their way, until it is dropped.
+/// A running export of metrics; dropping it ends it.
 #[derive(Debug)]
 pub struct Watch {
-    /// Where they are served.
+    /// Listen addresses.
     pub addresses: Vec<SocketAddr>,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watch {
-    /// Begins to serve and to send them, in a thread of its own.
+    /// Starts serving and pushing metrics in a separate thread.
     ///
     /// # Errors
-    /// When an address cannot be listened on, or certificates not be read.
+    /// When it cannot listen on an address, or certificates cannot be read.
     pub fn start(config: Config, metrics: Vec<Metrics>) -> Result<Self, Error> {
         let stop = Stop::new();
         let (ready, is_ready) = mpsc::channel();
@@ -107,7 +107,7 @@ async fn run(
     tokio::join!(server.serve(handler, &stop), pushing);
 }
 
-/// `/metrics`, and at `/` where that is.
+/// The metrics at `/metrics`, and a link at `/`.
 fn answer(request: &http::Request<Body>, metrics: &[Metrics]) -> Response<Body> {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let (status, kind, text) = match request.uri().path() {
@@ -124,7 +124,6 @@ fn answer(request: &http::Request<Body>, metrics: &[Metrics]) -> Response<Body> 
     response
 }
 
-/// Sends metrics to a collector.
 struct Pusher {
     to: Target,
     client: Client,
@@ -142,7 +141,7 @@ impl Pusher {
         Ok(Self { to, client, metrics, began_ns: clock::wall_ns() })
     }
 
-    /// Every so often, and once more at the end.
+    /// Pushes at each interval, and once more at the end.
     async fn run(&self, every: Duration, stop: &Stop) {
         while !stop.is_asked() {
             tokio::select! {
@@ -169,5 +168,5 @@ impl Pusher {
     }
 }
 
-/// A collector that takes longer has failed.
+/// Timeout of a push.
 const PATIENCE: Duration = Duration::from_secs(5);

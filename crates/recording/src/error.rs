@@ -22,7 +22,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// A recording that could not be read or written. The first five are the environment's and the caller's, the rest is the file's.
+/// A recording that could not be read or written. The first five are errors of the environment or the caller, the others of the
+/// file.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened.
@@ -63,7 +64,7 @@ pub enum Error {
         /// The output, which may be another name of the same file.
         output: PathBuf,
     },
-    /// Whoever asked for it asked to stop.
+    /// The caller stopped the operation.
     #[error("stopped: {} is not written", path.display())]
     Stopped {
         /// The file being written.
@@ -72,9 +73,9 @@ pub enum Error {
     /// There are no samples, or none with a value.
     #[error("{place}: {found}; expected {expected}")]
     Empty {
-        /// Where the samples ought to be.
+        /// The expected position of the samples.
         place: Place,
-        /// The content instead.
+        /// The content found.
         found: String,
         /// The expected content.
         expected: &'static str,
@@ -82,7 +83,7 @@ pub enum Error {
     /// The file is something else.
     #[error("{place}: {found}; expected {expected}")]
     NotARecording {
-        /// Where it shows.
+        /// The position that shows it.
         place: Place,
         /// The suspected format.
         found: String,
@@ -91,16 +92,16 @@ pub enum Error {
     },
     /// A native recording, or other JSON with a schema, that this version does not read.
     #[error(
-        "{place}: the schema is \"{found}\"; expected \"{}\", the only one that this version reads",
+        "{place}: the schema is \"{found}\"; expected \"{}\", the only schema that this version reads",
         crate::SCHEMA
     )]
     Schema {
         /// The header line.
         place: Place,
-        /// The schema that it names.
+        /// The schema in it.
         found: String,
     },
-    /// A byte that no text has.
+    /// A byte that is not valid in text.
     #[error("{place}: the byte 0x{byte:02x} is not text; expected UTF-8 without NUL")]
     NotText {
         /// Where it is.
@@ -109,11 +110,11 @@ pub enum Error {
         byte: u8,
     },
     /// A line longer than any in a recording.
-    #[error("{place}: the line goes on after {limit} bytes; expected a line end before that")]
+    #[error("{place}: the line is longer than {limit} bytes; expected a line end before that")]
     LineTooLong {
         /// The end of the data read.
         place: Place,
-        /// How long a line may be.
+        /// The maximum length of a line.
         limit: usize,
     },
     /// Something that is not a number where one must be, or a number that cannot be a time.
@@ -131,15 +132,15 @@ pub enum Error {
     Columns {
         /// The end of the row, or its first surplus field.
         place: Place,
-        /// How many it has.
+        /// The number of its columns.
         found: usize,
-        /// How many the first row has.
+        /// The number of columns of the first row.
         expected: usize,
     },
     /// A line of a native recording that is not a sample.
     #[error("{place}: {problem}; expected {expected}")]
     Sample {
-        /// Where it goes wrong.
+        /// The position of the error.
         place: Place,
         /// The JSON reader's message.
         problem: String,
@@ -156,14 +157,14 @@ pub enum Error {
         /// The expected form.
         expected: &'static str,
     },
-    /// Every sample failed, so that none has a metric.
+    /// Every sample failed, so the metric has no values.
     #[error("{place}: found {}, {}failed; expected at least one sample with {wanted}", counted(*failed, "sample"), if *failed > 1 { "all " } else { "" })]
     AllFailed {
         /// The last sample.
         place: Place,
-        /// How many there are.
+        /// The number of samples.
         failed: u64,
-        /// The metrics that were asked for.
+        /// The requested metrics.
         wanted: String,
         /// The recording's own label, or the file's name without its extension.
         label: String,
@@ -173,7 +174,7 @@ pub enum Error {
     /// The requested metric is not in the file, or it is unclear which one is meant.
     #[error("{place}: found {found}; expected {expected}")]
     Metric {
-        /// Where it ought to be.
+        /// The expected position.
         place: Place,
         /// The metrics found.
         found: String,
@@ -195,7 +196,7 @@ pub struct Unknown {
 }
 
 impl Error {
-    /// The same, with the file that could not be written, unless it names it already.
+    /// The same, with the file that could not be written, unless the error contains it already.
     pub(crate) fn of_output(self, output: &Path) -> Self {
         match self {
             Self::Write { path: None, line, source } => {

@@ -2,13 +2,13 @@
 
 use crate::{AccessFormat, Format};
 
-/// One row of the table: formats that are made alike.
+/// One row of the table: similar formats.
 pub struct Row {
-    /// Which formats they are.
+    /// The formats.
     pub formats: &'static [Format],
     /// Their name, as Markdown.
     title: &'static str,
-    /// How a file of them is made.
+    /// How to produce such a file.
     how: &'static str,
     /// Whether samples have a start time, a page, phases, a status and failures, in this order.
     has: [&'static str; 5],
@@ -24,7 +24,7 @@ pub fn table() -> String {
     head.to_owned() + &ROWS.iter().map(line).collect::<String>()
 }
 
-/// Files that are recognised and not read, as Markdown.
+/// Formats that are recognised but not supported, as Markdown.
 pub fn refused() -> String {
     let head = "| file | next step |\n| --- | --- |\n";
     head.to_owned() + &REFUSED.iter().map(|(file, step)| format!("| {file} | {step} |\n")).collect::<String>()

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 pub struct Header {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// What wrote it.
+    /// The program that wrote it.
     #[serde(default)]
     pub tool: String,
-    /// The version of what wrote it.
+    /// The version of the program.
     #[serde(default)]
     pub version: String,
-    /// The machine it was measured on, if known.
+    /// The measuring machine, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// The clock that durations come from: "monotonic".
@@ -27,12 +27,12 @@ pub struct Header {
     /// The name of this recording, if the user gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Under which conditions it was measured: url, rate, connection policy, protocol and the like.
+    /// The conditions of the measurement: url, rate, connection policy, protocol and the like.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conditions: BTreeMap<String, String>,
 }
 
-/// The last line of a native recording, as `{"end": {...}}`. A recording without it was cut off.
+/// The last line of a native recording, as `{"end": {...}}`. A recording without it was truncated.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
@@ -42,20 +42,20 @@ pub struct End {
     pub samples: u64,
     /// Samples that failed.
     pub failed: u64,
-    /// How late requests started against the schedule, 99.9th percentile. Absent in a closed loop.
+    /// The 99.9th percentile of the lateness of requests. Absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_lateness_p999_ns: Option<u64>,
     /// The share of one core that the generator used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_share: Option<f64>,
-    /// Whether somebody ended it before its time: there is less than was meant to be.
+    /// Whether the recording was interrupted, so that it is incomplete.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// When the recording started, on the machine's monotonic clock: CLOCK_MONOTONIC, from which programs of one machine tell
-    /// what happened at the same time until it is started anew. Absent if the program did not read it.
+    /// Start of the recording on the machine's monotonic clock, CLOCK_MONOTONIC, which relates programs on
+    /// one machine to each other until it reboots. Absent if the program did not read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_monotonic_ns: Option<u64>,
-    /// Why the generator itself, and not the target, may have shaped the numbers. Empty if there is no reason.
+    /// Reasons why the generator itself may have influenced the results. Empty for a valid recording.
     pub invalid: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! A histogram of nanoseconds with a stated error: what a recording becomes that is too large to keep exactly.
+//! A histogram of nanoseconds with a stated error, for recordings that are too large to store exactly.
 //!
-//! Its buckets are those of [HdrHistogram](http://hdrhistogram.org): each power of two is split into equal parts
-//! that a part is never wider than the wanted share of its value.
+//! Its buckets are those of [HdrHistogram](http://hdrhistogram.org): each power of two is split into equal
+//! parts, which are never wider than the requested share of their value.
 
 use crate::Bucket;
 
@@ -44,7 +44,7 @@ impl Histogram {
         self.total = self.total.saturating_add(count);
     }
 
-    /// Adds another's counts to these. The result has this one's digits.
+    /// Adds another histogram's counts. The result keeps the digits of `self`.
     pub fn merge(&mut self, other: &Self) {
         if self.layout != other.layout {
             let buckets = other.counts.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -86,7 +86,7 @@ impl Histogram {
         self.ranges().map(bucket).collect()
     }
 
-    /// How far a value may lie from the truth, as a share of it.
+    /// The maximum relative error of a value.
     pub fn relative_error(&self) -> f64 {
         relative_error(self.digits)
     }
@@ -114,8 +114,8 @@ impl Histogram {
         last.and_then(|last| self.layout.range(last)).map_or(0, |range| range.high())
     }
 
-    /// How many powers of two it covers beyond the first buckets, and how many of those there are: what the Java library
-    /// prints as Buckets and SubBuckets.
+    /// The number of powers of two beyond the first buckets, and the number of parts of each: Buckets and
+    /// SubBuckets in the output of the Java library.
     pub(crate) fn shape(&self) -> (u64, u64) {
         let parts = self.layout.parts();
         let halves = (self.counts().len() as u64).div_ceil(parts / 2);
@@ -127,7 +127,7 @@ impl Histogram {
         self.counts.resize(self.layout.end_of_octave(index), 0);
     }
 
-    /// The largest latency that is told apart, 292 years.
+    /// The largest latency that is distinguished, 292 years.
     pub const LARGEST_NS: u64 = i64::MAX as u64;
 }
 
@@ -186,7 +186,7 @@ impl Layout {
         (bits + self.half_bits < 63).then(|| Range { low: part << bits, width: 1 << bits })
     }
 
-    /// How many buckets there are up to the end of the power of two that this one lies in.
+    /// The number of buckets up to the end of the power of two that contains this index.
     pub(crate) fn end_of_octave(self, index: usize) -> usize {
         let half = 1 << self.half_bits;
         (index + 1).next_multiple_of(half)

@@ -28,10 +28,9 @@
 //!
 //! [`open`] gives every [`Sample`] of a native recording, one after the other. [`Writer`] writes one.
 //!
-//! Reading is strict: a missing number, a row of another width, or a line that is broken in the
-//! middle of a file is an [`Error`] with path, line, column and what was expected. What can be read but not fully
-//! trusted becomes a sentence in `warnings`: a recording that was cut off. One that calls
-//! itself invalid contains the reasons in `invalid`.
+//! Reading is strict: a missing number, a row of another width, or a malformed line in the middle of a file is an
+//! [`Error`] with path, line, column and the expected content. Defects that only reduce confidence, such as a truncated
+//! recording, become sentences in `warnings`. A recording that is marked invalid contains the reasons in `invalid`.
 
 mod error;
 pub mod formats;

@@ -1,4 +1,4 @@
-//! Puts recordings of any format together into one file; of a single one, that is conversion.
+//! Merges recordings of any format into one file; with a single input, this is a conversion.
 
 use std::{
     collections::HashMap,
@@ -20,12 +20,12 @@ use crate::{
     },
 };
 
-/// What [`merge`] did.
+/// The result of [`merge`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Merged {
     /// Samples in the inputs.
     pub read: u64,
-    /// Samples in the output; those that failed included where the format has them.
+    /// Samples in the output, including failed ones where the format supports them.
     pub written: u64,
     /// Samples that failed, of those in the inputs.
     pub failed: u64,
@@ -33,7 +33,7 @@ pub struct Merged {
     /// 0 for native, CSV and TSV. So `read` is `written` + `without_metric`, and for hlog and hgrm, which have no
     /// failures, + `failed`.
     pub without_metric: u64,
-    /// What was noticed while the inputs were read; with the file's name if there are several files.
+    /// Warnings about the inputs; with the file's name if there are several files.
     pub doubts: Vec<Doubt>,
     /// Losses because of the output's format, as sentences.
     pub lost: Vec<String>,
@@ -42,20 +42,19 @@ pub struct Merged {
 /// Reads all inputs, in their order, into one output. With one input this is a conversion without further changes. With
 /// several:
 ///
-/// - pages and redirect chains get new numbers, so that those of two inputs stay apart;
-/// - if all inputs have a start time, times count from the earliest start; otherwise they stay as they are;
+/// - pages and redirect chains are renumbered, so that those of two inputs stay separate;
+/// - if all inputs have a start time, times count from the earliest start; otherwise they are unchanged;
 /// - label, host and conditions stay if all inputs have the same.
 ///
-/// What cannot be read as samples one by one (histograms) can only go to formats of counts ([`Target::Hlog`],
-/// [`Target::Hgrm`], [`Target::Prometheus`]).
-/// Headers are looked at before anything is read, which a pipe does not allow: of one, the header is left out.
+/// Histograms, which have no single samples, can only be written to formats of counts ([`Target::Hlog`], [`Target::Hgrm`],
+/// [`Target::Prometheus`]). Headers are read before anything else. A pipe does not allow that, so its header is omitted.
 ///
-/// Whoever sets `stop`, from another thread, ends it early: at the next sample that is read, or before the output is
-/// completed. An input that stalls ends nothing; [`temporaries_of`](crate::temporaries_of) is for callers that cannot wait.
+/// Setting `stop` from another thread ends the merge early: at the next sample, or before the output is completed. It does
+/// not interrupt an input that stalls; [`temporaries_of`](crate::temporaries_of) is for callers that cannot wait.
 ///
 /// # Errors
-/// An output that is one of the inputs, an input's error, the output's, an input of counts for a target of samples, or [`Error::Stopped`]. Then nothing is left of
-/// the output.
+/// An output that is one of the inputs, an error of an input or of the output, an input of counts for a target of samples,
+/// or [`Error::Stopped`]. On an error the output does not exist.
 pub fn merge(
     inputs: &[PathBuf],
     output: &Path,
@@ -113,8 +112,8 @@ pub fn merge(
     Ok(merged)
 }
 
-/// Fails if the output would take the place of an input, by whatever name. A destination that is not a file, such as a terminal, is not
-/// replaced.
+/// Fails if the output would replace an input, by whatever name. A destination that is not a file, such as a
+/// terminal, is not replaced.
 fn spare(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
     match inputs.iter().find(|input| is_same_file(input, output)) {
         Some(input) => Err(Error::WouldReplace { input: input.clone(), output: output.to_owned() }),
@@ -122,12 +121,12 @@ fn spare(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
     }
 }
 
-/// Fails if somebody asked for an end.
+/// Fails if the caller has set `stop`.
 fn check(stop: &AtomicBool, output: &Path) -> Result<(), Error> {
     if stop.load(Ordering::Relaxed) { Err(Error::Stopped { path: output.to_owned() }) } else { Ok(()) }
 }
 
-/// Hands events on, as they are called in the output.
+/// Forwards events with the numbering of the output.
 struct Moved<'m> {
     recorder: &'m mut dyn Recorder,
     /// The output's name in messages.
@@ -140,7 +139,7 @@ struct Moved<'m> {
     sample: Sample,
     read: u64,
     failed: u64,
-    /// Whether it has times that are not dates.
+    /// Whether it contains times that are not dates.
     is_relative: bool,
 }
 
@@ -159,7 +158,7 @@ impl Sink for Moved<'_> {
         }
         self.sample.clone_from(event.sample);
         for time in [&mut self.sample.started_ns, &mut self.sample.intended_ns] {
-            // What counts from 1970 counts from there in every input.
+            // Times since 1970 have the same origin in every input.
             *time = time.map(|ns| if ns > EPOCH_NS { ns } else { ns.saturating_add(self.shift_ns) });
         }
         if let Some(numbers) = &mut self.numbers {
@@ -191,7 +190,7 @@ struct Numbered {
 }
 
 impl Numbers {
-    /// For the next input, whose numbers mean others.
+    /// Called for the next input, which reuses the same numbers for other pages.
     fn forget(&mut self) {
         self.pages.known.clear();
         self.chains.known.clear();
@@ -207,7 +206,7 @@ impl Numbered {
     }
 }
 
-/// The labels that end up in the output.
+/// The labels of the output.
 fn labels(target: Target, writing: &WriteOptions) -> Labels {
     match (target, &writing.tag) {
         (Target::Native | Target::Csv | Target::Tsv, _) => Labels::All,
@@ -227,7 +226,7 @@ fn header(path: &Path) -> Result<Option<Header>, Error> {
     Ok(Reader::new(Cursor::new(head).chain(rest), path).ok().map(|reader| reader.header().clone()))
 }
 
-/// From the earliest start to each, ns; `None` unless all have a start time.
+/// The offset of each start from the earliest, ns; `None` unless all have a start time.
 fn starts(headers: &[Option<Header>]) -> Option<Vec<u64>> {
     let start = |header: &Option<Header>| rfc3339(header.as_ref()?.start.as_deref()?);
     let starts: Vec<u64> = headers.iter().map(start).collect::<Option<_>>()?;
@@ -281,7 +280,7 @@ fn add(end: &mut End, origin: &Origin, shift_ns: u64) {
     end.invalid.extend(other.invalid.iter().cloned());
 }
 
-/// What was noticed in a file, with its name where there are several.
+/// A warning about a file, with its name if there are several.
 fn noticed(path: &Path, inputs: &[PathBuf], words: String) -> Doubt {
     match inputs.len() {
         1 => Doubt::Noticed(words),

@@ -1,4 +1,4 @@
-//! Reads a recording of any format into a [`Sink`]: unpacks it, recognises it by its content, and streams it.
+//! Reads a recording of any format into a [`Sink`]: decompresses it, recognises it by its content, and streams it.
 
 use std::{
     io::{Cursor, Read},
@@ -75,13 +75,13 @@ pub use time::unix_seconds;
 pub struct Options {
     /// The requested metric, for formats with several columns.
     pub metric: Option<Metric>,
-    /// The unit of plain numbers where the file does not name it.
+    /// The unit of plain numbers if the file does not specify it.
     pub unit: Option<Unit>,
     /// Meanings of columns of a CSV file.
     pub columns: Vec<ColumnMapping>,
-    /// How the lines of an access log are made. Without it, only access logs in JSON are recognised.
+    /// The format of the lines of an access log. Without it, only access logs in JSON are recognised.
     pub access_log: Option<AccessLog>,
-    /// Which labels the sink looks at.
+    /// The labels that the sink uses.
     pub labels: Labels,
 }
 
@@ -91,14 +91,14 @@ pub enum Labels {
     /// None: the fastest.
     #[default]
     None,
-    /// The one of that name.
+    /// The label with this name.
     One(String),
-    /// All that there are.
+    /// All labels.
     All,
 }
 
 impl Labels {
-    /// Whether to fill in the label of that name.
+    /// Whether to fill in the label with this name.
     pub(crate) fn wants(&self, name: &str) -> bool {
         match self {
             Self::None => false,
@@ -108,10 +108,10 @@ impl Labels {
     }
 }
 
-/// What stood around the events of a file.
+/// The metadata of a file, without its events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
-    /// Which format it was.
+    /// The format.
     pub format: Format,
     /// The first line of a native recording.
     pub header: Option<Header>,
@@ -223,7 +223,7 @@ struct Input<'i> {
     path: PathBuf,
 }
 
-/// A decoder's result besides the values in the sink.
+/// The result of a decoder, in addition to the values in the sink.
 #[derive(Debug, Default)]
 struct Frame {
     header: Option<Header>,

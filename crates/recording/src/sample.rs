@@ -1,7 +1,8 @@
-//! One measured event, and the numbers that can be asked of it.
+//! One measured event, and the metrics that it defines.
 //!
-//! A phase that did not happen is absent, not 0: a request on a reused connection has no `connect_ns`. Stamps count from
-//! `started_ns`; `started_ns` and `intended_ns` count from the recording's start, on a monotonic clock.
+//! A phase that did not happen is absent, not 0: a request on a reused connection has no `connect_ns`.
+//! Timestamps count from `started_ns`; `started_ns` and `intended_ns` count from the recording's start, on a
+//! monotonic clock.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -80,16 +81,16 @@ pub struct Sample {
     /// Bytes that a server's connection took for the response: header, body and what frames it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_out: Option<u64>,
-    /// What a cache did: "hit", "miss" and the like.
+    /// The cache status: "hit", "miss" and the like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<String>,
-    /// Where the response came from: a data centre, or "origin".
+    /// The source of the response: a data centre, or "origin".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
     /// The part of a network's configuration that the request fell under.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// The response's Server-Timing header as it came.
+    /// The response's Server-Timing header, unparsed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_timing: Option<String>,
     /// Whether the connection had carried a request before.
@@ -98,17 +99,17 @@ pub struct Sample {
     /// The address and port that the connection led to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
-    /// This machine's end of it. Absent where none was opened for this request.
+    /// The local address. Absent if no connection was opened for this request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local: Option<String>,
     /// Of that address: "ipv4" or "ipv6".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
-    /// Whether the connection came from another address than the one that was tried first (RFC 8305). Absent where none
-    /// was opened.
+    /// Whether the connection uses another address than the first one tried (RFC 8305). Absent if no
+    /// connection was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<bool>,
-    /// How much of the event's time may be the doing of an emulator and not of what was measured, at most.
+    /// Upper bound of the part of the event's time that an emulator may have caused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_error_ns: Option<u64>,
     /// Identifies the redirect chain that this request belongs to.
@@ -120,7 +121,7 @@ pub struct Sample {
     /// Why the event failed. A failed event counts as an error and has no latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whatever else tells samples apart: city, network, protocol.
+    /// Other attributes of the sample: city, network, protocol.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
@@ -154,8 +155,7 @@ impl Sample {
         }
     }
 
-    /// Puts a length of time where it belongs. `false` for a metric that is made of several fields and has none of its
-    /// own.
+    /// Sets the field of a metric. Returns `false` for a metric that is a sum of several fields.
     pub fn set(&mut self, metric: Metric, nanoseconds: Option<u64>) -> bool {
         let field = match metric {
             Metric::Latency => &mut self.latency_ns,
@@ -240,13 +240,14 @@ impl Sample {
         let wait = self.wait_ns?;
         let mut parts = [dns, self.connect_ns, self.tls_ns, self.quic_ns, self.send_ns].into_iter().flatten();
         let sum = parts.try_fold(wait, u64::checked_add)?;
-        // A server that answers before it has the whole request: its first byte came while there was still sending.
+        // The server responded before it had the whole request: its first byte arrived while the client was
+        // still sending.
         let early = self.final_headers_ns.filter(|_| wait == 0);
         Some(early.map_or(sum, |head| sum.min(head)))
     }
 }
 
-/// A number that can be asked of a sample.
+/// A metric of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -274,7 +275,8 @@ pub enum Metric {
     TtfbWithoutDns,
     /// Start to last byte.
     Total,
-    /// Intended start to last byte: what the user of an open-loop schedule waited, stalls of the sender included.
+    /// Intended start to last byte: the latency of a user in an open-loop schedule, including stalls of the
+    /// sender.
     Response,
 }
 
@@ -296,7 +298,7 @@ impl Metric {
         Self::Response,
     ];
 
-    /// The phases: what a request's time is made of, one after the other.
+    /// The phases of a request, in sequence.
     pub const PHASES: [Self; 7] =
         [Self::Dns, Self::Connect, Self::Tls, Self::Quic, Self::Send, Self::Wait, Self::Load];
 

@@ -26,11 +26,11 @@ use watched::Watched;
 /// One metric of one recording, or of several that were put together by [`Series::append`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What a person calls it: the header's label, or the file's name without its extension.
+    /// The name for display: the header's label, or the file's name without its extension.
     pub label: String,
     /// Which format it was read from.
     pub format: Format,
-    /// What the values are.
+    /// The metric of the values.
     pub metric: Metric,
     /// The values; at least one, unless the series was restricted to a part of its time.
     pub values: Values,
@@ -40,15 +40,15 @@ pub struct Series {
     pub start_unix_s: Option<f64>,
     /// The page view of each value. Absent if no value has one; [`NO_GROUP`] for a value without one.
     pub pages: Option<Vec<u32>>,
-    /// The value of the label that was asked for, for each value. Absent if none has it.
+    /// The value of the requested label, for each value. Absent if no sample has the label.
     pub groups: Option<Groups>,
-    /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for one that did not happen. Absent if the
-    /// recording has no phases.
+    /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for a phase that did not happen.
+    /// Absent if the recording has no phases.
     pub phases: Option<[Vec<f32>; Metric::PHASES.len()]>,
-    /// How much of each value may be an emulator's doing, ms. Absent unless it is known of all.
+    /// The part of each value that an emulator may have caused, ms. Absent unless it is known for all values.
     pub own_errors_ms: Option<Vec<f64>>,
-    /// Counted values by interval and tag, where the file tells these and all values are in one. What a label is for
-    /// samples the tag is for these.
+    /// Counted values by interval and tag, if the file contains these and all values are counted. A tag
+    /// corresponds to a label of samples.
     pub parts: Option<Vec<Part>>,
     /// Samples in the file: with a value, failed, without the metric, or excluded.
     pub read: u64,
@@ -56,19 +56,19 @@ pub struct Series {
     pub failed: u64,
     /// Samples that did not fail and carry no such metric.
     pub without_metric: u64,
-    /// Samples outside the period that was asked for.
+    /// Samples outside the requested period.
     pub excluded: u64,
     /// Values of which a phase was taken out.
     pub taken_out: u64,
     /// The failed samples, in the order of the file. Empty for a histogram.
     pub failures: Vec<Failure>,
-    /// When those without the metric started, as far as it is known.
+    /// Start times of samples without the metric, if known.
     without_s: Vec<f64>,
     /// The first line of a native recording.
     pub header: Option<Header>,
     /// The last line of a native recording that was not cut off.
     pub end: Option<End>,
-    /// What the recording says against itself ([`Doubt::Recorded`]), and what was noticed while it was read
+    /// Reasons in the recording why it may be invalid ([`Doubt::Recorded`]), and warnings of the reader
     /// ([`Doubt::Noticed`]).
     pub doubts: Vec<Doubt>,
 }
@@ -78,7 +78,7 @@ pub struct Series {
 pub struct Failure {
     /// When it started, seconds since its recording's start. Absent if unknown.
     pub started_s: Option<f64>,
-    /// Its page view, by the numbers of [`Series::pages`]; [`NO_GROUP`] if it has none.
+    /// Its page view, by the numbers of [`Series::pages`]; [`NO_GROUP`] without a page.
     pub page: u32,
 }
 
@@ -89,7 +89,7 @@ pub enum Values {
     Exact(Vec<f64>),
     /// A histogram, where the file has no more or where it has too many values to keep.
     Counted {
-        /// Values and their counts; equal values may come more than once.
+        /// Values and their counts; equal values may occur more than once.
         buckets: Vec<Bucket>,
         /// How far a value may lie from the truth, as a share of it.
         relative_error: f64,
@@ -146,11 +146,11 @@ impl TryFrom<Values> for Distribution {
     }
 }
 
-/// Reads one metric of a recording; the format is recognised by its content. See [`Wanted`] for what can be asked.
+/// Reads one metric of a recording; the format is recognised by its content. See [`Wanted`] for the options.
 ///
 /// # Errors
-/// The file cannot be opened or read, is not a recording, breaks its format, or has no value of the metric: each with the
-/// position and with what was expected there.
+/// The file cannot be opened or read, is not a recording, violates its format, or has no value of the metric:
+/// each with the position and the expected content.
 pub fn read_series(path: &Path, wanted: &Wanted) -> Result<Series, Error> {
     let mut builder = Builder::new(path, wanted);
     let origin = crate::read(path, &wanted.options(), &mut builder)?;
@@ -189,8 +189,8 @@ impl Series {
         self.failed += failed;
     }
 
-    /// Adds another recording of the same side, from another place or another time. Times stay relative to each one's
-    /// own start; label, format, header and end stay this one's.
+    /// Adds another recording of the same side, from another place or another time. Times stay relative to
+    /// the start of each recording; label, format, header and end are those of `self`.
     ///
     /// # Errors
     /// The other has another metric; then nothing is added.

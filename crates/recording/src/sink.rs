@@ -85,7 +85,7 @@ pub struct Counts {
     pub started_s: Option<f64>,
     /// How long the interval is, seconds.
     pub length_s: Option<f64>,
-    /// What tells this histogram from others of the same file.
+    /// Distinguishes this histogram from others of the same file.
     pub tag: Option<String>,
     /// The middles of the buckets with their counts, none of them 0, values ascending.
     pub buckets: Vec<Bucket>,

@@ -1,4 +1,4 @@
-//! The path `-`: standard input for what is read, standard output for what is written.
+//! The path `-`: standard input when reading, standard output when writing.
 
 use std::{
     fs::File,

@@ -44,7 +44,7 @@ impl Unit {
         }
     }
 
-    /// What a cell must be, for messages.
+    /// The valid content of a cell, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Ns => "a number of nanoseconds from 0 to 1e21",

@@ -98,7 +98,7 @@ impl std::str::FromStr for Target {
     }
 }
 
-/// How a recording is written, as far as there is a choice.
+/// Options for writing a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteOptions {
     /// The metric of formats that hold one. Without it the first of latency, ttfb and total that a sample has.
@@ -139,7 +139,8 @@ pub trait Recorder: Sink {
 /// The result of writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Samples in the file, those that failed included where the format has them: everywhere but in HdrHistogram's.
+    /// Samples in the file, including failed ones where the format supports them: all formats except
+    /// HdrHistogram's.
     pub samples: u64,
     /// Successful samples that are left out, because the format holds one metric that they lack.
     pub without_metric: u64,
@@ -179,10 +180,10 @@ pub fn create(path: &Path, target: Target, options: &WriteOptions) -> Result<Box
     Ok(Box::new(Named { recorder, path: path.to_owned() }))
 }
 
-/// The error of a format that needs every sample by itself.
+/// The error of a format that requires single samples.
 fn refuse_counts(target: Target, line: u64) -> Error {
     let problem = format!(
-        "the input has only counts of latencies, and {} needs every sample by itself; hlog, hgrm and prometheus take counts",
+        "the input has only counts of latencies, and {} requires single samples; hlog, hgrm and prometheus take counts",
         target.name()
     );
     Error::Write { path: None, line, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) }
@@ -195,7 +196,7 @@ struct Chosen {
     samples: u64,
     failed: u64,
     without_metric: u64,
-    /// Of the counts that came: how far a value may lie from the truth already.
+    /// The relative error of the counts in the input.
     relative_error: f64,
     lost: Lost,
 }
@@ -206,7 +207,7 @@ impl Chosen {
         Self { metric, samples: 0, failed: 0, without_metric: 0, relative_error: 0.0, lost }
     }
 
-    /// The metric's value, ms. Keeps count of what the event has besides.
+    /// The metric's value, ms. Counts other data of the event that the format cannot store.
     fn value(&mut self, event: &Event<'_>) -> Option<f64> {
         let sample = event.sample;
         if sample.error.is_some() {
@@ -321,7 +322,7 @@ fn precision(relative_error: f64) -> String {
     format!("Each value is kept within {}.", relative(relative_error))
 }
 
-/// What an emulator may have added to samples.
+/// The error that an emulator may have added to samples.
 const OWN_ERRORS: &str = "The emulator's own errors";
 
 #[cfg(test)]

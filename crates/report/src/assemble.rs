@@ -1,4 +1,4 @@
-//! Builds a report from what was read.
+//! Builds a report from recordings.
 
 use std::collections::BTreeMap;
 

@@ -81,7 +81,7 @@ pub struct Analysis<'s> {
     sides: &'s [SideInput],
     labels: Vec<String>,
     resamples: Option<Resamples<'s>>,
-    /// What the page views of each side waited, and its band.
+    /// The latencies of each side's page views, and their confidence band.
     page_views: Vec<Option<(Quantiles, Option<Band>)>>,
     /// The numbers.
     pub comparison: Comparison,

@@ -159,7 +159,7 @@ fn sides(comparison: &Comparison) -> String {
     text
 }
 
-/// A figure of a side; nothing if none of its requests was answered.
+/// A figure of a side; empty if all its requests failed.
 fn figure(side: &Side, cell: &dyn Fn(&SideFigures) -> String) -> String {
     side.figures.as_ref().map_or_else(String::new, cell)
 }

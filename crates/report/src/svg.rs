@@ -33,8 +33,8 @@ mod sentences;
 
 pub use figures::figures;
 
-/// The charts for which a report has data: file names ("cdf.svg") and contents. Needs a report with chart data;
-/// without it, as in `result.json`, there are none.
+/// The charts for which a report has data: file names ("cdf.svg") and contents. Needs a report with chart
+/// data; returns an empty list without it, as in `result.json`.
 pub fn charts(report: &Report) -> Vec<(String, String)> {
     let whole = [
         ("cdf.svg", cdf::draw(report, cdf::Axis::Percent)),

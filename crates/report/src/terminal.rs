@@ -101,7 +101,8 @@ pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
     joined(&sections)
 }
 
-/// What cannot be said because of the emulator's own error. Other reasons stand with what they concern.
+/// Verdicts that are undecided because of the emulator's own error. Other reasons are shown next to the
+/// affected figure.
 fn undecided(report: &Report) -> String {
     let is_own = |caveat: &&Caveat| matches!(caveat.kind.as_str(), "undecided" | "mostly_own_error");
     let lines = report.doubts.iter().filter(is_own).map(|caveat| plain(&caveat.sentence) + "\n");
@@ -178,7 +179,7 @@ fn method(comparison: &Comparison, detail: Detail) -> String {
     text
 }
 
-/// Doubts; those that make the numbers worthless come first.
+/// Doubts; doubts that invalidate the numbers are first.
 fn caveats(doubts: &[Caveat]) -> String {
     let line = |caveat: &&Caveat| {
         let word = if caveat.invalid { paint("INVALID:", RED) } else { paint("warning:", YELLOW) };

@@ -40,7 +40,7 @@ pub(crate) fn interval(ci: &Ci) -> String {
     format!("[{}, {}]", end(ci[0]), end(ci[1]))
 }
 
-/// "141.9 [141.2, 142.7]", or without the interval if there is none.
+/// "141.9 [141.2, 142.7]", or "141.9" without an interval.
 pub(crate) fn with_interval(ms: f64, ci: Option<&Ci>) -> String {
     ci.map_or_else(|| latency(ms), |ci| format!("{} {}", latency(ms), interval(ci)))
 }

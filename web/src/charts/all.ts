@@ -1,4 +1,4 @@
-// The charts of the page with their switches: which there are depends on what the report holds.
+// The charts of the page with their switches, selected by the contents of the report.
 import { el, section, sideName } from "../dom";
 import { short } from "../format";
 import type { Key, Scale, ShareAxis, State, Store } from "../store";
@@ -29,14 +29,14 @@ export function charts(element: HTMLElement, report: Report, store: Store): void
   phaseSection(element, report, store);
 }
 
-/** Who is faster for a page of N: the chart that explains the verdict stands right below it. */
+/** Expected wait by number of requests: explains the verdict and is placed directly below it. */
 export function pageSection(parent: HTMLElement, report: Report, store: Store): void {
   if (!hasExperienced(report)) return;
   const box = frame("", [], (width) => (width < 600 ? 250 : 280));
   const heading =
-    report.charts.length > 1 ? "Who is faster for a page of N requests?" : "What a page of N requests waits for";
+    report.charts.length > 1 ? "Who is faster for a page of N requests?" : "Expected wait for a page of N requests";
   parent.append(section("pages", heading, box.element));
-  box.title.textContent = "Expected wait for a page by the requests that it waits for";
+  box.title.textContent = "Expected wait for a page, by number of required requests";
   const keys: Key[] = ["requests", "required", "theme"];
   store.watch(keys, (state) => experiencedChart(box, report, state));
 }
@@ -54,25 +54,25 @@ function choice<K extends Choice>(
   return control.element;
 }
 
-// Each section is put into the page before its charts are drawn: uPlot needs the width that a frame gets there.
+// Each section is added to the page before its charts are drawn, because uPlot needs the width of the frame.
 
 interface Panels {
   id: string;
   heading: string;
   title: string;
-  /** Whether a side has what its panel draws. */
+  /** Whether a side has data for this panel. */
   has: (chart: SideCharts) => boolean;
   height: () => number;
-  /** What is said of the sides that have not. */
+  /** Text for sides without data. */
   absent: string;
   controls: HTMLElement[];
-  /** What stands between the switches and the panels. */
+  /** Element between the switches and the panels. */
   above?: HTMLElement;
   keys: Key[];
   draw: (box: Frame, state: State, side: number) => void;
 }
 
-/** A section with a panel for each side that has what it takes. */
+/** A section with a panel for each side that has data. */
 function panels(parent: HTMLElement, report: Report, store: Store, of: Panels): void {
   const boxes = report.charts.flatMap((chart, side) => {
     if (!of.has(chart)) return [];
@@ -102,8 +102,8 @@ function timeSection(parent: HTMLElement, report: Report, store: Store): void {
     has: (chart) => (chart.over_time?.start_s.length ?? 0) > 0,
     height: () => panelHeight(report),
     absent: report.charts.some((chart) => chart.over_time)
-      ? "The samples fill no interval of time: too few for percentiles over time."
-      : "Not measured: the samples carry no time.",
+      ? "Too few samples for percentiles over time."
+      : "Not measured: the samples have no timestamps.",
     controls: [choice(store, "time", "latency scale", SCALES)],
     keys: ["time"],
     draw: (box, state, side) => overTime(box, report, state, side),
@@ -117,7 +117,7 @@ function heatSection(parent: HTMLElement, report: Report, store: Store): void {
     title: "all samples over time",
     has: (chart) => (chart.heat?.intervals ?? 0) > 0,
     height: () => heatHeight(report),
-    absent: "No heat map in this report: the samples carry no time.",
+    absent: "No heat map in this report: the samples have no timestamps.",
     controls: [],
     above: legend(report, store),
     keys: [],
@@ -132,7 +132,7 @@ function phaseSection(parent: HTMLElement, report: Report, store: Store): void {
     title: "phases by percentile",
     has: (chart) => (chart.phases?.phases.length ?? 0) > 0,
     height: () => 340,
-    absent: "The samples carry no phases.",
+    absent: "The samples have no phases.",
     controls: [
       choice(store, "phaseUnit", "phases as", { ms: "times", share: "shares" }),
       choice(store, "phaseAxis", "percentile axis", AXES),
@@ -155,7 +155,7 @@ function cdfSection(parent: HTMLElement, report: Report, store: Store): void {
 
 function differenceSection(parent: HTMLElement, report: Report, store: Store): void {
   const box = frame("", [], (width) => (width < 600 ? 320 : 380));
-  const absent = el("p", { class: "absent" }, "This report does not hold the difference percentile by percentile.");
+  const absent = el("p", { class: "absent" }, "This report does not contain the difference by percentile.");
   const controls = [
     choice(store, "of", "percentiles of", { requests: "requests", people: "people" }),
     choice(store, "differenceAxis", "axis", AXES),
@@ -166,7 +166,7 @@ function differenceSection(parent: HTMLElement, report: Report, store: Store): v
   parent.append(
     section(
       "difference",
-      "The difference, percentile by percentile",
+      "The difference by percentile",
       held && el("div", { class: "switches" }, ...controls),
       held && box.element,
       absent,
@@ -185,14 +185,14 @@ function differenceSection(parent: HTMLElement, report: Report, store: Store): v
 
 function qqSection(parent: HTMLElement, report: Report, store: Store): void {
   const square = (width: number): number => Math.min(Math.max(320, width * 0.9), 520);
-  const requests = frame("QQ: requests, percentile by percentile", [], square);
-  const people = frame("Effective QQ: what visitors experience", [], square);
+  const requests = frame("QQ plot of requests", [], square);
+  const people = frame("Effective QQ plot: what visitors experience", [], square);
   const controls = [choice(store, "qq", "latency scale", SCALES)];
   if (report.charts.length > 2) controls.push(otherSide(report, store));
   parent.append(
     section(
       "qq",
-      "Side against side",
+      "Comparison of two sides",
       el("div", { class: "switches" }, ...controls),
       el("div", { class: "charts" }, requests.element, people.element),
     ),

@@ -1,20 +1,20 @@
-// Confidence bands: the area between the ends of the intervals along a line, hatched where an end is not bounded.
+// Confidence bands: the area between the interval ends along a line, hatched where an end is unbounded.
 import type uPlot from "uplot";
 import { quantile } from "../quantiles";
 import type { Point } from "./labels";
 
-/** The interval at one place of the line, in canvas pixels. */
+/** The interval at one position of the line, in canvas pixels. */
 export interface Station {
   low: Point;
   high: Point;
-  /** Whether an end is the plot's edge because the samples cannot bound it. */
+  /** Whether an end is the edge of the plot because the samples do not bound it. */
   open: boolean;
 }
 
-/** A stretch without bounds that is shorter than this, in CSS pixels, is a scratch on the axis and no message. */
+/** An unbounded stretch shorter than this, in CSS pixels, is not drawn: it would look like a drawing error. */
 const LEAST_OPEN = 5;
 
-/** Beneath the lines: stations in the order of the line. */
+/** Draws a band below the lines, from stations in the order of the line. */
 export function drawBand(u: uPlot, color: string, stations: Station[], along: "x" | "y"): void {
   const { ctx, bbox } = u;
   ctx.save();
@@ -36,7 +36,8 @@ export function drawBand(u: uPlot, color: string, stations: Station[], along: "x
   ctx.restore();
 }
 
-/** Stretches of the band that are bounded or not: where they meet, both have the station, so that no gap opens. */
+/** Splits the band into bounded and unbounded stretches. Adjacent stretches share a station, so that there is
+ * no gap. */
 function runs(stations: Station[]): { run: Station[]; open: boolean }[] {
   const found: { run: Station[]; open: boolean }[] = [];
   stations.forEach((station, i) => {
@@ -67,16 +68,16 @@ function hatching(ctx: CanvasRenderingContext2D, color: string): CanvasPattern |
   return ctx.createPattern(tile, "repeat") ?? color;
 }
 
-/** Columns of interval ends over shares, as functions of the share; undefined where an end is not bounded. */
+/** Interval ends as functions of the share; undefined where an end is unbounded. */
 export interface EndsAt {
   low: (share: number) => number | undefined;
   high: (share: number) => number | undefined;
 }
 
-/** Interpolates linearly between entries; next to an end that is not bounded there is nothing to interpolate to. */
+/** Interpolates linearly between entries; undefined next to an unbounded end. */
 export function endsAt(band: { share: number[]; ci_ms: (readonly [number | null, number | null])[] }): EndsAt {
   const end = (index: 0 | 1) => {
-    // NaN stands for an end that is not bounded: whatever is interpolated from it is NaN too.
+    // NaN represents an unbounded end, because every interpolation with NaN is NaN.
     const column = { share: band.share, latency_ms: band.ci_ms.map((ci) => ci[index] ?? Number.NaN) };
     return (share: number): number | undefined => {
       const value = quantile(column, share);
@@ -86,9 +87,9 @@ export function endsAt(band: { share: number[]; ci_ms: (readonly [number | null,
   return { low: end(0), high: end(1) };
 }
 
-/** What a sentence adds for a band. */
+/** The addition to a chart's sentence that explains its band. */
 export function bandNote(level: number | undefined, open: boolean): string {
   if (level === undefined) return "";
-  const hatched = open ? ", hatched where the samples cannot bound it" : "";
+  const hatched = open ? ", hatched where the samples do not bound it" : "";
   return ` Band: the ${Number((level * 100).toPrecision(4))}\u00a0% interval of each percentile${hatched}.`;
 }

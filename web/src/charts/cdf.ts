@@ -1,4 +1,4 @@
-// The CDF of all sides: latency on x, the share of requests that are done by then on y, in percent or in nines.
+// The CDF of all sides: latency on x, the share of completed requests on y, in percent or in nines.
 import type uPlot from "uplot";
 import { interval, ms, percentile, short } from "../format";
 import { commonShares, quantile } from "../quantiles";
@@ -18,7 +18,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
   const colors = palette();
   const inNines = state.axis === "nines";
   const functions = report.charts.map((chart) => chart.quantiles);
-  // The slowest sample has share 1, which no number of nines reaches; fromNines would not come back from it.
+  // The slowest sample has share 1, which is infinite on the nines axis.
   const shares = commonShares(functions).filter((share) => !inNines || share < 1);
   const lines = functions.map((one) => shares.map((share) => quantile(one, share) ?? null));
   const scale = latencyScale(
@@ -30,7 +30,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
   const bands = report.charts.map((chart) => chart.band ?? undefined);
   const own = report.charts.map((_, i) => ownError(report, i));
   const ends = bands.map((band) => band && endsAt(band));
-  // In percent, the ends of the axis have no height: what is hatched there is not seen and not spoken of.
+  // In percent, the ends of the axis have no visible height, so hatching there is not mentioned.
   const seen = (share: number): boolean => inNines || (share > 0.015 && share < 0.985);
   const open = bands.some((band) => band?.ci_ms.some((ci, i) => ci.includes(null) && seen(band.share[i] ?? 0)));
   const level = bands.some((band) => band !== undefined) ? report.comparison.intervals?.level : undefined;
@@ -41,7 +41,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
     data: [heights, ...lines.map((line) => onScale(line, scale.limits))] as uPlot.AlignedData,
     options: {
       padding: [10, 16, 0, 0],
-      // The share is uPlot's x because it is what all sides have in common; it is drawn upwards.
+      // The share is uPlot's x because all sides have it in common; it is drawn vertically.
       scales: { x: { time: false, auto: false, ori: 1, range: () => [0, upward.top] }, y: { ...scale, ori: 0 } },
       axes: [
         axis(colors, {
@@ -55,7 +55,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
         latencyAxis(colors, state.cdf, { scale: "y", side: "bottom", title: axisTitle(report.metric) }),
       ],
       series: [{}, ...report.charts.map((_, i) => undrawn(colors.side(i)))],
-      // All sides are read at one share; the pointer's latency says nothing.
+      // The cursor reads all sides at one share; the latency of the pointer is not used.
       cursor: { x: false },
       hooks: {
         drawAxes: [
@@ -81,13 +81,13 @@ export function cdf(box: Frame, report: Report, state: State): void {
   });
 }
 
-/** What the nines axis leaves out. */
+/** Lists the samples that the nines axis cannot show. */
 function beyond(report: Report): string {
   const slowest = report.comparison.sides.map((side) => `${side.label} ${ms(side.max_ms)}`);
-  return ` The slowest sample lies beyond any number of nines: ${slowest.join(", ")}.`;
+  return ` The slowest sample has no place on the axis of nines: ${slowest.join(", ")}.`;
 }
 
-/** The band lies across the line: its ends are latencies. One that is not bounded reaches to the plot's edge. */
+/** The band extends along the latency axis. An unbounded end reaches the edge of the plot. */
 function stations(u: uPlot, band: Band, inNines: boolean, at: (share: number) => number): Station[] {
   const { left, width } = u.bbox;
   const lowest = u.scales["y"]?.min ?? 0;
@@ -120,7 +120,8 @@ function nameLines(u: uPlot, colors: Palette, report: Report): void {
   const drawn = drawnLines(u).map(dense);
   const labels = new Labels(u, colors, drawn.flat());
   drawn.forEach((points, i) => {
-    // The middle of a line is where it is steep and most its own; places further off come after it.
+    // Labels are placed near the middle of a line, where lines are steep and separate; anchors further away
+    // follow.
     const middle = u.bbox.top + u.bbox.height * 0.45;
     const anchors = points
       .filter((_, at) => at % 3 === 0)

@@ -1,4 +1,4 @@
-// How another side differs from the first, percentile by percentile, with its confidence band: the curve of the verdict.
+// The difference between another side and the first by percentile, with its confidence band.
 import type uPlot from "uplot";
 import { interval, percentile, place, short, signed, signedTick } from "../format";
 import { chosenPage, experiencedThinAbove } from "../page";
@@ -15,10 +15,11 @@ import { shareScale, type ShareScale } from "./shares";
 import { drawThinning, thinIndex, undrawn } from "./thinning";
 import { differenceLimits, differencePlace, differenceScale, differenceTicks } from "./signed";
 
-/** People below this share are met by nobody: with many requests a page, thousands of percentiles lie there. */
+/** Minimum share of users: lower percentiles occur almost never, and with many requests a page they would
+ * take much room. */
 const FIRST_SHARE = 0.0005;
 
-/** The curve of this side against the first; undefined if the report holds none. */
+/** The curve of this side relative to the first; undefined if it is not in the report. */
 export const curveOf = (report: Report, other: number): DifferenceCurve | undefined =>
   report.differences.find(
     ({ first, second }) => first === report.charts[0]?.label && second === report.charts[other]?.label,
@@ -31,7 +32,7 @@ interface Entry {
   high: number | null;
 }
 
-/** The entries of a curve that an axis can show, as shares of people who need so many requests. */
+/** The entries of a curve that an axis can show, as shares of users who need `effective` requests. */
 function entriesOf(curve: DifferenceCurve, effective: number, shareAxis: ShareAxis): Entry[] {
   const all = curve.share.map((share, i): Entry => {
     const [low, high] = curve.ci_ms[i] ?? [null, null];
@@ -104,10 +105,10 @@ export function difference(box: Frame, report: Report, state: State): void {
   });
 }
 
-/** A tail of few samples may make the chart so many times as high as what is known. */
+/** A tail with few samples may increase the height of the chart by at most this factor. */
 const DWARFED = 4;
 
-/** The differences that the chart must hold: all, unless a tail of few samples would dwarf what enough stand behind. */
+/** The differences that the chart must show: all, unless a tail with few samples would compress the rest. */
 function knownOf(entries: Entry[], thin: number): number[] {
   const range = (some: Entry[]): number =>
     Math.max(0, ...some.map(({ value }) => value)) - Math.min(0, ...some.map(({ value }) => value));
@@ -116,7 +117,7 @@ function knownOf(entries: Entry[], thin: number): number[] {
   return (dwarfed ? known : entries).map(({ value }) => value);
 }
 
-/** An end that is not bounded lies at the plot's edge. */
+/** An unbounded end is drawn at the edge of the plot. */
 function stations(u: uPlot, entries: Entry[], scale: ShareScale): Station[] {
   const { top, height } = u.bbox;
   return entries.map(({ share, low, high }) => {
@@ -146,11 +147,11 @@ interface Shown {
   effective: number;
 }
 
-/** Names both halves of the plot, marks crossovers with their intervals, and where samples are few. */
+/** Labels both halves of the plot, crossovers with their intervals, and the part with few samples. */
 function annotate(u: uPlot, colors: Palette, { report, state, curve, scale, effective }: Shown): void {
   const { left, top, width, height } = u.bbox;
   const [xs = [], ys = []] = u.data as number[][];
-  // Of a tail that is cut, what lies just beyond the plot is enough.
+  // For a clipped tail, points just outside of the plot are sufficient.
   const near = (y: number): number => Math.min(top + 2 * height, Math.max(top - height, y));
   const line = dense(xs.map((x, i): Point => [u.valToPos(x, "x", true), near(u.valToPos(ys[i] ?? 0, "y", true))]));
   const zero = u.valToPos(0, "y", true);
@@ -171,18 +172,18 @@ function annotate(u: uPlot, colors: Palette, { report, state, curve, scale, effe
     for (const [text, spot] of named) labels.place(text, [spot]);
   }
   if (thin < 1 && at(thin) < left + width - 3 * devicePixelRatio) thinLine(u, colors, at(thin), labels);
-  // Where a tail that is cut goes.
+  // The direction in which a clipped tail continues.
   const [low = 0, high = 0] = [u.scales["y"]?.min, u.scales["y"]?.max];
   const last = ys.at(-1) ?? 0;
   const seen = line.findLast(([, y]) => y >= top && y <= top + height);
-  if ((last < low || last > high) && seen) labels.place(`goes to ${signed(last)}\u00a0ms~`, [seen], { muted: true });
+  if ((last < low || last > high) && seen) labels.place(`continues to ${signed(last)}\u00a0ms~`, [seen], { muted: true });
   const name = short(curve.second, 20);
   const half = 9 * devicePixelRatio;
   labels.place(`\u25b2 ${name} slower`, spots(left, width, top + half, zero - half), { muted: true });
   labels.place(`\u25bc ${name} faster`, spots(left, width, top + height - half, zero + half), { muted: true });
 }
 
-/** Places for a label, from one height on to another: each row of them from the left. */
+/** Positions for a label between two heights: by row, from the left. */
 function spots(left: number, width: number, from: number, to: number): Point[] {
   const [rows, columns] = [6, 14];
   return Array.from({ length: rows * columns }, (_, i): Point => {
@@ -191,7 +192,7 @@ function spots(left: number, width: number, from: number, to: number): Point[] {
   });
 }
 
-/** The share from which on fewer than 10 samples decide on one of the two sides. */
+/** The share above which fewer than 10 samples of one of the two sides remain. */
 function thinFrom(report: Report, other: number, effective: number): number {
   const above = [0, other].map((side) => report.comparison.sides[side]?.thin_above ?? 100);
   return experiencedThinAbove(Math.min(...above), effective) / 100;

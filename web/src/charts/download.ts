@@ -1,4 +1,4 @@
-// Saves a chart as a picture that can stand alone: its title and its sentence go with it.
+// Saves a chart as a picture with its title and its sentence.
 import { el } from "../dom";
 import type { Frame } from "./frame";
 import { palette } from "./palette";
@@ -6,7 +6,7 @@ import { palette } from "./palette";
 const MARGIN = 20;
 const LINE = 18;
 
-/** The drawing on the page's ground, beneath its words, in the pixels of the screen. */
+/** The drawing below its texts, on the background of the page, in device pixels. */
 export function savePicture(box: Frame, drawing: HTMLCanvasElement): void {
   const title = box.title.textContent ?? "chart";
   const canvas = el("canvas");
@@ -20,7 +20,7 @@ export function savePicture(box: Frame, drawing: HTMLCanvasElement): void {
   const head = (MARGIN + LINE * (lines.length + 1) + MARGIN / 2) * scale;
   canvas.width = drawing.width + 2 * MARGIN * scale;
   canvas.height = head + drawing.height + MARGIN * scale;
-  // Setting the size has reset everything.
+  // Setting the size of a canvas resets its state.
   context.fillStyle = colors.surface;
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.textBaseline = "top";
@@ -49,7 +49,7 @@ function wrap(context: CanvasRenderingContext2D, text: string, width: number): s
   return lines;
 }
 
-/** A title holds labels from files: only what every file system takes is kept. */
+/** Titles contain labels from files: only characters that are valid in file names are kept. */
 const fileName = (title: string): string =>
   title
     .toLowerCase()

@@ -1,5 +1,5 @@
-// Who is faster for a page of N requests: the expected wait of each side over N, and where the lead changes. It is the
-// chart that explains how one side can win the median request and lose the page.
+// The expected wait of each side by number of requests per page, and where the lead changes. It explains why
+// a side can have the faster median request and the slower page.
 import type uPlot from "uplot";
 import { count, interval, ms, short, tick } from "../format";
 import { chosenPage } from "../page";
@@ -13,10 +13,10 @@ import { axis, draw, fixed, latencyAxis } from "./plot";
 import { drawThinning, undrawn } from "./thinning";
 import { limits, logTicks } from "./ticks";
 
-/** So many changes of the lead have room for their names. */
+/** Maximum number of lead changes with labels. */
 const MARKED = 3;
 
-/** Whether there is more than one number of requests to draw. */
+/** Whether the report has more than one number of requests. */
 export const hasExperienced = (report: Report): boolean =>
   report.charts.length > 0 && report.charts.every((chart) => chart.experienced.length > 1);
 
@@ -82,7 +82,7 @@ export function experiencedChart(box: Frame, report: Report, state: State): void
   });
 }
 
-/** From how many requests on fewer than 10 samples decide what the median person waits for: thin_above^N = 1/2. */
+/** The number of requests above which fewer than 10 samples determine the median user: thin_above^N = 1/2. */
 function thinPages(thinAbove: number): number {
   const share = thinAbove / 100;
   if (share <= 0) return 1;
@@ -92,7 +92,7 @@ function thinPages(thinAbove: number): number {
 const pointsOf = (u: uPlot, xs: number[], line: number[]): Point[] =>
   xs.map((x, i): Point => [u.valToPos(x, "x", true), u.valToPos(line[i] ?? 0, "y", true)]);
 
-/** The page that the control is set to. */
+/** Draws the page selected in the control. */
 function chosen(u: uPlot, colors: Palette, effective: number): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -108,7 +108,8 @@ function chosen(u: uPlot, colors: Palette, effective: number): void {
   ctx.restore();
 }
 
-/** The intervals of the report's own page, the only one that has some. An end without a bound reaches to the plot's edge. */
+/** Draws the intervals of the report's own page. An unbounded end reaches the edge of
+ * the plot. */
 function intervals(
   u: uPlot,
   colors: Palette,
@@ -140,7 +141,7 @@ interface Shown {
   observed: ReturnType<typeof observedPages>;
 }
 
-/** Where the lead changes, what the chosen page costs, and what real pages waited, each with its name. */
+/** Labels lead changes, the selected page, and the observed waits of real pages. */
 function annotate(u: uPlot, colors: Palette, report: Report, { xs, lines, effective, observed }: Shown): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;

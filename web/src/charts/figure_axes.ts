@@ -1,4 +1,4 @@
-// The axes of figures: their limits, ticks, and how their values are written.
+// The axes of figures: limits, ticks, and formatting of values.
 import uPlot from "uplot";
 import type { Axis, Line } from "../figure_types";
 import { latency, percentile, tick } from "../format";
@@ -6,10 +6,9 @@ import type { Palette } from "./palette";
 import { axis, type AxisOptions, fixed, type Fixed, onScale, spacing } from "./plot";
 import { limits, linearTicks } from "./ticks";
 
-/** How an axis is spaced; shares are linear. */
 const spacingOf = ({ scale }: Axis): "log" | "linear" => (scale === "log" ? "log" : "linear");
 
-/** A scale that holds these values. */
+/** A scale that contains these values. */
 export const scaleOf = (of: Axis, values: number[]): Fixed =>
   fixed(of.scale === "share" ? [0, 1] : limits(values, spacingOf(of)), spacingOf(of));
 
@@ -19,7 +18,7 @@ export const axisText = ({ title, unit }: Axis): string => (unit === "" ? title 
 const tickOf = ({ scale }: Axis): ((value: number) => string) =>
   scale === "share" ? (value) => tick(100 * value) : tick;
 
-/** An axis as uPlot draws it; `room` as in `leftRoom`. */
+/** A uPlot axis; `room` as in `leftRoom`. */
 export const figureAxis = (colors: Palette, of: Axis, side: AxisOptions["side"], room?: number): uPlot.Axis =>
   axis(colors, {
     scale: side === "left" ? "y" : "x",
@@ -30,9 +29,9 @@ export const figureAxis = (colors: Palette, of: Axis, side: AxisOptions["side"],
     ...(room === undefined ? {} : { room }),
   });
 
-/** How wide the numbers of upright axes are at most, in CSS pixels. */
+/** Maximum width of the numbers of vertical axes, in CSS pixels. */
 export function leftRoom(axes: { of: Axis; scale: Fixed }[]): number {
-  // Of all that an axis may show, those that one of some height has room for.
+  // The tick sets that an axis of normal height can use.
   const shown = ({ of, scale: { limits: [low, high] } }: { of: Axis; scale: Fixed }): string[] => {
     const sets = spacing(spacingOf(of), "left").ticks(low, high).filter((ticks) => ticks.length >= 3 && ticks.length <= 9);
     return sets.flat().map(tickOf(of));
@@ -40,7 +39,8 @@ export function leftRoom(axes: { of: Axis; scale: Fixed }[]): number {
   return DIGIT * Math.max(0, ...axes.flatMap(shown).map((text) => text.length)) + 10;
 }
 
-/** The axis of seconds since the start. Only the lowest of several charts has a title; on others each number has its unit. */
+/** The axis of seconds since the start. Only the lowest of several charts has a title; on other charts, each
+ * number has its unit. */
 export const secondsAxis = (colors: Palette, titled: boolean): uPlot.Axis => ({
   ...axis(colors, {
     scale: "x",
@@ -59,15 +59,15 @@ export function valueOf({ unit, scale }: Axis, value: number | null | undefined)
   return unit === "" ? latency(value) : `${latency(value)}\u00a0${unit}`;
 }
 
-/** Lines as columns on common x; values that the scale cannot hold lie at its lower end. */
+/** Lines as columns on common x values; values below the scale are moved to its lower end. */
 export const aligned = (lines: Line[], { limits: [low, high] }: Fixed): uPlot.AlignedData =>
   lines.length === 0 ? [[]] : uPlot.join(lines.map(({ x, y }) => [x, onScale(y, [low, high])]));
 
-/** The values of lines that are there. */
+/** All values of lines, without missing ones. */
 export const valuesOf = (lines: Line[]): number[] =>
   lines.flatMap(({ y }) => y.filter((value) => typeof value === "number"));
 
-/** What a line says at x: its value there, or the one before. */
+/** The value of a line at x, or the previous value. */
 export function valueAt({ x: xs, y: ys }: Line, x: number): number | null | undefined {
   const after = xs.findIndex((one) => one > x);
   return ys[after < 0 ? xs.length - 1 : after - 1];

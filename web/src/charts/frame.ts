@@ -1,4 +1,4 @@
-// What stands around each chart: its title, the sentence that says what it shows, its switches, the read-out, the download.
+// The frame of each chart: title, explanatory sentence, switches, read-out, download button.
 import { el } from "../dom";
 
 export interface Frame {
@@ -7,7 +7,7 @@ export interface Frame {
   sentence: HTMLElement;
   plot: HTMLElement;
   readout: HTMLElement;
-  /** Saves the drawing as a picture; does something once there is a drawing. */
+  /** Saves the drawing as a picture; enabled when there is a drawing. */
   download: HTMLButtonElement;
   /** Height of the drawing for a width, both in CSS pixels. */
   height: (width: number) => number;
@@ -32,13 +32,13 @@ export function frame(title: string, controls: HTMLElement[], height: (width: nu
   return { element, title: heading, sentence, plot, readout, download, height };
 }
 
-/** Puts the sentence on the chart, for eyes and for screen readers. */
+/** Sets the sentence of the chart, visible and for screen readers. */
 export function say(box: Frame, sentence: string): void {
   box.sentence.textContent = sentence;
   box.plot.setAttribute("aria-label", `Chart: ${box.title.textContent ?? ""}. ${sentence}`);
 }
 
-/** Shows what the cursor points at; nothing brings the hint back. */
+/** Shows the values at the cursor; `undefined` restores the hint. */
 export function read(box: Frame, text: string | undefined): void {
   box.readout.textContent = text ?? HINT;
   box.readout.classList.toggle("live", text !== undefined);

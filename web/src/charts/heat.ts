@@ -1,5 +1,5 @@
-// The whole distribution over time: a cell for each interval and class of latency, coloured by its share of the
-// interval's samples. One panel a side, all on the same scales; no sample, no colour.
+// Latency distribution over time: a cell for each time interval and latency class, coloured by its share of
+// the interval's samples. One panel per side, all with the same scales; cells without samples have no colour.
 import type uPlot from "uplot";
 import { count, elapsed, latency, share } from "../format";
 import { heatSentence } from "../sentences/time";
@@ -11,20 +11,20 @@ import { type ArrowKey, axisTitle, draw, latencyAxis, timeAxis } from "./plot";
 import { ramp } from "./ramp";
 
 const PADDING_RIGHT = 22;
-/** Even a single sample among thousands is seen: colours start here. */
+/** Start of the colour scale, so that a single sample among thousands is visible. */
 const FAINTEST = 0.06;
 
-/** The rows of a heat map as latencies that a log scale can hold. */
+/** The rows of a heat map as latencies for a log scale. */
 interface Grid {
   heat: Heat;
   rows: number;
-  /** As `edges_ms`, but 0 and what has no end are drawn at a row's usual distance from their neighbour. */
+  /** `edges_ms`, with 0 and infinity replaced by an edge at the usual distance from its neighbour. */
   edges: number[];
   /** Samples in each interval. */
   totals: number[];
 }
 
-/** Each side's grid; undefined where it has no time. */
+/** The grid of each side; undefined without times. */
 export function grids(report: Report): (Grid | undefined)[] {
   return report.charts.map(({ heat }) => (heat && heat.intervals > 0 && heat.edges_ms.length > 1 ? grid(heat) : undefined));
 }
@@ -35,7 +35,7 @@ function grid(heat: Heat): Grid {
   const [second = 1, third = 2] = edges.slice(1);
   const step = edges.length > 3 && third > second && second > 0 ? Math.min(10, third / second) : 1.26;
   if (!(edges[0] && edges[0] > 0)) edges[0] = second / step;
-  // JSON has no infinity: an edge without a number is one that no latency reaches.
+  // JSON has no infinity: an edge without a number is unbounded.
   const last = edges[rows];
   if (typeof last !== "number" || !Number.isFinite(last)) edges[rows] = (edges[rows - 1] ?? 1) * step;
   const totals = Array.from({ length: heat.intervals }, (_, i) =>
@@ -44,7 +44,7 @@ function grid(heat: Heat): Grid {
   return { heat, rows, edges, totals };
 }
 
-/** The largest share of an interval that any cell of any side has: the end of the colour scale. */
+/** The largest share of any cell of any side: the end of the colour scale. */
 export function largestShare(all: (Grid | undefined)[]): number {
   let most = 0;
   for (const one of all) {
@@ -56,7 +56,7 @@ export function largestShare(all: (Grid | undefined)[]): number {
   return most;
 }
 
-/** Where a share lies on the colour scale: its root, for the eye sees ratios and most cells hold little. */
+/** Position of a share on the colour scale: its square root, because most cells have small shares. */
 export const depth = (part: number, most: number): number => FAINTEST + (1 - FAINTEST) * Math.sqrt(part / most);
 
 const momentsOf = (report: Report, side: number): Moment[] => [
@@ -64,7 +64,7 @@ const momentsOf = (report: Report, side: number): Moment[] => [
   ...shiftMoments(report.comparison.sides[side]?.shifts ?? []),
 ];
 
-/** Height of a panel; the same for all, so that they stand level. */
+/** Height of a panel, equal for all panels. */
 export const heatHeight = (report: Report): number =>
   340 + MOMENT_ROW * Math.max(0, ...report.charts.map((_, side) => rowsOf(momentsOf(report, side))));
 
@@ -131,7 +131,8 @@ function drawCells(u: uPlot, colors: Palette, one: Grid, most: number): void {
   ctx.restore();
 }
 
-/** When an interval starts, seconds since the measurement's start; between two whole numbers, within one. */
+/** Start of an interval in seconds since the start of the measurement; a fractional `interval` is a time
+ * within an interval. */
 const startOf = ({ heat: { start_s, interval_s } }: Grid, interval: number): number => start_s + interval * interval_s;
 
 type Cell = [interval: number, row: number];
@@ -154,7 +155,8 @@ function cellAt(u: uPlot, { heat: { start_s, interval_s, intervals }, rows, edge
   return [Math.min(intervals - 1, Math.max(0, Math.floor(at))), above < 0 ? rows - 1 : above - 1];
 }
 
-/** The centre of the next cell in the key's direction; of the fullest of the first interval if there is no cursor yet. */
+/** The centre of the next cell in the direction of the key; without a cursor, the densest cell of the first
+ * interval. */
 function moved(u: uPlot, one: Grid, key: ArrowKey): { left: number; top: number } {
   let cell: Cell = [0, densest(one, 0)];
   if ((u.cursor.left ?? -1) >= 0) {
@@ -178,6 +180,6 @@ function cellText(one: Grid, interval: number, row: number, span: number): strin
   const [from, to] = [edges_ms[row], edges_ms[row + 1]];
   const upper = typeof to === "number" && Number.isFinite(to) ? `${latency(from)} to ${latency(to)}` : `${latency(from)} and more`;
   const where = `from ${elapsed(startOf(one, interval), span)}, ${upper}\u00a0ms: `;
-  if (total === 0) return `${where}no sample in this interval`;
+  if (total === 0) return `${where}no samples in this interval`;
   return `${where}${count(n)} of ${count(total)} samples (${share(n / total)})`;
 }

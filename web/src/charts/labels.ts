@@ -1,4 +1,4 @@
-// Text inside a drawing: finds a place for each label where it covers neither a line nor another label.
+// Label placement: finds a position for each label where it covers neither a line nor another label.
 import type uPlot from "uplot";
 import type { Palette } from "./palette";
 
@@ -12,27 +12,27 @@ interface Box {
 }
 
 interface Style {
-  /** A dot of this colour stands before the text. */
+  /** Colour of a dot before the text. */
   dot?: string;
   muted?: boolean;
 }
 
 const SIZE = 12;
-/** Distances of a label from its anchor in CSS pixels: a line offers many anchors, a point only itself. */
+/** Distances of a label from its anchor in CSS pixels: a line has many anchors, a point only one. */
 const NEAR = [8];
 const NEAR_TO_FAR = [8, 22, 38];
 
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height && b.top < a.top + a.height;
 
-/** How many of the points lie within a margin around the box. */
+/** The number of points within a margin around the box. */
 function hits(box: Box, points: Point[], margin: number): number {
   const [left, right] = [box.left - margin, box.left + box.width + margin];
   const [top, bottom] = [box.top - margin, box.top + box.height + margin];
   return points.filter(([x, y]) => x > left && x < right && y > top && y < bottom).length;
 }
 
-/** All sizes are canvas pixels: those of `u.bbox` and of `valToPos(..., true)`. */
+/** All sizes are canvas pixels, like `u.bbox` and `valToPos(..., true)`. */
 export class Labels {
   private readonly taken: Box[] = [];
   private readonly scale = devicePixelRatio;
@@ -43,15 +43,15 @@ export class Labels {
     private readonly obstacles: Point[],
   ) {}
 
-  /** Lets no label cover a dot of this radius in CSS pixels. */
+  /** Keeps labels off a dot with this radius in CSS pixels. */
   keepOff([x, y]: Point, radius: number): void {
     const half = radius * this.scale;
     this.taken.push({ left: x - half, top: y - half, width: 2 * half, height: 2 * half });
   }
 
   /**
-   * Puts the text beside the best of these anchors; without any free place it is left out. It keeps well away from the
-   * points of `others`, so that it is not taken for theirs.
+   * Writes the text next to the best of these anchors, or not at all if there is no free position. Keeps a
+   * distance from the points of `others`, so that it is not read as their label.
    */
   place(whole: string, anchors: readonly Point[], style: Style = {}, others: Point[] = []): void {
     const { ctx } = this.u;
@@ -63,7 +63,8 @@ export class Labels {
     let best: { box: Box; cost: number } | undefined;
     anchors.forEach((anchor, i) => {
       this.around(anchor, width, anchors.length === 1 ? NEAR_TO_FAR : NEAR).forEach((box, nearness) => {
-        // Earlier anchors and nearer places are preferred among equals; crossing a line is worse than either.
+        // Among equals, earlier anchors and shorter distances are preferred; crossing a line costs more than
+        // both.
         const cost = this.cost(box, others) * 1000 + i + nearness / 100;
         if (cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { box, cost };
       });
@@ -75,7 +76,7 @@ export class Labels {
     this.write(text, best.box, dot, style);
   }
 
-  /** Places around an anchor, the best first: to its right, above and below it, to its left, then the corners. */
+  /** Positions around an anchor, best first: right, above, below, left, then the corners. */
   private around([x, y]: Point, width: number, distances: number[]): Box[] {
     const height = SIZE * 1.35 * this.scale;
     return distances.flatMap((distance) => {
@@ -107,7 +108,7 @@ export class Labels {
     return hits(box, this.obstacles, 3 * this.scale) + hits(box, others, 16 * this.scale);
   }
 
-  /** A thin line to a label that had to be put further off: among several points it must be clear whose it is. */
+  /** A thin line to a label at a larger distance, to show which point it belongs to. */
   private lead([x, y]: Point, box: Box): void {
     const [toX, toY] = [
       Math.min(Math.max(x, box.left), box.left + box.width),
@@ -147,7 +148,7 @@ export class Labels {
   }
 }
 
-/** A text that takes no more than this room in the font of the drawing: whole, or without its end. */
+/** A text shortened at its end to this width in the font of the drawing. */
 export function cut(ctx: CanvasRenderingContext2D, text: string, room: number): string {
   if (ctx.measureText(text).width <= room) return text;
   let kept = text;
@@ -155,10 +156,10 @@ export function cut(ctx: CanvasRenderingContext2D, text: string, room: number): 
   return kept === "" ? "" : `${kept.trimEnd()}\u2026`;
 }
 
-/** More points than the longest line of a screen has. */
+/** More points than the longest line on a screen has. */
 const MOST_STEPS = 2000;
 
-/** A line as points no further apart than a few pixels: what labels keep clear of, and where they may hang. */
+/** A line as points at most a few pixels apart: obstacles and anchors for labels. */
 export function dense(points: Point[]): Point[] {
   const step = 4 * devicePixelRatio;
   const result: Point[] = [];
@@ -166,7 +167,7 @@ export function dense(points: Point[]): Point[] {
     const before = points[i - 1];
     if (before !== undefined) {
       const distance = Math.hypot(point[0] - before[0], point[1] - before[1]);
-      // A segment that leaves the plot may end millions of pixels away.
+      // A segment outside of the plot may end millions of pixels away.
       const stride = Math.max(step, distance / MOST_STEPS);
       for (let walked = stride; walked < distance; walked += stride) {
         const part = walked / distance;
@@ -179,25 +180,25 @@ export function dense(points: Point[]): Point[] {
   return result;
 }
 
-/** Room for a letter of a name and for the dot before it. */
+/** Width of a letter of a name and of the dot before it. */
 const LETTER = 7;
 const DOT = 24;
-/** The most letters of a name that stand beside a narrow drawing. */
+/** Maximum number of letters of a name next to a narrow drawing. */
 export const LETTERS = 12;
 
-/** What `endLabels` needs to the right of the plot for these names, in CSS pixels. */
+/** Width that `endLabels` needs to the right of the plot for these names, in CSS pixels. */
 export const nameRoom = (names: string[]): number => DOT + LETTER * Math.max(0, ...names.map((name) => name.length));
 
 export interface EndLabel {
   text: string;
   y: number;
-  /** A dot of this colour stands before the text. */
+  /** Colour of a dot before the text. */
   dot?: string;
 }
 
 /**
- * Writes labels to the right of the plot at the heights of the lines they name, pushed apart where those meet. Those that
- * find no room in its height are counted.
+ * Writes labels to the right of the plot at the heights of their lines, moved apart where they overlap.
+ * Labels that do not fit are counted.
  */
 export function endLabels(u: uPlot, colors: Palette, ends: EndLabel[]): void {
   const scale = devicePixelRatio;
@@ -231,7 +232,8 @@ export function endLabels(u: uPlot, colors: Palette, ends: EndLabel[]): void {
   ctx.restore();
 }
 
-/** Ascending heights moved as little as puts a line's height between neighbours: those that meet share their middle. */
+/** Ascending heights with a minimum distance of one text line and minimal movement: overlapping labels share
+ * their middle. */
 function apart(heights: number[], line: number, [top, bottom]: [number, number]): number[] {
   interface Group {
     middle: number;

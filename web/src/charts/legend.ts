@@ -1,4 +1,4 @@
-// The key to the colours of the heat maps: which share of an interval's samples each stands for.
+// The colour legend of the heat maps: the share of an interval's samples for each colour.
 import { el } from "../dom";
 import { share } from "../format";
 import type { Store } from "../store";
@@ -7,9 +7,9 @@ import { depth, grids, largestShare } from "./heat";
 import { palette } from "./palette";
 import { gradient } from "./ramp";
 
-/** The shares that may be named, most important first. */
+/** Shares that may be labelled, most important first. */
 const NAMED = [0.01, 0.1, 0.5, 1, 0.25, 0.001, 0.05, 0.75];
-/** Names keep this distance, as a part of the scale. */
+/** Minimum distance of labels as a fraction of the scale. */
 const APART = 0.13;
 
 export function legend(report: Report, store: Store): HTMLElement {

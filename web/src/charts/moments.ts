@@ -1,4 +1,4 @@
-// What happened when, on charts over time: faults as bands and shifts of the latency as lines, each with its label above.
+// Events on charts over time: faults as bands and latency shifts as lines, each with a label above.
 import type uPlot from "uplot";
 import { latency, ms, short } from "../format";
 import type { Report, Shift } from "../types";
@@ -9,14 +9,14 @@ export interface Moment {
   text: string;
   /** Seconds since the start. */
   from: number;
-  /** Absent if it lasted to the end; equal to `from` for what has no length. */
+  /** Absent if it lasted to the end; equal to `from` for an instant. */
   until?: number | undefined;
   kind: "fault" | "shift";
 }
 
 /** Height of a label's row in CSS pixels. */
 export const MOMENT_ROW = 17;
-/** Up to so many moments have their labels in rows of their own; more are numbered in one row. */
+/** Up to this number, each event has a label in a separate row; more events are numbered in one row. */
 const MOST_ROWS = 4;
 
 export const rowsOf = (moments: Moment[]): number => (moments.length > MOST_ROWS ? 1 : moments.length);
@@ -40,7 +40,7 @@ export const shiftMoments = (shifts: Shift[]): Moment[] =>
 interface Placed {
   left: number;
   right: number;
-  /** Where its label's row begins. */
+  /** Top of its label's row. */
   top: number;
   text: string;
   color: string;
@@ -48,7 +48,8 @@ interface Placed {
 
 type Span = [start: number, end: number];
 
-/** In canvas pixels; what lies outside the span is left out. Numbers are those of the tables of faults and of shifts. */
+/** In canvas pixels, without events outside of the span. The numbers are those in the tables of faults and
+ * shifts. */
 function place(u: uPlot, colors: Palette, moments: Moment[], [start, end]: Span): Placed[] {
   const rows = rowsOf(moments);
   const numbered = moments.length > rows;
@@ -68,10 +69,10 @@ function place(u: uPlot, colors: Palette, moments: Moment[], [start, end]: Span)
   });
 }
 
-/** Shades the time of each moment, under whatever is drawn. */
+/** Shades the time of each event, below the drawing. */
 export function momentBands(u: uPlot, colors: Palette, moments: Moment[], span: Span): void {
   const { ctx, bbox } = u;
-  // One path, so that bands that overlap do not grow darker.
+  // One path, so that overlapping bands are not darker.
   const area = new Path2D();
   for (const { left, right } of place(u, colors, moments, span)) {
     area.rect(left, bbox.top, Math.max(devicePixelRatio, right - left), bbox.height);
@@ -83,14 +84,14 @@ export function momentBands(u: uPlot, colors: Palette, moments: Moment[], span: 
   ctx.restore();
 }
 
-/** Brackets the time of each moment, over a drawing whose colours no shade may change. */
+/** Draws a bracket for the time of each event; heat maps cannot be shaded without changing their colours. */
 export function momentBrackets(u: uPlot, colors: Palette, moments: Moment[], span: Span): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
   ctx.save();
   for (const { left, right, color } of place(u, colors, moments, span)) {
     ctx.setLineDash(left === right ? [5 * scale, 4 * scale] : []);
-    // A pale line beside it: on a map of colours one of the two is always seen.
+    // With a second, pale line, so that one of the two is visible on any colour.
     for (const [stroke, shift] of [
       [colors.surface, 1.5],
       [color, 0],
@@ -111,8 +112,8 @@ export function momentBrackets(u: uPlot, colors: Palette, moments: Moment[], spa
 }
 
 /**
- * Names the moments in rows above the plot, each with a pole down to where `poles` says; `room` is what lies to the right
- * of the plot, in CSS pixels.
+ * Labels the events in rows above the plot, each with a vertical line down to `poles`; `room` is the width to
+ * the right of the plot, in CSS pixels.
  */
 export function momentLabels(
   u: uPlot,
@@ -136,7 +137,7 @@ export function momentLabels(
     const text = cut(ctx, whole, edge - 6 * scale);
     const beside = left + 5 * scale;
     const at = Math.max(3 * scale, Math.min(beside, edge - 3 * scale - ctx.measureText(text).width));
-    // The pole reaches up to its label, unless the label had to move over it.
+    // The vertical line extends up to its label, unless the label was moved.
     const pole = at < beside ? top + row : top;
     ctx.fillStyle = color;
     const foot = bbox.top + (poles === "top" ? 0 : bbox.height);

@@ -1,4 +1,4 @@
-// Small charts of the same axes, side by side: a line of the same name has the same colour in all of them.
+// Small multiples: charts with the same axes side by side. Lines with the same name have the same colour.
 import type uPlot from "uplot";
 import type { Line, Multiples } from "../figure_types";
 import { short } from "../format";
@@ -9,7 +9,7 @@ import { palette } from "./palette";
 import { draw } from "./plot";
 import { nameEnds, stroke } from "./timeline";
 
-/** Draws each of the charts into its frame. */
+/** Draws each chart into its frame. */
 export function multiples(boxes: Frame[], panel: Multiples): void {
   const colors = palette();
   const lines = panel.charts.flatMap((chart) => chart.lines);
@@ -53,18 +53,19 @@ export function multiples(boxes: Frame[], panel: Multiples): void {
   });
 }
 
-/** Whether names are too long for the ends of lines: then they stand above all charts. */
+/** Whether names are too long for the line ends, so that they are listed above all charts. */
 export const namedAbove = ({ charts }: Multiples): boolean =>
   charts.some(({ lines }) => lines.some(({ name }) => name.length > LETTERS));
 
-/** What a legend above the charts has to say: each name with its colour's index where they stand above, and the crosses. */
+/** The legend above the charts: names with their colour index, if listed there, and whether there are
+ * crosses. */
 export function legendOf(panel: Multiples): { names: string[]; crosses: boolean } {
   const lines = panel.charts.flatMap((chart) => chart.lines);
   const names = namedAbove(panel) ? [...new Set(lines.map(({ name }) => name))] : [];
   return { names, crosses: lines.some(({ look, y }) => look === "crosses" && y.some((value) => value !== null)) };
 }
 
-/** What is not to be trusted: a cross in the colour of its setting, and no line. */
+/** Draws invalid values as crosses in the colour of their setting, without a line. */
 function crosses(u: uPlot, lines: Line[], colorOf: (line: Line) => string): void {
   const { ctx } = u;
   const half = 4.5 * devicePixelRatio;

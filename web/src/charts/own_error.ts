@@ -1,8 +1,8 @@
-// The emulator's own error as a thin band: from what a percentile is without it to what was measured.
+// The emulator's own error as a thin band: from the percentile without the error to the measured percentile.
 import { quantile } from "../quantiles";
 import type { Band, Report, Side } from "../types";
 
-/** The band of a side, where the report has its error. */
+/** The band of a side; undefined if the report does not contain the error. */
 export function ownError(report: Report, index: number): Band | undefined {
   const side: Side | undefined = report.comparison.sides[index];
   const errors = side?.own_error_ms?.request_percentiles;
@@ -21,6 +21,6 @@ export function ownError(report: Report, index: number): Band | undefined {
   };
 }
 
-/** What the band is, where it is drawn. */
+/** The explanation of the band. */
 export const OWN_ERROR_NOTE =
-  " The band on the left of a line reaches to what its percentiles are at least without the emulator's own error.";
+  " The band on the left of a line shows the minimum of its percentiles without the emulator's own error.";

@@ -1,13 +1,13 @@
-// The colours of the charts, read from the style sheet, so that both schemes and print have one home.
+// The colours of the charts, read from the style sheet, which defines both colour schemes and print.
 export interface Palette {
   ink: string;
   muted: string;
   grid: string;
   surface: string;
   fault: string;
-  /** What failed. */
+  /** Colour of failures. */
   bad: string;
-  /** Whether the ground is dark. */
+  /** Whether the background is dark. */
   dark: boolean;
   font: string;
   side: (index: number) => string;
@@ -15,7 +15,7 @@ export interface Palette {
   phase: (name: string) => string;
 }
 
-/** The colours in force now. */
+/** The current colours. */
 export function palette(): Palette {
   const style = getComputedStyle(document.documentElement);
   const read = (name: string): string => style.getPropertyValue(name).trim();

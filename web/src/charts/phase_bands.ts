@@ -1,4 +1,5 @@
-// What was done when, as bands behind a timeline: those of one name look alike, and each is named above where it fits.
+// Phases of a measurement as bands behind a timeline: phases with the same name look alike, and are labelled
+// above if there is room.
 import type uPlot from "uplot";
 import type { Phase } from "../figure_types";
 import { cut } from "./labels";
@@ -7,10 +8,10 @@ import type { Palette } from "./palette";
 /** Height of the row of names above the plot, CSS pixels. */
 export const PHASE_ROW = 22;
 
-/** A name takes no more of the row than this, CSS pixels. */
+/** Maximum width of a name, CSS pixels. */
 const WIDEST = 120;
 
-/** Shades the phases, under whatever is drawn. The first name stays pale, unless it is the only one. */
+/** Shades the phases below the drawing. Phases with the first name have no shade, unless it is the only name. */
 export function phaseBands(u: uPlot, colors: Palette, phases: Phase[]): void {
   const names = [...new Set(phases.map(({ label }) => label))];
   const { ctx, bbox } = u;
@@ -24,7 +25,7 @@ export function phaseBands(u: uPlot, colors: Palette, phases: Phase[]): void {
   ctx.restore();
 }
 
-/** Names the phases above the plot: all of them, or where those have no room, the first of each name. */
+/** Labels all phases above the plot, or, if there is too little room, the first phase of each name. */
 export function phaseNames(u: uPlot, colors: Palette, phases: Phase[]): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -41,14 +42,15 @@ export function phaseNames(u: uPlot, colors: Palette, phases: Phase[]): void {
   ctx.restore();
 }
 
-/** Where the names stand in the font of the drawing: over their middle, or right of the one before; not all have room. */
+/** Positions of the names: over the middle of the phase, or right of the previous name. Names without room
+ * are omitted. */
 function places(u: uPlot, phases: Phase[]): { label: string; middle: number }[] {
   let free = Number.NEGATIVE_INFINITY;
   return phases.flatMap((phase) => {
     const [left, right] = ends(u, phase);
     const label = cut(u.ctx, phase.label, WIDEST * devicePixelRatio);
     const half = u.ctx.measureText(label).width / 2;
-    // Within the drawing, which begins left of the plot.
+    // Within the drawing, which starts left of the plot.
     const middle = Math.max((left + right) / 2, free + half, half + devicePixelRatio);
     if (middle > right) return [];
     free = middle + half + 5 * devicePixelRatio;
@@ -56,7 +58,7 @@ function places(u: uPlot, phases: Phase[]): { label: string; middle: number }[] 
   });
 }
 
-/** Where a phase begins and ends in the plot, in canvas pixels. */
+/** Start and end of a phase in the plot, in canvas pixels. */
 function ends(u: uPlot, { from_s: from, to_s: to }: Phase): [left: number, right: number] {
   const { left, width } = u.bbox;
   const within = (seconds: number): number =>

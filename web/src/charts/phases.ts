@@ -1,4 +1,4 @@
-// What requests spend in each phase, by percentile of the metric: areas on top of each other in the order of happening.
+// Time of requests in each phase, by percentile of the metric: stacked areas in chronological order.
 import type uPlot from "uplot";
 import { ms, percentile, share, tick } from "../format";
 import { phasesSentence } from "../sentences/phases";
@@ -17,12 +17,12 @@ interface Stack {
   names: string[];
   /** As shares of requests that the axis can show. */
   shares: number[];
-  /** By phase: where its area ends. The one before it is where it begins. */
+  /** By phase: the upper end of its area. Its lower end is that of the previous phase. */
   tops: number[][];
   stack: PhaseStack;
 }
 
-/** In ms, or as shares of the whole in percent. Phases that never happened have no area and no name. */
+/** In ms, or as shares of the total in percent. Phases without time have no area and no name. */
 function stackOf(stack: PhaseStack, state: State): Stack {
   const kept = stack.share.flatMap((one, i) => (state.phaseAxis === "percent" || one < 1 ? [i] : []));
   const happened = stack.phases.filter((phase) => phase.mean_ms.some((value) => value > 0));
@@ -93,7 +93,7 @@ function readAt({ names, shares, tops, stack }: Stack, index: number): string {
     : `p${percentile((shares[index] ?? 0) * 100)}: ${parts.join(" \u00b7 ")} \u00b7 together ${ms(total)}`;
 }
 
-/** The same with an entry at x, if it lies between two others. */
+/** Adds an entry at x, if it is between two others. */
 function withEntry(xs: number[], tops: number[][], x: number): [xs: number[], tops: number[][]] {
   const after = xs.findIndex((one) => one > x);
   const [low, high] = [xs[after - 1], xs[after]];
@@ -107,7 +107,7 @@ function withEntry(xs: number[], tops: number[][], x: number): [xs: number[], to
   return [insert(xs, x), tops.map((top) => insert(top, between(top)))];
 }
 
-/** Pale from the place `thinFrom` of the axis on: fewer than 10 samples lie beyond. */
+/** Pale to the right of `thinFrom` on the axis, where fewer than 10 samples remain. */
 function drawAreas(u: uPlot, colors: Palette, { names, tops: own }: Stack, places: number[], thinFrom: number): void {
   const { ctx } = u;
   const [xs, tops] = withEntry(places, own, thinFrom);
@@ -140,7 +140,7 @@ function drawAreas(u: uPlot, colors: Palette, { names, tops: own }: Stack, place
   if (x !== undefined && thin < across.length) markThin(u, colors, x);
 }
 
-/** The line from which on samples are few, with the mark of the tables. */
+/** The line to the right of which samples are few, with the mark of the tables. */
 function markThin(u: uPlot, colors: Palette, x: number): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -162,12 +162,12 @@ function markThin(u: uPlot, colors: Palette, x: number): void {
   ctx.restore();
 }
 
-/** Each name at the middle of where its area ends on the right, with its colour. */
+/** Labels each area at the middle of its right end, in its colour. */
 function nameAreas(u: uPlot, colors: Palette, { names, tops }: Stack, high: number): void {
   const ends = names.map((name, i) => {
     const [under, top] = [i === 0 ? 0 : (tops[i - 1]?.at(-1) ?? 0), tops[i]?.at(-1) ?? 0];
     return { text: name, y: u.valToPos(Math.min(high, (under + top) / 2), "y", true), dot: colors.phase(name) };
   });
-  // From the top down, so that areas of no height keep their order.
+  // From the top, so that areas without height keep their order.
   endLabels(u, colors, ends.toReversed());
 }

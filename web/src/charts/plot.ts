@@ -1,5 +1,5 @@
-// Joins a drawing to uPlot: builds it once it comes into sight, keeps it as wide as its frame, reads values out by mouse
-// and keyboard.
+// Connects a drawing to uPlot: draws it when it becomes visible, keeps the width of its frame, and reads
+// values by mouse and keyboard.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { latency, tick, timeUnit } from "../format";
@@ -13,20 +13,20 @@ import { limits, linearTicks, logTicks, spaced } from "./ticks";
 export interface Drawing {
   options: Omit<uPlot.Options, "width" | "height">;
   data: uPlot.AlignedData;
-  /** What the read-out says of one index of the data, or of where the cursor stands. */
+  /** The read-out for an index of the data, or for the cursor. */
   read: (index: number, u: uPlot) => string;
-  /** Where an arrow key moves the cursor, if not along the first line. */
+  /** The cursor position after an arrow key, if not along the first line. */
   move?: (u: uPlot, key: ArrowKey) => { left: number; top: number };
 }
 
 export type ArrowKey = "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown";
 
-/** The latest drawing of a frame, and what of it is on the page. */
+/** The latest drawing of a frame, and the plot on the page. */
 interface Mounted {
   box: Frame;
   drawing: Drawing;
   inSight: boolean;
-  /** The drawing on the page; of an earlier one if it is out of sight since. */
+  /** The plot on the page; outdated if it is out of sight. */
   plot: uPlot | undefined;
   stale: boolean;
 }
@@ -35,7 +35,7 @@ const mounted = new Map<Element, Mounted>();
 const sizes = new ResizeObserver((entries) => {
   for (const entry of entries) fit(entry.target);
 });
-/** A page of many sides has dozens of charts: those that nobody looks at yet, or any more, are not drawn. */
+/** A page with many sides has dozens of charts; charts out of sight are not drawn. */
 const sight = new IntersectionObserver(
   (entries) => {
     for (const entry of entries) {
@@ -48,13 +48,14 @@ const sight = new IntersectionObserver(
   { rootMargin: "400px" },
 );
 
-/** Draws into a frame, in place of what was drawn there before: now if it is in sight, else when it comes there. */
+/** Draws into a frame, replacing the previous drawing: immediately if it is visible, otherwise when it
+ * becomes visible. */
 export function draw(box: Frame, drawing: Drawing): void {
   let one = mounted.get(box.plot);
   if (one === undefined) {
     one = { box, drawing, inSight: false, plot: undefined, stale: true };
     mounted.set(box.plot, one);
-    // The place is kept, so that nothing below it moves when the drawing comes.
+    // Reserves the space, so that nothing below moves when the chart is drawn.
     box.plot.style.minHeight = `${box.height(box.plot.clientWidth)}px`;
     sizes.observe(box.plot);
     sight.observe(box.plot);
@@ -80,7 +81,7 @@ function build(one: Mounted): void {
   one.plot = new uPlot(
     {
       ...drawing.options,
-      // Lines go where their values are: rounded to pixels, a slope becomes a staircase.
+      // Without rounding to pixels, which would turn a slope into a staircase.
       series: drawing.options.series.map((series) => ({ pxAlign: 0, ...series })),
       width,
       height: box.height(width),
@@ -96,7 +97,7 @@ function build(one: Mounted): void {
   );
 }
 
-/** Draws and fits every chart to its frame now: print shows all, and lays the page out anew without telling anybody. */
+/** Draws and fits every chart immediately: print shows all charts, and changes the layout without an event. */
 export function fitAll(): void {
   for (const [element, one] of mounted) {
     build(one);
@@ -118,7 +119,7 @@ function textAt(u: uPlot, drawing: Drawing): string | undefined {
     : drawing.read(index, u);
 }
 
-/** Moves the cursor along the first line to the next point that lies on another pixel. */
+/** Moves the cursor along the first line to the next point on a different pixel. */
 function step(element: Element, event: KeyboardEvent): void {
   const { plot, drawing } = mounted.get(element) ?? {};
   const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
@@ -144,7 +145,7 @@ function step(element: Element, event: KeyboardEvent): void {
   }
 }
 
-/** Moves the cursor, and that of charts that share it: those are as wide, and their x is the same. */
+/** Moves the cursor, and that of charts that share it, which have the same width and x axis. */
 function moveCursor(plot: uPlot, place: { left: number; top: number }): void {
   const key = plot.cursor.sync?.key;
   for (const one of key ? uPlot.sync(key).plots : [plot]) one.setCursor(place);
@@ -155,7 +156,7 @@ function position(plot: uPlot, x: number, y: number): { left: number; top: numbe
   return plot.scales["x"]?.ori === 1 ? { left: alongY, top: alongX } : { left: alongX, top: alongY };
 }
 
-/** A scale that keeps its limits. */
+/** A scale with fixed limits. */
 export type Fixed = uPlot.Scale & { limits: [number, number] };
 
 /** A scale for these latencies. */
@@ -170,7 +171,7 @@ export const fixed = (of: [number, number], scale: Scale): Fixed => ({
   limits: of,
 });
 
-/** Moves what a log scale cannot hold, 0, to its lower end; leaves gaps alone. */
+/** Moves values that a log scale cannot show, such as 0, to its lower end; keeps gaps. */
 export const onScale = <T extends number | null>(values: T[], [low]: [number, number]): T[] =>
   values.map((value) => (value === null || value >= low ? value : (low as T)));
 
@@ -178,22 +179,22 @@ export interface AxisOptions {
   scale: "x" | "y";
   side: "bottom" | "left";
   title: string;
-  /** Sets of ticks between two limits, the best first. */
+  /** Sets of ticks between two limits, best first. */
   ticks: (low: number, high: number) => number[][];
-  /** Where a value lies on the scale, in any unit; evenly if absent. */
+  /** Position of a value on the scale, in any unit; linear if absent. */
   place?: (low: number, high: number) => (value: number) => number;
   text: (value: number) => string;
-  /** The least distance of ticks in pixels, if not the usual one. */
+  /** Minimum distance of ticks in pixels, if not the default. */
   gap?: number | undefined;
-  /** The least width of an upright axis: charts above each other begin at the same place. */
+  /** Minimum width of a vertical axis, so that charts above each other start at the same position. */
   room?: number;
 }
 
-/** The height of a line of text, and the least distance of ticks along an axis at the bottom and up one at the left, px. */
+/** Height of a line of text, and minimum distance of ticks on horizontal and vertical axes, px. */
 const LINE = 12;
 const GAP = { bottom: 52, left: 38 };
 
-/** An axis with its title, a faint grid and nothing else. */
+/** An axis with its title and a faint grid. */
 export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
   const font = `12px ${colors.font}`;
   const left = options.side === "left";
@@ -209,7 +210,7 @@ export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
     grid: { stroke: colors.grid, width: 1 },
     ticks: { show: false },
     gap: 6,
-    // Ticks are chosen here, so uPlot must neither look for an increment of its own nor filter a log axis.
+    // Ticks are chosen here, so uPlot must neither look for an increment nor filter a log axis.
     space: 1,
     incrs: [1e-9, 1, 1e9],
     filter: (_, splits) => splits,
@@ -245,13 +246,13 @@ export const latencyAxis = (
   options: Omit<AxisOptions, "ticks" | "text" | "place" | "gap">,
 ): uPlot.Axis => axis(colors, { ...options, ...spacing(scale, options.side), text: tick });
 
-/** The ticks of an axis, log or linear, where they lie, and how near to each other. */
+/** The ticks of a log or linear axis, their positions, and their minimum distance. */
 export const spacing = (scale: Scale, side: AxisOptions["side"]): Pick<AxisOptions, "ticks" | "place" | "gap"> =>
   scale === "log"
     ? { ticks: logTicks, place: () => Math.log, gap: side === "left" ? 26 : undefined }
     : { ticks: linearTicks };
 
-/** The axis of time since the start, in the unit that suits the span. */
+/** The axis of time since the start, in a unit suitable for the span. */
 export function timeAxis(colors: Palette, span: number): uPlot.Axis {
   const unit = timeUnit(span);
   return axis(colors, {
@@ -264,7 +265,7 @@ export function timeAxis(colors: Palette, span: number): uPlot.Axis {
   });
 }
 
-/** What a chart's latency axis is called. */
+/** The title of a latency axis. */
 export const axisTitle = (metric: string, of = ""): string => `${metric}${of} (ms)`;
 
 /** "swift 20.1 ms" for the read-out. */

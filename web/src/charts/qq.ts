@@ -1,5 +1,5 @@
-// QQ of two sides: a point for each percentile, (first, other), with the diagonal on which both are equal. The effective
-// QQ is the same curve with the percentiles of people on it instead of those of requests.
+// QQ plot of two sides: a point (first, other) for each percentile, with the diagonal of equality. The
+// effective QQ plot is the same curve with the percentiles of users instead of requests.
 import type uPlot from "uplot";
 import { interval, ms, percentile, short, signed } from "../format";
 import { chosenPage, experiencedThinAbove, isThin } from "../page";
@@ -14,15 +14,15 @@ import { palette } from "./palette";
 import { axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue } from "./plot";
 import { diagonal, drawMarks, LABELLED } from "./qq_marks";
 
-/** The effective QQ starts at this share of people: the curve below it is met by nobody and would squeeze the rest. */
+/** Minimum share of users: the curve below it occurs almost never and would compress the rest. */
 const FIRST_SHARE = 0.001;
 
-/** The QQ of single requests. */
+/** The QQ plot of single requests. */
 export function qq(box: Frame, report: Report, state: State): void {
   drawPairs(box, report, state, { sentence: qqSentence(report, state.other), effective: 1, from: 0 });
 }
 
-/** The QQ of what people experience on the chosen page. */
+/** The QQ plot of what users experience on the selected page. */
 export function effectiveQq(box: Frame, report: Report, state: State): void {
   const page = chosenPage(report, state);
   const sentence = effectiveSentence(report, state.other, page);
@@ -30,7 +30,7 @@ export function effectiveQq(box: Frame, report: Report, state: State): void {
 }
 
 interface Pairs {
-  /** Share of people, or of requests if one is all that they need. */
+  /** Shares of users; equal to shares of requests if a user needs only one. */
   shares: number[];
   first: number[];
   other: number[];
@@ -38,9 +38,9 @@ interface Pairs {
 
 interface Kind {
   sentence: string;
-  /** How many requests each person needs. */
+  /** Number of requests per user. */
   effective: number;
-  /** The share of people at which the curve starts. */
+  /** The share of users at which the curve starts. */
   from: number;
 }
 
@@ -121,13 +121,13 @@ function drawPairs(box: Frame, report: Report, state: State, { sentence, effecti
   });
 }
 
-/** Where a point lies in CSS pixels. */
+/** Position of a point in CSS pixels. */
 function pointAt(u: uPlot, index: number): [number, number] {
   const [xs, ys] = u.data as [number[], number[]];
   return [u.valToPos(xs[index] ?? 0, "x"), u.valToPos(ys[index] ?? 0, "y")];
 }
 
-/** The index of the point nearest to a place: many points may share an x where the first side stands still. */
+/** The index of the point nearest to a position; many points may share an x. */
 function nearest(u: uPlot, left: number, top: number): number | null {
   if (left < 0) return null;
   let best: number | null = null;
@@ -141,8 +141,8 @@ function nearest(u: uPlot, left: number, top: number): number | null {
 }
 
 /**
- * The band of the difference, laid along the curve: at the first side's latency, the other's may be that plus either end.
- * The same percentile of people is another percentile of requests, so one band serves every page.
+ * The band of the difference along the curve: the first side's latency plus either end of the interval. The
+ * same percentile of users is another percentile of requests, so one band applies to every page.
  */
 function stations(u: uPlot, curve: DifferenceCurve, first: Quantiles, lowest: number): Station[] {
   const { top, height } = u.bbox;

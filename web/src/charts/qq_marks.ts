@@ -1,10 +1,11 @@
-// What stands on a QQ: the diagonal on which both sides are equal, a dot for each percentile, and who is faster where.
+// Marks of a QQ plot: the diagonal of equality, a dot for each percentile, and the faster side on each side
+// of the diagonal.
 import type uPlot from "uplot";
 import { short } from "../format";
 import { dense, Labels, type Point } from "./labels";
 import type { Palette } from "./palette";
 
-/** The percentiles that are named. */
+/** Percentiles with labels. */
 export const LABELLED = [50, 90, 99, 99.9];
 
 export function diagonal(u: uPlot, colors: Palette, [low, high]: [number, number]): void {
@@ -28,8 +29,8 @@ export interface Marks {
 type Two = [first: string, other: string];
 
 /**
- * A dot for each whole percentile, a larger one with its name for those that are spoken of: in the colour of the side
- * that is faster there, hollow where samples are few.
+ * A dot for each whole percentile, and a larger one with a label for the important ones: in the colour of the
+ * faster side, hollow where samples are few.
  */
 export function drawMarks(u: uPlot, colors: Palette, marks: Marks, [first, other]: Two, [firstColor, otherColor]: Two): void {
   const { ctx, bbox } = u;
@@ -77,7 +78,7 @@ interface Dot {
   point: Point;
 }
 
-/** Neighbours that lie on one another have one name. */
+/** Groups of adjacent dots at the same position; each group has one label. */
 function onOneSpot(dots: Dot[]): Dot[][] {
   const groups: Dot[][] = [];
   for (const dot of dots) {

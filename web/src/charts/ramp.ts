@@ -1,7 +1,8 @@
-// A sequential colour scale that colour-blind eyes can read (viridis): the more, the further from the ground.
+// A sequential colour scale for colour-blind users (viridis): larger values have more contrast to the
+// background.
 type Rgb = readonly [number, number, number];
 
-/** Viridis at even steps, from dark to bright [van der Walt and Smith, matplotlib]. */
+/** Viridis in even steps, from dark to bright [van der Walt and Smith, matplotlib]. */
 const VIRIDIS: Rgb[] = [
   [68, 1, 84],
   [72, 40, 120],
@@ -14,7 +15,8 @@ const VIRIDIS: Rgb[] = [
   [181, 222, 43],
   [253, 231, 37],
 ];
-/** On a dark ground the darkest step could not be told from it; on a light one, the brightest is pale but told. */
+/** On a dark background, the darkest step would be invisible; on a light one, the brightest is pale but
+ * visible. */
 const DARKEST_ON_DARK = 0.12;
 
 /** The colour for 0..=1. */
@@ -27,6 +29,6 @@ export function ramp(value: number, dark: boolean): string {
   return `rgb(${mixed.join(" ")})`;
 }
 
-/** The scale as a CSS gradient, from least to most. */
+/** The scale as a CSS gradient, in ascending order. */
 export const gradient = (dark: boolean): string =>
   `linear-gradient(to right, ${Array.from({ length: 11 }, (_, i) => ramp(i / 10, dark)).join(", ")})`;

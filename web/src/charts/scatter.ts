@@ -1,4 +1,5 @@
-// Single events as points in classes, with their summaries over them and what failed above; neighbours share their limits.
+// Single events as points in classes, with summaries over them and failures above; adjacent charts share
+// their limits.
 import uPlot from "uplot";
 import type { Line, Scatter } from "../figure_types";
 import { count, short } from "../format";
@@ -8,7 +9,7 @@ import { dense, endLabels, Labels, LETTERS, nameRoom, type Point } from "./label
 import { type Palette, palette } from "./palette";
 import { draw, type Fixed } from "./plot";
 
-/** Draws scatters of the same axes, each into its frame. */
+/** Draws scatter plots with the same axes, each into its frame. */
 export function scatters(boxes: Frame[], panels: Scatter[]): void {
   const [first] = panels;
   if (first === undefined) return;
@@ -22,7 +23,7 @@ export function scatters(boxes: Frame[], panels: Scatter[]): void {
   });
 }
 
-/** `room`: what lies to the right of the plot in CSS pixels, and how many rows of marks above it. */
+/** `room`: the width to the right of the plot in CSS pixels, and the number of rows of marks above it. */
 function one(
   box: Frame,
   panel: Scatter,
@@ -30,7 +31,7 @@ function one(
   room: { right: number; rows: number },
 ): void {
   const colors = palette();
-  // By x, as uPlot finds what the cursor points at.
+  // Sorted by x, which uPlot needs to find the point at the cursor.
   const all = panel.classes
     .flatMap(({ x, y, name }) => x.map((at, i) => ({ x: at, y: y[i] ?? 0, name })))
     .toSorted((a, b) => a.x - b.x);
@@ -42,7 +43,7 @@ function one(
       padding: [MARK_ROW * room.rows + 8, room.right, 0, 0],
       scales,
       axes: [figureAxis(colors, panel.x, "bottom"), figureAxis(colors, panel.y, "left")],
-      // Points are drawn below: uPlot knows where they are and finds the nearest.
+      // Points are drawn in the draw hook; uPlot only finds the nearest point.
       series: [{}, { stroke: colors.ink, paths: () => null, points: { show: false } }],
       cursor: { y: false },
       hooks: { draw: [(u) => drawAll(u, colors, panel, scales)] },
@@ -54,7 +55,7 @@ function one(
   });
 }
 
-/** The names that stand to the right of the plot. */
+/** Names to the right of the plot. */
 const namesOf = ({ lines, marks }: Scatter): string[] => [
   ...lines.map(({ name }) => short(name, LETTERS)),
   ...marks.map(({ name, count: many }) => `${count(many)} ${name}`),
@@ -78,7 +79,7 @@ function drawAll(u: uPlot, colors: Palette, panel: Scatter, { y: { limits } }: {
   nameClasses(u, colors, panel, classes, lines.flatMap((line) => dense(line.filter((point) => point !== undefined))));
 }
 
-/** From the left, whatever their class: none is drawn over all of another. */
+/** From the left, regardless of the class, so that no class covers another completely. */
 function drawPoints({ ctx }: uPlot, colors: Palette, classes: Point[][]): void {
   const points = classes.flatMap((own, i) => own.map(([x, y]) => ({ x, y, color: i })));
   const all = classes.map((_, i) => colors.side(i));
@@ -96,7 +97,7 @@ function drawPoints({ ctx }: uPlot, colors: Palette, classes: Point[][]): void {
 const placed = (place: (x: number, y: number) => Point, x: number, y: number | null | undefined): Point | undefined =>
   typeof y === "number" ? place(x, y) : undefined;
 
-/** Draws a summary over the points; it is broken where there is no place. */
+/** Draws a summary line over the points, interrupted where it has no value. */
 function summary(u: uPlot, colors: Palette, line: Line, places: (Point | undefined)[]): void {
   const { ctx } = u;
   const scale = devicePixelRatio;
@@ -112,7 +113,7 @@ function summary(u: uPlot, colors: Palette, line: Line, places: (Point | undefin
   }
   ctx.save();
   ctx.lineJoin = "round";
-  // A pale rim: the line is seen on points of any colour.
+  // With a pale edge, so that the line is visible on points of any colour.
   for (const [color, width] of [
     [colors.surface, 4.5],
     [colors.ink, 1.8],
@@ -125,7 +126,7 @@ function summary(u: uPlot, colors: Palette, line: Line, places: (Point | undefin
   ctx.restore();
 }
 
-/** Strokes above the plot, a row for each kind, and how many there are. */
+/** Marks above the plot, a row for each kind, with their number. */
 function drawMarks(u: uPlot, colors: Palette, { marks }: Scatter): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -142,7 +143,7 @@ function drawMarks(u: uPlot, colors: Palette, { marks }: Scatter): void {
   ctx.restore();
 }
 
-/** Names each class beside its own points, clear of the others where there is room. */
+/** Labels each class next to its points, away from the others if there is room. */
 function nameClasses(u: uPlot, colors: Palette, { classes }: Scatter, places: Point[][], lines: Point[]): void {
   const some = places.map((points) => thinned(points, 1500));
   const labels = new Labels(u, colors, [...some.flat(), ...lines]);

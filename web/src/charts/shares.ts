@@ -1,17 +1,17 @@
-// Percentile axes: in percent, or in nines, which give the tail the room it needs.
+// Percentile axes: in percent, or in nines, which show the tail in more detail.
 import { percentile, tick } from "../format";
 import type { ShareAxis } from "../store";
 import { fromNines, linearTicks, nines, ninesTicks } from "./ticks";
 
 export interface ShareScale {
-  /** Where a share of 0..=1 lies on the axis. */
+  /** Position of a share of 0..=1 on the axis. */
   at: (share: number) => number;
   top: number;
   ticks: (low: number, high: number) => number[][];
   text: (value: number) => string;
 }
 
-/** A scale that holds these shares. Share 1 lies beyond any number of nines: leave it out of what is drawn. */
+/** A scale for these shares. Share 1 is infinite in nines and must be left out. */
 export function shareScale(axis: ShareAxis, shares: number[]): ShareScale {
   if (axis === "percent") {
     return {

@@ -1,14 +1,14 @@
-// Scales and ticks for differences, which lie on both sides of 0: linear, or logarithmic away from 0.
+// Scales and ticks for differences of either sign: linear, or symmetric-logarithmic.
 import type uPlot from "uplot";
 import type { Scale } from "../store";
 import { linearTicks } from "./ticks";
 
-/** How much room a band may add to that of its line, as a share of the line's: a wild end must not squeeze the line. */
+/** Maximum room for a band as a fraction of its line's room, so that a wide end does not compress the line. */
 const BAND_ROOM = 0.6;
-/** The scale that is logarithmic away from 0 is linear up to this share of the largest difference. */
+/** The symmetric-logarithmic scale is linear up to this fraction of the largest difference. */
 const LINEAR_PART = 1 / 300;
 
-/** Limits that hold all differences, 0, and of the band what does not squeeze them. */
+/** Limits that include all differences, 0, and the band up to its maximum room. */
 export function differenceLimits(values: number[], ends: (number | null)[]): [number, number] {
   let low = 0;
   let high = 0;
@@ -19,12 +19,12 @@ export function differenceLimits(values: number[], ends: (number | null)[]): [nu
     if (end !== null) [low, high] = [Math.max(floor, Math.min(low, end)), Math.min(ceiling, Math.max(high, end))];
   }
   if (low === high) return [-1, 1];
-  // Both halves are wide enough to be named, even the one in which nothing lies.
+  // Both halves are high enough for a label, even an empty one.
   const height = high - low;
   return [Math.min(low, -height * 0.05) - height * 0.08, Math.max(high, height * 0.05) + height * 0.08];
 }
 
-/** The difference around 0 within which the logarithmic scale is linear: a round number. */
+/** The difference up to which the symmetric-logarithmic scale is linear: a power of ten. */
 const linearWithin = (low: number, high: number): number =>
   10 ** Math.floor(Math.log10(Math.max(-low, high) * LINEAR_PART));
 
@@ -34,7 +34,7 @@ export function differenceScale(scale: Scale, [low, high]: [number, number]): uP
   return { time: false, auto: false, distr: 4, asinh: linearWithin(low, high), range };
 }
 
-/** Where a difference lies on its scale. */
+/** The position of a difference on its scale. */
 export const differencePlace = (scale: Scale, low: number, high: number): ((value: number) => number) => {
   if (scale === "linear") return (value) => value;
   const within = linearWithin(low, high);
@@ -45,7 +45,7 @@ export function differenceTicks(scale: Scale, low: number, high: number): number
   const even = linearTicks(low, high);
   if (scale === "linear") return even;
   const within = linearWithin(low, high);
-  // From 0 outwards: every power, every second one, ...
+  // From 0 outwards: every power of ten, every second one, ...
   const outwards = [1, 2, 3, 4].map((every) => {
     const ticks = [0];
     for (const [sign, end] of [

@@ -1,20 +1,20 @@
-// Lines that are dotted where few samples stand behind them, as tables mark their figures.
+// Lines that are dotted where they rest on few samples, like the marks in the tables.
 import type uPlot from "uplot";
 import type { Point } from "./labels";
 
-/** What a sentence adds for a chart with such a line. */
+/** The addition to a chart's sentence that explains dotted lines. */
 export const THIN_NOTE = " ~ and dotted: fewer than 10 samples beyond.";
 
-/** A series that uPlot reads values from and does not draw. */
+/** A series that uPlot reads values from but does not draw. */
 export const undrawn = (stroke: string): uPlot.Series => ({ stroke, paths: () => null, points: { show: false } });
 
-/** Draws a line through points in canvas pixels within the plot, dotted from the entry `from` on. */
+/** Draws a line through points in canvas pixels within the plot, dotted from the entry `from`. */
 export function drawThinning(u: uPlot, color: string, points: Point[], from: number): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
   ctx.save();
   ctx.beginPath();
-  // Half a line beyond the plot: what lies on its edge is drawn whole.
+  // Half a line width beyond the plot, so that lines on its edge are not clipped.
   ctx.rect(bbox.left - scale, bbox.top - scale, bbox.width + 2 * scale, bbox.height + 2 * scale);
   ctx.clip();
   ctx.strokeStyle = color;
@@ -41,7 +41,8 @@ export function drawThinning(u: uPlot, color: string, points: Point[], from: num
   ctx.restore();
 }
 
-/** The first of ascending shares from which on fewer than 10 samples lie beyond; `thinAbove` in percent. */
+/** The index of the first of ascending shares above which fewer than 10 samples remain; `thinAbove` in
+ * percent. */
 export function thinIndex(shares: number[], thinAbove: number): number {
   const first = shares.findIndex((share) => share * 100 >= thinAbove - 1e-9);
   return first < 0 ? shares.length : first;

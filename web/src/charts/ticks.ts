@@ -1,25 +1,27 @@
-// Where ticks stand, and the limits of scales: round numbers, few enough to be read, for 0.01 ms as for 60 000 ms.
+// Tick positions and limits of scales: readable numbers of round values, for 0.01 ms as well as for 60 000
+// ms.
 import type { Scale } from "../store";
 
-/** An axis with fewer ticks does not say how it is spaced. */
+/** An axis with fewer ticks does not show its spacing. */
 const LEAST_TICKS = 3;
-/** Between the texts of two ticks, px. */
+/** Minimum gap between the texts of two ticks, px. */
 const BETWEEN = 6;
 
-/** How values lie along an axis, and how much room their texts take there. */
+/** Positions of values along an axis, and the room that their texts take. */
 export interface Along {
-  /** Where a value lies, in pixels. */
+  /** Position of a value, in pixels. */
   at: (value: number) => number;
   text: (value: number) => string;
-  /** What a text takes along the axis, in pixels. */
+  /** Length of a text along the axis, in pixels. */
   extent: (text: string) => number;
-  /** The least distance of two ticks, in pixels. */
+  /** Minimum distance of two ticks, in pixels. */
   gap: number;
-  /** Between which pixels texts may lie. */
+  /** The range of pixels for texts. */
   room: [from: number, to: number];
 }
 
-/** Of these sets of ticks, the best first, the first with three at least that keep their distance and whose texts do not meet. */
+/** The first of these tick sets (best first) with at least three ticks that keep their distance and whose
+ * texts do not overlap. */
 export function spaced(candidates: number[][], { at, text, extent, gap, room: [from, to] }: Along): number[] {
   const held = (tick: number): boolean => {
     const [place, half] = [at(tick), extent(text(tick)) / 2];
@@ -38,13 +40,13 @@ export function spaced(candidates: number[][], { at, text, extent, gap, room: [f
       })
     );
   };
-  // Where three are many, those that do not meet; at last the ends and the middle of a set.
+  // If three ticks do not fit, the texts must only not overlap; finally, the ends and the middle of a set.
   const three = (ticks: number[]): number[] => [ticks[0], ticks[(ticks.length - 1) >> 1], ticks.at(-1)].filter((one) => one !== undefined);
   const spread = sets.filter((ticks) => ticks.length > LEAST_TICKS).map(three);
   return sets.find(fits(gap)) ?? sets.find(fits(0)) ?? spread.find(fits(0)) ?? spread.at(-1) ?? [];
 }
 
-/** Steps of 1, 2 or 5 times a power of ten between two limits, the finest first. */
+/** Multiples of 1, 2 or 5 times a power of ten between two limits, finest first. */
 export function linearTicks(low: number, high: number): number[][] {
   const range = high - low;
   if (!(range > 0)) return [];
@@ -60,10 +62,10 @@ export function linearTicks(low: number, high: number): number[][] {
     });
 }
 
-/** Decades and, where there is room for them, their 2 and 5 or 3; then what a few decades or a part of one needs. */
+/** Decades and, if there is room, 2 and 5 or 3 times decades; then sets for a few decades or part of one. */
 export function logTicks(low: number, high: number): number[][] {
   const decades = Math.log10(high / low);
-  // Within a part of a decade, 1-2-5 leaves one or two ticks: steps of equal size say more.
+  // Within part of a decade, 1-2-5 yields one or two ticks; equal steps yield more.
   const even = decades < 2 ? linearTicks(low, high) : [];
   if (decades < 0.9) return even;
   const every = (step: number, within: number[]): number[] => {
@@ -79,12 +81,12 @@ export function logTicks(low: number, high: number): number[][] {
 }
 
 /**
- * Values that differ by less, as a share of them, are drawn as equal: ticks between them would have more digits than
- * anybody measures.
+ * Relative differences below this are drawn as equal: ticks between them would need more digits than
+ * measurements have.
  */
 const LEAST = 1e-5;
 
-/** Limits that hold all these latencies with a little room, also if all are equal or some are 0. */
+/** Limits that include all these latencies with a small margin, even if all are equal or some are 0. */
 export function limits(values: number[], scale: Scale): [number, number] {
   const usable = values.filter((value) => Number.isFinite(value) && (scale === "linear" || value > 0));
   if (usable.length === 0) return scale === "log" ? [1, 10] : [0, 1];
@@ -99,20 +101,21 @@ export function limits(values: number[], scale: Scale): [number, number] {
     return high / low < 1 + LEAST ? [low / 1.5, high * 1.5] : [low / room, high * room];
   }
   if (high - low <= LEAST * Math.max(Math.abs(high), Math.abs(low))) return high === 0 ? [0, 1] : [Math.min(0, low * 1.5), Math.max(0, high * 1.5)];
-  // A distribution that starts near 0 is drawn from 0; one far from it would be a line at the top.
+  // A distribution that starts near 0 is drawn from 0; other distributions are not, because they would be compressed
+  // at the top.
   const room = (high - low) * 0.04;
   return [low >= 0 && low < high * 0.6 ? 0 : low - room, high + room];
 }
 
-/** The percentile on the axis of nines: 90 % is 1, 99 % is 2, 99.9 % is 3. */
+/** The percentile on the nines axis: 90 % is 1, 99 % is 2, 99.9 % is 3. */
 export const nines = (share: number): number => -Math.log10(1 - share);
 
-/** The other way. */
+/** The inverse of `nines`. */
 export const fromNines = (value: number): number => 1 - 10 ** -value;
 
 /**
- * Ticks of the nines axis, up to `high`: 0, 50, 90, 95, 99, ..., then those without 50 and 5, then every second nine and
- * so on.
+ * Ticks of the nines axis up to `high`: 0, 50, 90, 95, 99, ..., then without 50 and 5, then every second nine
+ * and so on.
  */
 export function ninesTicks(high: number): number[][] {
   const every = (step: number): number[] =>

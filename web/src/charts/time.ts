@@ -1,4 +1,4 @@
-// Percentiles over time with the maximum: one panel a side, all on the same scales, faults as labelled bands.
+// Percentiles and maximum over time: one panel per side, all with the same scales, faults as labelled bands.
 import type uPlot from "uplot";
 import { count, elapsed } from "../format";
 import { timeSentence } from "../sentences/time";
@@ -10,7 +10,7 @@ import { type Palette, palette } from "./palette";
 import { faultMoments, momentBands, momentLabels, MOMENT_ROW, rowsOf } from "./moments";
 import { axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue, timeAxis } from "./plot";
 
-/** `needs`: samples that an interval must have for ten to lie beyond: 10/(1 - share). */
+/** `needs`: samples that an interval needs so that ten are above the percentile: 10/(1 - share). */
 const LINES = [
   { name: "p50", key: "p50_ms", width: 2.5, alpha: 1, needs: 20 },
   { name: "p90", key: "p90_ms", width: 1.5, alpha: 0.85, needs: 100 },
@@ -18,7 +18,7 @@ const LINES = [
   { name: "max", key: "max_ms", width: 1, alpha: 0.45, needs: 0 },
 ] as const;
 
-/** Whether fewer than 10 samples lie beyond it in the middle one of all intervals. */
+/** Whether the median interval has fewer than 10 samples above the percentile. */
 const isThinLine = (over: OverTime, needs: number): boolean =>
   (over.count.toSorted((a, b) => a - b)[over.count.length >> 1] ?? 0) < needs;
 
@@ -55,7 +55,7 @@ export function overTime(box: Frame, report: Report, state: State, side: number)
           stroke: colors.side(side),
           width: line.width,
           alpha: line.alpha,
-          // A lone interval has no line to be seen by.
+          // A single interval has no line, so it needs a point.
           points: { show: over.start_s.length < 3, size: 8, fill: colors.side(side) },
         })),
       ],
@@ -91,7 +91,7 @@ interface Columns {
   max_ms: (number | null)[];
 }
 
-/** The columns with a null where intervals without samples lie: a line across them would claim samples there. */
+/** The columns with a null for intervals without samples, so that the line is interrupted. */
 function withGaps(over: OverTime): Columns {
   const columns: Columns = { middle: [], from: [], count: [], p50_ms: [], p90_ms: [], p99_ms: [], max_ms: [] };
   const keys = ["count", "p50_ms", "p90_ms", "p99_ms", "max_ms"] as const;
@@ -118,5 +118,5 @@ function nameLines(u: uPlot, colors: Palette, over: OverTime, columns: Columns):
   endLabels(u, colors, ends);
 }
 
-/** Height of a panel: faults take their rows from the card, not from the lines. */
+/** Height of a panel: the rows of faults increase the height and do not shrink the plot. */
 export const panelHeight = (report: Report): number => 310 + MOMENT_ROW * rowsOf(faultMoments(report));

@@ -1,4 +1,4 @@
-// Lines over time; those of neighbours begin and end at the same place, and their cursors move together.
+// Lines over time; timelines above each other have the same time axis and share their cursor.
 import uPlot from "uplot";
 import type { Line, Phase, Timeline } from "../figure_types";
 import { elapsed, short } from "../format";
@@ -9,8 +9,8 @@ import { phaseBands, phaseNames, PHASE_ROW } from "./phase_bands";
 import { type Palette, palette } from "./palette";
 import { draw, fixed, type Fixed } from "./plot";
 
-/** Draws timelines that stand above each other, each into its frame; `key` names the cursor that they share, `colorOf` the number of a
- * line's colour where it is not its place among the lines. */
+/** Draws stacked timelines, each into its frame; `key` identifies the shared cursor, `colorOf` returns the
+ * colour index of a line if it is not the index of the line. */
 export function timelines(
   boxes: Frame[],
   panels: Timeline[],
@@ -35,7 +35,7 @@ interface Place {
   y: Fixed;
   key: string;
   lowest: boolean;
-  /** The number of a line's colour by its name; its place among the lines if it is not given. */
+  /** The colour index of a line by its name; the index of the line if absent. */
   colorOf: ((line: string) => number) | undefined;
 }
 
@@ -72,7 +72,7 @@ function one(box: Frame, panel: Timeline, { span, left, right, y, key, lowest, c
   });
 }
 
-/** How a line is drawn. */
+/** The style of a line. */
 export const stroke = ({ look }: Line, color: string): uPlot.Series => ({
   stroke: color,
   width: 1.6,
@@ -83,9 +83,9 @@ export const stroke = ({ look }: Line, color: string): uPlot.Series => ({
 
 const stepped = uPlot.paths.stepped?.({ align: 1 });
 
-/** The name of each line of the plot where the line ends. */
+/** Labels each line of the plot at its end. */
 export function nameEnds(u: uPlot, colors: Palette, lines: Line[], colorOf = (_: Line, i: number) => colors.side(i)): void {
-  // A line and its crosses have one name, which stands at the line's end.
+  // A line and its crosses share a name, which is written at the end of the line.
   const own = (line: Line): Line | undefined =>
     lines.filter(({ name }) => name === line.name).toSorted((a, b) => Number(a.look === "crosses") - Number(b.look === "crosses"))[0];
   const ends = lines.flatMap((line, i) => {
@@ -97,7 +97,7 @@ export function nameEnds(u: uPlot, colors: Palette, lines: Line[], colorOf = (_:
   endLabels(u, colors, ends);
 }
 
-/** From the first to the last of all that is drawn. */
+/** From the first to the last x of all panels. */
 function spanOf(panels: Timeline[]): Span {
   const ends = panels.flatMap(({ lines, phases }) => [
     ...lines.flatMap(({ x }) => [x[0], x.at(-1)]),

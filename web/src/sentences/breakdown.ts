@@ -1,9 +1,9 @@
-// Says in a sentence where the first side is worse, and for how many.
+// A sentence about the groups in which the first side is worse.
 import { count, plural, share } from "../format";
 import type { Breakdown, Group, Report } from "../types";
 import { sureness } from "./sure";
 
-/** Groups by who is better in them: counted, and with the share of people in them. */
+/** Counts the groups by their better side, with their share of users. */
 export function breakdownSentence(report: Report, breakdown: Breakdown): string {
   const [first, second] = report.comparison.sides.map((side) => side.label);
   const { groups } = breakdown;
@@ -17,7 +17,7 @@ export function breakdownSentence(report: Report, breakdown: Breakdown): string 
   const alone = groups.filter((group) => !group.experienced);
   const parts = [
     worse.length === 0
-      ? `${first} is worse nowhere`
+      ? `${first} is not worse in any group`
       : `${first} is worse in ${of(worse)}${report.comparison.intervals ? ` (sure in ${count(firm.length)})` : ""}`,
     better.length === 0 ? "" : `better in ${count(better.length)}, with ${share(sum(better))}`,
     alone.length === 0 ? "" : `${plural(alone.length, "group")} on one side only`,
@@ -26,5 +26,5 @@ export function breakdownSentence(report: Report, breakdown: Breakdown): string 
   return `${parts.join("; ")}.${without}`;
 }
 
-/** Sums of shares end in digits of no meaning: three after the point of a percentage are kept. */
+/** Rounds a sum of shares to three decimals of a percentage. */
 const sum = (groups: Group[]): number => Number(groups.reduce((all, group) => all + group.share, 0).toFixed(5));

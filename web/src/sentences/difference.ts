@@ -1,4 +1,4 @@
-// Says in a sentence how two sides differ, percentile by percentile.
+// A sentence about the difference between two sides by percentile.
 import { endsAt } from "../charts/bands";
 import { interval, ms, place, signed } from "../format";
 import type { ChosenPage } from "../page";
@@ -6,7 +6,7 @@ import { quantile, requestShare } from "../quantiles";
 import type { State } from "../store";
 import type { DifferenceCurve, Report } from "../types";
 
-/** The difference at the median and at the 99th percentile, and where it changes its sign. */
+/** The difference at the median and at the 99th percentile, and its sign changes. */
 export function differenceSentence(curve: DifferenceCurve, report: Report, state: State, page: ChosenPage): string {
   const people = state.of === "people";
   const effective = people ? page.effective : 1;
@@ -16,10 +16,10 @@ export function differenceSentence(curve: DifferenceCurve, report: Report, state
     const place = requestShare(share, effective);
     const value = quantile(column, place) ?? 0;
     const range = ends ? ` (${interval([ends.low(place), ends.high(place)], signed)})` : "";
-    if (value === 0) return `no different${range}`;
+    if (value === 0) return `equal${range}`;
     return `${ms(Math.abs(value))} ${value > 0 ? "slower" : "faster"}${range}`;
   };
-  const who = people ? `of what visitors of a page with ${page.effective} effective requests wait` : "of requests";
+  const who = people ? `of the waits for a page with ${page.effective} effective requests` : "of requests";
   return (
     `Above 0 ${curve.second} is slower than ${curve.first}. At the median ${who} it is ${at(0.5)}, at the 99th ` +
     `percentile ${at(0.99)}.${state.other === 1 ? crossing(report, effective) : ""}`

@@ -1,26 +1,26 @@
-// Says in a sentence what the charts of whole distributions show. Sentences are made of numbers that the report holds.
+// Sentences about the charts of whole distributions, from numbers in the report.
 import { ms, ordinal, plural } from "../format";
 import { experiencedOf, type ChosenPage } from "../page";
 import { peopleShare, quantile } from "../quantiles";
 import type { Report } from "../types";
 
-/** Below this percentile of people a crossover concerns nobody one would meet. */
+/** Crossovers below this percentile of users are ignored. */
 const NOBODY_PERCENT = 0.01;
 
-/** A change of the faster side, at a percentile of requests or of people. */
+/** A change of the faster side, at a percentile of requests or of users. */
 interface Change {
   percent: number;
   faster: string;
 }
 
-/** What the CDF shows: what half and 99 % of the requests wait at most. */
+/** The CDF: median and 99th percentile. */
 export function cdfSentence(report: Report): string {
   const within = (share: number): string =>
     report.charts.map((chart) => `${ms(quantile(chart.quantiles, share))} with ${chart.label}`).join(", ");
   return `Half of the requests finish within ${within(0.5)}; 99\u00a0% within ${within(0.99)}.`;
 }
 
-/** Which of the two is faster by the shares that the chart labels; undefined if they are equal at all of them. */
+/** The faster of two sides at the labelled shares; undefined if they are equal at all of them. */
 function fasterByLabels(report: Report, first: number, other: number): string | undefined {
   for (const share of [0.5, 0.9, 0.99, 0.999, 1]) {
     const a = quantile(report.charts[first]?.quantiles, share) ?? 0;
@@ -48,11 +48,12 @@ function changesSentence(below: string, changes: Change[], of: string): string {
   return `${runs.join(", ")}, beyond it ${last.faster}.`;
 }
 
-/** Which side is faster up to where, as the end of a sentence: it may begin with a label, which keeps its case. The report knows the crossovers of the first two sides only. */
+/** The end of a sentence about the faster side by percentile. The report has crossovers of the first two
+ * sides only. */
 function fasterSentence(report: Report, other: number, effective: number, of: string): string {
   const [a, b] = [report.charts[0]?.label ?? "", report.charts[other]?.label ?? ""];
   const dominant = fasterByLabels(report, 0, other);
-  if (dominant === undefined) return `${a} and ${b} are equal at every percentile labelled.`;
+  if (dominant === undefined) return `${a} and ${b} are equal at all labelled percentiles.`;
   if (other !== 1) {
     const at = (share: number): string => {
       const [x, y] = [0, other].map((i) => quantile(report.charts[i]?.quantiles, share ** (1 / effective)) ?? 0) as [
@@ -76,13 +77,13 @@ function fasterSentence(report: Report, other: number, effective: number, of: st
   return changesSentence(below, met, of);
 }
 
-/** What the QQ chart shows. */
+/** The sentence of the QQ plot. */
 export function qqSentence(report: Report, other: number): string {
   const label = report.charts[other]?.label ?? "";
   return `Above the diagonal ${label} is slower: ${fasterSentence(report, other, 1, "")}`;
 }
 
-/** What the effective QQ chart shows: what half and 99 % of the visitors wait at most, and who is faster up to where. */
+/** The effective QQ plot: median and 99th percentile of users, and the faster side by percentile. */
 export function effectiveSentence(report: Report, other: number, page: ChosenPage): string {
   const waits = [0, other].map((side) => {
     const [half, , , , most] = experiencedOf(report, side, page)?.percentiles_ms ?? [];
@@ -95,7 +96,7 @@ export function effectiveSentence(report: Report, other: number, page: ChosenPag
   );
 }
 
-/** The request percentiles that decide for visitors, as the comparison states them. */
+/** The request percentiles that determine user latency, according to the comparison. */
 export function watchSentence(report: Report): string {
   const { page, percentile_to_watch: watch } = report.comparison;
   const parts = Object.entries(watch)

@@ -1,10 +1,10 @@
-// Says in a sentence who is faster for which page.
+// Sentences about the faster side by page size.
 import { count, type Ends, ms, plural } from "../format";
 import { type ChosenPage, experiencedOf, isOwnPage } from "../page";
 import type { Report } from "../types";
 import { sureness } from "./sure";
 
-/** From which number of requests on which side has the least expected wait. */
+/** The numbers of requests at which the side with the least expected wait changes. */
 export function leads(lines: number[][]): { from: number; side: number }[] {
   const found: { from: number; side: number }[] = [];
   const most = Math.min(...lines.map((line) => line.length));
@@ -18,7 +18,7 @@ export function leads(lines: number[][]): { from: number; side: number }[] {
   return found;
 }
 
-/** What the real pages of a side waited, at the number of requests that they made; only where they are enough to tell. */
+/** The mean wait on a side's real pages, at their number of requests, if there are enough pages. */
 export function observedPages(report: Report, held: number): { side: number; requests: number; value: number; ci?: Ends }[] {
   return report.comparison.independence.sides.flatMap(({ pages }, side) => {
     if (!pages || pages.conclusive === false) return [];
@@ -28,7 +28,7 @@ export function observedPages(report: Report, held: number): { side: number; req
   });
 }
 
-/** Who is faster from which size of a page on. */
+/** The faster side by page size. */
 export function experiencedSentence(report: Report, page: ChosenPage, thin: boolean): string {
   const lines = report.charts.map((chart) => chart.experienced.slice(0, page.held).map((one) => one.expected_ms));
   const label = (side: number | undefined): string => report.charts[side ?? 0]?.label ?? "";
@@ -55,19 +55,19 @@ export function experiencedSentence(report: Report, page: ChosenPage, thin: bool
   );
 }
 
-/** Who wins the chosen page, and how far that can be relied on. */
+/** The faster side of the selected page, and its certainty. */
 export interface Winner {
-  /** Which side; undefined for a tie or a single side. */
+  /** Undefined for a tie or a single side. */
   side: number | undefined;
-  /** By how much it beats the next, or what a single side waits. */
+  /** The lead over the next side, or the wait of a single side. */
   by: number;
-  /** How sure that is, as the end of a sentence. */
+  /** The certainty, as the end of a sentence. */
   honest: string;
-  /** Whether it may be relied on. */
+  /** Whether the result is certain enough. */
   firm: boolean;
 }
 
-/** For the report's own page the verdict says how sure it is; for any other nobody knows. */
+/** The verdict contains the certainty of the report's own page; that of any other page is unknown. */
 export function winner(report: Report, page: ChosenPage): Winner | undefined {
   const waits = report.charts.map((_, side) => ({ side, wait: experiencedOf(report, side, page)?.expected_ms }));
   const known = waits.flatMap(({ side, wait }) => (typeof wait === "number" ? [{ side, wait }] : []));
@@ -82,7 +82,7 @@ export function winner(report: Report, page: ChosenPage): Winner | undefined {
     const none = "this report contains no intervals";
     return { side, by, honest: `certainty unknown: ${intervals ? only : none}`, firm: false };
   }
-  // Where real pages decide the verdict, the curve of this control is still the model's.
+  // If the verdict is based on real pages, the curve of this control is still that of the model.
   const real = verdict?.experienced?.basis === "observed pages" ? verdict.experienced : undefined;
   const ofPage = real ? verdict?.model : verdict?.experienced;
   const sure = ofPage && sureness(ofPage, intervals);
@@ -90,7 +90,7 @@ export function winner(report: Report, page: ChosenPage): Winner | undefined {
   const firm = sure?.firm ?? false;
   if (!real) return { side, by, honest, firm };
   const doubt = sureness(real, intervals);
-  const pages = real.better ? `${real.better} is faster by ${ms(real.difference_ms)}` : "the sides are level";
+  const pages = real.better ? `${real.better} is faster by ${ms(real.difference_ms)}` : "the sides are equal";
   const agrees = real.better === report.charts[side ?? -1]?.label;
   return {
     side,

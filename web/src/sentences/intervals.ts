@@ -1,10 +1,11 @@
-// Says what the small figures beneath others are, and why they are missing where they are.
+// Notes about confidence intervals, and about missing ones.
 import { count, percentile, plural } from "../format";
 import { type ChosenPage, isOwnPage } from "../page";
 import type { Report } from "../types";
 import { levelName } from "./sure";
 
-/** Beneath a table. With a page: of its figures for that page, which may be another than the report has intervals for. */
+/** The note below a table. With `page`: for the figures of that page, for which the report may have no
+ * intervals. */
 export function intervalsNote(report: Report, page?: ChosenPage): string {
   const { intervals, page: own } = report.comparison;
   if (!intervals) return "";
@@ -16,7 +17,7 @@ export function intervalsNote(report: Report, page?: ChosenPage): string {
   );
 }
 
-/** How intervals were made, for the method. */
+/** The method of the intervals. */
 export function intervalsMethod(report: Report): string {
   const { intervals, sides } = report.comparison;
   if (!intervals) return "This report contains no confidence intervals.";

@@ -1,9 +1,9 @@
-// Says in a sentence where a side's requests spend their time.
+// A sentence about the phases in which a side's requests spend their time.
 import { ms, share } from "../format";
 import { quantile } from "../quantiles";
 import type { PhaseStack } from "../types";
 
-/** The largest phase of the median request and of the slow ones. */
+/** The largest phase of the median request and of slow requests. */
 export function phasesSentence(label: string, stack: PhaseStack): string {
   const at = (where: number): string | undefined => {
     const parts = stack.phases.map(({ phase, mean_ms }) => ({
@@ -16,8 +16,8 @@ export function phasesSentence(label: string, stack: PhaseStack): string {
     return `${named(largest.phase)} with ${ms(largest.value)} (${share(largest.value / total)})`;
   };
   const [median, slow] = [at(0.5), at(0.99)];
-  if (median === undefined || slow === undefined) return `No phase of ${label}\u2019s requests took any time.`;
-  return `The largest part of ${label}\u2019s median requests is ${median}; of those around p99 it is ${slow}.`;
+  if (median === undefined || slow === undefined) return `No phase of ${label}\u2019s requests took time.`;
+  return `The largest part of ${label}\u2019s median requests is ${median}; around p99 it is ${slow}.`;
 }
 
 const named = (phase: string): string => (phase === "rest" ? "time outside of all phases" : phase);

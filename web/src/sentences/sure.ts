@@ -1,10 +1,10 @@
-// How sure a verdict is, in words beside the figure: a reader must see at a glance whether to believe it.
+// The certainty of a verdict in words, shown next to the figure.
 import { percentile } from "../format";
 import type { Intervals, Report, Verdict } from "../types";
 import { lowest } from "../views/table";
 
 export interface Sureness {
-  /** Whether it may be relied on. */
+  /** Whether the verdict is certain enough. */
   firm: boolean;
   /** "sure", "borderline", "likely, but not sure", "undecided". */
   words: string;
@@ -12,7 +12,7 @@ export interface Sureness {
   figure: string;
 }
 
-/** Absent where the report does not say: then nothing may be claimed either way. */
+/** Absent if the report does not contain it: then nothing is claimed. */
 export function sureness(verdict: Verdict, intervals: Intervals | null | undefined): Sureness | undefined {
   const { sure } = verdict;
   if (typeof sure !== "number") return undefined;
@@ -27,26 +27,27 @@ const WORDS = {
   undecided: "undecided",
 } as const;
 
-/** Older reports hold no word: there the interval says whether it is sure, and nothing less is claimed. */
+/** Older reports do not contain a word: only their interval decides. */
 const olderWord = (verdict: Verdict): "sure" | "undecided" => ((verdict.ci_ms?.[0] ?? 0) > 0 ? "sure" : "undecided");
 
-/** Whether a side may bear the mark of the better one: where doubt is known, there must be none. */
+/** Whether a side may have the mark of the better side: if the certainty is known, only a sure one. */
 export const isBest = (verdict: Verdict | null | undefined, label: string): boolean =>
   verdict?.better === label && (typeof verdict.sure !== "number" || (verdict.certainty ?? olderWord(verdict)) === "sure");
 
-/** R resamples tell no share apart that is nearer to 1 than one in R. */
+/** R resamples cannot distinguish shares closer to 1 than 1/R. */
 function figure(sure: number, resamples: number | undefined): string {
   if (resamples === undefined) return sure < 1 ? `${percentile(sure * 100)}\u00a0%` : "all but certain";
   const most = 1 - 1 / resamples;
   return sure > most ? `> ${percentile(most * 100)}\u00a0%` : `${percentile(sure * 100)}\u00a0%`;
 }
 
-/** "95 % intervals from 1 000 resamples" without the count: what the small figures of a table are. */
+/** "95 % intervals from 1 000 resamples" without the count. */
 export const levelName = (intervals: Intervals): string => `${percentile(intervals.level * 100)}\u00a0% interval`;
 
 /**
- * The sides whose percentile may bear the mark of the lowest: of two, the lower one if that is sure. Where doubt is not
- * known (no intervals, or an older report) it is the lowest; with more sides than two, or by another number, none.
+ * The sides whose percentile may have the mark of the lowest: of two sides, the lower one if the difference
+ * is sure. Without intervals (or in an older report) the lowest; with more than two sides, or for another
+ * number of requests, no side.
  */
 export function lowestSurely(
   report: Report,

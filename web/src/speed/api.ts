@@ -1,4 +1,4 @@
-// What the page asks of its server: the only place that fetches. A failure is a sentence that is shown.
+// All requests of the page to its server. A failure is an error with a sentence for the user.
 import type { Overview } from "./operator_types";
 import type { Outcome, Sample } from "./types";
 
@@ -10,11 +10,12 @@ export type Step =
 
 export type Direction = "download" | "upload";
 
-/** A plan as the server writes it (`crates/speed/src/serve/browser.rs`). */
+/** A plan in the format of the server (`crates/speed/src/serve/browser.rs`). */
 export interface Plan {
   name: string;
   stop_after_ms: number;
-  /** How many round trips a set's fastest request takes at least before it says anything of larger ones. */
+  /** If the fastest request of a set takes fewer round trips, its rate does not predict that of larger
+   * bodies. */
   stop_after_round_trips: number;
   longest_set_ms: number;
   probe_every_ms: number;
@@ -24,7 +25,8 @@ export interface Plan {
   steps: Step[];
 }
 
-/** Each set's bodies are `by` times as large as those of the one before, until one would take longer than `within_ms`. */
+/** Each set's bodies are `by` times as large as those of the previous set, until one would take longer than
+ * `within_ms`. */
 export interface Larger {
   by: number;
   up_to: number;
@@ -32,25 +34,25 @@ export interface Larger {
   within_ms: number;
 }
 
-/** What a server says when a test begins (`crates/speed/src/wire.rs`). */
+/** The server's response at the start of a test (`crates/speed/src/wire.rs`). */
 export interface Greeting {
-  /** The test's name, which goes with its requests. */
+  /** The name of the test, sent with its requests. */
   test: string;
-  /** The largest body, in bytes, that the server gives and takes. */
+  /** The maximum size of a body in bytes. */
   largest: number;
 }
 
-/** A body, as its receiver saw it. */
+/** A body, as measured by its receiver. */
 export interface Body {
   bytes: number;
   behind_first: number;
   over_ms: number;
   took_ms: number;
-  /** Of a download: by this the server finds what of it was acknowledged when. */
+  /** For a download: its number in the test, by which the server finds the times of its acknowledgements. */
   number?: number;
 }
 
-/** All that the page saw, of which the server makes the result. */
+/** All measurements of the page, from which the server computes the result. */
 export interface Seen {
   plan: string;
   protocol: string;
@@ -59,26 +61,26 @@ export interface Seen {
   download: Body[];
   upload: Body[];
   latencies: Sample[];
-  /** Null as long as it was not looked at. */
+  /** Null if it was not measured. */
   loss: Loss | null;
 }
 
-/** Datagrams that were sent and came back; or why nobody knows. */
+/** Datagrams sent and echoed, or the reason why loss is unknown. */
 export type Loss = { sent: number; came_back: number } | { why: string };
 
-/** A look at the latency. */
+/** A latency sample. */
 export interface Look {
   ms: number;
-  /** "http/1.1", "h2" or "h3"; empty where the browser does not tell. */
+  /** "http/1.1", "h2" or "h3"; empty if the browser does not report it. */
   protocol: string;
   /** Bytes of this test's uploads that the server had received. */
   received: number;
 }
 
-/** Why there is no result, as a sentence. */
+/** The reason why there is no result, as a sentence. */
 export class Refusal extends Error {}
 
-/** When the pieces of an upload arrived (`crates/speed/src/wire.rs`). */
+/** Arrival times of an upload (`crates/speed/src/wire.rs`). */
 interface Received {
   bytes: number;
   first_bytes: number;
@@ -95,38 +97,38 @@ export const begin = (signal: AbortSignal): Promise<Greeting> => json<Greeting>(
 export const conclude = (seen: Seen, test: string): Promise<Outcome> =>
   json<Outcome>(`/__result?test=${test}`, { method: "POST", body: JSON.stringify(seen) });
 
-/** Asks the server for the other half of a WebRTC connection. */
+/** Exchanges the WebRTC offer for the answer of the server. */
 export const negotiate = (offer: RTCSessionDescription, test: string, signal: AbortSignal): Promise<RTCSessionDescriptionInit> =>
   json<RTCSessionDescriptionInit>(`/__channel?test=${test}`, { method: "POST", body: JSON.stringify(offer), signal });
 
 /** Whether and how the server keeps results (`crates/speed/src/wire.rs`). */
 export interface Offer {
-  /** For how long; null if it keeps none. */
+  /** Retention time; null if it keeps no results. */
   keep_for_s: number | null;
-  /** What it keeps of the visitor's address. */
+  /** The part of the visitor's address that it keeps. */
   network: string | null;
 }
 
 export const offer = (): Promise<Offer> => json<Offer>("/__keep");
 
-/** Leaves a result to be kept; where it is found then. */
+/** Stores a result at the server; returns its link. */
 export const leave = (outcome: Outcome, test: string): Promise<{ link: string }> =>
   json<{ link: string }>(`/__keep?test=${test}`, { method: "POST", body: JSON.stringify(outcome) });
 
-/** A result that was kept. */
+/** A stored result. */
 export const kept = (id: string): Promise<Outcome> => json<Outcome>(`/__kept?id=${encodeURIComponent(id)}`);
 
-/** All results that are kept, for whoever has the token. */
+/** All stored results; needs the operator's token. */
 export const overview = (token: string, query: URLSearchParams): Promise<Overview> =>
   json<Overview>(`/operator.json?${query}`, { headers: { Authorization: `Bearer ${token}` } });
 
-/** Downloads so many bytes and forgets them. `name` is the test and the number of the download in it. */
+/** Downloads and discards `bytes` bytes. `name` is the test and the number of the download in it. */
 export async function download(bytes: number, name: [string, number] | null, signal: AbortSignal, moved: Moved): Promise<Body> {
   const began = performance.now();
   const named = name === null ? "" : `&test=${name[0]}&number=${name[1]}`;
   const response = await answered(`/__down?bytes=${bytes}${named}`, { signal });
   const reader = response.body?.getReader();
-  if (reader === undefined) throw new Refusal("This browser does not let a page read a body while it comes.");
+  if (reader === undefined) throw new Refusal("This browser does not support reading a response body as a stream.");
   let [first, atFirst, came, last] = [0, 0, 0, 0];
   for (;;) {
     const { done, value } = await reader.read();
@@ -136,12 +138,12 @@ export async function download(bytes: number, name: [string, number] | null, sig
     moved(value.byteLength);
     if (first === 0) [first, atFirst] = [last, came];
   }
-  if (came !== bytes) throw new Refusal(`The server sent ${came} bytes where ${bytes} were asked for.`);
+  if (came !== bytes) throw new Refusal(`The server sent ${came} bytes instead of ${bytes}.`);
   const body = { bytes, behind_first: bytes - atFirst, over_ms: last - first, took_ms: last - began };
   return name === null ? body : { ...body, number: name[1] };
 }
 
-/** Uploads so many bytes; the server answers when what of them arrived. */
+/** Uploads `bytes` bytes; the response contains the arrival times. */
 export async function upload(bytes: number, test: string, signal: AbortSignal): Promise<Body> {
   const began = performance.now();
   const received = await json<Received>(`/__up?test=${test}`, { method: "POST", body: noise(bytes), signal });
@@ -153,7 +155,7 @@ export async function upload(bytes: number, test: string, signal: AbortSignal): 
   };
 }
 
-/** Asks for nothing, and takes off what the server says it took. */
+/** Measures the latency of an empty request, without the processing time that the server reports. */
 export async function look(test: string, signal: AbortSignal): Promise<Look> {
   const path = `/__down?bytes=0&test=${test}&look=${looks++}`;
   const began = performance.now();
@@ -171,15 +173,15 @@ export async function look(test: string, signal: AbortSignal): Promise<Look> {
 
 let looks = 0;
 
-/** Bytes that nothing on the way can make shorter. */
+/** Incompressible data. */
 function noise(bytes: number): Blob {
   if (block === undefined) {
     const random = new Uint8Array(1 << 20);
-    // The browser gives 64 KiB at a time.
+    // The browser returns at most 64 KiB per call.
     for (let at = 0; at < random.length; at += 1 << 16) crypto.getRandomValues(random.subarray(at, at + (1 << 16)));
     block = new Blob([random]);
   }
-  // Parts that are blobs are referred to, and not copied: a gigabyte of them is made at once.
+  // Parts of a blob are references, not copies: a blob of a gigabyte is created immediately.
   const parts: Blob[] = [];
   for (let left = bytes; left > 0; left -= block.size) parts.push(left < block.size ? block.slice(0, left) : block);
   return new Blob(parts);
@@ -205,6 +207,6 @@ async function answered(path: string, options: RequestInit): Promise<Response> {
 }
 
 const refused = (status: number, words: string): Refusal =>
-  new Refusal(`The server answered ${status}: ${words.trim() || "without a reason"}.`);
+  new Refusal(`The server responded with status ${status}: ${words.trim() || "without a reason"}.`);
 
-const LOST = "The server cannot be reached any more.";
+const LOST = "The server cannot be reached.";

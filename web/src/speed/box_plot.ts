@@ -1,5 +1,5 @@
-// Box plots, one a row: a thin line from the least to the most, a thick one over the middle half, the median, and a dot for every sample
-// that is given.
+// Box plots, one per row: a thin line from minimum to maximum, a thick line over the middle half, the median,
+// and a dot for each given sample.
 import { el } from "../dom";
 import { figure, tick } from "../format";
 import { draw, fit, room, ticks } from "./svg";
@@ -8,16 +8,16 @@ import type { During, Spread } from "./types";
 export interface Box {
   name: string;
   spread: Spread;
-  /** Which colour it has. */
+  /** Its colour. */
   tone: During;
   dots: number[];
 }
 
 const [RIGHT, BOTTOM] = [24, 36];
-/** A letter is about so wide, and a name has room to its right. */
+/** Width of a letter, and margin to the right of a name. */
 const [LETTER, BESIDE] = [6.6, 16];
 
-/** `what` is said to those who do not see it. */
+/** `what` is the label for screen readers. */
 export function boxPlot(what: string, unit: string, rows: Box[], caption: string): HTMLElement {
   const figure = el("figure", {});
   fit(figure, () => [picture(what, unit, rows), el("figcaption", {}, caption)]);
@@ -41,7 +41,7 @@ function picture(what: string, unit: string, rows: Box[]): SVGElement {
   const title = draw("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, unit);
   const drawn = rows.flatMap(({ name, spread, tone, dots }, number) => {
     const y = number * high + high / 2;
-    // Dots beside each other: each a little higher or lower than the one before.
+    // Adjacent dots have different heights, so that they overlap less.
     const marks = dots.map((value, at) =>
       draw("circle", { class: "dot", cx: x(value), cy: y + 11 + ((at * 3) % 7) - 3, r: 2 }),
     );

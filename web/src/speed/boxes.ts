@@ -1,4 +1,4 @@
-// Latency as box plots, with a dot for every sample.
+// Latency as box plots, with a dot for each sample.
 import { el } from "../dom";
 import { type Box, boxPlot } from "./box_plot";
 import type { During, Latency, On, Spread } from "./types";
@@ -19,7 +19,7 @@ export function boxes(latency: Latency): HTMLElement {
     const samples = latency.samples.filter((sample) => sample.during === during && sample.on === on);
     return { name, spread, tone: during, dots: samples.map(({ ms }) => ms) };
   });
-  const caption = "Thin: least to most; thick: the middle half; upright: the median; a dot for every sample.";
+  const caption = "Thin: minimum to maximum; thick: the middle half; vertical: the median; a dot for each sample.";
   return boxPlot("Latency", "ms", drawn, caption);
 }
 

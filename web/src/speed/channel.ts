@@ -1,10 +1,11 @@
-// Lost datagrams, as a page can count them: over a data channel that sends nothing again and puts nothing in order (WebRTC). The server sends
-// back what comes; each is as the command line's (`crates/speed/src/wire.rs`), and goes at the same pace.
+// Datagram loss in the browser: over an unordered WebRTC data channel without retransmissions. The server
+// echoes each datagram. Format and pace are those of the command line client (`crates/speed/src/wire.rs`).
 import { type Loss, negotiate, Refusal } from "./api";
 
-/** Sends so many, and counts those that come back; or says why not. `told` hears how many are back. */
+/** Sends `messages` datagrams and counts the echoes, or returns the reason why this is impossible. Calls
+ * `told` with the count. */
 export async function loss(messages: number, test: string, signal: AbortSignal, told: (back: number) => void): Promise<Loss> {
-  // Where it is switched off it is not there, whatever the types say.
+  // If WebRTC is disabled, the constructor is missing, contrary to the types.
   if (!("RTCPeerConnection" in globalThis)) return { why: "this browser has no WebRTC, or it is switched off" };
   let connection: RTCPeerConnection | undefined;
   try {
@@ -13,20 +14,20 @@ export async function loss(messages: number, test: string, signal: AbortSignal, 
     channel.binaryType = "arraybuffer";
     await connection.setLocalDescription();
     const { localDescription } = connection;
-    if (localDescription === null) return { why: "the browser made no offer of a WebRTC connection" };
+    if (localDescription === null) return { why: "the browser created no WebRTC offer" };
     await connection.setRemoteDescription(await negotiate(localDescription, test, signal));
     if (!(await opened(connection, channel, signal))) return { why: BLOCKED };
     return await counted(channel, messages, test, signal, told);
   } catch (error) {
     if (signal.aborted) throw error;
-    // It has other reasons to refuse than the test as a whole: the rest of it goes on.
-    return { why: `WebRTC was refused: ${error instanceof Refusal ? error.message : String(error)}`.slice(0, 200) };
+    // WebRTC may fail for reasons that do not affect the rest of the test, so the test continues.
+    return { why: `WebRTC failed: ${error instanceof Refusal ? error.message : String(error)}`.slice(0, 200) };
   } finally {
     connection?.close();
   }
 }
 
-/** Whether it is open in time. */
+/** Whether the channel opens before the timeout. */
 function opened(connection: RTCPeerConnection, channel: RTCDataChannel, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(false), OPEN_WITHIN);
@@ -45,7 +46,8 @@ function opened(connection: RTCPeerConnection, channel: RTCDataChannel, signal: 
   });
 }
 
-/** Sends at a steady pace, and listens until all are back, or for so long after the last. */
+/** Sends at a steady pace, and waits until all echoes have arrived, or for a fixed time after the last
+ * datagram. */
 async function counted(
   channel: RTCDataChannel,
   messages: number,
@@ -63,7 +65,7 @@ async function counted(
   let sent = 0;
   while (sent < messages && performance.now() - began < messages * EVERY * PATIENCE + OPEN_WITHIN) {
     if (signal.aborted) throw new DOMException("stopped", "AbortError");
-    // What the line has no room for yet waits: a burst afterwards would be another test.
+    // If the buffer is not empty, the datagram is delayed; a later burst would measure something else.
     if (channel.readyState !== "open") break;
     if (channel.bufferedAmount === 0) channel.send(datagram(test, sent++));
     await pause(EVERY);
@@ -73,7 +75,7 @@ async function counted(
   return { sent, came_back: back.size };
 }
 
-/** A datagram of the loss test on its way there. */
+/** A datagram of the loss test. */
 export function datagram(test: string, number: number): ArrayBuffer {
   const bytes = new DataView(new ArrayBuffer(BYTES));
   bytes.setUint32(0, MAGIC);
@@ -83,7 +85,7 @@ export function datagram(test: string, number: number): ArrayBuffer {
   return bytes.buffer;
 }
 
-/** The number of one of this test that is back; none if it is something else. */
+/** The number of an echoed datagram of this test; undefined for other data. */
 function numberOf(data: unknown, test: string): number | undefined {
   if (!(data instanceof ArrayBuffer) || data.byteLength !== BYTES) return undefined;
   const bytes = new DataView(data);
@@ -93,16 +95,16 @@ function numberOf(data: unknown, test: string): number | undefined {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** "LHsp", and which way. */
+/** "LHsp", and the direction. */
 const MAGIC = 0x4c487370;
 const [THERE, BACK] = [1, 2];
 const BYTES = 172;
-/** As the command line has them, ms. */
+/** The intervals of the command line client, ms. */
 const EVERY = 5;
 const LATEST = 2000;
-/** A browser that has other things to do may take so many times as long. */
+/** Factor for browsers that are busy with other work. */
 const PATIENCE = 4;
 const OPEN_WITHIN = 5000;
 
 const BLOCKED =
-  "no WebRTC connection came about within 5 s: something between lets no UDP through to the loss test's port, or the browser blocks it";
+  "no WebRTC connection within 5 s: a firewall blocks UDP to the port of the loss test, or the browser blocks WebRTC";

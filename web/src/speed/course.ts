@@ -1,14 +1,16 @@
-// The way through a plan, as `crates/speed/src/stop.rs` has it: sizes grow until a request takes so long that a larger one would tell the
-// same, and beyond the plan's own where the line is so long and fast that the sender's window may not have opened.
+// The sequence of sets of a plan, like `crates/speed/src/stop.rs`: sizes grow until a request takes so long
+// that a larger body would not change the result, and beyond the sizes of the plan if the sender's window may
+// not have opened on a long and fast line.
 import type { Direction, Plan, Step } from "./api";
 
-/** What comes next, and how many steps there are from it on, itself included. */
+/** The next step, and the number of remaining steps including it. */
 export interface Next {
   step: Step;
   left: number;
 }
 
-/** A set that says nothing of larger ones: its size, and how long its fastest request took. */
+/** A set that was too short to predict the rate of larger bodies: its size, and the time of its fastest
+ * request. */
 interface Short {
   bytes: number;
   fastest: number;
@@ -17,21 +19,21 @@ interface Short {
 export class Course {
   private next = 0;
   private readonly enough = new Set<Direction>();
-  /** The latest set of a direction, if it was too short for the length of the line. */
+  /** The last set of each direction, if it was too short for the round trip time. */
   private readonly short = new Map<Direction, Short>();
 
   constructor(
     private readonly plan: Plan,
-    /** Of a body, in bytes, that the server gives and takes. */
+    /** The maximum size of a body in bytes. */
     private readonly largest: number,
   ) {}
 
-  /** Sets of a direction that has seen enough are passed over, and so are latencies that would stand between two of them. */
+  /** Skips the sets of completed directions, and latency steps between two of them. */
   nextStep(): Next | undefined {
     for (;;) {
       const { steps } = this.plan;
       const left = steps.length - this.next;
-      // Larger sets come before the latency at the end.
+      // Larger sets precede the final latency step.
       if (left === 0 || (left === 1 && steps[this.next]?.kind === "latency")) {
         const step = this.larger();
         if (step !== undefined) return { step, left: left + 1 };
@@ -43,23 +45,25 @@ export class Course {
     }
   }
 
-  /** A set is over whose requests took so long, on a line with this round trip, if it is known; ms. */
+  /** Records a completed set: the times of its requests, and the round trip time of the line if known; ms. */
   finished(direction: Direction, bytes: number, took: number[], roundTrip: number | undefined): void {
     if (took.length === 0) return;
     const fastest = Math.min(...took);
-    // On a long line a request is slow because the sender's window has not opened yet; then a larger one tells more.
+    // On a long line, a request may be slow because the sender's window has not opened yet; larger bodies
+    // then help.
     const opened = this.plan.stop_after_round_trips * (roundTrip ?? 0);
     if (fastest > Math.max(this.plan.stop_after_ms, opened)) this.enough.add(direction);
     if (fastest <= opened) this.short.set(direction, { bytes, fastest });
     else this.short.delete(direction);
   }
 
-  /** Whether a set that has lasted for so long begins another request; ms. */
+  /** Whether a set of this duration starts another request; ms. */
   goesOn(lasted: number): boolean {
     return lasted < this.plan.longest_set_ms;
   }
 
-  /** Larger bodies than those that were too short: of both directions the smaller, so that they grow side by side. */
+  /** The next larger body after sets that were too short: the smaller one of both directions, so that both
+   * grow evenly. */
   private larger(): Step | undefined {
     const rule = this.plan.larger;
     if (rule === null) return undefined;
@@ -81,7 +85,7 @@ export class Course {
       case "upload":
         return !this.enough.has(step.kind);
       case "latency":
-        // The last one is at the end of the line's work, wherever that is.
+        // The final latency step is always taken.
         return this.next === this.plan.steps.length || this.isAnythingLeft();
       default:
         return true;

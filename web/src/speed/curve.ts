@@ -1,10 +1,10 @@
-// The rate of both directions while the test runs, as lines that grow.
+// The rate of both directions during the test, as live curves.
 import { el } from "../dom";
 import { rate } from "../format";
 import type { Direction } from "./api";
 import { draw, fit, room, ticks } from "./svg";
 
-/** Bytes that had arrived by then, and the rate of the second before. */
+/** Received bytes at one time, and the rate of the preceding second. */
 interface Point {
   seconds: number;
   bytes: number;
@@ -25,8 +25,8 @@ export class Curve {
   }
 
   /**
-   * Notes how many bytes had arrived by now; draws it. The server reports from time to time what of an upload has arrived, the last time at
-   * `reported`, and until the next report nothing is known.
+   * Adds the numbers of received bytes and draws the curve. The server reports the progress of an upload from
+   * time to time, last at `reported`; until the next report, the rate is unknown.
    */
   add(now: number, moved: Record<Direction, number>, uploading: boolean, reported: number): void {
     for (const direction of DIRECTIONS) {
@@ -37,7 +37,7 @@ export class Curve {
       const isUnknown = direction === "upload" && uploading && !isReport;
       const seconds = isReport ? reported : now;
       if (seconds <= last.seconds || isUnknown) continue;
-      // A page that was busy reads what arrived meanwhile: in a shorter time that would look like a faster line.
+      // A busy page reads delayed data in bursts: a shorter window would show a rate that is too high.
       const from = points.find((point) => point.seconds >= seconds - 1) ?? last;
       points.push({ seconds, bytes, bps: ((bytes - from.bytes) * 8) / (seconds - from.seconds) });
     }
@@ -65,7 +65,7 @@ export class Curve {
       const points = this.points[direction].map(({ seconds: at, bps }) => `${x(at).toFixed(1)},${y(bps).toFixed(1)}`);
       return draw("polyline", { class: `line ${direction}`, points: points.join(" ") });
     });
-    const said = `The rate of downloads and uploads over ${last.toFixed(0)} seconds; the most was ${rate(most)}.`;
+    const said = `The rate of downloads and uploads over ${last.toFixed(0)} seconds; the maximum was ${rate(most)}.`;
     const picture = draw(
       "svg",
       { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": said },

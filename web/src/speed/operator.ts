@@ -1,4 +1,4 @@
-// The operator's page: all results that the server keeps, by time and by network. Distributions, computed by the server.
+// The operator's page: all stored results by time and by network, as distributions that the server computes.
 import "./speed.css";
 import { el, section } from "../dom";
 import { count, figure, moment, plural, span } from "../format";
@@ -13,7 +13,7 @@ interface Figure {
   key: Key;
   name: string;
   unit: string;
-  /** From the unit of the document to that of the page. */
+  /** Factor from the unit of the document to the unit of the page. */
   scale: number;
   tone: During;
 }
@@ -22,12 +22,12 @@ const FIGURES: [Figure, ...Figure[]] = [
   { key: "download_bps", name: "Download", unit: "Mbit/s", scale: 1e-6, tone: "download" },
   { key: "upload_bps", name: "Upload", unit: "Mbit/s", scale: 1e-6, tone: "upload" },
   { key: "idle_ms", name: "Latency, idle", unit: "ms", scale: 1, tone: "idle" },
-  { key: "loaded_ms", name: "Latency, line full", unit: "ms", scale: 1, tone: "upload" },
+  { key: "loaded_ms", name: "Latency, under load", unit: "ms", scale: 1, tone: "upload" },
   { key: "jitter_ms", name: "Jitter", unit: "ms", scale: 1, tone: "idle" },
   { key: "loss_ratio", name: "Packet loss", unit: "%", scale: 100, tone: "download" },
 ];
-const DAYS: [string, string][] = [["", "all that is kept"], ["1", "the last day"], ["7", "the last 7 days"], ["30", "the last 30 days"]];
-/** Rows of a drawing; the table has all. */
+const DAYS: [string, string][] = [["", "all stored results"], ["1", "the last day"], ["7", "the last 7 days"], ["30", "the last 30 days"]];
+/** Maximum number of rows in a drawing; the table contains all. */
 const MOST_DRAWN = 31;
 
 const root = document.getElementById("operator") as HTMLElement;
@@ -62,7 +62,7 @@ async function ask(): Promise<void> {
     latest = undefined;
     found.replaceChildren();
     status.classList.add("problem");
-    status.textContent = error instanceof Refusal ? error.message : "The answer of the server could not be shown.";
+    status.textContent = error instanceof Refusal ? error.message : "The response of the server could not be shown.";
     if (!(error instanceof Refusal)) throw error;
   }
 }
@@ -70,8 +70,8 @@ async function ask(): Promise<void> {
 function draw(): void {
   if (latest === undefined) return;
   const { all, kept, keep_for_s } = latest;
-  const of = all.n === kept ? "" : ` of the ${count(kept)} that are kept`;
-  status.textContent = `${plural(all.n, "result")}${of}; each is kept for ${span(keep_for_s)}`;
+  const of = all.n === kept ? "" : ` of ${count(kept)} stored`;
+  status.textContent = `${plural(all.n, "result")}${of}; each is stored for ${span(keep_for_s)}`;
   found.replaceChildren(...(all.n === 0 ? [] : parts(latest)));
 }
 
@@ -79,14 +79,14 @@ function parts({ all, by_time, by_network, networks, period, latest: rows }: Ove
   const drawn = FIGURES.find(({ key }) => key === shown.value) ?? FIGURES[0];
   const left = networks - by_network.length;
   return [
-    section("all", "All of them", table("Figures of all results", ["", ...SPREAD], FIGURES.map((one) => ofAll(one, all)))),
+    section("all", "All results", table("Figures of all results", ["", ...SPREAD], FIGURES.map((one) => ofAll(one, all)))),
     section("time", `By ${period}, UTC`, plot(drawn, by_time.slice(-MOST_DRAWN)), groups(`Medians by ${period}`, by_time)),
     section(
       "networks",
       "By network",
       plot(drawn, by_network.slice(0, MOST_DRAWN)),
       groups("Medians by network", by_network),
-      left > 0 && el("p", {}, `${plural(left, "network")} with fewer results left out.`),
+      left > 0 && el("p", {}, `${plural(left, "network")} with fewer results omitted.`),
     ),
     section("latest", "The latest", table("The latest results", ["Left, UTC", ...HEADS, "network"], rows.map(one)), saved()),
   ];
@@ -102,14 +102,14 @@ function ofAll({ key, name, unit, scale }: Figure, { figures }: Group): (string 
   return [`${name}, ${unit}`, count(n), ...[min, p25, p50, p75, max].map((value) => figure(value * scale))];
 }
 
-/** A box a group, of the figure that was chosen. */
+/** A box per group, for the selected figure. */
 function plot({ key, name, unit, scale, tone }: Figure, all: Group[]): HTMLElement {
   const boxes = all.flatMap(({ name: of, n, figures }) => {
     const spread = figures[key];
     return spread === null ? [] : [{ name: of, spread: scaled(spread, scale), tone, dots: [], n }];
   });
   if (boxes.length === 0) return el("p", {}, `${name} was not measured.`);
-  return boxPlot(name, unit, boxes, `${name}. Thin: least to most; thick: the middle half; upright: the median.`);
+  return boxPlot(name, unit, boxes, `${name}. Thin: minimum to maximum; thick: the middle half; vertical: the median.`);
 }
 
 const scaled = ({ n, min, p25, p50, p75, max }: Spread, by: number): Spread =>
@@ -122,11 +122,11 @@ const groups = (what: string, all: Group[]): HTMLElement =>
     ...FIGURES.map(({ key, scale }) => median(figures[key], scale)),
   ]));
 
-/** A median, and of how many results it is: not each has each figure. */
+/** A median with the number of results: not every result has every figure. */
 const median = (spread: Spread | null, scale: number): string | Node =>
   spread === null ? NONE : el("span", {}, figure(spread.p50 * scale), " ", el("small", {}, `n ${count(spread.n)}`));
 
-/** One result: its time leads to it. */
+/** One result; its time is the link to it. */
 function one({ id, kept_s, network: from, measured }: Row): (string | Node)[] {
   const loaded = [measured.loaded_down_ms, measured.loaded_up_ms].filter((value) => value !== undefined && value !== null);
   const own: Record<Key, number | null | undefined> = {
@@ -162,7 +162,7 @@ function table(what: string, head: string[], rows: (string | Node)[][]): HTMLEle
   );
 }
 
-/** A link that saves what is shown. */
+/** A link that saves the shown data. */
 function saved(): HTMLElement {
   const file = new Blob([`${JSON.stringify(latest, null, 2)}\n`], { type: "application/json" });
   const link = el("a", { class: "button", href: URL.createObjectURL(file), download: "results.json" }, "Save as JSON");
@@ -184,7 +184,7 @@ root.replaceChildren(
   el(
     "p",
     { class: "lead" },
-    "What visitors have left at this server. Of their addresses it knows the network: 24 bits of IPv4, 48 of IPv6. The token goes to this server only, and is forgotten with this page.",
+    "Results that visitors stored on this server. Of their addresses, it stores only the network: 24 bits of IPv4, 48 bits of IPv6. The token is sent to this server only, and is discarded when this page is closed.",
   ),
   form,
   status,

@@ -1,36 +1,36 @@
 // Generated from web/schema/operator.json by `npm run generate`: all results that a speed server keeps as Rust writes it. Do not edit.
 
 /**
- * All results that are kept, or those that are wanted.
+ * All stored results, or the filtered ones.
  */
 export interface Overview {
   all: Group;
   /**
-   * The same by network, that with the most results first; the first 100 of them.
+   * Groups by network, the largest first; at most 100.
    */
   by_network: Group[];
   /**
-   * The same by time, UTC, the latest last; the last 100 of them.
+   * Groups by time (UTC), the latest last; at most the last 100.
    */
   by_time: Group[];
   /**
-   * For how long results are kept, s.
+   * Retention time of results, s.
    */
   keep_for_s: number;
   /**
-   * Results that are kept, wanted or not.
+   * Number of stored results, without the filter.
    */
   kept: number;
   /**
-   * The last 50, the latest first.
+   * The last 50 results, the latest first.
    */
   latest: Row[];
   /**
-   * How many networks there are.
+   * Number of networks.
    */
   networks: number;
   /**
-   * What the groups of `by_time` are: "hour", "day" or "month".
+   * The period of `by_time`: "hour", "day" or "month".
    */
   period: string;
   /**
@@ -39,29 +39,29 @@ export interface Overview {
   schema: "longhaul.speed.kept/1";
 }
 /**
- * Results that have something in common.
+ * A group of results.
  */
 export interface Group {
   figures: Figures;
   /**
-   * How many there are.
+   * Number of results.
    */
   n: number;
   /**
-   * What: a network, "2026-05-04", ...
+   * Its name: a network, "2026-05-04", ...
    */
   name: string;
 }
 /**
- * Distributions of figures. Null where no result has that figure.
+ * Distributions of figures. Null if no result contains the figure.
  */
 export interface Figures {
   /**
-   * Bits a second.
+   * Bits per second.
    */
   download_bps: Spread | null;
   /**
-   * Latency with the line idle, ms.
+   * Idle latency, ms.
    */
   idle_ms: Spread | null;
   /**
@@ -69,7 +69,7 @@ export interface Figures {
    */
   jitter_ms: Spread | null;
   /**
-   * Latency with the line full, in the worse direction of each, ms.
+   * Latency under load, in the worse direction of each result, ms.
    */
   loaded_ms: Spread | null;
   /**
@@ -77,54 +77,55 @@ export interface Figures {
    */
   loss_ratio: Spread | null;
   /**
-   * Bits a second.
+   * Bits per second.
    */
   upload_bps: Spread | null;
 }
 /**
- * Least, quartiles and most of some figures, in their unit. Quantiles are of type 7, as numpy and R have them.
+ * Minimum, quartiles and maximum of some figures, in their unit. Quantiles are of type 7, as in numpy and
+ * R.
  */
 export interface Spread {
   /**
-   * The most.
+   * Maximum.
    */
   max: number;
   /**
-   * The least.
+   * Minimum.
    */
   min: number;
   /**
-   * How many there are.
+   * Number of figures.
    */
   n: number;
   /**
-   * A quarter is not above it.
+   * First quartile.
    */
   p25: number;
   /**
-   * The median.
+   * Median.
    */
   p50: number;
   /**
-   * Three quarters are not above it.
+   * Third quartile.
    */
   p75: number;
 }
 /**
- * A result in short, as an operator has it in a list.
+ * The summary of a stored result, for the operator's list.
  */
 export interface Row {
   /**
-   * Names it in links.
+   * Identifies the result in links.
    */
   id: string;
   /**
-   * When it was left here, seconds since 1970, UTC, by the server's clock.
+   * Time of storage, Unix time in seconds, on the server's clock.
    */
   kept_s: number;
   measured: Measured;
   /**
-   * The network that it was left from: 24 bits of IPv4, 48 of IPv6.
+   * The client's network: 24 bits of IPv4, 48 of IPv6.
    */
   network: string;
   /**
@@ -137,35 +138,35 @@ export interface Row {
   protocol: string;
 }
 /**
- * What a line was measured at. What was not is absent.
+ * Measured values of a line. Values that were not measured are absent.
  */
 export interface Measured {
   /**
-   * Bits a second.
+   * Bits per second.
    */
   download_bps?: number | null;
   /**
-   * Latency with the line idle, ms.
+   * Idle latency, ms.
    */
   idle_ms?: number | null;
   /**
-   * The mean difference of two samples of latency, ms.
+   * Mean difference of consecutive latency samples, ms.
    */
   jitter_ms?: number | null;
   /**
-   * Latency while something is downloaded, ms.
+   * Latency during downloads, ms.
    */
   loaded_down_ms?: number | null;
   /**
-   * Latency while something is uploaded, ms.
+   * Latency during uploads, ms.
    */
   loaded_up_ms?: number | null;
   /**
-   * The share of packets that were lost, 0 to 1.
+   * Share of lost packets, 0 to 1.
    */
   loss_ratio?: number | null;
   /**
-   * Bits a second.
+   * Bits per second.
    */
   upload_bps?: number | null;
 }

@@ -1,4 +1,4 @@
-// The page of the speed test: a button, what goes on, and what it came to; or a result that a link leads to.
+// The page of the speed test: a button, the progress and the result; or a result from a link.
 import "./speed.css";
 import { el } from "../dom";
 import { bytes, moment, ms, plural, span } from "../format";
@@ -12,7 +12,7 @@ import type { Outcome } from "./types";
 
 const root = document.getElementById("speed") as HTMLElement;
 const status = el("p", { class: "status", role: "status" });
-const bar = el("progress", { max: "1", value: "0", "aria-label": "How far the test is" });
+const bar = el("progress", { max: "1", value: "0", "aria-label": "Progress of the test" });
 const now = el("p", { class: "now" });
 const live = el("div", {});
 const found = el("div", { class: "found" });
@@ -20,13 +20,13 @@ const start = el("button", { class: "start", type: "button" }, "Start");
 const thorough = el("input", { type: "checkbox", id: "thorough" });
 const lead = el("p", { class: "lead" });
 
-/** Whether the server keeps results: none, as long as it has not said so. */
+/** Whether the server keeps results; no, until its response arrives. */
 let offered: Offer = { keep_for_s: null, network: null };
 let stop: AbortController | undefined;
-/** What is shown belongs to the latest of these: a test, or a link that was followed. */
+/** Number of the latest action (a test, or a followed link); only its results are shown. */
 let turn = 0;
 
-/** Whether nothing else was begun since, asked after each wait. */
+/** Whether no other action has started since; checked after each wait. */
 type IsLatest = () => boolean;
 
 function begins(): IsLatest {
@@ -55,15 +55,15 @@ async function test(): Promise<void> {
   try {
     const { outcome, test: name } = await run(thorough.checked ? "full" : "quick", own.signal, (seen) => {
       latest = seen;
-      // Said once a step, not at each byte: a screen reader reads it out.
+      // Updated once per step, not per byte, because screen readers read it out.
       if (isLatest() && status.textContent !== seen.doing) status.textContent = seen.doing;
     });
     if (!isLatest()) return;
-    status.textContent = outcome.interrupted ? "stopped; this is what there was" : "done";
+    status.textContent = outcome.interrupted ? "stopped; these are the results so far" : "done";
     bar.value = 1;
     await show(outcome, name, isLatest);
   } catch (error) {
-    if (isLatest()) complain(error, "The test ended because of a mistake in the page.");
+    if (isLatest()) complain(error, "The test ended because of an error in the page.");
   } finally {
     clearInterval(drawing);
     if (stop === own) {
@@ -73,17 +73,17 @@ async function test(): Promise<void> {
   }
 }
 
-/** The result at once, and then what can be done with it: that takes a while, and may fail where the result does not. */
+/** Shows the result immediately, and then the ways to share it, which need time and may fail. */
 async function show(made: Outcome, name: string, isLatest: IsLatest): Promise<void> {
   const outcome = shortened(made);
   found.replaceChildren(...results(outcome));
   const further = await share(outcome, offered, name).catch(() =>
-    el("p", { class: "problem" }, "This browser cannot make a link of the result; it can be saved."),
+    el("p", { class: "problem" }, "This browser cannot create a link with the result; the result can be saved."),
   );
   if (isLatest()) found.append(further);
 }
 
-/** Shows the result that the address leads to, if it leads to one. */
+/** Shows the result of the address, if it contains one. */
 async function linked(): Promise<void> {
   const { hash } = location;
   const id = hash.startsWith("#k=") ? hash.slice(3) : undefined;
@@ -103,12 +103,12 @@ async function linked(): Promise<void> {
     const from = `A result of ${moment(outcome.started)}`;
     status.textContent =
       id === undefined
-        ? `${from}, as the link has it: whoever made the link may have changed it.`
-        : `${from}, which was left here to be kept.`;
+        ? `${from}, read from a link: the creator of the link may have changed it.`
+        : `${from}, stored on this server.`;
     bar.hidden = true;
     await show(outcome, "", isLatest);
   } catch (error) {
-    if (isLatest()) complain(error, "This link leads to nothing that can be shown.");
+    if (isLatest()) complain(error, "The result in this link cannot be shown.");
   }
 }
 
@@ -118,19 +118,19 @@ function complain(error: unknown, otherwise: string): void {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** What happens to results here. */
+/** Describes what happens with results. */
 async function introduce(): Promise<void> {
-  const what = "What the line between you and this server carries, how long it takes, and what that is good for.";
+  const what = "Measures the rate and the latency of the line between you and this server, and what the line is suitable for.";
   try {
     offered = await offer();
   } catch (error) {
-    complain(error, "The server did not say whether it keeps results.");
+    complain(error, "The server did not report whether it stores results.");
     return;
   }
   lead.textContent =
     offered.keep_for_s === null
-      ? `${what} Nothing is kept, and nothing goes anywhere else.`
-      : `${what} Nothing goes anywhere else, and nothing is kept unless you say so afterwards: then for ${span(offered.keep_for_s)}, with ${ofNetwork(offered)} and without your address.`;
+      ? `${what} Nothing is stored, and nothing is sent to another server.`
+      : `${what} Nothing is sent to another server, and nothing is stored unless you choose so afterwards: then for ${span(offered.keep_for_s)}, with ${ofNetwork(offered)} and without your address.`;
 }
 
 start.addEventListener("click", () => {
@@ -147,7 +147,7 @@ window.addEventListener("hashchange", () => void linked());
 root.replaceChildren(
   el("h1", {}, "Speed test"),
   lead,
-  el("div", { class: "controls" }, start, el("label", { for: "thorough" }, thorough, " thorough: more sizes, up to 970 MB; some GB on a line that is long and fast")),
+  el("div", { class: "controls" }, start, el("label", { for: "thorough" }, thorough, " thorough: more sizes, up to 970 MB; several GB on a long and fast line")),
   status,
   bar,
   live,

@@ -1,33 +1,33 @@
-// Walks through a plan: makes its steps one after the other, and looks at the latency meanwhile.
+// Runs a plan: its steps in sequence, with concurrent latency samples.
 import { begin, type Body, conclude, type Direction, download, look, type Plan, plan, type Seen, upload } from "./api";
 import { loss } from "./channel";
 import { Course } from "./course";
 import type { During, Outcome } from "./types";
 
-/** What can be seen of a test while it runs. */
+/** The progress of a test. */
 export interface Live {
   doing: string;
-  /** Steps that are over, and all. */
+  /** Completed steps, and all steps. */
   done: number;
   of: number;
-  /** Bytes that have arrived: downloads here, uploads at the server. */
+  /** Received bytes: downloads in the browser, uploads at the server. */
   moved: Record<Direction, number>;
-  /** Whether an upload is under way, of which more may have arrived than the server has reported. */
+  /** Whether an upload is in progress, of which more may have arrived than the server has reported. */
   uploading: boolean;
-  /** When the server last reported that more has arrived, by `performance.now()`. */
+  /** Time of the last report with new bytes, by `performance.now()`. */
   reported: number;
   latency: number | null;
-  /** Datagrams of the loss test that came back. */
+  /** Echoed datagrams of the loss test. */
   back: number;
 }
 
-/** A test that was made: its name, and what it came to. */
+/** A completed test: its name and its result. */
 export interface Made {
   test: string;
   outcome: Outcome;
 }
 
-/** Makes a test, and the result of what was seen until `signal` stops it. */
+/** Runs a test, and returns the result of all measurements, even if `signal` stops it early. */
 export async function run(name: string, signal: AbortSignal, told: (live: Live) => void): Promise<Made> {
   const wanted = await plan(name);
   const { test, largest } = await begin(signal);
@@ -46,7 +46,7 @@ class Walk {
   readonly seen: Seen;
   private readonly began = performance.now();
   private readonly live: Live;
-  /** Bytes of uploads that are over. */
+  /** Bytes of completed uploads. */
   private uploaded = 0;
 
   constructor(
@@ -74,7 +74,7 @@ class Walk {
           await download(step.bytes, null, this.signal, () => undefined);
           break;
         case "latency":
-          this.does("latency with the line idle");
+          this.does("idle latency");
           for (let n = 0; n < step.samples; n++) await this.look("idle");
           break;
         case "loss":
@@ -89,10 +89,10 @@ class Walk {
       }
     }
     this.live.done = this.plan.steps.length;
-    this.does("making the result");
+    this.does("computing the result");
   }
 
-  /** Transfers of one size; the fastest says whether a larger one is worth its time. */
+  /** Transfers of one size; the fastest decides whether a larger size follows. */
   private async set(direction: Direction, bytes: number, count: number): Promise<void> {
     this.does(`${direction} of ${bytes >= 1e6 ? `${bytes / 1e6} MB` : `${bytes / 1e3} KB`}`);
     const from = performance.now();
@@ -136,7 +136,7 @@ class Walk {
     }
   }
 
-  /** The server has received so many bytes of uploads. */
+  /** Records the number of upload bytes that the server has received. */
   private arrived(bytes: number): void {
     if (bytes > this.live.moved.upload) {
       this.live.moved.upload = bytes;
@@ -145,11 +145,11 @@ class Walk {
     this.told(this.live);
   }
 
-  /** Looks at the latency now and then once a transfer has filled the line for long enough, until it is over. */
+  /** Samples the latency during a transfer, after the line has been busy for long enough. */
   private async lookWhile(direction: Direction, over: AbortSignal): Promise<void> {
     await pause(this.plan.loaded_from_ms, over);
     while (!over.aborted && !this.signal.aborted) {
-      // A look that fails tells nothing of the latency; the transfer will tell if the line is gone.
+      // A failed sample is ignored; if the connection is broken, the transfer fails too.
       await this.look(direction).catch(() => undefined);
       await pause(this.plan.probe_every_ms, over);
     }
@@ -159,9 +159,10 @@ class Walk {
     const at_s = this.now() / 1e3;
     const { ms, protocol, received } = await look(this.test, this.signal);
     if (protocol !== "") this.seen.protocol = protocol;
-    // HTTP/1.1 has one request on a connection at a time: beside a transfer the browser takes another one.
+    // HTTP/1.1 has one request per connection: during a transfer, the browser uses another connection.
     const on = during === "idle" || protocol !== "http/1.1" ? "same" : "separate";
-    // Whole nanoseconds: differences of times have binary digits behind them, and what follows from a result that was kept would be another.
+    // In whole nanoseconds: the binary digits of time differences would not survive a link, and results
+    // computed from a stored result would differ.
     this.seen.latencies.push({ at_s, during, on, ms: Math.round(ms * 1e6) / 1e6 });
     this.live.latency = ms;
     this.arrived(received);
@@ -173,7 +174,7 @@ class Walk {
   }
 }
 
-/** Waits, or until it is over. */
+/** Waits for a time, or until `over` is aborted. */
 const pause = (ms: number, over: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -1,4 +1,5 @@
-// Whether something has the shape of a result: what a link brings along comes from anybody. Lists and texts have bounds.
+// Checks whether data from a link, which is untrusted, has the shape of a result. Lists and texts are
+// limited.
 import type { Outcome } from "./types";
 
 type Is = (value: unknown) => boolean;

@@ -1,4 +1,4 @@
-// What a test came to. Every figure and every sentence was computed by the server; here they are put on the page.
+// The result of a test. The server computes all figures and sentences; this file shows them.
 import { el, section } from "../dom";
 import { count, figure, ms, rate, share } from "../format";
 import { boxes } from "./boxes";
@@ -6,7 +6,7 @@ import type { Bandwidth, Loss, Outcome, Score, Set } from "./types";
 
 export function results(outcome: Outcome): HTMLElement[] {
   return [
-    section("meaning", "What it is good for", el("p", { class: "verdict" }, outcome.sentence), figures(outcome)),
+    section("meaning", "What the line is suitable for", el("p", { class: "verdict" }, outcome.sentence), figures(outcome)),
     section("scores", "Scores", el("div", { class: "cards" }, ...scores(outcome))),
     section("latency", "Latency", boxes(outcome.latency)),
     section("sizes", "Each size", sizes(outcome)),
@@ -24,7 +24,7 @@ function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement
     ["uploading", ms(loaded_up_ms)],
     ["Jitter", ms(jitter_ms)],
     ["Packet loss", share(loss?.ratio), loss === null ? undefined : lost(loss)],
-    ["Responsiveness (RPM)", rpm.value === null ? "not measured" : rpm.value.toFixed(0), "round trips a minute with the line full"],
+    ["Responsiveness (RPM)", rpm.value === null ? "not measured" : rpm.value.toFixed(0), "round trips per minute under load"],
   ];
   return el(
     "dl",
@@ -35,11 +35,11 @@ function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement
   );
 }
 
-/** Of how many, and how sure that is. */
+/** Number of datagrams, and the confidence interval. */
 const lost = ({ sent, lost, low, high }: Loss): string =>
   `${count(lost)} of ${count(sent)}${high === undefined ? "" : `; 95 % interval ${share(low)} to ${share(high)}`}`;
 
-/** What limited transfers that are too short to have a rate is no news of the line. */
+/** Omitted for transfers that are too short for a rate: their limit does not describe the line. */
 const limited = ({ bps_p90, limited_by }: Bandwidth): string | undefined =>
   bps_p90 === null || limited_by === null ? undefined : `limited by ${limited_by === "device" ? "your device" : `the ${limited_by}`}`;
 
@@ -61,7 +61,7 @@ function card(name: string, score: Score): HTMLElement {
   );
 }
 
-/** A row for each size, which opens to each request. */
+/** A row for each size, which expands to a row for each request. */
 function sizes({ download, upload }: Outcome): HTMLElement {
   const head = ["", "requests", "min", "25 %", "median", "75 %", "max"];
   const all: [string, Set][] = [
@@ -69,7 +69,7 @@ function sizes({ download, upload }: Outcome): HTMLElement {
     ...upload.sets.map((set): [string, Set] => ["upload", set]),
   ];
   // Outside of the table, which may be wider than the page.
-  const note = el("p", { class: "note", id: "sizes-note" }, "Mbit/s; bodies that arrive within less than 100 ms with their round trip");
+  const note = el("p", { class: "note", id: "sizes-note" }, "Mbit/s; for bodies that take less than 100 ms, including the round trip");
   const table = el(
     "div",
     { class: "wide", tabindex: "0", role: "region", "aria-label": "Rates by size" },
@@ -85,7 +85,7 @@ function sizes({ download, upload }: Outcome): HTMLElement {
 
 function row(direction: string, set: Set): HTMLElement {
   const size = set.bytes >= 1e6 ? `${set.bytes / 1e6} MB` : `${set.bytes / 1e3} KB`;
-  const requests = set.bps.length === 0 ? ["each took less than 10 ms, too short to tell"] : set.bps.map((bps) => mbits(bps));
+  const requests = set.bps.length === 0 ? ["each took less than 10 ms, too short for a rate"] : set.bps.map((bps) => mbits(bps));
   const cells = [set.min, set.p25, set.p50, set.p75, set.max];
   return el(
     "tr",
@@ -120,7 +120,7 @@ function saved(outcome: Outcome, kind: "json" | "csv"): HTMLElement {
   return link;
 }
 
-/** Each latency and each rate in a row: `longhaul compare` reads the former. */
+/** A row for each latency and each rate; `longhaul compare` reads the latencies. */
 function csv({ latency, download, upload }: Outcome): string {
   const latencies = latency.samples.map(({ during, on, ms: value, at_s }) => `latency,${during},${on},,${value},,${at_s}`);
   const rates = ([["download", download], ["upload", upload]] as const).flatMap(([name, { sets }]) =>

@@ -1,6 +1,6 @@
-// Makes elements of drawings.
+// Creates SVG elements.
 
-/** An element of a drawing with attributes and children; strings become text. */
+/** An SVG element with attributes and children; strings become text. */
 export function draw(tag: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
@@ -8,10 +8,10 @@ export function draw(tag: string, attributes: Record<string, string | number>, .
   return element;
 }
 
-/** Units of a drawing: as many as it has pixels, so that its text is as large as all other text. */
+/** Width of a drawing in units, equal to its pixels, so that its text has the normal size. */
 export const room = (): number => Math.max(280, Math.min(900, document.documentElement.clientWidth - 72));
 
-/** Draws into an element, and again when there is another room for it. */
+/** Draws into an element, and redraws when its width changes. */
 export function fit(element: HTMLElement, drawn: () => Node[]): void {
   let last = room();
   element.replaceChildren(...drawn());
@@ -22,7 +22,7 @@ export function fit(element: HTMLElement, drawn: () => Node[]): void {
   }).observe(element);
 }
 
-/** Round numbers from 0 to at least `most`, three to six of them. */
+/** Three to six round numbers from 0 to at least `most`. */
 export function ticks(most: number): number[] {
   const rough = Math.max(most, 1e-9) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,42 +1,42 @@
 // Generated from docs/schema/speed.json by `npm run generate`: the result of a speed test as Rust writes it. Do not edit.
 
 /**
- * What the line does while a sample is taken.
+ * The load of the line during a sample.
  */
 export type During = "idle" | "download" | "upload";
 /**
- * On which connection.
+ * The connection of a sample.
  */
 export type On = "same" | "separate";
 /**
- * How much a figure can be relied on.
+ * The reliability of a figure.
  */
 export type Confidence = "low" | "medium" | "high";
 /**
- * How good a line is for something.
+ * The suitability of a line for an application.
  */
 export type Class = "bad" | "poor" | "average" | "good" | "great";
 /**
- * Something that gets points.
+ * A scored value.
  */
 export type Input = "download" | "upload" | "latency" | "loaded_increase" | "jitter" | "loss";
 
 /**
- * A whole test.
+ * The result of a test.
  */
 export interface Outcome {
   download: Bandwidth;
   /**
-   * Whether somebody ended the test before its end.
+   * Whether the user stopped the test early.
    */
   interrupted: boolean;
   latency: Latency;
   /**
-   * Datagrams that did not come back. Null if that was not measured.
+   * Datagram loss. Null if not measured.
    */
   loss: Loss | null;
   /**
-   * What was not measured, and why.
+   * Values that were not measured, with reasons.
    */
   missing: Missing[];
   /**
@@ -49,7 +49,7 @@ export interface Outcome {
   protocol: string;
   rpm: Responsiveness;
   /**
-   * By which rubric.
+   * The version of the rubric.
    */
   rubric: string;
   /**
@@ -58,90 +58,90 @@ export interface Outcome {
   schema: "longhaul.speed/1";
   scores: Scores;
   /**
-   * The same in words.
+   * The suitability as text.
    */
   sentence: string;
   /**
-   * Where the server is.
+   * Address of the server.
    */
   server: string | null;
   /**
-   * When it began, UTC.
+   * Start of the test, UTC.
    */
   started: string;
   /**
-   * Requests at once in each transfer.
+   * Concurrent requests in each transfer.
    */
   streams: number;
   /**
-   * How long it took, seconds.
+   * Duration, s.
    */
   took_s: number;
   upload: Bandwidth;
   /**
-   * What was tested against.
+   * The server's URL.
    */
   url: string;
 }
 /**
- * What a direction carries.
+ * The bandwidth of a direction.
  */
 export interface Bandwidth {
   /**
-   * Bits a second: the 90th percentile of the requests of all sizes whose fastest took ten round trips or more; of all requests if none
-   * took so long. Null if none has a rate.
+   * Bits per second: the 90th percentile of the requests of all sizes whose fastest request took at
+   * least ten round trips, or of all requests if no request did. Null if no request has a rate.
    */
   bps_p90: number | null;
   /**
-   * What kept it from being more: "network", "receiver window", "send buffer", "application" or "device", the one that received it. Null
-   * if it was not measured: HTTP/3, or a server whose kernel does not tell.
+   * The main limit: "network", "receiver window", "send buffer", "application" or "device" (the
+   * receiver's). Null if not measured: with HTTP/3, or without kernel statistics on the server.
    */
   limited_by: string | null;
   /**
-   * By which share of the time each.
+   * The share of time for each limit.
    */
   limits: Limits | null;
   /**
-   * One for each size.
+   * Statistics of each size.
    */
   sets: Set[];
 }
 /**
- * Shares of the time in which bodies moved.
+ * Shares of the time in which bodies were transferred.
  */
 export interface Limits {
   /**
-   * The sender's program, or its processor, had no more.
+   * Limited by the sending program or its CPU.
    */
   application: number;
   /**
-   * The receiver's device had not read what had arrived, or had no room for more because of that. Only where that was measured: of a
-   * browser's downloads.
+   * Limited by the receiving device, which did not read received data in time. Measured only for
+   * downloads of a browser.
    */
   device: number;
   /**
-   * The network let no more through.
+   * Limited by the network.
    */
   network: number;
   /**
-   * The receiver had room for no more.
+   * Limited by the receiver's window.
    */
   receiver_window: number;
   /**
-   * Of all segments, those that were sent again.
+   * Share of retransmitted segments.
    */
   retransmitted: number;
   /**
-   * The sender's kernel had room for no more.
+   * Limited by the send buffer.
    */
   send_buffer: number;
 }
 /**
- * The requests of one size.
+ * Statistics of the requests of one size.
  */
 export interface Set {
   /**
-   * The rate of each that took at least 10 ms, bits a second, in the order of the test.
+   * The rate of each request of at least 10 ms, bits per second, in the order of the test.
    */
   bps: number[];
   /**
@@ -149,19 +149,19 @@ export interface Set {
    */
   bytes: number;
   /**
-   * The most.
+   * Maximum.
    */
   max: number | null;
   /**
-   * The least of them. These five are null if no request has a rate.
+   * Minimum rate. This and the next four values are null if no request has a rate.
    */
   min: number | null;
   /**
-   * How many there were.
+   * Number of requests.
    */
   n: number;
   /**
-   * A quarter is not above it.
+   * First quartile.
    */
   p25: number | null;
   /**
@@ -169,71 +169,73 @@ export interface Set {
    */
   p50: number | null;
   /**
-   * Three quarters are not above it.
+   * Third quartile.
    */
   p75: number | null;
 }
 /**
- * Latency, as the test saw it.
+ * The latency results of a test.
  */
 export interface Latency {
   /**
-   * With the line idle, ms. Null if it was not measured.
+   * Idle latency, ms. Null if not measured.
    */
   idle_ms: Spread | null;
   /**
-   * The mean difference of two idle samples that follow each other, ms. Null if there are no two.
+   * Mean difference of consecutive idle samples, ms. Null with fewer than two samples.
    */
   jitter_ms: number | null;
   /**
-   * All that is known about latency under load.
+   * All statistics of latency under load.
    */
   loaded: Loaded[];
   /**
-   * While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it; on the same one if
-   * there was no other, as in a browser with HTTP/2. Null if no download took long enough.
+   * Latency during downloads, ms: the median on a separate connection, as other users of the line
+   * observe it, or on the same connection if there is no other, as in a browser with HTTP/2. Null if no
+   * download took long enough.
    */
   loaded_down_ms: number | null;
   /**
-   * The same while something is uploaded.
+   * Latency during uploads, ms.
    */
   loaded_up_ms: number | null;
   /**
-   * Each sample, in the order in which they were taken.
+   * All samples, in chronological order.
    */
   samples: Sample[];
 }
 /**
- * Least, quartiles and most of some figures, in their unit. Quantiles are of type 7, as numpy and R have them.
+ * Minimum, quartiles and maximum of some figures, in their unit. Quantiles are of type 7, as in numpy and
+ * R.
  */
 export interface Spread {
   /**
-   * The most.
+   * Maximum.
    */
   max: number;
   /**
-   * The least.
+   * Minimum.
    */
   min: number;
   /**
-   * How many there are.
+   * Number of figures.
    */
   n: number;
   /**
-   * A quarter is not above it.
+   * First quartile.
    */
   p25: number;
   /**
-   * The median.
+   * Median.
    */
   p50: number;
   /**
-   * Three quarters are not above it.
+   * Third quartile.
    */
   p75: number;
 }
 /**
- * Latency with the line full in one direction, on one kind of connection.
+ * Latency with the line loaded in one direction, on one kind of connection.
  */
 export interface Loaded {
   during: During;
@@ -241,77 +243,78 @@ export interface Loaded {
   on: On;
 }
 /**
- * One look at the latency.
+ * A latency sample.
  */
 export interface Sample {
   /**
-   * When, seconds since the test began.
+   * Time since the start of the test, s.
    */
   at_s: number;
   during: During;
   /**
-   * The time there and back, ms.
+   * Round-trip time, ms.
    */
   ms: number;
   on: On;
 }
 /**
- * Datagrams that the server was to send back.
+ * Loss of datagrams that the server echoes.
  */
 export interface Loss {
   /**
-   * Nor above this.
+   * Upper bound of it.
    */
   high: number;
   /**
-   * How many did not come back in time.
+   * Number of datagrams that did not return in time.
    */
   lost: number;
   /**
-   * The share of this line is not below this with a confidence of 95 %, if losses are independent of each other.
+   * Lower bound of the 95 % confidence interval of the line's loss, if losses are independent.
    */
   low: number;
   /**
-   * Their share.
+   * Share of lost datagrams.
    */
   ratio: number;
   /**
-   * How many were sent.
+   * Number of datagrams sent.
    */
   sent: number;
 }
 /**
- * Something that a test did not measure.
+ * A value that was not measured.
  */
 export interface Missing {
   /**
-   * By its name in the result: "download", "loss", "rpm", ...
+   * Its name in the result: "download", "loss", "rpm", ...
    */
   what: string;
   /**
-   * Why, and what it would take.
+   * The reason, and how to measure it.
    */
   why: string;
 }
 /**
- * How responsive a line is with something else on it.
+ * The responsiveness of a line under load.
  */
 export interface Responsiveness {
   /**
-   * How steady it was: the figure of each quarter of the probes is within 5 % of their mean ("high"), 20 % ("medium") or not ("low").
+   * Stability of the figure: the figure of each quarter of the probes is within 5 % of their mean
+   * ("high"), 20 % ("medium"), or neither ("low").
    */
   confidence: Confidence | null;
   /**
-   * By which formula, over which probes, in which direction.
+   * The formula, the probes, and the direction.
    */
   method: string;
   /**
-   * Round trips a minute, in the direction where there are fewer. Null if it cannot be measured.
+   * Round trips per minute in the worse direction. Null if it cannot be measured.
    */
   value: number | null;
 }
 /**
- * What a line is good for.
+ * The suitability of a line for each application.
  */
 export interface Scores {
   gaming: Score;
@@ -319,13 +322,13 @@ export interface Scores {
   streaming: Score;
 }
 /**
- * Points for one use, and what they mean.
+ * Points for one application, and their class.
  */
 export interface Score {
   class: Class;
   class_at_best: Class;
   /**
-   * The most that a line can get.
+   * The maximum of any line.
    */
   max: number;
   /**
@@ -333,11 +336,11 @@ export interface Score {
    */
   missing: Input[];
   /**
-   * The points that are sure. If nothing is missing, the points.
+   * The guaranteed points; the exact points if nothing is missing.
    */
   points: number;
   /**
-   * The points if all that is missing were as good as can be.
+   * The points if all missing inputs were as good as possible.
    */
   points_at_best: number;
   /**
@@ -350,20 +353,21 @@ export interface Score {
  */
 export interface Reason {
   /**
-   * The figure, in the unit of the rubric: Mbit/s, ms or percent. Null if it was not measured; if only one direction was, the least.
+   * The figure in the unit of the rubric: Mbit/s, ms or percent. Null if not measured; if only one
+   * direction was measured, the lower bound.
    */
   figure: number | null;
   input: Input;
   /**
-   * Its points; the least that they can be.
+   * The points; their lower bound if the figure is missing.
    */
   points: number;
   /**
-   * The most that they can be.
+   * The upper bound of the points.
    */
   points_at_best: number;
   /**
-   * The same in words.
+   * The reason as text.
    */
   text: string;
 }

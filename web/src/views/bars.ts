@@ -1,11 +1,11 @@
-// A few amounts as bars, each with its figure: no drawing, so that it is read and copied as text.
+// Amounts as HTML bars with figures, which can be read and copied as text.
 import { axisText, valueOf } from "../charts/figure_axes";
 import { el } from "../dom";
 import type { Bars } from "../figure_types";
 
 export function bars({ axis, bars: all }: Bars): HTMLElement {
   const most = Math.max(...all.map(({ value }) => value));
-  // What is not 0 is seen.
+  // Values above 0 are always visible.
   const width = (value: number): string =>
     value > 0 ? `width:max(1px, ${((100 * value) / most).toFixed(2)}%)` : "width:0";
   return el(

@@ -1,4 +1,5 @@
-// The first two sides by the value of a label: where the first is worse comes first, as the report has sorted it.
+// The first two sides by the value of a label, in the order of the report: groups in which the first side is
+// worse come first.
 import { el, section, sideName } from "../dom";
 import { count, latency, ms, plural, share } from "../format";
 import { breakdownSentence } from "../sentences/breakdown";
@@ -8,10 +9,10 @@ import type { Store } from "../store";
 import type { Breakdown, Group, GroupSide, Report } from "../types";
 import { type Cell, type Column, table } from "./table";
 
-/** So many groups are listed before somebody asks for all. */
+/** Number of groups that are listed by default. */
 const LISTED = 20;
 
-/** Nothing where no breakdown was asked for. */
+/** Empty if there is no breakdown. */
 export function breakdown(element: HTMLElement, report: Report, store: Store): void {
   const found = report.comparison.breakdown;
   if (!found) return;
@@ -26,7 +27,7 @@ export function breakdown(element: HTMLElement, report: Report, store: Store): v
       el("p", { class: "finding" }, breakdownSentence(report, found)),
       body,
       more,
-      found.omitted > 0 && el("p", { class: "facts" }, `${count(found.omitted)} more with fewer samples are left out.`),
+      found.omitted > 0 && el("p", { class: "facts" }, `${count(found.omitted)} more with fewer samples are omitted.`),
     ),
   );
   store.watch(["groups"], (state) => {
@@ -97,10 +98,10 @@ function bar(value: number, most: number): HTMLElement {
   );
 }
 
-/** Who, by how much, and how sure that is. */
+/** The better side, the difference, and its certainty. */
 function better(report: Report, group: Group): [Cell, Cell] {
   const verdict = group.experienced;
-  if (!verdict) return [{ text: "only one side has such samples", look: "absent-cell" }, { text: "" }];
+  if (!verdict) return [{ text: "samples on only one side", look: "absent-cell" }, { text: "" }];
   if (!verdict.better) return [{ text: "a tie", look: "open" }, { text: "" }];
   const index = report.comparison.sides.findIndex((side) => side.label === verdict.better);
   const sure = sureness(verdict, report.comparison.intervals);

@@ -1,4 +1,4 @@
-// Claims of a scenario and thresholds that were asked for: what was claimed, whether it held, and the deciding figures.
+// Claims of a scenario and thresholds of the user: statement, result, and the deciding figures.
 import { el } from "../dom";
 import type { Judgement, Report } from "../types";
 
@@ -15,7 +15,7 @@ function badge(one: Judgement): HTMLElement {
   return el("span", { class: `badge ${one.holds ? "good" : "bad"}` }, one.holds ? "\u2713 held" : "\u2715 failed");
 }
 
-/** Nothing at all where nothing was claimed. */
+/** Empty if there are no claims. */
 function list(
   element: HTMLElement,
   id: string,

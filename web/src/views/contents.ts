@@ -1,15 +1,15 @@
-// The way to each part of a long page, as links: each holds the view state and the part that it leads to.
+// Links to the sections of a long page; each contains the view state and its section.
 import { el } from "../dom";
 import type { Store } from "../store";
 
-/** Lists the sections that are there now, in their order, and makes each heading a link to itself. */
+/** Lists the current sections in order, and makes each heading a link to itself. */
 export function contents<S extends object>(element: HTMLElement, root: HTMLElement, store: Store<S>): void {
   element.setAttribute("aria-label", "Parts of this page");
   const links: { link: HTMLAnchorElement; id: string }[] = [];
   const linkTo = (id: string, attributes: Record<string, string>, text: string): HTMLAnchorElement => {
     const link = el("a", attributes, text);
     link.addEventListener("click", (event) => {
-      // What opens it elsewhere is the browser's.
+      // The browser handles clicks that open a new tab or window.
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       store.go(id);

@@ -1,4 +1,4 @@
-// The control for the page: how many requests it makes and which share of them is required.
+// The control for the page: its number of requests, and the required share.
 import { el, sideName } from "../dom";
 import { count, ms, plural } from "../format";
 import { chosenPage } from "../page";
@@ -44,7 +44,7 @@ export function control(element: HTMLElement, report: Report, store: Store): voi
     answer,
   );
   store.watch(["requests", "required"], (state) => {
-    // Only what differs is written: writing into a field while someone types moves their cursor.
+    // Only changed values are written: writing into a field moves the cursor of a user who types.
     if (requests.valueAsNumber !== state.requests) requests.valueAsNumber = state.requests;
     const percent = Number((state.required * 100).toPrecision(12));
     if (required.valueAsNumber !== percent) required.valueAsNumber = percent;
@@ -55,7 +55,8 @@ export function control(element: HTMLElement, report: Report, store: Store): voi
   });
 }
 
-/** Calls back with a number within the field's limits and puts the last good one back when the reader leaves it. */
+/** Calls `use` with numbers within the field's limits, and restores the last valid number when the user
+ * leaves the field. */
 function onValid(input: HTMLInputElement, use: (value: number) => void): void {
   let last = input.value;
   input.addEventListener("focus", () => (last = input.value));
@@ -70,7 +71,7 @@ function onValid(input: HTMLInputElement, use: (value: number) => void): void {
   });
 }
 
-/** Who wins the chosen page, and how far that can be relied on: a report has intervals for its own page only. */
+/** The winner of the selected page and its certainty: a report has intervals for its own page only. */
 function winnerOf(report: Report, state: State): (string | Node)[] {
   const page = chosenPage(report, state);
   const found = winner(report, page);
@@ -78,7 +79,7 @@ function winnerOf(report: Report, state: State): (string | Node)[] {
   const size = `For a page that waits for ${plural(page.effective, "request")}`;
   if (report.charts.length === 1) return [`${size}, ${ms(found.by)} are expected.`];
   const honest = el("span", { class: found.firm ? "firm" : "doubted" }, found.honest);
-  if (found.side === undefined) return [`${size} the sides are level; `, honest];
+  if (found.side === undefined) return [`${size} the sides are equal; `, honest];
   const name = sideName(report.charts[found.side]?.label ?? "", found.side);
   return [`${size} `, el("b", {}, name), ` is faster by ${ms(found.by)}; `, honest];
 }
@@ -95,7 +96,7 @@ function effective(report: Report, state: State): (string | Node)[] {
       el(
         "span",
         { class: "clamped" },
-        ` (the report holds numbers up to ${count(page.held)}; shown for ${plural(page.effective, "request")})`,
+        ` (the report contains numbers up to ${count(page.held)}; shown for ${plural(page.effective, "request")})`,
       ),
     );
   }

@@ -1,4 +1,5 @@
-// Copies a table as tab-separated values, also from a page that was opened as a file, where clipboards may be shut.
+// Copies a table as tab-separated values, also from a page opened as a file, where the clipboard API may be
+// unavailable.
 import { el } from "../dom";
 import type { Cell, Column } from "./table";
 
@@ -8,7 +9,7 @@ export interface Copied {
 }
 
 const CAPTION = "Copy table";
-/** How long the button says what came of it. */
+/** Duration of the button's confirmation. */
 const SAID_MS = 2500;
 
 export function copyButton(element: HTMLTableElement, copied: Copied): HTMLElement {
@@ -31,7 +32,7 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** The way of before there was a clipboard interface: it works without one, and where it is forbidden. */
+/** Fallback without the clipboard API. */
 function copyBySelection(text: string): boolean {
   const focused = document.activeElement;
   const field = el("textarea", { class: "offscreen", "aria-hidden": "true", readonly: "" });
@@ -49,7 +50,8 @@ function copyBySelection(text: string): boolean {
   return done;
 }
 
-/** A figure with an interval takes three columns, so that a spreadsheet gets three numbers; its detail takes another. */
+/** A figure with an interval takes three columns, so that a spreadsheet gets three numbers; its detail takes
+ * another. */
 function asText({ columns, rows }: Copied): string {
   const wide = columns.map((_, i) => ({
     ci: rows.some((row) => row[i]?.ci),
@@ -73,5 +75,5 @@ function asText({ columns, rows }: Copied): string {
 const plain = (content: string | HTMLElement): string =>
   (typeof content === "string" ? content : (content.textContent ?? "")).replace(/[\u00a0\u202f\t\n]/g, " ").trim();
 
-/** As other programs read it: no spaces between thousands, a hyphen for a minus. */
+/** In a format that other programs read: no spaces between thousands, a hyphen as minus. */
 const number = (text: string): string => text.replace(/(?<=\d) (?=\d)/g, "").replace("\u2212", "-");

@@ -1,4 +1,4 @@
-// What became of every sample that was read: nothing may be dropped without a word.
+// Counts of all samples that were read, including dropped ones.
 import { sideName } from "../dom";
 import { count, share } from "../format";
 import type { Report, Side } from "../types";
@@ -14,7 +14,7 @@ const COLUMNS: { title: string; value: (side: Side) => string; align?: "text" }[
   { title: "values are within", value: precision },
 ];
 
-/** Reports of before these were counted do not hold all of them. */
+/** Reports of older versions do not contain all counts. */
 const said = (value: number | undefined): string => (value === undefined ? "not in this report" : count(value));
 
 function precision({ relative_error: error, read }: Side): string {
@@ -31,6 +31,6 @@ export function counts(element: HTMLElement, report: Report): void {
     { text: sideName(side.label, i) },
     ...COLUMNS.map(({ value }) => ({ text: value(side) })),
   ]);
-  const note = "read = used + failed + without + outside; what failed or lacks the metric is in none of the latencies";
-  element.replaceChildren(table("Samples, from what was read to what the numbers rest on", columns, rows, { note }));
+  const note = "read = used + failed + without + outside; failed samples and samples without the metric are not in the latencies";
+  element.replaceChildren(table("Samples: from all samples that were read to the samples used", columns, rows, { note }));
 }

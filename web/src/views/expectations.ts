@@ -1,4 +1,5 @@
-// Both expectations side by side: of one request, and of a person who needs many of them, each with its interval.
+// Both expectations side by side: of one request, and of a user who needs many requests, each with its
+// interval.
 import { sideName } from "../dom";
 import { count, type Ends, interval, latency, percentile, plural, share } from "../format";
 import { chosenPage, experiencedOf, isThin, isOwnPage } from "../page";
@@ -13,7 +14,7 @@ interface Figure {
   value: (side: Side, index: number) => number | null | undefined;
   ci?: (side: Side) => Ends | null | undefined;
   thin?: (side: Side) => boolean;
-  /** Which side is better in it, where the report says so. */
+  /** The verdict for this expectation, if the report has one. */
   verdict?: Verdict | null;
 }
 
@@ -34,7 +35,7 @@ export function expectations(element: HTMLElement, report: Report, state: State)
       title: `expected experienced, ${plural(page.effective, "request")} (ms)`,
       value: (side, i) =>
         experiencedOf(report, i, page)?.expected_ms ?? (ownPage ? side.expected_experienced_ms : undefined),
-      // The report's interval is of its own page; for another it would be a lie.
+      // The report's interval is only valid for its own page.
       ci: (side) => (ownPage ? side.expected_experienced_ci_ms : undefined),
       verdict: ownPage ? (byPages ? verdicts?.model : verdicts?.experienced) : undefined,
     },
@@ -81,13 +82,13 @@ export function expectations(element: HTMLElement, report: Report, state: State)
     failedPages(side),
   ]);
   element.replaceChildren(
-    table("One request, and the slowest of those that a page needs", columns, rows, {
+    table("One request, and the slowest request that a page needs", columns, rows, {
       note: intervalsNote(report, page),
     }),
   );
 }
 
-/** What of these figures may be the emulator's own doing. */
+/** Figures about the emulator's own error. */
 const OWN_ERROR: Figure[] = [
   { title: "emulator's own, of the expected request, at most (ms)", value: (side) => side.own_error_ms?.expected_request },
   { title: "of the median", value: (side) => side.own_error_ms?.request_percentiles["50"] },
@@ -96,17 +97,17 @@ const OWN_ERROR: Figure[] = [
 
 const percents = (ends: Ends): string => `${interval(ends, (value) => percentile(value * 100))}\u00a0%`;
 
-/** How many requests failed, and with its interval which share of all. */
+/** The number of failed requests, and their share with its interval. */
 function failed({ failed: requests, failures }: Side): Cell {
   if (failures?.basis == null) return { text: count(requests) };
   const ci = failures.request_share_ci;
   return { text: `${count(requests)} (${share(failures.request_share)})`, detail: ci ? percents(ci) : undefined };
 }
 
-/** The share of page views that failed: of real ones, or by the model. */
+/** The share of failed page views: of real views, or by the model. */
 function failedPages({ failures }: Side): Cell {
   if (failures?.basis == null) return { text: "not in this report" };
-  const by = failures.basis === "model" ? "by the model" : "of real ones";
+  const by = failures.basis === "model" ? "by the model" : "of real views";
   const ci = failures.page_share_ci;
   return { text: share(failures.page_share), detail: ci ? `${percents(ci)} ${by}` : by };
 }

@@ -1,4 +1,4 @@
-// What people on the chosen page experience, percentile by percentile.
+// Latency of users on the selected page, by percentile.
 import { el, sideName } from "../dom";
 import { latency, plural } from "../format";
 import { chosenPage, experiencedOf, experiencedThinAbove, isOwnPage, isThin, PEOPLE_PERCENTILES } from "../page";
@@ -13,7 +13,7 @@ export function experienced(element: HTMLElement, report: Report, state: State):
   const sides = report.comparison.sides;
   const ownPage = isOwnPage(report, page);
   if (page.held === 0) {
-    element.replaceChildren(el("p", { class: "absent" }, "What people experience on other pages: not in this report."));
+    element.replaceChildren(el("p", { class: "absent" }, "Latency of visitors on other pages: not in this report."));
     return;
   }
   const value = (side: number, column: number): number | undefined =>
@@ -21,7 +21,7 @@ export function experienced(element: HTMLElement, report: Report, state: State):
   const known = report.comparison.intervals && report.comparison.differences;
   const best = PEOPLE_PERCENTILES.map((people, column): Set<number> => {
     const values = sides.map((_, side) => value(side, column));
-    // How sure it is, the report knows for its own page alone.
+    // The report contains the certainty of its own page only.
     if (known && !ownPage) return new Set();
     return lowestSurely(report, "experienced", String(people), values);
   });
@@ -38,6 +38,6 @@ export function experienced(element: HTMLElement, report: Report, state: State):
       return { text: latency(value(i, column)), ci, marks };
     }),
   ]);
-  const caption = `So many visitors wait at most (ms), page of ${plural(page.effective, "effective request")}`;
+  const caption = `Maximum wait (ms) by share of visitors, page of ${plural(page.effective, "effective request")}`;
   element.replaceChildren(table(caption, columns, rows, { note: intervalsNote(report, page) }));
 }

@@ -1,4 +1,4 @@
-// What a scenario measured besides the requests' latency: a section for each kind of measurement, whatever it is.
+// Other measurements of a scenario: a section for each kind.
 import { type Frame, frame } from "../charts/frame";
 import { TIMELINE_HEIGHT, timelines } from "../charts/timeline";
 import { el, section, sideName } from "../dom";
@@ -13,7 +13,7 @@ export function experiments(element: HTMLElement, report: Report, store: Store):
   for (const experiment of report.experiments) one(element, experiment, index, store);
 }
 
-/** The number by which a side has its colour. */
+/** The colour index of a side. */
 type SideIndex = (side: string) => number;
 
 function one(element: HTMLElement, experiment: Figures, index: SideIndex, store: Store): void {
@@ -39,13 +39,13 @@ function one(element: HTMLElement, experiment: Figures, index: SideIndex, store:
 
 const isTimeline = (panel: Panel): panel is Timeline & Panel => panel.kind === "timeline";
 
-/** The first column names the side of each row. */
+/** The first column contains the side of each row. */
 function shown({ title, columns, rows, note }: Table, index: SideIndex): HTMLElement {
   const cells = (row: string[]): Cell[] => row.map((text, i) => ({ text: i === 0 ? sideName(text, index(text)) : text }));
   return table(title, columns, rows.map(cells), { note });
 }
 
-/** Sides that were compared come first, so that one has the same colour wherever it is. */
+/** Compared sides come first, so that a side has the same colour everywhere. */
 function sideIndexes(report: Report): SideIndex {
   const compared = report.comparison.sides.map(({ label }) => label);
   const measured = report.experiments.flatMap(({ tables }) => tables.flatMap(({ rows }) => rows.map(([side]) => side ?? "")));

@@ -1,4 +1,4 @@
-// How faithful an emulated run was: lateness, what the emulator itself lost, where the bytes went, and how busy it was.
+// Fidelity of an emulated run: lateness, packets lost by the emulator, traffic by link, and load.
 import { el } from "../dom";
 import { count, exactBytes, share } from "../format";
 import type { Fidelity, Report } from "../types";
@@ -7,7 +7,7 @@ import { table } from "./table";
 export function fidelity(element: HTMLElement, report: Report): void {
   const run = report.fidelity;
   if (!run) {
-    element.replaceChildren(el("p", { class: "absent" }, "Nothing was emulated, so there is no emulator to doubt."));
+    element.replaceChildren(el("p", { class: "absent" }, "This run used no emulation."));
     return;
   }
   const verdict = run.valid
@@ -26,7 +26,7 @@ function latenessTable(run: Fidelity): HTMLElement {
     { text: microseconds(run.lateness_us[key]) },
   ]);
   return table(
-    "How late packets were delivered (\u00b5s)",
+    "Lateness of packets (\u00b5s)",
     [
       { title: "mean or percentile", align: "text" },
       { title: "lateness (\u00b5s)", align: "number" },
@@ -35,7 +35,7 @@ function latenessTable(run: Fidelity): HTMLElement {
   );
 }
 
-/** The flows with the latest packets. A report of an earlier version has none. */
+/** The flows with the latest packets; empty for a report of an earlier version. */
 function latestFlows(run: Fidelity): HTMLElement[] {
   const flows = run.latest_flows ?? [];
   if (flows.length === 0) return [];
@@ -64,13 +64,13 @@ function latestFlows(run: Fidelity): HTMLElement[] {
 const microseconds = (value: number | null | undefined): string =>
   value != null && value < 10 ? String(Number(value.toFixed(1))) : count(value);
 
-/** What held up packets and programs. A report of an earlier version does not say. */
+/** Causes of delayed packets and programs; empty for a report of an earlier version. */
 function heldUp(held: Fidelity["held_up"] | undefined): [string, string][] {
   if (held === undefined) return [];
   const wake = (name: string): string => microseconds(held.wake_us?.[name]);
   return [
     ["a packet to the switch and back, median and p99", `${wake("50")} and ${wake("99")} \u00b5s`],
-    ["processors stood still", milliseconds(held.stalls_ms)],
+    ["processors were stalled", milliseconds(held.stalls_ms)],
     ["programs of hosts waited for a processor or were stopped", milliseconds(held.programs_ms)],
     ["programs waited for memory", milliseconds(held.memory_ms)],
     ["taken by the hypervisor", milliseconds(held.steal_ms)],
@@ -93,12 +93,12 @@ function factsTable(run: Fidelity): HTMLElement {
     ["bytes in", exactBytes(run.bytes_in)],
     ["bytes out", exactBytes(run.bytes_out)],
     ["bytes dropped by the model", exactBytes(run.bytes_dropped)],
-    ["bytes made twice by the model", exactBytes(run.bytes_duplicated)],
+    ["bytes duplicated by the model", exactBytes(run.bytes_duplicated)],
     ["bytes in flight at the end", exactBytes(run.bytes_in_flight)],
-    ["bytes unaccounted for", unaccounted === 0 ? "0: in + made twice = out + dropped + in flight" : exactBytes(unaccounted)],
+    ["bytes unaccounted for", unaccounted === 0 ? "0: in + duplicated = out + dropped + in flight" : exactBytes(unaccounted)],
     ["switch, of one core", share(run.switch_cpu_share)],
     ["machine, of all cores", share(run.machine_cpu_share)],
-    ["packets reach a receiver by", run.receive],
+    ["packets are delivered by", run.receive],
   ];
   return table(
     "The switch",

@@ -1,4 +1,4 @@
-// The top of the page: what was asked, whether the run can be believed, and the answer.
+// The top of the page: the question, the validity of the run, and the answer.
 import { el } from "../dom";
 import { moment, plural } from "../format";
 import type { Report } from "../types";
@@ -19,7 +19,7 @@ export function header(element: HTMLElement, report: Report): void {
       "div",
       { class: "title-row" },
       el("h1", {}, report.title),
-      // The title of a run that was interrupted says so; it is not whole, whatever the planet's fidelity.
+      // An interrupted run has this in its title; it is incomplete, whatever the planet's fidelity.
       report.valid && fidelity && !report.partial && el("span", { class: "badge good" }, "\u2713 VALID run"),
     ),
     el("p", { class: "facts" }, facts),
@@ -29,7 +29,7 @@ export function header(element: HTMLElement, report: Report): void {
   );
 }
 
-/** What was our own doing: the emulator's, or that of whatever measured a side. */
+/** Reasons for an invalid run: errors of the emulator or of the measuring program. */
 function reasons({ fidelity, comparison, doubts }: Report): string[] {
   const measured = comparison.sides.flatMap((side) => side.invalid.map((reason) => `${side.label}: ${reason}`));
   // A report of an earlier version has no list of doubts.
@@ -37,17 +37,17 @@ function reasons({ fidelity, comparison, doubts }: Report): string[] {
   return [...new Set([...(fidelity?.reasons ?? []), ...measured, ...others])];
 }
 
-/** Says that the numbers are the tool's own, and why. */
+/** A warning that the numbers describe the tool, with the reasons. */
 export const invalidRun = (reasons: string[]): HTMLElement =>
   el(
     "div",
     { class: "invalid", role: "alert" },
     el("strong", {}, "\u2715 INVALID run"),
-    el("p", {}, "The tool did not stay within its own limits: these numbers describe the tool, not what it measured."),
+    el("p", {}, "The tool exceeded its own limits: these numbers describe the tool, not the measured system."),
     el("ul", {}, ...reasons.map((reason) => el("li", {}, reason))),
   );
 
-/** The way to the warnings, if there are so many. */
+/** A link to the warnings, if there are any. */
 export function warningsHint(warnings: number): HTMLElement[] {
   if (warnings === 0) return [];
   const button = el(
@@ -59,11 +59,11 @@ export function warningsHint(warnings: number): HTMLElement[] {
   return [button];
 }
 
-/** What the browser calls the page. */
+/** The title of the browser tab. */
 export const tabTitle = ({ title, valid }: { title: string; valid: boolean }): string =>
   `${valid ? "" : "INVALID: "}${title} \u2013 Longhaul`;
 
-/** The warnings of the report and of its comparison, each once. */
+/** The warnings of the report and of its comparison, without duplicates. */
 export const allWarnings = (report: Report): string[] => [
   ...new Set([...report.warnings, ...report.comparison.warnings]),
 ];

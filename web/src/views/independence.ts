@@ -1,4 +1,4 @@
-// Whether requests of one page are slow together: what the independent model expects beside what the samples say.
+// Correlation of the requests of a page: the independent model compared with the samples.
 import { el, sideName } from "../dom";
 import { count, interval, latency, ms, plural, ratio, share, signedShare } from "../format";
 import type { Report, SideIndependence } from "../types";
@@ -8,7 +8,7 @@ export function independence(element: HTMLElement, report: Report): void {
   const { independence: found } = report.comparison;
   if (found.sentence === "" && found.sides.length === 0) {
     element.replaceChildren(
-      el("p", { class: "absent" }, "This report does not say whether requests of one page are slow together."),
+      el("p", { class: "absent" }, "This report contains no data about the correlation of requests of one page."),
     );
     return;
   }
@@ -41,20 +41,20 @@ function pages(sides: SideIndependence[]): HTMLElement {
       ],
     ];
   });
-  if (rows.length === 0) return el("p", { class: "absent" }, "No sample carries a page id: real pages are unknown.");
+  if (rows.length === 0) return el("p", { class: "absent" }, "No sample has a page id: real pages are unknown.");
   const columns = [
     { title: "side", align: "text" as const },
     number("model (ms)"),
     number("observed (ms)"),
-    number("the model is off by"),
+    number("error of the model"),
     number("first k, model (ms)"),
     number("first k, observed (ms)"),
     number("page views"),
-    number("requests: least / median / most"),
+    number("requests: minimum / median / maximum"),
   ];
   const note =
-    "off above 0: the model expects people to wait longer than they did \u00b7 first k: until as many requests as are required were there, whichever they are";
-  return table("The wait of the pages in the recording", columns, rows, { note });
+    "error above 0: the model predicts longer waits than were observed \u00b7 first k: until the required number of requests is complete, in any order";
+  return table("Waits for the pages in the recording", columns, rows, { note });
 }
 
 function neighbours(sides: SideIndependence[], report: Report): HTMLElement {
@@ -73,18 +73,18 @@ function neighbours(sides: SideIndependence[], report: Report): HTMLElement {
       ],
     ];
   });
-  if (rows.length === 0) return el("p", { class: "absent" }, "The samples carry no time: neighbours are unknown.");
+  if (rows.length === 0) return el("p", { class: "absent" }, "The samples have no timestamps: neighbours are unknown.");
   const columns = [
     { title: "side", align: "text" as const },
     number("model (ms)"),
     number("observed (ms)"),
     number("correlation"),
-    number("slow is above"),
+    number("threshold for slow"),
     number("slow"),
-    number("slow after a slow one"),
+    number("slow after slow"),
   ];
   const of = plural(report.comparison.page.effective_requests, "neighbour");
   return table(`The slowest of each ${of} in time`, columns, rows, {
-    note: "independent requests: correlation 0, and slow ones as likely after a slow one as after any",
+    note: "independent requests: correlation 0, and a slow request is as likely after a slow request as after any request",
   });
 }

@@ -1,4 +1,4 @@
-// The end of the page: faults, conditions, warnings and how the numbers were computed.
+// The end of the page: faults, conditions, warnings and the computation of the numbers.
 import { el, section } from "../dom";
 import { elapsed } from "../format";
 import { intervalsMethod } from "../sentences/intervals";
@@ -21,7 +21,7 @@ const method = (report: Report): HTMLElement =>
 function faults(report: Report): HTMLElement {
   const span = Math.max(...report.faults.map((fault) => fault.until_s ?? fault.at_s));
   return table(
-    "What happened when, from the measurement's start",
+    "Events by time since the start of the measurement",
     [
       { title: "#", align: "text" },
       { title: "fault", align: "text" },
@@ -37,11 +37,11 @@ function faults(report: Report): HTMLElement {
   );
 }
 
-/** The conditions of a measurement, if any are known. */
+/** The conditions of a measurement, if known. */
 export function conditions(known: Condition[]): HTMLElement[] {
   if (known.length === 0) return [];
   const shown = table(
-    "Under which conditions this was measured",
+    "Conditions of the measurement",
     [
       { title: "condition", align: "text" },
       { title: "value", align: "text" },
@@ -51,7 +51,7 @@ export function conditions(known: Condition[]): HTMLElement[] {
   return [section("conditions", "Conditions", shown)];
 }
 
-/** What a reader must know before trusting the numbers. */
+/** Warnings about the numbers. */
 export const warnings = (sentences: string[]): HTMLElement =>
   section(
     "warnings",

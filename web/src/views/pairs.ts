@@ -1,4 +1,4 @@
-// Every side against every other, as a matrix: the row's side held against the column's.
+// Matrix of all sides: the side of the row compared with the side of the column.
 import { el, section, sideName } from "../dom";
 import { latency, ms, plural, short } from "../format";
 import { sureness } from "../sentences/sure";
@@ -7,7 +7,7 @@ import type { Report, Verdict } from "../types";
 import { segmented } from "./segmented";
 import { type Cell, table } from "./table";
 
-/** Nothing for two sides: the verdict says it all. */
+/** Empty for two sides: the verdict contains their comparison. */
 export function pairs(element: HTMLElement, report: Report, store: Store): void {
   if (report.comparison.pairs.length === 0) return;
   const control = segmented("by", { page: "the page", request: "one request" }, (value) =>
@@ -15,7 +15,7 @@ export function pairs(element: HTMLElement, report: Report, store: Store): void 
   );
   const body = el("div");
   element.replaceChildren(
-    section("pairs", "Every side against every other", el("div", { class: "switches" }, control.element), body),
+    section("pairs", "All pairs of sides", el("div", { class: "switches" }, control.element), body),
   );
   store.watch(["pairs"], (state) => {
     control.show(state.pairs);
@@ -27,7 +27,7 @@ function matrix(report: Report, by: "page" | "request"): HTMLElement {
   const { sides, page } = report.comparison;
   const labels = sides.map((side) => side.label);
   const columns = [
-    { title: "row against column", align: "text" as const },
+    { title: "row relative to column", align: "text" as const },
     ...labels.map((label, i) => ({ title: sideName(short(label, 30), i), align: "text" as const })),
   ];
   const rows = labels.map((row, r): Cell[] => [
@@ -35,12 +35,12 @@ function matrix(report: Report, by: "page" | "request"): HTMLElement {
     ...labels.map((column) => cell(report, row, column, by)),
   ]);
   const what = by === "page" ? `experience, ${plural(page.effective_requests, "effective request")}` : "request latency";
-  return table(`Difference of the expected ${what}: the row\u2019s side against the column\u2019s (ms)`, columns, rows, {
+  return table(`Difference of the expected ${what}: the row\u2019s side relative to the column\u2019s (ms)`, columns, rows, {
     note: "\u25bc the row is faster \u00b7 \u25b2 the row is slower \u00b7 ? not sure",
   });
 }
 
-/** Who is ahead is said by sign, word and colour; what is not sure has neither colour nor triangle. */
+/** The better side is shown by sign, word and colour; an uncertain result has neither colour nor triangle. */
 function cell(report: Report, row: string, column: string, by: "page" | "request"): Cell {
   if (row === column) return { text: "\u2013", look: "self" };
   const pair = report.comparison.pairs.find(

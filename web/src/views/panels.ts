@@ -1,4 +1,4 @@
-// The charts of a document of figures: neighbours of one kind stand in one section and are drawn together.
+// The charts of a document of figures: adjacent charts of one kind are drawn together in one section.
 import { axisText, valuesOf } from "../charts/figure_axes";
 import { type Frame, frame } from "../charts/frame";
 import { legendOf, multiples, SMALL_HEIGHT } from "../charts/multiples";
@@ -13,7 +13,8 @@ export function panels(element: HTMLElement, all: Panel[], store: ThemeStore): v
   groups(all.filter(hasSomething)).forEach((group, i) => {
     const id = `figure-${i + 1}`;
     const [first] = group;
-    // Each section is put into the page before its charts are drawn: uPlot needs the width that a frame gets there.
+    // Each section is added to the page before its charts are drawn, because uPlot needs the width of the
+    // frame.
     if (first?.kind === "timeline") timelineSection(element, id, group as Timeline[], store);
     if (first?.kind === "scatter") scatterSection(element, id, group as Scatter[], store);
     if (first?.kind === "multiples") multiplesSection(element, id, first, store);
@@ -24,7 +25,7 @@ export function panels(element: HTMLElement, all: Panel[], store: ThemeStore): v
   element.append(section("absent", "Not measured", el("p", { class: "absent" }, `${without.join(", ")}.`)));
 }
 
-/** Whether there is anything to draw. */
+/** Whether the panel has data. */
 function hasSomething(panel: Panel): boolean {
   switch (panel.kind) {
     case "timeline":
@@ -38,7 +39,7 @@ function hasSomething(panel: Panel): boolean {
   }
 }
 
-/** Timelines that follow each other, scatters of the same axes that do, and each of the others by itself. */
+/** Consecutive timelines, consecutive scatters with the same axes, and each other panel by itself. */
 function groups(all: Panel[]): Panel[][] {
   const found: Panel[][] = [];
   for (const panel of all) {
@@ -78,7 +79,7 @@ function scatterSection(element: HTMLElement, id: string, group: Scatter[], stor
 function multiplesSection(element: HTMLElement, id: string, panel: Multiples, store: ThemeStore): void {
   const boxes = panel.charts.map(({ row, column }) => small([row, column].filter(Boolean).join(" \u00b7 ")));
   const columns = new Set(panel.charts.map(({ column }) => column)).size;
-  // A row of more columns than these is broken.
+  // More columns are broken into several rows.
   const across = columns > 1 && columns <= 4 ? columns : Math.min(3, boxes.length);
   element.append(
     section(
@@ -92,7 +93,7 @@ function multiplesSection(element: HTMLElement, id: string, panel: Multiples, st
   store.watch(["theme"], () => multiples(boxes, panel));
 }
 
-/** The names that are too long for the ends of lines, and what a cross means. */
+/** The names that are too long for the line ends, and the meaning of crosses. */
 function key(panel: Multiples): HTMLElement | false {
   const { names, crosses } = legendOf(panel);
   if (names.length === 0 && !crosses) return false;
@@ -100,7 +101,7 @@ function key(panel: Multiples): HTMLElement | false {
     "p",
     { class: "key" },
     ...names.map((name, i) => sideName(name, i)),
-    crosses && el("span", {}, "\u2715 INVALID: the tool shaped this measurement"),
+    crosses && el("span", {}, "\u2715 INVALID: the tool affected this measurement"),
   );
 }
 

@@ -1,4 +1,4 @@
-// The percentiles that the report states: of a request, and of a person on the report's own page.
+// The percentiles in the report: of a request, and of a user on the report's own page.
 import { el, sideName } from "../dom";
 import { type Ends, interval, latency, ms, ordinal, percentile, plural, share } from "../format";
 import { isThin } from "../page";
@@ -84,8 +84,8 @@ function crossoverList(report: Report, crossovers: Report["comparison"]["crossov
   );
 }
 
-/** Where else the crossover may lie; silent where the report holds no intervals at all. */
+/** The confidence interval of a crossover; empty if the report has no intervals. */
 function range(report: Report, one: Report["comparison"]["crossovers"][number]): string {
   if (one.ci) return ` (${interval(one.ci, (value) => percentile(value))})`;
-  return report.comparison.intervals ? " (where exactly, the samples cannot tell)" : "";
+  return report.comparison.intervals ? " (the samples do not determine where)" : "";
 }

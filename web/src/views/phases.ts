@@ -1,4 +1,4 @@
-// Which phase makes the difference between the first two sides, percentile by percentile.
+// Differences by phase between the first two sides, by percentile.
 import { el } from "../dom";
 import { latency, signed } from "../format";
 import { isThin } from "../page";
@@ -11,8 +11,8 @@ export function phaseDifferences(element: HTMLElement, report: Report): void {
   if (phases.length === 0) {
     const why =
       sides.length < 2
-        ? "There is no other side to tell apart from."
-        : "Which phase makes the difference is not known: a side carries no phases.";
+        ? "There is no second side to compare."
+        : "The difference by phase is unknown: a side has no phases.";
     element.replaceChildren(el("p", { class: "absent" }, why));
     return;
   }
@@ -41,7 +41,7 @@ export function phaseDifferences(element: HTMLElement, report: Report): void {
     ];
   });
   element.replaceChildren(
-    table(`Which phase makes the difference: ${second} less ${first}`, columns, rows, {
+    table(`Difference by phase: ${second} minus ${first}`, columns, rows, {
       note: `small figures: ${first} \u2192 ${second}; above 0 ${second} takes longer`,
     }),
   );

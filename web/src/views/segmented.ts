@@ -1,11 +1,11 @@
-// A choice between a few words: radio buttons, so that the keyboard and screen readers know them, drawn as one bar.
+// A choice between a few words: radio buttons, accessible by keyboard and screen reader, drawn as one bar.
 import { el } from "../dom";
 
 let groups = 0;
 
 export interface Segmented {
   element: HTMLElement;
-  /** Shows another choice, after the state changed elsewhere. */
+  /** Shows another choice, after the state was changed elsewhere. */
   show: (value: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// A table that marks figures, scrolls inside its own box and copies itself as tab-separated values.
+// A table that marks figures, scrolls inside its box and copies itself as tab-separated values.
 import { el } from "../dom";
 import { type Ends, interval, UNBOUNDED } from "../format";
 import { copyButton, type Copied } from "./copy";
@@ -9,24 +9,24 @@ export interface Cell {
   text: string | HTMLElement;
   /** The confidence interval of the figure, shown beneath it. */
   ci?: Ends | null | undefined;
-  /** What else belongs to the figure, in small type beneath it. */
+  /** Additional text in small type beneath the figure. */
   detail?: string | undefined;
   marks?: Mark[];
-  /** A class for its look. */
+  /** A CSS class. */
   look?: string;
 }
 
 export interface Column {
   title: string | HTMLElement;
   align: "text" | "number";
-  /** Whether it has sentences. As the last column it stands beneath its row where the page is narrow. */
+  /** Whether it contains sentences. As the last column, it is shown beneath its row on a narrow page. */
   wide?: boolean | undefined;
 }
 
 interface Options {
-  /** What stands beneath, before the meaning of the marks. */
+  /** Text beneath the table, before the meaning of the marks. */
   note?: string;
-  /** All rows, for the copy, where the table shows only some of them. */
+  /** All rows, for the copy, if the table shows only some of them. */
   all?: Cell[][];
 }
 
@@ -53,7 +53,7 @@ export function table(caption: string, columns: Column[], rows: Cell[][], option
     el(
       "div",
       { class: "card" },
-      // Above the box that scrolls, not a <caption> in it: that would be as wide as the table and cut off.
+      // Above the box that scrolls: a <caption> would be as wide as the table and be cut off.
       el("p", { class: "caption", "aria-hidden": "true" }, caption),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, element),
     ),
@@ -66,19 +66,19 @@ export function table(caption: string, columns: Column[], rows: Cell[][], option
   );
 }
 
-/** The last cell again, over all columns; the style shows one of the two. */
+/** The last cell again, across all columns; the style shows one of the two. */
 function beneath(cell: Cell | undefined, columns: Column[]): HTMLElement {
   const text = cell === undefined || typeof cell.text !== "string" ? "" : cell.text;
   return el("tr", { class: "beneath" }, el("td", { colspan: String(columns.length - 1) }, text));
 }
 
-/** What the signs in these rows mean. */
+/** The meaning of the marks in these rows. */
 function meanings(rows: Cell[][]): string[] {
   const cells = rows.flat();
   const used = (Object.keys(MARKS) as Mark[]).filter((mark) => cells.some((cell) => cell.marks?.includes(mark)));
   const said = used.map((mark) => `${MARKS[mark].sign} ${MARKS[mark].meaning}`);
   const open = cells.some((cell) => cell.ci && interval(cell.ci).includes(UNBOUNDED));
-  return open ? [...said, `${UNBOUNDED} an end that the samples cannot bound`] : said;
+  return open ? [...said, `${UNBOUNDED} an end that the samples do not bound`] : said;
 }
 
 function cellElement(cell: Cell, column: Column | undefined, heading: boolean): HTMLElement {
@@ -88,7 +88,7 @@ function cellElement(cell: Cell, column: Column | undefined, heading: boolean): 
   const children = [
     ...(["best", "decisive"] as const).map((mark) => marks.includes(mark) && sign(mark)),
     cell.text,
-    // The place of the mark is kept in every figure, so that digits stand under digits.
+    // Every figure reserves the room of the mark, so that digits are aligned.
     column?.align === "number" && (thin ? sign("thin") : el("span", { class: "mark", "aria-hidden": "true" })),
     cell.ci && el("span", { class: "ci" }, interval(cell.ci)),
     cell.detail !== undefined && el("span", { class: "ci" }, cell.detail),
@@ -101,7 +101,7 @@ function sign(mark: Mark): HTMLElement {
   return el("span", { class: `mark ${mark}-mark`, role: "img", "aria-label": meaning, title: meaning }, text);
 }
 
-/** The indices of the lowest of these; none if all that are there are equal. */
+/** The indices of the lowest values; empty if all present values are equal. */
 export function lowest(values: (number | null | undefined)[]): Set<number> {
   const present = values.filter((value) => typeof value === "number");
   const low = Math.min(...present);

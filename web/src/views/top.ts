@@ -1,4 +1,4 @@
-// The bar at the top of every page: whose it is, and in which colours.
+// The bar at the top of every page: title and colour scheme.
 import { el } from "../dom";
 import type { Store, Themed } from "../store";
 import { segmented } from "./segmented";

@@ -1,4 +1,4 @@
-// The answer: the verdict as a sentence, and beneath it what it rests on. What is not sure must not look sure.
+// The verdict as a sentence, and the figures that it is based on. An uncertain verdict must not look certain.
 import { el, sideName } from "../dom";
 import { interval, ms, percentile, plural, share } from "../format";
 import { levelName, sureness } from "../sentences/sure";
@@ -11,13 +11,13 @@ export function verdict(report: Report): HTMLElement[] {
   const open = sure?.firm === false;
   return [
     ...(open ? [el("p", { class: "badge doubt unsure" }, `? ${sure.words}: ${sure.figure}`)] : []),
-    // Older reports have the whole in one sentence.
+    // Older reports have the whole verdict in one sentence.
     el("p", { class: open ? "verdict open" : "verdict" }, verdicts.headline ?? verdicts.sentence),
     ...(verdicts.certainty ? [el("p", { class: "certainty" }, verdicts.certainty)] : []),
   ];
 }
 
-/** What the verdict rests on: by the median request, by the mean, and by the page. */
+/** The basis of the verdict: by median request, by mean, and by page. */
 export function tiles(element: HTMLElement, report: Report): void {
   const { verdict: verdicts, page, intervals } = report.comparison;
   if (!verdicts?.median_request || !verdicts.request || !verdicts.experienced) return;
@@ -38,11 +38,11 @@ export function tiles(element: HTMLElement, report: Report): void {
     ),
     ...(intervals
       ? []
-      : [el("p", { class: "facts" }, "This report contains no confidence intervals, so the certainty of this is unknown.")]),
+      : [el("p", { class: "facts" }, "This report contains no confidence intervals, so its certainty is unknown.")]),
   );
 }
 
-/** How much of the slower side's figure that is. */
+/** The lead as a fraction of the slower side's figure. */
 const relative = (one: Verdict): string => (typeof one.relative === "number" ? ` (${share(one.relative)})` : "");
 
 function tile(report: Report, what: string, one: Verdict, of: string): HTMLElement {

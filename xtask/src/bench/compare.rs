@@ -1,4 +1,4 @@
-//! How long `longhaul compare` takes, and how much memory, compared with pandas and numpy doing the same.
+//! Run time and peak memory of `longhaul compare`, compared with the same computation in pandas and numpy.
 
 use std::{
     fmt::Write as _,
@@ -51,7 +51,7 @@ pub(super) fn bench() -> anyhow::Result<()> {
     let has_peer =
         Command::new(&python).args(["-c", "import numpy, pandas"]).stderr(Stdio::null()).status()?.success();
     let (mut seconds, mut memory, mut ratios, mut peers) = (vec![], vec![], vec![], vec![]);
-    // Interleaved, so that both meet the same noise.
+    // Interleaved, so that machine noise affects both programs equally.
     for _ in 0..PAIRS {
         let run = compare(&ten, &["--json", "--resamples", "0"])?;
         if has_peer {
@@ -77,13 +77,12 @@ fn longhaul() -> PathBuf {
     root().join("target/release/longhaul")
 }
 
-/// One run of a program.
 struct Run {
     seconds: f64,
     peak_kib: u64,
 }
 
-/// Runs a program to its end and watches its memory.
+/// Runs a program until it exits and polls its peak memory.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn measured(mut command: Command) -> anyhow::Result<Run> {
     let start = Instant::now();
@@ -102,14 +101,15 @@ fn measured(mut command: Command) -> anyhow::Result<Run> {
     Ok(Run { seconds, peak_kib })
 }
 
-/// The kernel's own record of the most memory that a process had, KiB.
+/// Peak resident memory (`VmHWM`) in KiB.
 fn high_water_mark(status_file: &str) -> u64 {
     let text = fs::read_to_string(status_file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Two files of latencies between 10 and 510 ms, from a linear congruential generator: only their number and form matter.
+/// Two files of latencies between 10 and 510 ms from a linear congruential generator; only the number and the
+/// format of the samples matter.
 fn files(folder: &Path, samples: u64) -> anyhow::Result<Vec<PathBuf>> {
     let file = |seed: u64| -> anyhow::Result<PathBuf> {
         let path = folder.join(format!("{samples}-{seed}.csv"));
@@ -129,7 +129,8 @@ fn files(folder: &Path, samples: u64) -> anyhow::Result<Vec<PathBuf>> {
     [1, 2].into_iter().map(file).collect()
 }
 
-/// The same question in the tools that people have: mean, seven percentiles of requests and of people, E[max of 90].
+/// The same computation with pandas and numpy: mean, seven percentiles of requests and of users, E[max of
+/// 90].
 const PEER: &str = r#"
 import sys
 import numpy as np
@@ -147,5 +148,4 @@ for path in sys.argv[1:]:
 
 const REPEATS: usize = 7;
 
-/// Interleaved pairs with the peer.
 const PAIRS: usize = 5;

@@ -1,7 +1,9 @@
-//! What a request costs the edge in processor time, beside other caching proxies that do the same work in the same run.
+//! Processor time per request of `longhaul edge` and of other caching proxies, under the same load in the
+//! same run.
 //!
-//! The server under test has one core for itself; the load and the origin share another. All servers of a scenario run at once and are
-//! loaded in turns, each round in the reverse order of the one before; a ratio is of two neighbours in the same round.
+//! The server under test has one core; the load generator and the origin share another. All servers of a
+//! scenario stay running and are loaded in turn. Each round reverses the order of the previous round. A ratio
+//! compares two servers in the same round.
 
 mod client;
 pub(super) mod cpu;
@@ -33,7 +35,7 @@ use super::{
 };
 use crate::release;
 
-/// Measures the scenarios that the options name, prints a table for each, and writes all of it as JSON.
+/// Measures the selected scenarios, prints a table for each, and writes all results as JSON.
 pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     let options = Options::read(words)?;
     for (program, package) in
@@ -49,7 +51,7 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     let conditions = conditions();
     println!("{conditions}");
     println!(
-        "{} rounds of {} s for each server, {} connections; servers on core {}, load and origin on core {}; no access log but where a scenario says so",
+        "{} rounds of {} s for each server, {} connections; servers on core {}, load and origin on core {}; an access log only in scenarios that name it",
         options.rounds,
         options.seconds,
         load::CONNECTIONS,
@@ -98,7 +100,7 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Which processor core is for what.
+/// Assignment of processor cores.
 #[derive(Debug, Clone, Copy)]
 struct Cores {
     server: usize,

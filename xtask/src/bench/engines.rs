@@ -1,4 +1,4 @@
-//! How long the parts of a comparison take by themselves.
+//! Run time of the individual parts of a comparison.
 
 use std::{hint::black_box, time::Instant};
 
@@ -7,7 +7,7 @@ use recording::Histogram;
 
 use super::row;
 
-/// Prints the rows. This process must be an optimised one.
+/// Prints the rows. Needs an optimised build.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn bench() -> anyhow::Result<()> {
     let timed = |repeats: usize, work: &mut dyn FnMut()| -> Vec<f64> {

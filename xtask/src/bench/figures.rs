@@ -1,6 +1,5 @@
-//! Values of several rounds in short.
+//! Summary of the values of several rounds.
 
-/// The middle of some values, and how far they lie apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spread {
     pub(super) median: f64,
@@ -10,7 +9,7 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// None if there are no values.
+    /// Returns `None` if there are no values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<_> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -20,7 +19,7 @@ impl Spread {
         Some(Self { median, least, most, n })
     }
 
-    /// With so many digits after the point.
+    /// Formats with `digits` decimal places.
     pub(super) fn text(&self, digits: usize) -> String {
         let Self { median, least, most, .. } = self;
         format!("{median:.digits$} [{least:.digits$} .. {most:.digits$}]")

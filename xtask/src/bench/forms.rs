@@ -1,4 +1,5 @@
-//! Closed forms: what a formula says, what the engine does in virtual time, and what real kernels see on the planet.
+//! Closed forms: compares the result of a formula with the link engine in virtual time and with real kernels
+//! in an emulated network (planet).
 
 mod packets;
 mod queues;
@@ -9,7 +10,6 @@ use std::process::Command;
 
 pub(crate) use packets::command as packets;
 
-/// Prints a row for each form.
 pub(super) fn bench() -> anyhow::Result<()> {
     println!(
         "| closed form | expected | engine | planet | planet against that |\n| --- | --- | --- | --- | --- |"
@@ -22,15 +22,12 @@ pub(super) fn bench() -> anyhow::Result<()> {
     reno::mathis()
 }
 
-/// What the planet is compared with.
+/// The reference for the result of the planet.
 enum Reference {
-    /// This value.
     Exactly(f64),
-    /// Anything between.
     Between(f64, f64),
 }
 
-/// One row: what is derived, and what the engine and the planet had.
 fn row(what: &str, expected: &str, [engine, planet]: [f64; 2], unit: &str, reference: &Reference) {
     let verdict = match reference {
         Reference::Exactly(value) => format!("{:+.2} %", (planet / value - 1.0) * 100.0),
@@ -40,7 +37,7 @@ fn row(what: &str, expected: &str, [engine, planet]: [f64; 2], unit: &str, refer
     println!("| {what} | {expected} | {engine:.3} {unit} | {planet:.3} {unit} | {verdict} |");
 }
 
-/// This program itself, as something to run inside a host.
+/// A command that runs this program inside a host.
 fn own(mut at: Command, arguments: &[&str]) -> anyhow::Result<Command> {
     at.arg(std::env::current_exe()?).arg("packets").args(arguments);
     Ok(at)

@@ -1,7 +1,9 @@
-//! Delay x rate x loss: what iperf3 and ping see on the planet, compared with the numbers of the world.
+//! Delay x rate x loss: measures an emulated network (planet) with iperf3 and ping, and compares with the
+//! configured values.
 //!
-//! A round trip and a rate make a planet with three pairs of hosts, one for each loss. A planet that was not faithful is
-//! done again, twice at the most and as long as there is time, and then shown as INVALID.
+//! Each combination of round trip and rate is one planet with three pairs of hosts, one pair per loss rate.
+//! If a planet was not faithful, it is measured again, at most twice and while time remains; otherwise its
+//! row is marked INVALID.
 
 mod binomial;
 mod cell;
@@ -14,7 +16,6 @@ use std::{
 
 use self::cell::Cell;
 
-/// Measures all cells and prints the table, or JSON.
 #[expect(clippy::disallowed_methods, reason = "its duration is part of what it reports")]
 pub(super) fn bench(form: Form) -> anyhow::Result<()> {
     let start = Instant::now();
@@ -28,7 +29,7 @@ pub(super) fn bench(form: Form) -> anyhow::Result<()> {
     for (index, &(rtt_ms, rate)) in planets.iter().enumerate() {
         let mut of_planet = Vec::new();
         for attempt in 1..=ATTEMPTS {
-            // Each planet loses other packets.
+            // A different seed per attempt, so that different packets are lost.
             let seed = u32::try_from(index)? * ATTEMPTS + attempt;
             eprint!("\r{}/{}: {rtt_ms} ms, {rate}, attempt {attempt}\x1b[K", index + 1, planets.len());
             of_planet = trial::run(rtt_ms, rate, &LOSSES, seed)?;
@@ -54,14 +55,13 @@ pub(super) fn bench(form: Form) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Table,
     Json,
 }
 
-/// The row of a round trip and a rate.
+/// The row of one combination of round trip and rate.
 fn row(of_planet: &[Cell]) {
     let Some(first) = of_planet.first() else { return };
     let ping = of_planet.iter().map(Cell::ping_error_us).max_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -78,7 +78,7 @@ fn row(of_planet: &[Cell]) {
     );
 }
 
-/// What is farthest from what is stated.
+/// Prints the largest deviations from the configured values.
 fn worst(cells: &[Cell]) {
     let invalid = cells.iter().filter(|cell| !cell.valid).count();
     let wrong = cells.iter().filter(|cell| cell.valid && !cell.complaints().is_empty()).count();
@@ -102,10 +102,10 @@ fn worst(cells: &[Cell]) {
 
 const RTTS_MS: [u64; 6] = [0, 1, 10, 50, 150, 300];
 const RATES: [&str; 5] = ["1Mbit", "10Mbit", "100Mbit", "1Gbit", "5Gbit"];
-/// Shares of the segments.
+/// Fractions of the segments.
 const LOSSES: [f64; 3] = [0.0, 0.001, 0.01];
 const ATTEMPTS: u32 = 3;
 
-/// How long a planet takes in the mean, and all of them with repetitions.
+/// Mean duration of one planet, and the limit for all planets with repetitions.
 const USUAL: Duration = Duration::from_secs(16);
 const LONGEST: Duration = Duration::from_secs(12 * 60);

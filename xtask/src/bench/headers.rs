@@ -1,6 +1,6 @@
-//! Six ways to take a network's own fields out of a header, in the same process and in turns.
+//! Six algorithms that remove internal fields from a header map, measured in one process in turn.
 //!
-//! All remove what they have found in the same way, apart from the first, which does nothing but remove.
+//! All remove the fields that they find in the same way, except the first, which only removes.
 
 mod arms;
 mod maps;
@@ -12,7 +12,7 @@ use http_types::HeaderMap;
 use self::arms::arms;
 use super::row;
 
-/// Prints the rows. This process must be an optimised one.
+/// Prints the rows. Needs an optimised build.
 pub(crate) fn bench() -> anyhow::Result<()> {
     let maps = maps::random(MAPS);
     let mut arms = arms();
@@ -39,7 +39,7 @@ pub(crate) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One round of an arm. What is cleared is a copy, and copying takes no part.
+/// One round of an algorithm. It works on copies; the time of copying is excluded.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn ns_a_map(maps: &[HeaderMap], clear: &arms::Clear) -> f64 {
     let mut seconds = 0.0;
@@ -57,10 +57,10 @@ fn ns_a_map(maps: &[HeaderMap], clear: &arms::Clear) -> f64 {
 
 const MAPS: usize = 256;
 
-/// So many that a round takes milliseconds.
+/// Enough passes for a round of several milliseconds.
 const PASSES: usize = 20;
 
 const ROUNDS: usize = 51;
 
-/// Which arm others are compared with.
+/// Index of the reference algorithm.
 const SETS: usize = 1;

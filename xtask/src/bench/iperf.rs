@@ -1,4 +1,4 @@
-//! Unmodified iperf3 as a witness, and what can be read from its two reports.
+//! Runs unmodified iperf3 and reads its two reports.
 
 use std::{
     process::{Child, Command, Stdio},
@@ -9,26 +9,25 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-/// What both ends reported.
 pub(crate) struct Outcome {
     client: Value,
     server: Value,
 }
 
 impl Outcome {
-    /// Bits of payload a second that the receivers counted, both ways together, without what was omitted.
+    /// Payload bits per second that the receivers counted, both directions together, without omitted seconds.
     pub(super) fn bits_per_second(&self) -> anyhow::Result<f64> {
         let back = number(&self.client, "/end/sum_received_bidir_reverse/bits_per_second").unwrap_or(0.0);
         Ok(number(&self.client, "/end/sum_received/bits_per_second")? + back)
     }
 
-    /// The same from the receiver's own whole seconds: from `skip` s on, for `take` s at the most. The last, which is seldom
-    /// whole, does not count.
+    /// The same from the receiver's whole seconds: from second `skip`, for at most `take` seconds. Excludes
+    /// the last interval, which is usually shorter.
     pub(crate) fn steady(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
         Ok(self.sum("/sum/bytes", skip, take)? * 8.0 / self.sum("/sum/seconds", skip, take)?)
     }
 
-    /// Of UDP: the share of the packets that the receiver missed in the same seconds.
+    /// UDP: fraction of packets lost in the same seconds.
     pub(super) fn steady_loss(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
         Ok(self.sum("/sum/lost_packets", skip, take)? / self.sum("/sum/packets", skip, take)?)
     }
@@ -40,7 +39,7 @@ impl Outcome {
         intervals[skip..whole].iter().map(|interval| number(interval, what)).sum()
     }
 
-    /// Of UDP: packets that were sent, and those of them that did not arrive.
+    /// UDP: packets sent and lost.
     pub(super) fn lost(&self) -> anyhow::Result<(u64, u64)> {
         let count =
             |what| self.client.pointer(what).and_then(Value::as_u64).context("iperf3 counted no packets");
@@ -48,10 +47,10 @@ impl Outcome {
     }
 }
 
-/// A way to lead a command to where it is to run.
+/// Creates a command that enters the place where the program runs.
 pub(crate) type At<'a> = &'a (dyn Fn() -> Command + Sync);
 
-/// Runs iperf3's server in one place and its client in another, until both have ended.
+/// Runs the iperf3 server and its client in two places until both exit.
 pub(crate) fn run(server: At, client: At, address: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
     let listening = server()
         .args(["iperf3", "-s", "-1", "-J"])
@@ -70,7 +69,7 @@ pub(crate) fn run(server: At, client: At, address: &str, arguments: &[&str]) -> 
     Ok(Outcome { client, server })
 }
 
-/// iperf3 does not say when it listens, but the kernel does.
+/// iperf3 does not report when it is listening, so this polls the kernel's socket table.
 #[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
 fn wait_for_listener(at: At) -> anyhow::Result<()> {
     for _ in 0..200 {
@@ -89,13 +88,13 @@ fn number(report: &Value, what: &str) -> anyhow::Result<f64> {
     report.pointer(what).and_then(Value::as_f64).with_context(|| format!("iperf3 reported no {what}"))
 }
 
-/// A child that ends when it is dropped.
+/// A child process that is killed on drop.
 struct Ending(Option<Child>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
-            // It may have ended by itself.
+            // The process may have exited already.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -1,5 +1,5 @@
-//! What the key-value store costs: a read that a copy in memory answers beside a hit of the cache of the same edge, writes that are durable
-//! when they are answered, a page of a long list, and a store in NATS.
+//! Cost of the key-value store: reads from memory, compared with cache hits of the same edge; durable writes;
+//! pages of a long list; and a store in NATS.
 
 mod nats;
 
@@ -24,7 +24,6 @@ use super::{
 
 pub(super) use self::nats::bench as nats;
 
-/// A data centre with a store, in front of an origin.
 struct Edge {
     server: Running,
     _origin: Running,
@@ -34,7 +33,7 @@ struct Edge {
     folder: tempfile::TempDir,
 }
 
-/// Reads of 1 KB and hits of 1 KB by turns: processor time of each, and of the two the ratio.
+/// Alternates reads of 1 KB and cache hits of 1 KB: processor time of each, and their ratio.
 pub(super) fn read() -> anyhow::Result<()> {
     let edge = Edge::start()?;
     edge.kv(&["put", "k", &"v".repeat(1000)])?;
@@ -58,7 +57,7 @@ pub(super) fn read() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes of 100 bytes by 64 connections at once, each to a key of its own.
+/// Writes of 100 bytes on 64 connections, each to a different key.
 pub(super) fn write() -> anyhow::Result<()> {
     let edge = Edge::start()?;
     let script = edge.script(
@@ -71,11 +70,11 @@ pub(super) fn write() -> anyhow::Result<()> {
         let (requests, seconds) = wrk(edge.store, &script, 64)?;
         writes.push(requests / seconds);
     }
-    row("durable writes of 100 bytes, 64 at once", ">= 5000", "/s", writes);
+    row("durable writes of 100 bytes, 64 connections", ">= 5000", "/s", writes);
     Ok(())
 }
 
-/// Pages of 1000 keys of a million, one after the other.
+/// Lists a million keys in sequential pages of 1000 keys.
 pub(super) fn page() -> anyhow::Result<()> {
     let edge = Edge::start()?;
     let file = edge.folder.path().join("keys.jsonl");
@@ -109,7 +108,7 @@ impl Edge {
         Self::with_store("\"kv.redb\"")
     }
 
-    /// With this store, as the network's file has it.
+    /// Starts an edge with this store; `kept` is the text of its network file.
     fn with_store(kept: &str) -> anyhow::Result<Self> {
         ensure!(is_installed("wrk"), "wrk is not installed");
         let folder = tempfile::tempdir()?;
@@ -146,7 +145,7 @@ impl Edge {
         run(command.env("LONGHAUL_TOKEN", &self.token)).map(drop)
     }
 
-    /// A script of wrk's, which sends the token.
+    /// Writes a wrk script that sends the token.
     fn script(&self, name: &str, more: &str) -> anyhow::Result<std::path::PathBuf> {
         let file = self.folder.path().join(name);
         fs::write(&file, format!("wrk.headers['Authorization'] = 'Bearer {}'\n{more}\n", self.token))?;
@@ -154,7 +153,7 @@ impl Edge {
     }
 }
 
-/// Loads a server from a thread. Returns the requests, all of which went well, and the seconds.
+/// Loads a server from one thread. Returns the number of requests and the seconds. Fails if a request failed.
 pub(super) fn wrk(at: SocketAddr, script: &Path, connections: usize) -> anyhow::Result<(f64, f64)> {
     let (connections, duration) = (connections.to_string(), format!("{SECONDS}s"));
     let mut command = Command::new("wrk");
@@ -164,7 +163,7 @@ pub(super) fn wrk(at: SocketAddr, script: &Path, connections: usize) -> anyhow::
         .arg(format!("http://{at}/"));
     let said = run(&mut command)?.output;
     let wrong = ["Non-2xx", "Socket errors"].iter().any(|words| said.contains(words));
-    ensure!(!wrong, "not all requests went well: {said}");
+    ensure!(!wrong, "some requests failed: {said}");
     let line = said.lines().find(|line| line.contains(" requests in ")).context("wrk counted nothing")?;
     let mut words = line.split_whitespace();
     let requests: f64 = words.next().context("wrk counted nothing")?.parse()?;
@@ -172,7 +171,7 @@ pub(super) fn wrk(at: SocketAddr, script: &Path, connections: usize) -> anyhow::
     Ok((requests, took.unwrap_or(SECONDS)))
 }
 
-/// The body of the next answer.
+/// Reads the body of the next response.
 fn answer(stream: &mut TcpStream) -> anyhow::Result<Vec<u8>> {
     let mut came = Vec::new();
     let mut room = vec![0; 1 << 16];
@@ -201,5 +200,5 @@ fn now() -> Instant {
 
 const ROUNDS: usize = 5;
 const PAGES: usize = 200;
-/// Of one round.
+/// Duration of a round.
 const SECONDS: f64 = 3.0;

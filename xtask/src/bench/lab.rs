@@ -1,4 +1,4 @@
-//! A planet for a benchmark, which goes down when it is dropped, and what can be asked of it.
+//! A planet for a benchmark, stopped on drop, and its status.
 
 use std::{
     fmt::Write as _,
@@ -13,10 +13,9 @@ use tempfile::TempDir;
 
 use crate::root;
 
-/// A planet that is up.
 pub(crate) struct Planet {
     name: String,
-    /// Its world file and those that it names.
+    /// The world file and the files that it names.
     _folder: TempDir,
 }
 
@@ -25,7 +24,7 @@ impl Planet {
         Self::up_with(name, world, &[])
     }
 
-    /// Starts a planet whose world names other files.
+    /// Starts a planet whose world file names other files.
     pub(super) fn up_with(name: &str, world: &str, files: &[(&str, &str)]) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         for (file, text) in files {
@@ -37,12 +36,12 @@ impl Planet {
         Ok(Self { name: name.to_owned(), _folder: folder })
     }
 
-    /// A command that leads into a host; the program and its arguments are to be added.
+    /// A command that runs a program in a host; the caller adds the program and its arguments.
     pub(crate) fn exec(&self, host: &str) -> Command {
         self.exec_with(host, &["--"])
     }
 
-    /// A command that leads into a host, and leaves the program running there.
+    /// A command that starts a program in a host and leaves it running.
     pub(crate) fn exec_detached(&self, host: &str) -> Command {
         self.exec_with(host, &["--detach", "--"])
     }
@@ -53,22 +52,21 @@ impl Planet {
         command
     }
 
-    /// `lab status --json`.
     pub(super) fn status(&self) -> anyhow::Result<Value> {
         Ok(serde_json::from_str(&longhaul(&["lab", "status", "--planet", &self.name, "--json"])?)?)
     }
 
-    /// How faithful it has been so far.
+    /// The fidelity of the planet so far.
     pub(crate) fn fidelity(&self) -> anyhow::Result<Fidelity> {
         Ok(Fidelity(self.status()?["fidelity"].take()))
     }
 
-    /// The mean round trip in ms of pings from one host to another, of 84 bytes of IPv4 each.
+    /// Mean round trip in ms of pings of 84 bytes (IPv4) from one host to another.
     pub(super) fn ping(&self, from: &str, to: &str, count: u32, interval_s: f64) -> anyhow::Result<f64> {
         ping(self.exec(from), to, count, interval_s)
     }
 
-    /// Ends it and waits until it is gone.
+    /// Stops the planet and waits until it has gone.
     pub(super) fn down(&self) -> anyhow::Result<()> {
         longhaul(&["lab", "down", "--planet", &self.name]).map(drop)
     }
@@ -76,7 +74,7 @@ impl Planet {
 
 impl Drop for Planet {
     fn drop(&mut self) {
-        // It is being cleaned up after, and may be down already.
+        // The planet may have been stopped already.
         let _ = Command::new(binary())
             .args(["lab", "down", "--planet", &self.name])
             .stdout(Stdio::null())
@@ -85,32 +83,32 @@ impl Drop for Planet {
     }
 }
 
-/// The judgement of a planet about itself, as `lab status` has it.
+/// The `fidelity` object of `lab status`.
 pub(crate) struct Fidelity(Value);
 
 impl Fidelity {
-    /// Why it is not valid; none if it is.
+    /// Reasons why the planet is not valid; empty if it is valid.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let reasons = self.0["reasons"].as_array().into_iter().flatten();
         reasons.filter_map(|reason| reason.as_str().map(str::to_owned)).collect()
     }
 
-    /// Microseconds at "mean" or a percentile; 0 if nothing was delivered.
+    /// Microseconds at "mean" or a percentile; 0 if no packet was delivered.
     pub(super) fn lateness_us(&self, at: &str) -> f64 {
         self.0["lateness_us"][at].as_f64().unwrap_or(0.0)
     }
 }
 
-/// Runs ping after a command that enters the host where it is to run; the mean round trip in ms.
+/// Runs ping with a command that enters a host; returns the mean round trip in ms.
 pub(super) fn ping(mut at: Command, to: &str, count: u32, interval_s: f64) -> anyhow::Result<f64> {
     let (count, interval) = (count.to_string(), interval_s.to_string());
     let output = at.args(["ping", "-4", "-n", "-q", "-c", &count, "-i", &interval, to]).output()?;
     let text = String::from_utf8(output.stdout)?;
     let mean = text.rsplit("= ").next().and_then(|numbers| numbers.split('/').nth(1)?.parse().ok());
-    mean.with_context(|| format!("ping said: {text}{}", String::from_utf8_lossy(&output.stderr)))
+    mean.with_context(|| format!("ping printed: {text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// A world of pairs of hosts, "c0" and "s0" and so on, each with a link of its own.
+/// A world of pairs of hosts, "c0" and "s0" and so on, with a separate link per pair.
 pub(super) fn pairs(settings: &str, links: impl IntoIterator<Item = String>) -> String {
     let mut world = format!("[world]\n{settings}\n");
     for (pair, link) in links.into_iter().enumerate() {
@@ -127,7 +125,7 @@ pub(super) fn pairs(settings: &str, links: impl IntoIterator<Item = String>) -> 
     world
 }
 
-/// What a `longhaul` command prints.
+/// The standard output of a `longhaul` command.
 pub(super) fn longhaul(arguments: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(binary()).args(arguments).output().context("cannot run longhaul")?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -135,7 +133,6 @@ pub(super) fn longhaul(arguments: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The program that is measured.
 pub(super) fn binary() -> PathBuf {
     root().join("target/release/longhaul")
 }

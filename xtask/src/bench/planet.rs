@@ -1,6 +1,6 @@
-//! What the emulator can carry and how exact it is, with the unmodified iperf3 and ping as witnesses.
+//! Capacity and accuracy of the emulator, measured with unmodified iperf3 and ping.
 //!
-//! Needs root, iperf3, ping and ip: the peer is a pair of namespaces joined by veth.
+//! Needs root, iperf3, ping and ip. The peer is a pair of namespaces joined by veth.
 
 mod cities;
 mod delay;

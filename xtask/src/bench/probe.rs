@@ -1,5 +1,5 @@
-//! What `longhaul probe` can ask of a server, beside oha and wrk on the same nginx; how much time it adds of its own; and whether its open
-//! loop sees a stall.
+//! Benchmarks of `longhaul probe`: maximum load compared with oha and wrk on the same nginx, added latency,
+//! and whether the open loop shows a stall.
 
 mod nginx;
 
@@ -21,7 +21,7 @@ use super::{
     row,
 };
 
-/// Requests a second over connections that are used again, by the same number of connections each, in turns.
+/// Requests per second on persistent connections, with the same number of connections per tool, in turn.
 pub(super) fn load() -> anyhow::Result<()> {
     let nginx = Nginx::start()?;
     let folder = tempfile::tempdir()?;
@@ -63,7 +63,6 @@ pub(super) fn load() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Another tool, and what it came to.
 struct Theirs<'t> {
     name: &'t str,
     arguments: &'t [&'t str],
@@ -79,7 +78,7 @@ impl<'t> Theirs<'t> {
         Self { name, arguments, is_there, rates: Vec::new(), ratios: Vec::new(), cpu: Vec::new() }
     }
 
-    /// Once, and beside the rate that we had just before.
+    /// Runs the tool once and compares it with our preceding rate.
     fn measure(&mut self, ours: f64) -> anyhow::Result<()> {
         if !self.is_there {
             return Ok(());
@@ -99,7 +98,7 @@ impl<'t> Theirs<'t> {
     }
 }
 
-/// How much longer a request takes for the probe than for a program that does nothing but write and read, without a round trip.
+/// Latency of the probe minus that of a bare write and read on a socket, on loopback.
 pub(super) fn added() -> anyhow::Result<()> {
     let nginx = Nginx::start()?;
     let url = format!("http://{}/", nginx.address);
@@ -120,7 +119,7 @@ pub(super) fn added() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The median of 1000 requests at 200 a second, write and read and nothing else, in microseconds.
+/// The median in microseconds of 1000 requests at 200 per second, with only a write and a read.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn bare_socket(server: SocketAddr) -> anyhow::Result<f64> {
     let mut stream = TcpStream::connect(server)?;
@@ -132,7 +131,7 @@ fn bare_socket(server: SocketAddr) -> anyhow::Result<f64> {
         thread::sleep(Duration::from_millis(5));
         let start = Instant::now();
         stream.write_all(request.as_bytes())?;
-        // The response is a kilobyte, which nginx writes in one piece.
+        // The response is one kilobyte, which nginx sends with a single write.
         ensure!(stream.read(&mut response)? > 1000, "a part of a response");
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
@@ -140,7 +139,8 @@ fn bare_socket(server: SocketAddr) -> anyhow::Result<f64> {
     Ok(times[times.len() / 2])
 }
 
-/// A server that is stopped for a while: what share of an open loop's requests waits how long follows from the length of the stop.
+/// Stops a server for a while. The length of the stop determines which fraction of an open loop's requests
+/// waits how long.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(super) fn stall() -> anyhow::Result<()> {
     let (mut ratios, mut closed) = (Vec::new(), Vec::new());
@@ -165,7 +165,8 @@ pub(super) fn stall() -> anyhow::Result<()> {
             let over = if summary["phases"]["response"].is_object() { "response" } else { "total" };
             number(&summary, &format!("/phases/{over}/percentiles_ms/99"))
         };
-        // Those who come during the stop wait for its end: a hundredth of 20 s of requests waits longer than this.
+        // Requests sent during the stop wait until it ends: 1 % of the requests of 20 s wait longer than
+        // this.
         let expected = stop_ms - 0.01 * 20_000.0;
         ratios.push(p99(open)? / expected);
         closed.push(p99(loops)?);
@@ -186,7 +187,7 @@ fn number(json: &Value, path: &str) -> anyhow::Result<f64> {
 
 const CONNECTIONS: u32 = 50;
 
-/// How long each of them sends.
+/// Duration of a run.
 const SECONDS: f64 = 4.0;
 
 const PAIRS: usize = 7;

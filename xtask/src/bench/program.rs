@@ -1,4 +1,4 @@
-//! Programs that are measured, or measured against.
+//! Child processes of benchmarks: Longhaul and its peers.
 
 use std::{
     env,
@@ -23,12 +23,11 @@ use nix::{
 
 use crate::root;
 
-/// The program that is measured.
 pub(super) fn longhaul() -> Command {
     Command::new(target().join("release/longhaul"))
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target folder.
 pub(super) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
@@ -37,13 +36,14 @@ pub(super) fn is_installed(program: &str) -> bool {
     Command::new("which").arg(program).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// What a program printed, and the processor time that it took, in user and kernel mode.
+/// Standard output, and processor time in user and kernel mode.
 pub(super) struct Run {
     pub(super) output: String,
     pub(super) cpu_us: f64,
 }
 
-/// Runs a program to its end. One that measures may end with 1: it has doubts about itself, and says so.
+/// Runs a program until it exits. Exit status 1 is allowed: a measuring program uses it to report doubts
+/// about its result.
 pub(super) fn run(command: &mut Command) -> anyhow::Result<Run> {
     let name = command.get_program().to_string_lossy().into_owned();
     let before = children_us()?;
@@ -59,7 +59,8 @@ fn children_us() -> anyhow::Result<f64> {
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64)
 }
 
-/// A figure of a process's memory, MB: "VmRSS" is what is resident, "RssAnon" that without pages of files, "VmHWM" the most that was.
+/// A memory figure of a process in MB: "VmRSS" (resident), "RssAnon" (without file-backed pages) or "VmHWM"
+/// (peak).
 pub(super) fn memory_mb(id: u32, name: &str) -> anyhow::Result<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status"))?;
     let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -70,7 +71,7 @@ pub(super) fn memory_mb(id: u32, name: &str) -> anyhow::Result<f64> {
     Ok(kib * 1024.0 / 1e6)
 }
 
-/// A server, which ends when this is dropped.
+/// A server, stopped on drop.
 pub(super) struct Running(Child);
 
 impl Running {
@@ -78,7 +79,7 @@ impl Running {
         Ok(Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
     }
 
-    /// A server that does not say when it listens: it is waited for at its address.
+    /// Starts a server that does not report when it is listening, and polls its address.
     #[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
     pub(super) fn listening(command: &mut Command, address: SocketAddr) -> anyhow::Result<Self> {
         let running = Self::start(command)?;
@@ -88,10 +89,10 @@ impl Running {
             }
             thread::sleep(Duration::from_millis(10));
         }
-        bail!("nobody listens at {address}")
+        bail!("no listener at {address}")
     }
 
-    /// A server that writes all it says to a file.
+    /// Starts a server with its output in a file.
     pub(super) fn logging(command: &mut Command, log: &Path) -> anyhow::Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
@@ -99,7 +100,7 @@ impl Running {
         Ok(Self(command.spawn().with_context(|| format!("cannot run {name}"))?))
     }
 
-    /// A server that says on standard error where it listens, and what it says.
+    /// Starts a server that reports its address on standard error; returns this line too.
     pub(super) fn saying(command: &mut Command) -> anyhow::Result<(Self, String)> {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let mut said = String::new();
@@ -113,7 +114,6 @@ impl Running {
         self.0.id()
     }
 
-    /// Whether it has ended by itself.
     pub(super) fn has_ended(&mut self) -> anyhow::Result<bool> {
         Ok(self.0.try_wait()?.is_some())
     }
@@ -125,7 +125,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // nginx ends its workers on SIGTERM, and not if it is killed.
+        // nginx stops its workers on SIGTERM, but not when it is killed.
         let _ = self.signal(Signal::SIGTERM);
         let _ = self.0.wait();
     }

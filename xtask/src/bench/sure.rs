@@ -1,10 +1,10 @@
-//! How often a comparison of a source with itself is called sure, over a grid of sources, sizes and dependence: nominally one
-//! in twenty, and as a gate one in forty. Nothing is timed here.
+//! False positive rate of comparisons: how often a comparison of a source with itself reports a sure
+//! difference, over a grid of sources, sizes and dependence. The nominal rate is 1 in 20, and 1 in 40 for a
+//! gate. No time is measured here.
 //!
-//! `cargo xtask bench sure` runs the whole grid, which takes hours on two cores; `sure REPEATS` runs it with fewer repeats,
-//! `sure REPEATS 'bursts | 50 x 50'` only the places whose row contains these words, and `sure peers REPEATS` asks other
-//! tools about the same draws.
-//! The test below runs a few cells of it on every `make test`.
+//! `cargo xtask bench sure` runs the whole grid, which takes hours on two cores. `sure REPEATS` runs it with
+//! fewer repeats. `sure REPEATS 'bursts | 50 x 50'` runs only the places whose row contains these words.
+//! `sure peers REPEATS` runs other tools on the same draws. The test below runs a few cells of the grid.
 
 mod peers;
 mod source;
@@ -18,7 +18,7 @@ use experience::{
 
 use self::source::{Dependence, Shape, samples};
 
-/// What may be called sure.
+/// The statistics that are compared.
 const WHAT: [&str; 10] = [
     "median",
     "p99",
@@ -32,7 +32,7 @@ const WHAT: [&str; 10] = [
     "gate",
 ];
 
-/// Samples of both sides.
+/// Samples per side.
 const SIZES: [[usize; 2]; 9] = [
     [50, 50],
     [200, 200],
@@ -45,7 +45,6 @@ const SIZES: [[usize; 2]; 9] = [
     [600, 18_000],
 ];
 
-/// One place of the grid.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     shape: Shape,
@@ -57,8 +56,8 @@ struct Place {
 
 pub(crate) use peers::bench as peers;
 
-/// Prints the grid, or the places whose row contains `wanted`, as a table: for each place the share of comparisons of a
-/// source with itself that are sure, in percent.
+/// Prints a table of the grid, or of the places whose row contains `wanted`: for each place the percentage of
+/// sure differences in comparisons of a source with itself.
 pub(crate) fn bench(repeats: u64, wanted: &str) -> anyhow::Result<()> {
     ensure!(repeats > 0, "no repeats");
     let places = places().filter(|place| place.row().contains(wanted)).collect::<Vec<_>>();
@@ -80,7 +79,6 @@ pub(crate) fn bench(repeats: u64, wanted: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The whole grid.
 fn places() -> impl Iterator<Item = Place> {
     Dependence::ALL.into_iter().flat_map(|dependence| {
         Shape::ALL
@@ -93,7 +91,7 @@ fn places() -> impl Iterator<Item = Place> {
 }
 
 impl Place {
-    /// The first cells of its row.
+    /// The first cells of the row.
     fn row(self) -> String {
         let Self { shape, dependence, sizes: [first, second], is_common } = self;
         let minutes = if is_common { "same" } else { "others" };
@@ -101,7 +99,7 @@ impl Place {
     }
 }
 
-/// Of so many comparisons, how often each of [`WHAT`] is called sure. On all processors.
+/// For each of [`WHAT`], the number of sure differences in `repeats` comparisons. Uses all processors.
 fn false_alarms(place: Place, repeats: u64) -> [u64; WHAT.len()] {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let part = |thread: usize| {
@@ -123,7 +121,7 @@ fn false_alarms(place: Place, repeats: u64) -> [u64; WHAT.len()] {
     })
 }
 
-/// One draw of both sides, in time.
+/// One draw of both sides, in order of time.
 fn pair(place: Place, factor: f64, seed: u64) -> [Vec<f64>; 2] {
     let Place { shape, dependence, sizes: [first, second], .. } = place;
     let first = samples(shape, dependence, first, 2 * seed);
@@ -132,7 +130,7 @@ fn pair(place: Place, factor: f64, seed: u64) -> [Vec<f64>; 2] {
     [first, second]
 }
 
-/// What is called sure of one draw of both sides, where the second is slower by `factor`.
+/// Whether each statistic differs surely in one draw, where the second side is slower by `factor`.
 fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
     let [first, second] = pair(place, factor, seed);
     let times = [&first, &second].map(|series| {
@@ -143,7 +141,7 @@ fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
         let length = independent_stretch(series, None);
         let started_s = place.is_common.then_some(times.as_slice());
         let scheme = Scheme::Timed(Timed { values_ms: series, started_s, offset_s: 0.0, step: None, length });
-        // The sources give positive numbers.
+        // The sources yield positive numbers.
         (Distribution::new(series.to_vec()).expect("latencies"), scheme)
     });
     let sides: Vec<(Distribution, Scheme<'_>)> = sides.collect();
@@ -181,8 +179,8 @@ fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
 mod tests {
     use super::*;
 
-    /// Where two sides are one source, so many of 60 comparisons may be sure: of a true 6 % more than 11 are with chance
-    /// 0.0006, and there are 80 numbers here.
+    /// Maximum number of sure differences in 60 comparisons of a source with itself: at a true rate of 6 %,
+    /// more than 11 have a probability of 0.0006, and the test checks 80 numbers.
     const MOST: u64 = 11;
 
     #[test]
@@ -209,8 +207,9 @@ mod tests {
 
     #[test]
     fn what_is_there_is_found() {
-        // Means of 1000 exponentials know themselves to 1/sqrt(1000) = 3.2 %, their difference to 4.5 %: 20 % is 4.5 of that,
-        // found in more than 99 of 100 cases. The median: ln 2 with 1/(2 f sqrt(n)) = 3.2 %, of ln 2 4.6 %, times sqrt 2.
+        // The standard error of a mean of 1000 exponentials is 1/sqrt(1000) = 3.2 %, that of a difference 4.5
+        // %: 20 % is 4.5 standard errors, detected in more than 99 of 100 cases. The median: ln 2 with 1/(2 f
+        // sqrt(n)) = 3.2 %, 4.6 % of ln 2, times sqrt 2.
         let place = Place {
             shape: Shape::Exponential,
             dependence: Dependence::Independent,

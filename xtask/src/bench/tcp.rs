@@ -1,7 +1,7 @@
-//! What TCP is measured with, measured itself: how fast the reader and its sender are, and what looking costs.
+//! Benchmarks of the TCP tools: throughput of the reader and its sender, and the overhead of observation.
 //!
-//! What needs no distance runs on the loopback of a network namespace of its own, so that no other connections, ports
-//! and counters are in the figures. Needs root, iperf3, ip and ss.
+//! Benchmarks without a network path run on the loopback of a separate network namespace, so that other
+//! connections, ports and counters do not affect the figures. Needs root, iperf3, ip and ss.
 
 mod cost;
 mod explain;
@@ -21,20 +21,20 @@ pub(super) use self::{
     telemetry::bench as telemetry,
 };
 
-/// Does this in a network namespace that has a loopback and nothing else, and that goes with the last of its programs. They
-/// are started from the calling thread of `work`.
+/// Runs `work` in a network namespace that has only a loopback device and is removed with its last process.
+/// `work` must start its processes from the calling thread.
 fn alone<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     let inside = || {
-        unshare(CloneFlags::CLONE_NEWNET).context("cannot make a network namespace (it takes root)")?;
+        unshare(CloneFlags::CLONE_NEWNET).context("cannot create a network namespace (needs root)")?;
         let status =
             Command::new("ip").args(["link", "set", "lo", "up"]).status().context("cannot run ip")?;
-        ensure!(status.success(), "ip cannot switch loopback on");
+        ensure!(status.success(), "ip cannot enable the loopback device");
         work()
     };
     thread::scope(|scope| scope.spawn(inside).join().expect("no panic"))
 }
 
-/// Says of what was printed why it was not measured as it should be, if so.
+/// Prints the reasons why the rows above are invalid, if any.
 fn admit(doubts: &[String]) {
     doubts.iter().for_each(|doubt| println!("| in the rows above, INVALID: {doubt} | | | | | |"));
 }

@@ -1,5 +1,6 @@
-//! What tiers cost: the choice of a next hop, a miss that an upper tier answers, purges in all data centres, a way round a broken path, and what is
-//! simulated a second; and whether the simulation says what a planet does.
+//! Benchmarks of tiers: next-hop selection, misses that hit in an upper tier, purges in all data centres,
+//! detours around a broken path, simulated requests per second, and agreement of the simulation with a
+//! planet.
 
 mod beside;
 mod centres;

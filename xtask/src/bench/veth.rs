@@ -1,4 +1,4 @@
-//! The peer: two namespaces joined by veth and nothing else, which go when it is dropped. Needs root.
+//! The peer of the planet benchmarks: two namespaces joined by veth, removed on drop. Needs root.
 
 use std::process::{Command, Stdio};
 
@@ -41,7 +41,7 @@ impl Veth {
 impl Drop for Veth {
     fn drop(&mut self) {
         for namespace in ["bench-a", "bench-b"] {
-            // It may not have been made.
+            // The namespace may not exist.
             let _ = Command::new("ip").args(["netns", "del", namespace]).stderr(Stdio::null()).status();
         }
     }

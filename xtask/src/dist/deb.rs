@@ -1,4 +1,5 @@
-//! A Debian package, as deb(5) has it: an ar archive of a version and two compressed tar archives.
+//! Writes a Debian package according to deb(5): an ar archive of a version file and two compressed tar
+//! archives.
 
 use std::{
     collections::BTreeSet,
@@ -9,22 +10,20 @@ use std::{
 use flate2::{Compression, GzBuilder, write::GzEncoder};
 use tar::{Builder, EntryType, Header};
 
-/// A package and all that is in it.
 #[derive(Debug)]
 pub(super) struct Package<'a> {
     pub version: &'a str,
-    /// As Debian calls it: "amd64".
+    /// In Debian's notation, such as "amd64".
     pub architecture: &'a str,
-    /// The order does not matter.
+    /// In any order.
     pub entries: Vec<Entry>,
-    /// When everything in it was changed last, in seconds since 1970.
+    /// Modification time of all files, in seconds since 1970.
     pub time: u64,
 }
 
-/// A file of a package.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// From the root of the machine on, without a slash before it.
+    /// Relative to the root directory, without a leading slash.
     path: String,
     mode: u32,
     content: Vec<u8>,
@@ -39,7 +38,7 @@ impl Entry {
         Self { path: path.into(), mode: 0o755, content }
     }
 
-    /// A file that is kept compressed, as Debian wants manual pages and changelogs.
+    /// A compressed file, as Debian requires for manual pages and changelogs.
     pub(super) fn zipped(path: impl Into<String>, content: &[u8]) -> anyhow::Result<Self> {
         let mut zip = zip();
         zip.write_all(content)?;
@@ -48,7 +47,6 @@ impl Entry {
 }
 
 impl Package<'_> {
-    /// The package as it is written to a file.
     pub(super) fn bytes(&self) -> anyhow::Result<Vec<u8>> {
         let mut archive = b"!<arch>\n".to_vec();
         let control = self.tar(&[&Entry::file("control", self.control().into_bytes())])?;
@@ -89,7 +87,7 @@ impl Package<'_> {
         )
     }
 
-    /// Files with the folders that they are in, which belong to root.
+    /// Files and their folders, owned by root.
     fn tar(&self, entries: &[&Entry]) -> anyhow::Result<Vec<u8>> {
         let mut builder = Builder::new(zip());
         let mut folders = BTreeSet::new();
@@ -125,7 +123,7 @@ fn normal<'p>(part: Component<'p>) -> Option<&'p str> {
     if let Component::Normal(name) = part { name.to_str() } else { None }
 }
 
-/// Compresses, and notes neither a name nor a time.
+/// Compresses without a name and a timestamp.
 fn zip() -> GzEncoder<Vec<u8>> {
     GzBuilder::new().write(Vec::new(), Compression::best())
 }
@@ -147,7 +145,6 @@ mod tests {
         Package { version: "1.2.3", architecture: "amd64", entries, time: 1_700_000_000 }
     }
 
-    /// The members of an ar archive.
     fn members(mut archive: &[u8]) -> Vec<(String, Vec<u8>)> {
         assert_eq!(&archive[..8], b"!<arch>\n");
         archive = &archive[8..];
@@ -181,14 +178,14 @@ mod tests {
         }
         let programs: Vec<_> = listed.iter().filter(|(path, ..)| path.ends_with("bin/longhaul")).collect();
         assert_eq!(programs, [&("usr/bin/longhaul".to_owned(), 0o755, 10)]);
-        // Each folder once, before what is in it.
+        // Each folder once, before its contents.
         let folders = listed.iter().filter(|(path, ..)| path.ends_with('/')).count();
         assert_eq!((folders, listed.len()), (7, 10));
         assert_eq!(listed[0].0, "usr/");
         let mut control = tar::Archive::new(GzDecoder::new(members[1].1.as_slice()));
         let mut text = String::new();
         control.entries().unwrap().next().unwrap().unwrap().read_to_string(&mut text).unwrap();
-        // Three files, each of which takes a kilobyte.
+        // Three files, rounded up to one kilobyte each.
         assert!(text.contains("\nVersion: 1.2.3\n") && text.contains("\nInstalled-Size: 3\n"), "{text}");
     }
 

@@ -1,4 +1,4 @@
-//! The cache tests of <https://cache-tests.fyi>, run against a data centre of ours.
+//! Runs the cache tests of <https://cache-tests.fyi> against one of our data centres.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,14 +13,14 @@ use serde::Deserialize;
 use super::{Ended, accepts, data_centre, free_port, longhaul};
 use crate::{release, root, run};
 
-/// What becomes of the list of tests that pass.
+/// What to do with the committed list of passing tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum List {
     Compared,
     Written,
 }
 
-/// One test's result, as the suite itself grades it.
+/// The result of one test, graded by the suite.
 #[derive(Debug, Deserialize)]
 struct Graded {
     id: String,
@@ -29,8 +29,8 @@ struct Graded {
     why: String,
 }
 
-/// Runs the cache tests of <https://cache-tests.fyi> against the program as it is shipped, and compares what passes, test by test, with
-/// the list in the tree, or makes that list anew.
+/// Runs the cache tests of <https://cache-tests.fyi> against a release build, and compares the passing tests
+/// with the committed list, or rewrites the list.
 pub(crate) fn judge(list: List) -> anyhow::Result<()> {
     let Some(source) = source() else { bail!("{HOW}") };
     let suite = suite(&source)?;
@@ -38,10 +38,10 @@ pub(crate) fn judge(list: List) -> anyhow::Result<()> {
     held_against(longhaul(), &suite, list)
 }
 
-/// The same against a program that is built already; without the folder of the tests it says how to get it, and that is all.
+/// The same for a given program. Without the folder of the tests, it only prints how to get it.
 pub(crate) fn check(program: &str) -> anyhow::Result<()> {
     let Some(source) = source() else {
-        println!("the cache tests of others were left out: {HOW}");
+        println!("the cache tests of cache-tests.fyi were skipped: {HOW}");
         return Ok(());
     };
     held_against(Command::new(root().join(program)), &suite(&source)?, List::Compared)
@@ -68,7 +68,6 @@ fn held_against(program: Command, suite: &Path, list: List) -> anyhow::Result<()
     outcome
 }
 
-/// The list of tests that pass.
 fn file() -> PathBuf {
     root().join("xtask/src/judge/cache-tests.txt")
 }
@@ -87,12 +86,12 @@ fn compare(passed: &BTreeSet<String>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The folder of the tests, if there is word of one.
+/// The folder of the tests, if configured.
 fn source() -> Option<PathBuf> {
     env::var_os("CACHE_TESTS").map(PathBuf::from)
 }
 
-/// A copy of the suite with what it needs, in the build's folder.
+/// A copy of the suite with its dependencies, in the build folder.
 fn suite(source: &Path) -> anyhow::Result<PathBuf> {
     let copy = root().join("target/judge/cache-tests");
     fs::create_dir_all(&copy)?;
@@ -104,7 +103,7 @@ fn suite(source: &Path) -> anyhow::Result<PathBuf> {
     Ok(copy)
 }
 
-/// Runs all tests through a data centre in front of the suite's own origin; their raw results, as JSON.
+/// Runs all tests through a data centre in front of the suite's own origin; returns the raw results as JSON.
 fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
     let folder = tempfile::tempdir()?;
     let (origin, front) = (free_port()?, free_port()?);
@@ -120,7 +119,7 @@ fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
             .spawn()
             .context("node cannot be started")?,
     );
-    // Else the first tests may find nobody there.
+    // Otherwise the first tests may fail to connect.
     accepts(origin)?;
     let network = format!("{NETWORK}origin = [\"http://127.0.0.1:{origin}\"]\n");
     let _edge = data_centre(program, folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
@@ -136,7 +135,7 @@ fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
     Ok(String::from_utf8(tested.stdout)?)
 }
 
-/// What the suite's own rules make of the results: a test counts only if those that it depends on hold.
+/// Grades the results by the rules of the suite: a test counts only if the tests that it depends on pass.
 fn grade(suite: &Path, results: &str) -> anyhow::Result<Vec<Graded>> {
     let file = suite.join("ours.json");
     fs::write(&file, results)?;
@@ -144,7 +143,7 @@ fn grade(suite: &Path, results: &str) -> anyhow::Result<Vec<Graded>> {
     Ok(serde_json::from_str(&graded)?)
 }
 
-/// How many tests pass here, and in the results of others that the suite has.
+/// The number of passing tests of our server, and in the published results of the suite.
 fn table(suite: &Path, results: &str) -> anyhow::Result<String> {
     fs::write(suite.join("ours.json"), results)?;
     let mut counts: Vec<(String, BTreeMap<String, usize>)> = Vec::new();
@@ -177,10 +176,9 @@ fn script(suite: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// How to get the tests.
 const HOW: &str = "git clone https://github.com/http-tests/cache-tests, and name that folder in CACHE_TESTS";
 
-/// Some tests are about what happens while the origin cannot be reached, and need a cache that uses stale responses then.
+/// Some tests check the use of stale responses while the origin is unreachable.
 const NETWORK: &str = "\
 [network]
 name = \"judged\"
@@ -194,7 +192,7 @@ stale_if_error = \"1h\"
 store_set_cookie = true
 ";
 
-/// Results that the suite's authors publish.
+/// Results published by the suite.
 const PUBLISHED: [(&str, &str); 8] = [
     ("Apache httpd", "results/apache.json"),
     ("Caddy", "results/caddy.json"),

@@ -1,5 +1,6 @@
-//! Data centres on a planet where things go wrong by chance - processes are killed, links are cut, a disk is full, clocks are set by hours -
-//! and what their visitors were told is held against what is promised. A seed says what goes wrong and what visitors ask for.
+//! Random fault injection in data centres on a planet: processes are killed, links are cut, a disk is full,
+//! clocks jump by hours. The responses that clients received are checked against the documented guarantees. A
+//! seed determines the faults and the requests.
 
 mod ask;
 mod centres;
@@ -22,12 +23,11 @@ use nix::unistd::Uid;
 use self::{outcome::Total, place::Place};
 use crate::root;
 
-/// One run of each subject, whose faults are always the same.
+/// One run of each subject, with fixed faults.
 pub(crate) fn check(program: &str) -> anyhow::Result<()> {
     ["kv", "tiers"].into_iter().try_for_each(|subject| judge(subject, &["1", "--program", program]))
 }
 
-/// What is judged.
 #[derive(Debug, Clone, Copy)]
 enum Subject {
     Kv,
@@ -43,16 +43,15 @@ impl Subject {
     }
 }
 
-/// What is asked for on the command line.
 struct Options {
     runs: u64,
     seed: u64,
     is_json: bool,
-    /// Which program, if it is not to be built.
+    /// The program; built if it is not given.
     program: Option<PathBuf>,
 }
 
-/// Makes so many runs of a subject, which is `kv` or `tiers`.
+/// Runs the subject `kv` or `tiers` repeatedly.
 pub(crate) fn judge(subject: &str, words: &[&str]) -> anyhow::Result<()> {
     let subject = match subject {
         "kv" => Subject::Kv,
@@ -93,14 +92,14 @@ pub(crate) fn judge(subject: &str, words: &[&str]) -> anyhow::Result<()> {
         false => println!("{}: {total}", subject.name()),
     }
     ensure!(!total.has_violations(), "promises were broken");
-    ensure!(total.is_worth_something(), "no run says anything");
+    ensure!(total.is_worth_something(), "no run is valid");
     Ok(())
 }
 
-/// The same in a user namespace whose root this user is: a thread can join a host's network only as root.
+/// Runs the judge in a user namespace as root, because only root can enter the network of a host.
 fn judge_as_root(subject: Subject, words: &[&str]) -> anyhow::Result<()> {
     let own = std::env::current_exe()?;
-    let own = own.to_str().context("xtask lies in a folder that is no text")?;
+    let own = own.to_str().context("the path of xtask is not UTF-8")?;
     let judge = ["--map-root-user", "--mount", own, "judge", "faults", subject.name()];
     crate::run(".", "unshare", &[&judge, words].concat())
 }
@@ -124,7 +123,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The program as it is tested, built if none is named.
+    /// The program under test, built if it is not given.
     fn program(&self) -> anyhow::Result<PathBuf> {
         if let Some(program) = &self.program {
             return program.canonicalize().with_context(|| format!("no program {}", program.display()));

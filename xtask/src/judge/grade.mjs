@@ -1,4 +1,4 @@
-// Grades a file of results by the suite's own rules: node grade.mjs grade RESULTS prints one object a test.
+// Grades a file of results by the suite's own rules: node grade.mjs grade RESULTS prints one object per test.
 import fs from 'node:fs'
 import suites from './tests/index.mjs'
 import { determineTestResult } from './test-engine/lib/results.mjs'

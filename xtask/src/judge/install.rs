@@ -1,4 +1,4 @@
-//! What judges need of others' programs, installed from the registries where it is not there yet.
+//! Installs third-party packages for the judges, if they are missing.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// Installs packages of npm, each with its version, into a folder. Their scripts are not run.
+/// Installs npm packages with fixed versions into a folder, without running their scripts.
 pub(super) fn npm(folder: &Path, packages: &[&str]) -> anyhow::Result<()> {
     let installed = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
@@ -21,7 +21,7 @@ pub(super) fn npm(folder: &Path, packages: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A Python of its own, in the build's folder, that has a package of this version.
+/// A Python environment in the build folder with this version of a package.
 pub(super) fn python(folder: &str, package: &str, version: &str) -> anyhow::Result<PathBuf> {
     let place = root().join("target/judge").join(folder);
     let python = place.join("bin/python");

@@ -1,5 +1,6 @@
-//! A data centre with a disk that is killed at any moment, again and again, while visitors ask for what it has: no visitor may ever see a
-//! wrong byte. What a body is follows from its URL, so that whoever gets one, or a part of one, knows each byte that there should be.
+//! Repeatedly kills a data centre with a disk at random times under load, and verifies every byte that
+//! clients receive. The URL determines the body, so a client knows each expected byte of a body or a part of
+//! it.
 
 mod body;
 mod origin;
@@ -20,7 +21,6 @@ use self::visitor::{Seen, visit};
 use super::{data_centre, free_port, longhaul};
 use crate::release;
 
-/// Kills it so many times.
 pub(crate) fn judge(kills: &[&str]) -> anyhow::Result<()> {
     let kills: u64 = match kills {
         [] => 100,
@@ -48,11 +48,12 @@ pub(crate) fn judge(kills: &[&str]) -> anyhow::Result<()> {
     wrong.iter().for_each(|wrong| println!("{wrong}"));
     killed?;
     ensure!(wrong.is_empty(), "{} responses were wrong", wrong.len());
-    ensure!(seen.has_all_kinds(), "too little was seen to say anything");
+    ensure!(seen.has_all_kinds(), "too few kinds of responses for a conclusion");
     Ok(())
 }
 
-/// Starts it and kills it, each time after up to two seconds; once more it is started, and runs for as long as ten of them.
+/// Starts and kills the data centre, each time after up to two seconds. The last process runs ten times as
+/// long.
 #[expect(clippy::disallowed_methods, reason = "the moment of a kill is to be any")]
 fn kill(kills: u64, folder: &Path, network: &str, seen: &Seen) -> anyhow::Result<()> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -60,7 +61,7 @@ fn kill(kills: u64, folder: &Path, network: &str, seen: &Seen) -> anyhow::Result
         let edge = data_centre(longhaul(), folder, network, &[])?;
         seen.is_up.store(true, SeqCst);
         thread::sleep(Duration::from_millis(random.next_u64() % 2000));
-        // Whatever breaks off from here on is no fault.
+        // From here on, a truncated response is not an error.
         seen.is_up.store(false, SeqCst);
         seen.lives.fetch_add(1, SeqCst);
         drop(edge);

@@ -1,5 +1,6 @@
-//! Whether those who ask a key-value store of this kind get from an edge what they are used to: a Worker in workerd that walks the whole of
-//! its binding, beside the emulator that ships with the toolchain; that toolchain's command line; both official SDKs.
+//! Runs existing clients of such a key-value store against an edge: a Worker in workerd that uses the whole
+//! binding, compared with the emulator of the toolchain; the command line of this toolchain; and both
+//! official SDKs.
 
 use std::{
     collections::BTreeMap,
@@ -20,20 +21,20 @@ use crate::{
     release, root,
 };
 
-/// Where a store is asked, and by whom.
+/// A store under test.
 struct Asked {
     port: u16,
-    /// Where it is asked over TLS, and whose certificate it has there.
+    /// The TLS port, and the CA certificate.
     tls: u16,
     authority: PathBuf,
     token: String,
     namespace: String,
-    /// The packages' folder.
+    /// The folder with the npm packages.
     packages: PathBuf,
     folder: PathBuf,
 }
 
-/// Installs what asks into the build's folder, from the registries, starts a store, and has it asked.
+/// Installs the clients into the build folder, starts a store, and runs the clients.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let (packages, python) = (packages()?, install::python("kv-python", "cloudflare", PYTHON)?);
     release::build()?;
@@ -51,7 +52,7 @@ pub(crate) fn judge() -> anyhow::Result<()> {
         .replace("PORT", &port.to_string())
         .replace("ID", &namespace)
         .replace("HASH", &hash)
-        // Last, as a folder's name can be anything.
+        // Last, because the path of the folder can contain any text.
         .replace("AUTHORITY", &authority.display().to_string())
         .replace("STORE", &folder.path().join("kv.redb").display().to_string());
     let _edge = data_centre(longhaul(), folder.path(), &network, &[])?;
@@ -69,7 +70,7 @@ pub(crate) fn judge() -> anyhow::Result<()> {
         wrong.extend(asked.by_javascript(&base)?);
         wrong.extend(asked.by_python(&python, &base)?);
     }
-    ensure!(wrong.is_empty(), "it is not as its clients are used to:\n  {}", wrong.join("\n  "));
+    ensure!(wrong.is_empty(), "clients observed other behaviour than expected:\n  {}", wrong.join("\n  "));
     Ok(())
 }
 
@@ -82,7 +83,7 @@ impl Asked {
         format!("https://127.0.0.1:{}/client/v4", self.tls)
     }
 
-    /// What a walk through the binding says here and of the emulator, step by step, where the two differ.
+    /// Runs the walk through the binding here and in the emulator; returns the steps with different results.
     fn by_workerd(&self) -> anyhow::Result<Vec<String>> {
         let socket = free_port()?;
         fs::copy(judge_file("walk.js"), self.folder.join("walk.js"))?;
@@ -92,7 +93,7 @@ impl Asked {
             .replace("SOCKET", &socket.to_string());
         let config_file = self.folder.join("config.capnp");
         fs::write(&config_file, config)?;
-        // Not by the script in .bin, which would end without it.
+        // The script in .bin is not used: it would exit and leave workerd running.
         let mut programs =
             fs::read_dir(self.packages.join("node_modules/@cloudflare"))?.filter_map(Result::ok);
         let program = programs.find(|entry| entry.file_name().to_string_lossy().starts_with("workerd-"));
@@ -111,7 +112,7 @@ impl Asked {
             .filter(|(name, value)| said.get(*name) != Some(value))
             .map(|(name, value)| {
                 format!(
-                    "workerd, {name}: {}, and the emulator says {value}",
+                    "workerd, {name}: {}, but {value} in the emulator",
                     said.get(name).unwrap_or(&Value::Null)
                 )
             })
@@ -134,7 +135,7 @@ impl Asked {
         fs::write(&keys, r#"["w1","w2"]"#)?;
         let (pairs, keys) = (pairs.display().to_string(), keys.display().to_string());
         let mut wrong = Vec::new();
-        // It prints the id of what it has made, in what a configuration has of it.
+        // The command prints the id as a line of configuration.
         let made = self.wrangler(&["namespace", "create", "made"], "\"id\": \"")?;
         let id = made.as_ref().ok().and_then(|said| said.split_once("\"id\": \"")?.1.split('"').next());
         let id = ["--namespace-id", id.unwrap_or_default()];
@@ -164,7 +165,8 @@ impl Asked {
         Ok(wrong)
     }
 
-    /// What a command says that ends well and says what is expected, or else what it said instead.
+    /// The output of a command that succeeds and prints the expected text; otherwise, an error with its
+    /// output.
     fn wrangler(&self, words: &[&str], expected: &str) -> anyhow::Result<Result<String, String>> {
         let mut wrangler = Command::new(self.packages.join("node_modules/.bin/wrangler"));
         wrangler
@@ -200,14 +202,14 @@ impl Asked {
     fn by_sdk(&self, name: &str, program: &mut Command) -> anyhow::Result<Vec<String>> {
         let said = output(program.env("CLOUDFLARE_API_TOKEN", &self.token))?;
         let (wrong, steps) = said.trim_end().rsplit_once('\n').unwrap_or(("", said.trim_end()));
-        let steps: u64 = steps.parse().with_context(|| format!("{name} did not come to its end"))?;
+        let steps: u64 = steps.parse().with_context(|| format!("{name} did not finish"))?;
         let wrong: Vec<_> = wrong.lines().map(|line| format!("{name}, {line}")).collect();
         println!("{name}: {steps} steps, {} went wrong", wrong.len());
         Ok(wrong)
     }
 }
 
-/// What comes back from a program that listens soon.
+/// The response of a program that starts to listen soon.
 fn get(port: u16) -> anyhow::Result<String> {
     let begin = now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -235,7 +237,7 @@ fn judge_file(name: &str) -> PathBuf {
     root().join("xtask/src/judge/kv").join(name)
 }
 
-/// A folder with the toolchain, which has workerd and the emulator, and the SDK for JavaScript.
+/// A folder with the toolchain (workerd and the emulator) and the JavaScript SDK.
 fn packages() -> anyhow::Result<PathBuf> {
     let place = root().join("target/judge/kv");
     let has = |name: &str, version: &str| {
@@ -251,7 +253,7 @@ fn packages() -> anyhow::Result<PathBuf> {
     Ok(place)
 }
 
-/// For workerd to start.
+/// Start-up time of workerd.
 const SOON: Duration = Duration::from_secs(50);
 const WRANGLER: &str = "4.86.0";
 const JAVASCRIPT: &str = "7.3.0";

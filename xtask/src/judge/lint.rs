@@ -1,4 +1,4 @@
-//! What httplint, the judge of REDbot (<https://redbot.org>), says of each class of answer that an edge gives.
+//! Checks each class of responses of an edge with httplint, the linter of REDbot (<https://redbot.org>).
 
 mod origin;
 mod response;
@@ -21,14 +21,15 @@ use self::response::{Fields, responses};
 use super::{Ended, data_centre, free_port, install, longhaul};
 use crate::{release, root};
 
-/// A class of answer: the requests that lead to it, of which the last one's answer is judged, and its status.
+/// A class of responses: the requests that lead to it (the response to the last one is checked), and its
+/// status.
 struct Class {
     name: &'static str,
     requests: &'static [&'static str],
     status: &'static str,
 }
 
-/// Something that httplint notes of a message.
+/// A note of httplint about a message.
 #[derive(Debug, Deserialize)]
 struct Note {
     name: String,
@@ -36,7 +37,8 @@ struct Note {
     summary: String,
 }
 
-/// Asks for each class of answer, has them judged, and compares what is called bad with a list in the tree that says why.
+/// Requests each class of responses, checks them, and compares the bad notes with a committed list that
+/// explains them.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let python = install::python("httplint", "httplint", VERSION)?;
     release::build()?;
@@ -79,16 +81,16 @@ pub(crate) fn judge() -> anyhow::Result<()> {
     );
     ensure!(
         new.is_empty(),
-        "these are called bad, and xtask/src/judge/lint/known.txt does not say why: {new:?}"
+        "httplint reports as bad, and xtask/src/judge/lint/known.txt does not explain: {new:?}"
     );
     ensure!(
         gone.is_empty(),
-        "these are not called bad any more; take them out of xtask/src/judge/lint/known.txt: {gone:?}"
+        "httplint no longer reports as bad; remove from xtask/src/judge/lint/known.txt: {gone:?}"
     );
     Ok(())
 }
 
-/// What is known to be called bad: lines of a class, a note and a sentence, with a bar between them.
+/// The list of known bad notes: lines of a class, a note and an explanation, separated by bars.
 fn known() -> anyhow::Result<BTreeSet<(String, String)>> {
     let text = fs::read_to_string(root().join("xtask/src/judge/lint/known.txt"))?;
     let read = |line: &str| {
@@ -101,7 +103,7 @@ fn known() -> anyhow::Result<BTreeSet<(String, String)>> {
         .collect()
 }
 
-/// httplint as a program that reads exchanges and writes notes.
+/// A process with httplint that reads exchanges and writes notes.
 struct Linter(Ended);
 
 impl Linter {
@@ -123,7 +125,7 @@ impl Linter {
         let responses = responses(&said, method == "HEAD")
             .with_context(|| format!("{request}: {}", String::from_utf8_lossy(&said)))?;
         let status = responses.last().map(|last| last.status.as_str());
-        ensure!(status == Some(class.status), "answered with {status:?}, {} was expected", class.status);
+        ensure!(status == Some(class.status), "status {status:?}, expected {}", class.status);
         let fields = fields.lines().filter_map(|line| line.split_once(": "));
         let fields: Fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let target =
@@ -138,7 +140,7 @@ impl Linter {
     }
 }
 
-/// What comes back for a request, which is a method and a path, and fields on lines of their own.
+/// The response to a request, which is a method and a path, with fields on separate lines.
 fn ask(front: u16, request: &str) -> anyhow::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(("127.0.0.1", front))?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -148,7 +150,7 @@ fn ask(front: u16, request: &str) -> anyhow::Result<Vec<u8>> {
         fields.lines().filter(|field| *field != "Host:").map(|field| format!("{field}\r\n")).collect();
     stream.write_all(format!("{line} HTTP/1.1\r\n{host}{fields}Connection: close\r\n\r\n").as_bytes())?;
     let mut said = Vec::new();
-    stream.read_to_end(&mut said).context("no answer in time")?;
+    stream.read_to_end(&mut said).context("no response before the timeout")?;
     Ok(said)
 }
 

@@ -1,6 +1,6 @@
-//! Reads every file of a corpus with the program and with an independent reader in Python, and compares their figures: samples, failures, mean,
-//! median, 99th percentile and maximum. A file that Python does not read must be refused by the program, with a sentence that names its
-//! format.
+//! Reads every file of a corpus with the program and with an independent reader in Python, and compares
+//! samples, failures, mean, median, 99th percentile and maximum. If Python cannot read a file, the program
+//! must reject it with an error that names the format.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,16 +17,16 @@ use serde_json::Value;
 
 use crate::root;
 
-/// A file of the corpus, as the reader in Python takes it.
+/// A file of the corpus, as input of the Python reader.
 #[derive(Debug, Serialize)]
 struct Task {
     path: PathBuf,
     options: Options,
-    /// Whether its first line is the format string of the rest, as the seeds of a fuzz target have it.
+    /// Whether the first line is the format of the rest, as in the seeds of a fuzz target.
     format_first: bool,
 }
 
-/// Options that a file needs. A file of the same name with `.options` at its end has them, one a line.
+/// Options that a file needs, from a file of the same name with the suffix `.options`, one per line.
 #[derive(Debug, Default, Clone, Serialize)]
 struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ struct Figures {
     max: Option<f64>,
 }
 
-/// A result of the reader in Python.
+/// A result of the Python reader.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -67,7 +67,7 @@ enum Said {
     Refused(String),
 }
 
-/// Judges the files of `paths`, or else those in the tree.
+/// Compares the files of `paths`, or else the committed corpora.
 pub(crate) fn judge(paths: &[&str]) -> anyhow::Result<()> {
     let in_tree = paths.is_empty();
     let places: Vec<PathBuf> = match in_tree {
@@ -94,15 +94,15 @@ pub(crate) fn judge(paths: &[&str]) -> anyhow::Result<()> {
             (Said::Refused(sentence), Answer::Refused { .. }) => {
                 refused += 1;
                 (!names_what_it_is(sentence))
-                    .then(|| format!("the sentence does not say what the file is: {sentence}"))
+                    .then(|| format!("the error does not name the format of the file: {sentence}"))
             }
             (Said::Refused(sentence), Answer::Figures(expected)) => {
-                // Where nothing has a value there is nothing to compare.
+                // If all requests failed, there is nothing to compare.
                 let all_failed = expected.n == 0 && sentence.contains("failed");
                 (!all_failed).then(|| format!("refused: {sentence}"))
             }
             (Said::Figures { format, .. }, Answer::Refused { refused }) => {
-                Some(format!("read as {format}, where Python says: {refused}"))
+                Some(format!("read as {format}, but Python reports: {refused}"))
             }
         };
         differ.extend(difference.map(|difference| format!("{}: {difference}", task.path.display())));
@@ -129,7 +129,7 @@ pub(crate) fn judge(paths: &[&str]) -> anyhow::Result<()> {
 fn own_corpora() -> anyhow::Result<Vec<PathBuf>> {
     let seeds = fs::read_dir(root().join("fuzz/seeds"))?.collect::<Result<Vec<_>, _>>()?;
     let seeds = seeds.into_iter().map(|entry| entry.path());
-    // Those of recording_hgrm lack their first line, which the fuzz target adds.
+    // The seeds of recording_hgrm lack their first line, which the fuzz target adds.
     let is_ours = |path: &PathBuf| {
         !path.ends_with("recording_hgrm")
             && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("recording_"))
@@ -137,7 +137,7 @@ fn own_corpora() -> anyhow::Result<Vec<PathBuf>> {
     Ok(seeds.filter(is_ours).chain([root().join("crates/recording/testdata")]).collect())
 }
 
-/// The files of a folder and of the folders in it, in the order of their names.
+/// The files of a folder and its subfolders, sorted by name.
 fn collect(place: &Path, tasks: &mut Vec<Task>) -> anyhow::Result<()> {
     let metadata = fs::metadata(place).with_context(|| format!("cannot read {}", place.display()))?;
     if metadata.is_dir() {
@@ -176,7 +176,7 @@ fn options_of(place: &Path) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// The results of the reader in Python.
+/// Runs the Python reader.
 fn ask(tasks: &[Task]) -> anyhow::Result<Vec<Answer>> {
     let mut python = Command::new("python3")
         .arg("-B")
@@ -185,7 +185,7 @@ fn ask(tasks: &[Task]) -> anyhow::Result<Vec<Answer>> {
         .stdout(Stdio::piped())
         .spawn()
         .context("python3 cannot be run")?;
-    python.stdin.take().context("a pipe was asked for")?.write_all(&serde_json::to_vec(tasks)?)?;
+    python.stdin.take().context("the program has a pipe")?.write_all(&serde_json::to_vec(tasks)?)?;
     let output = python.wait_with_output()?;
     ensure!(output.status.success(), "the reader in Python failed");
     serde_json::from_slice(&output.stdout).context("the reader in Python printed something else")
@@ -232,7 +232,7 @@ fn read(task: &Task, folder: &Path) -> anyhow::Result<Said> {
     Ok(Said::Figures { format: side["format"].as_str().unwrap_or_default().to_owned(), figures })
 }
 
-/// The first figure that differs. What Python does not know of a file is not compared.
+/// The first figure that differs. Figures that Python does not report are not compared.
 fn different(found: &Figures, expected: &Figures) -> Option<String> {
     if expected.n > 0 && found.metric != expected.metric {
         return Some(format!("it has {:?}, expected {:?}", found.metric, expected.metric));
@@ -262,13 +262,13 @@ fn different(found: &Figures, expected: &Figures) -> Option<String> {
     })
 }
 
-/// Whether a refusal names the format of a file, or a missing part.
+/// Whether an error message names the format of a file, or a missing part.
 fn names_what_it_is(sentence: &str) -> bool {
     let words = ["this is ", "these are ", "this looks like ", "found ", "there is no ", "the file is empty"];
     words.iter().any(|words| sentence.contains(words))
 }
 
-/// Sums are added in another order, and times are whole nanoseconds.
+/// Sums are computed in another order, and times are whole nanoseconds.
 const CLOSE: f64 = 1e-6;
 
 #[cfg(test)]

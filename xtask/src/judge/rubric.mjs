@@ -1,5 +1,5 @@
-// What the peer's package makes of the figures on standard input: one line of JSON for each set of figures. The part of it that scores
-// is not exported, so a copy in the temporary folder is, and nothing else in it is changed.
+// Scores the figures on standard input with the peer's package: one line of JSON for each set of figures. The package does not
+// export its scoring function, so a copy in the temporary folder exports it; the copy is otherwise unchanged.
 //
 // node rubric.mjs FOLDER_WITH_NODE_MODULES
 

@@ -1,5 +1,6 @@
-//! Whether our rubric gives the same points and classes as the package of the test that published it, wherever all figures are there; and
-//! what that package says where one is missing, which we answer with a range.
+//! Compares our rubric with the npm package of the test that published it: the points and classes must be
+//! equal if all figures are present. If a figure is missing, prints how the package's scores relate to our
+//! range.
 
 use std::{
     io::Write as _,
@@ -14,7 +15,7 @@ use speed::rubric::{Measured, Rubric, Score, Scores};
 use super::install;
 use crate::root;
 
-/// What the peer says of one set of figures. A score that it does not give is null.
+/// Scores of the peer for one set of figures; null if it gives no score.
 #[derive(Debug, Deserialize)]
 struct Said {
     streaming: Option<Mark>,
@@ -28,7 +29,7 @@ struct Mark {
     class: String,
 }
 
-/// Installs the peer's package in a temporary folder, from the registry, and holds a grid of figures against it.
+/// Installs the peer's package in a temporary folder, and compares a grid of figures.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     install::npm(folder.path(), &[PACKAGE])?;
@@ -54,7 +55,7 @@ pub(crate) fn judge() -> anyhow::Result<()> {
             }
         }
         println!(
-            "without {name}: {inside} of its scores are in our range, {outside} are not, {none} it does not give"
+            "without {name}: {inside} scores of the package are in our range, {outside} are not, {none} are missing"
         );
     }
     if let Some((figures, ours, said)) = differ.first() {
@@ -75,9 +76,12 @@ fn ask(folder: &Path, figures: &[Measured]) -> anyhow::Result<Vec<Said>> {
     input.write_all(&serde_json::to_vec(figures)?)?;
     drop(input);
     let output = node.wait_with_output()?;
-    ensure!(output.status.success(), "node could not score: is {PACKAGE} made otherwise than it was?");
+    ensure!(
+        output.status.success(),
+        "node could not compute scores; the interface of {PACKAGE} may have changed"
+    );
     let said: Vec<Said> = serde_json::from_slice(&output.stdout)?;
-    ensure!(said.len() == figures.len(), "{} answers to {} questions", said.len(), figures.len());
+    ensure!(said.len() == figures.len(), "{} results for {} sets of figures", said.len(), figures.len());
     Ok(said)
 }
 
@@ -94,7 +98,8 @@ fn is_same(ours: &Score, said: Option<&Mark>) -> bool {
     is_sure && said.is_some_and(|said| said.points == ours.points && said.class == ours.class.to_string())
 }
 
-/// 10 000 sets of figures: on each side of every cut and on some of them, and latencies under load that are below the idle one.
+/// 10 000 sets of figures: on both sides of every threshold and on some of them, including latencies under
+/// load below the idle latency.
 fn grid() -> Vec<Measured> {
     let mut grid = Vec::new();
     for download_bps in [0.9e6, 1e6, 49e6, 50e6, 250e6] {
@@ -121,10 +126,10 @@ fn grid() -> Vec<Measured> {
     grid
 }
 
-/// Forgets a figure.
+/// Removes a figure.
 type Forget = fn(&mut Measured);
 
-/// What a test may not have measured.
+/// Figures that a test may not have measured.
 const MISSING: [(&str, Forget); 4] = [
     ("packet loss", |one| one.loss_ratio = None),
     ("latency under load", |one| (one.loaded_down_ms, one.loaded_up_ms) = (None, None)),
@@ -132,5 +137,5 @@ const MISSING: [(&str, Forget); 4] = [
     ("jitter", |one| one.jitter_ms = None),
 ];
 
-/// The version whose published rubric ours is.
+/// The version of the published rubric that ours implements.
 const PACKAGE: &str = "@cloudflare/speedtest@1.14.1";

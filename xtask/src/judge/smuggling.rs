@@ -1,5 +1,5 @@
-//! Messages that two readers take for different ones: how many requests of each reach an origin that takes anything for one, through this
-//! edge and through others.
+//! Request smuggling: sends ambiguous messages through this edge and other proxies, and counts the requests
+//! that a lenient origin receives.
 
 mod corpus;
 mod origin;
@@ -30,14 +30,15 @@ struct Front {
     _program: Ended,
 }
 
-/// What came of a message: requests at the origin, and the statuses that its sender got.
+/// The result of a message: requests at the origin, and statuses that the sender received.
 #[derive(Debug)]
 struct Outcome {
     requests: usize,
     statuses: Vec<String>,
 }
 
-/// Sends the corpus through each proxy, before an origin that follows Transfer-Encoding and one that follows Content-Length.
+/// Sends the corpus through each proxy to an origin that follows Transfer-Encoding and to one that follows
+/// Content-Length.
 pub(crate) fn judge() -> anyhow::Result<()> {
     release::build()?;
     let folder = tempfile::tempdir()?;
@@ -49,7 +50,9 @@ pub(crate) fn judge() -> anyhow::Result<()> {
             nginx(folder.path(), origin.port)?,
             haproxy(folder.path(), origin.port)?,
         ];
-        println!("\nan origin that follows {prefers}: requests that it saw, and statuses of the responses\n");
+        println!(
+            "\nan origin that follows {prefers}: requests that it received, and statuses of the responses\n"
+        );
         println!("{:52} {:>16} {:>16} {:>16}", "", fronts[0].name, fronts[1].name, fronts[2].name);
         for (name, message) in corpus()? {
             let mut outcomes = Vec::new();
@@ -89,7 +92,7 @@ fn send(front: &Front, origin: &Origin, message: &[u8]) -> anyhow::Result<Outcom
     origin.forget();
     let mut stream = TcpStream::connect(("127.0.0.1", front.port))?;
     stream.set_read_timeout(Some(SILENCE))?;
-    // Whoever refuses it may have closed before all of it was sent.
+    // A proxy that rejects the message may close the connection before all of it is sent.
     let _ = stream.write_all(message);
     let mut said = Vec::new();
     let mut piece = [0; 4096];
@@ -98,7 +101,7 @@ fn send(front: &Front, origin: &Origin, message: &[u8]) -> anyhow::Result<Outcom
             Ok(0) => break,
             Ok(length) => said.extend_from_slice(&piece[..length]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-            // It was closed with something unread.
+            // The connection was reset because of unread data.
             Err(_) => break,
         }
     }
@@ -164,7 +167,7 @@ fn front(name: &'static str, port: u16, command: &mut Command) -> anyhow::Result
     Ok(Front { name, port, _program: program })
 }
 
-/// What has one meaning by RFC 9110 and 9112, and is served by one peer at least.
+/// Valid according to RFC 9110 and 9112, and accepted by at least one peer.
 const LEGAL: &[&str] = &[
     "Content-Length with a tab before it",
     "Transfer-Encoding with a trailing tab",
@@ -173,6 +176,6 @@ const LEGAL: &[&str] = &[
     "a request line with an asterisk",
 ];
 
-/// After which nothing more is expected on this machine.
+/// No more data is expected after this time on one machine.
 const SILENCE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(10);

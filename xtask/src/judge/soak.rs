@@ -1,5 +1,5 @@
-//! Hours of mixed load on one data centre: every protocol, hits and misses, evictions, a disk that is full, purges, reloads. No request may fail,
-//! and memory has to stay as it is.
+//! Soak test: hours of mixed load on one data centre with every protocol, hits and misses, evictions, a full
+//! disk, purges and reloads. No request may fail, and memory must not grow.
 
 use std::{
     fs,
@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::{data_centre, free_port, listening, longhaul, median};
 use crate::release;
 
-/// Runs it for so many minutes.
 pub(crate) fn judge(minutes: &[&str]) -> anyhow::Result<()> {
     let minutes: u64 = match minutes {
         [] => 60,
@@ -91,7 +90,7 @@ fn ports() -> anyhow::Result<[u16; 5]> {
     Ok(ports)
 }
 
-/// Memory in bytes, each second; meanwhile the operator purges and reloads.
+/// Samples the memory in bytes every second; meanwhile purges and reloads.
 #[expect(clippy::disallowed_methods, reason = "a sample a second")]
 fn watch(edge: &Child, admin: u16, token: &str, minutes: u64) -> anyhow::Result<Vec<f64>> {
     let begin = Instant::now();
@@ -121,7 +120,7 @@ fn resident(process: u32) -> anyhow::Result<f64> {
     Ok(kib * 1024.0)
 }
 
-/// Requests, those that failed, and these by reason.
+/// Number of requests, number of failed requests, and failures by reason.
 fn counts(probe: Child) -> anyhow::Result<(u64, u64, Value)> {
     let output = probe.wait_with_output()?;
     let summary: Value = serde_json::from_slice(&output.stdout).context("the load did not end in order")?;
@@ -129,7 +128,7 @@ fn counts(probe: Child) -> anyhow::Result<(u64, u64, Value)> {
     Ok((number("n")?, number("errors")?, summary["errors_by_reason"].clone()))
 }
 
-/// The file of an authority, which has signed a certificate for a data centre.
+/// The certificate of a new authority that has issued a certificate for a data centre.
 fn authority(folder: &Path) -> anyhow::Result<String> {
     let place = folder.join("ca").display().to_string();
     for words in [&["new", &place][..], &["issue", &place, "lhr", "--for", "127.0.0.1"]] {
@@ -139,7 +138,7 @@ fn authority(folder: &Path) -> anyhow::Result<String> {
     Ok(format!("{place}/ca.pem"))
 }
 
-/// Small objects, all of which have room in memory, and large ones, of which few have, and not all have on disk.
+/// All small objects fit in memory. Of the large ones, few fit in memory, and not all fit on disk.
 fn network(folder: &Path, hash: &str, [small, large, front, tls, admin]: [u16; 5]) -> String {
     let folder = folder.display();
     format!(
@@ -180,5 +179,5 @@ fn origin(port: u16, body: &str) -> anyhow::Result<super::Ended> {
     listening(longhaul().args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--body", body]))
 }
 
-/// Memory may be so much more in the last quarter than in the second.
+/// Maximum ratio of the memory in the last quarter of the run to that in the second quarter.
 const MOST_GROWTH: f64 = 1.05;

@@ -1,5 +1,5 @@
-//! The speed test over lines that are known: links of a planet, from 1 Mbit/s to 1 Gbit/s, 1 to 300 ms long, with queues of 20 and 300 ms.
-//! Does it find what they carry, how long they are, what a full queue adds, and how many packets they lose?
+//! Accuracy of the speed test on known links of a planet: 1 Mbit/s to 1 Gbit/s, 1 to 300 ms, queues of 20 and
+//! 300 ms. Checks the measured rate, idle latency, latency under load, and packet loss.
 
 mod bloat;
 mod browser;
@@ -13,7 +13,7 @@ use anyhow::{bail, ensure};
 use self::{line::Link, verdict::Verdicts};
 use crate::release;
 
-/// Judges the parts that are named, or all; of the links, those whose name has this text in it.
+/// Runs the named parts or all; with `--only`, only links whose name contains this text.
 pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
     let (parts, only) = match words {
         [parts @ .., "--only", only] => (parts, *only),
@@ -39,11 +39,11 @@ pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
         }
     }
     println!("\n{verdicts}");
-    ensure!(verdicts.are_good(), "not everything was found as exactly as it should be");
+    ensure!(verdicts.are_good(), "some figures are outside of their tolerance");
     Ok(())
 }
 
-/// Tests over a link, and says how far the results are from the truth.
+/// Runs tests over a link, and records the deviations from the true values.
 type Judge = fn(&Link, &mut Verdicts) -> anyhow::Result<()>;
 
 const PARTS: [&str; 4] = ["rate", "bloat", "loss", "browser"];

@@ -1,12 +1,12 @@
-//! Circles of files that use each other: none of them can be read, tested or moved without the others.
+//! Import cycles between files of a crate.
 
 use std::{collections::BTreeSet, path::Path};
 
 use super::imports::{Crate, Uses};
 
-/// What is wrong in a crate, a sentence each. `text` gives a file's text.
+/// The findings of a crate, a sentence each. `text` returns a file's text.
 ///
-/// A circle is allowed where one of its files says why, in a line `// circle: <reason>`.
+/// A cycle is allowed if one of its files states the reason in a line `// circle: <reason>`.
 pub(crate) fn findings(all: &Crate, text: impl Fn(&Path) -> String) -> Vec<String> {
     let uses = all.uses();
     let reason = |file: usize| text(&all.files[file]).lines().find_map(reason).is_some();
@@ -14,15 +14,13 @@ pub(crate) fn findings(all: &Crate, text: impl Fn(&Path) -> String) -> Vec<Strin
     let unexplained = circles.iter().filter(|circle| !circle.iter().any(|&file| reason(file)));
     let mut findings: Vec<_> = unexplained.map(|circle| sentence(all, &uses, circle)).collect();
     let stale = (0..all.files.len()).filter(|&file| reason(file));
-    findings.extend(
-        stale.filter(|file| !circles.iter().any(|circle| circle.contains(file))).map(|file| {
-            format!("{}: explains a circle that is not there any more", all.files[file].display())
-        }),
-    );
+    findings.extend(stale.filter(|file| !circles.iter().any(|circle| circle.contains(file))).map(|file| {
+        format!("{}: has a comment about a circle that no longer exists", all.files[file].display())
+    }));
     findings
 }
 
-/// The circles: files each of which uses, by way of others, each other one.
+/// The cycles: sets of files that use each other, directly or indirectly.
 fn circles(uses: &Uses, files: usize) -> Vec<BTreeSet<usize>> {
     let reached: Vec<_> = (0..files).map(|file| reached(uses, file)).collect();
     let mut circles = Vec::new();
@@ -36,7 +34,8 @@ fn circles(uses: &Uses, files: usize) -> Vec<BTreeSet<usize>> {
     circles
 }
 
-/// The files that one uses, and those that these use; itself only if it is one of them.
+/// All files that a file uses, directly or indirectly; contains the file itself only if it is part of a
+/// cycle.
 fn reached(uses: &Uses, from: usize) -> BTreeSet<usize> {
     let next = |file: usize| uses.range((file, 0)..=(file, usize::MAX)).map(|(&(_, to), _)| to);
     let mut reached = BTreeSet::new();
@@ -57,12 +56,12 @@ fn sentence(all: &Crate, uses: &Uses, circle: &BTreeSet<usize>) -> String {
         })
         .collect();
     format!(
-        "files that use each other; open the circle, or say why with `// circle:`:\n    {}",
+        "files that use each other; break the circle, or state the reason with `// circle:`:\n    {}",
         edges.join("\n    ")
     )
 }
 
-/// What a line says about a circle.
+/// The reason for a cycle in a line.
 fn reason(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("// circle:").map(str::trim).filter(|reason| !reason.is_empty())
 }
@@ -71,7 +70,7 @@ fn reason(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// What is wrong in a crate of these files.
+    /// The findings of a crate with these files.
     fn said(files: &[(&str, &str)]) -> Vec<String> {
         let root = [("lib.rs", "")];
         let all = root.iter().chain(files).map(|(path, text)| (Path::new(path), *text));
@@ -119,6 +118,6 @@ mod tests {
         let empty = format!("// circle:\n{a}");
         assert_eq!(said(&[("a.rs", &empty), b]).len(), 1, "no reason is none");
         let stale = said(&[("a.rs", "// circle: once there was one\npub struct A;"), b]);
-        assert_eq!(stale, ["a.rs: explains a circle that is not there any more"]);
+        assert_eq!(stale, ["a.rs: has a comment about a circle that no longer exists"]);
     }
 }

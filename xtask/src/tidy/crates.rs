@@ -1,5 +1,5 @@
-//! The crates of the workspace, as their own Cargo.toml describe them: in which layer each is, what it depends on, how large it
-//! is and why.
+//! Checks the crates of the workspace against the metadata in their Cargo.toml: layer, dependencies, and size
+//! with its reason.
 //!
 //! ```toml
 //! [package.metadata.longhaul]
@@ -19,28 +19,27 @@ use serde::Deserialize;
 use super::{circles, imports::Crate};
 use crate::root;
 
-/// From the bottom up: a crate depends on those of its own layer and of those below. Cargo sees to it that there are no
-/// circles of crates.
+/// From bottom to top: a crate may depend on crates of its layer and of lower layers. Cargo prevents cycles
+/// of crates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Layer {
-    /// How a person writes quantities.
+    /// Parsing and formatting of quantities.
     Units,
-    /// Pure: given the time, without input and output. What Longhaul is about.
+    /// Pure logic without I/O; time is an argument.
     Engine,
-    /// Files: what people and programs write down, read and checked.
+    /// Reading and validation of files.
     Files,
-    /// What is compared and shown.
+    /// Comparison and presentation of results.
     Report,
     /// Sockets, namespaces, threads and time.
     Shell,
-    /// Shells put together to an experiment, and what is shown of it.
+    /// Combination of shells into an experiment, and presentation of its results.
     Scenario,
-    /// A program.
     Binary,
 }
 
-/// What is read of a Cargo.toml.
+/// The relevant parts of a Cargo.toml.
 #[derive(Deserialize)]
 struct Manifest {
     package: Package,
@@ -60,7 +59,7 @@ struct Metadata {
     longhaul: Option<Room>,
 }
 
-/// What a crate says of itself.
+/// Metadata of a crate.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Room {
@@ -68,7 +67,7 @@ struct Room {
     large: Option<String>,
 }
 
-/// What is wrong with the crates. Prints those that are large.
+/// The findings about all crates. Prints the large ones.
 pub(super) fn findings(files: &[PathBuf]) -> anyhow::Result<Vec<String>> {
     let mut manifests = Vec::new();
     for path in files.iter().filter(|path| is_member(path)) {
@@ -103,14 +102,14 @@ pub(super) fn findings(files: &[PathBuf]) -> anyhow::Result<Vec<String>> {
         if room.layer <= Layer::Engine {
             let impure = modules.foreign().filter(|(_, path)| IMPURE.iter().any(|part| is_in(path, part)));
             findings.extend(impure.map(|(file, path)| {
-                format!("{shown}/src/{}: {path}: an engine is given what it needs", file.display())
+                format!("{shown}/src/{}: {path}: an engine must not use it", file.display())
             }));
         }
     }
     Ok(findings)
 }
 
-/// What is wrong with what a crate depends on.
+/// Findings about the dependencies of a crate.
 fn layering(manifest: &Manifest, rooms: &BTreeMap<&str, Room>) -> Vec<String> {
     let name = manifest.package.name.as_str();
     let Some(Room { layer, .. }) = rooms.get(name) else {
@@ -128,18 +127,18 @@ fn layering(manifest: &Manifest, rooms: &BTreeMap<&str, Room>) -> Vec<String> {
     findings
 }
 
-/// What is wrong with a crate's size.
+/// The finding about the size of a crate.
 fn size(lines: usize, room: &Room) -> Option<String> {
     match &room.large {
         None if lines > LARGE => {
-            Some(format!("{lines} lines without tests; split it, or say why not with large = \"...\""))
+            Some(format!("{lines} lines without tests; split it, or state the reason with large = \"...\""))
         }
         Some(_) if lines <= LARGE => Some(format!("is not large with {lines} lines; leave `large` out")),
         _ => None,
     }
 }
 
-/// The sources of a crate but for those of tests, named from src.
+/// The sources of a crate without its tests, with paths relative to src.
 fn sources(folder: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let mut sources = Vec::new();
     for path in files {
@@ -153,7 +152,7 @@ fn sources(folder: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, Str
     Ok(sources)
 }
 
-/// How many lines a file has but for the tests at its end.
+/// The number of lines without the tests at the end.
 fn lines(text: &str) -> usize {
     let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(test)]\nmod tests;"];
     let end = tests.iter().filter_map(|tests| text.find(tests)).min().unwrap_or(text.len());
@@ -168,13 +167,13 @@ fn is_in(path: &str, part: &str) -> bool {
     path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// More lines than one person keeps in mind.
+/// A crate with more lines should be split, or state a reason.
 const LARGE: usize = 6000;
 
 /// Crates that could give an engine a clock, a socket or a file.
 const SYSTEM: [&str; 7] = ["chrono", "libc", "mio", "nix", "socket2", "time", "tokio"];
 
-/// The same of the standard library.
+/// Paths of the standard library with the same effect.
 const IMPURE: [&str; 9] = [
     "std::env",
     "std::fs",
@@ -212,7 +211,7 @@ mod tests {
         let middle = "[package]\nname = 'middle'\n[dependencies]\nlow = 1\nbeside = 1\nserde = 1";
         assert_eq!(said(middle), [""; 0]);
         assert_eq!(said(&format!("{middle}\ntop = 1")), ["middle is below top and must not depend on it"]);
-        // Tests may.
+        // Development dependencies are allowed.
         assert_eq!(said(&format!("{middle}\n[dev-dependencies]\ntop = 1")), [""; 0]);
         let low = "[package]\nname = 'low'\n[dependencies]\ntokio = 1";
         assert_eq!(said(low), ["an engine must not depend on tokio"]);

@@ -1,8 +1,8 @@
-//! Which files of a crate use which others: every path in a `use` or in the code, followed through re-exports to the file
-//! that has the item.
+//! The import graph of a crate's files: every path in a `use` or in the code, followed through re-exports to
+//! the file that contains the item.
 //!
-//! Tests do not count (`#[cfg(test)]`), nor do comments, strings and visibilities. What no path names is not seen: a method of
-//! a value, or what a macro makes.
+//! Ignores tests (`#[cfg(test)]`), comments, strings and visibilities. Not detected: uses without a path,
+//! such as method calls, and code that a macro generates.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -12,34 +12,34 @@ use std::{
 use anyhow::anyhow;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// One file uses another, and the path by which it does.
+/// Uses between two files, with the path in the code.
 pub(crate) type Uses = BTreeMap<(usize, usize), String>;
 
 /// The modules of a crate.
 pub(crate) struct Crate {
-    /// The files, as they were named.
+    /// File paths, as given by the caller.
     pub(crate) files: Vec<PathBuf>,
-    /// The module that each file is: "a/b.rs" is a, b; the root has no name.
+    /// The module of each file: "a/b.rs" is a, b; the root is empty.
     places: Vec<Vec<String>>,
     modules: Vec<Module>,
     by_place: HashMap<Vec<String>, usize>,
 }
 
-/// A module: a file, or a part of one.
+/// A file or an inline module.
 #[derive(Default)]
 struct Module {
     place: Vec<String>,
     file: usize,
-    /// Names that imports give here, with what they stand for.
+    /// Names that imports define here, and their paths.
     names: Vec<(String, Vec<String>)>,
-    /// Modules of which everything is imported.
+    /// Modules with glob imports.
     globs: Vec<Vec<String>>,
     items: HashSet<String>,
     /// Paths in the code.
     paths: BTreeSet<Vec<String>>,
 }
 
-/// What a path leads to.
+/// The result of a path.
 #[derive(Clone, Copy)]
 enum Target {
     Module(usize),
@@ -48,8 +48,8 @@ enum Target {
 }
 
 impl Crate {
-    /// Of these files, named from the folder of the root: "lib.rs", "a.rs", "a/b.rs". Files of tests do no harm: nobody
-    /// but tests imports them.
+    /// Paths are relative to the folder of the root: "lib.rs", "a.rs", "a/b.rs". Test files may be included:
+    /// only tests import them.
     pub(crate) fn new<'t>(files: impl IntoIterator<Item = (&'t Path, &'t str)>) -> anyhow::Result<Self> {
         let mut all =
             Self { files: Vec::new(), places: Vec::new(), modules: Vec::new(), by_place: HashMap::new() };
@@ -65,8 +65,8 @@ impl Crate {
         Ok(all)
     }
 
-    /// Who uses whom. A module and what lies inside it may use each other, which is not counted: a parent shows what its
-    /// children have, and they share what it declares.
+    /// All uses. A module and its submodules may use each other, which is not counted: a parent re-exports
+    /// items of its children, and they share its declarations.
     pub(crate) fn uses(&self) -> Uses {
         let mut uses = Uses::new();
         for (index, module) in self.modules.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Crate {
         uses
     }
 
-    /// Paths of the standard library and of other crates, as far as they are written out.
+    /// Paths of the standard library and of other crates, if written out.
     pub(crate) fn foreign(&self) -> impl Iterator<Item = (&Path, String)> {
         self.modules.iter().flat_map(|module| {
             let imported = module.names.iter().map(|(_, path)| path);
@@ -112,7 +112,7 @@ impl Crate {
         }
     }
 
-    /// Where a path in a module leads; none if that is out of the crate.
+    /// The target of a path in a module; `None` if it is outside the crate.
     fn follow(&self, from: usize, path: &[String], depth: usize) -> Option<Target> {
         let depth = depth.checked_sub(1)?;
         let mut place = self.modules[from].place.clone();
@@ -140,10 +140,10 @@ impl Crate {
         };
         for name in rest {
             match at {
-                // A variant, a constant or a function of a type is where the type is.
+                // A variant, a constant or a function of a type belongs to the file of the type.
                 Target::Item(_) => break,
                 Target::Module(module) => {
-                    // What a macro has made there has no name that is written out.
+                    // An item that a macro defines is attributed to the file of the module.
                     at = self.find(module, name, depth).unwrap_or(Target::Item(self.modules[module].file));
                 }
             }
@@ -151,7 +151,7 @@ impl Crate {
         Some(at)
     }
 
-    /// What a name means in a module.
+    /// The target of a name in a module.
     fn find(&self, module: usize, name: &str, depth: usize) -> Option<Target> {
         let Module { place, file, names, globs, items, .. } = &self.modules[module];
         let inside = [place.as_slice(), &[name.to_owned()]].concat();
@@ -175,16 +175,13 @@ impl Crate {
 /// Reads tokens into a module.
 struct Reader<'m> {
     module: &'m mut Module,
-    /// Modules inside the file.
+    /// Inline modules of the file.
     inner: Vec<(String, TokenStream)>,
 }
 
-/// Where tokens are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
-    /// Among a module's items.
     Module,
-    /// Inside an item.
     Item,
 }
 
@@ -197,7 +194,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes one thing from the tokens; where the next begins.
+    /// Reads one element from the tokens; returns the index of the next.
     fn step(&mut self, tokens: &[TokenTree], at: usize, level: Level) -> usize {
         let word = word(tokens.get(at));
         match (word.as_deref(), tokens.get(at), tokens.get(at + 1)) {
@@ -210,7 +207,7 @@ impl Reader<'_> {
             }
             // A lifetime, which may be called static.
             (_, Some(TokenTree::Punct(quote)), _) if quote.as_char() == '\'' => at + 2,
-            // The place up to which something is public.
+            // The path in `pub(in path)` is not a use.
             (Some("pub"), _, Some(TokenTree::Group(place)))
                 if place.delimiter() == Delimiter::Parenthesis =>
             {
@@ -239,7 +236,7 @@ impl Reader<'_> {
                 self.read(group.stream(), Level::Item);
                 at + 1
             }
-            // What goes on after `::` begins elsewhere: after `<...>`, or in another crate.
+            // A path that starts with `::` belongs to `<...>` or to another crate.
             _ if is_double_colon(tokens, at) && self::word(tokens.get(at + 2)).is_some() => {
                 self.skip_path(tokens, at + 2)
             }
@@ -268,12 +265,12 @@ impl Reader<'_> {
         at + 1
     }
 
-    /// The tree of a `use`, after a prefix.
+    /// Reads the tree of a `use` after a prefix.
     fn import(&mut self, tokens: &[TokenTree], prefix: &[String]) {
         let mut path = prefix.to_vec();
         let mut at = 0;
         if is_double_colon(tokens, 0) {
-            // Another crate, whatever a module here is called.
+            // Another crate, even if a module has the same name.
             return;
         }
         while let Some(name) = word(tokens.get(at)) {
@@ -305,7 +302,7 @@ impl Reader<'_> {
     }
 }
 
-/// The module that a file is.
+/// The module path of a file.
 fn place(path: &Path) -> Vec<String> {
     let name = path.with_extension("");
     let parts = name.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
@@ -329,13 +326,13 @@ fn is_double_colon(tokens: &[TokenTree], at: usize) -> bool {
     is_colon(at) && is_colon(at + 1)
 }
 
-/// `#[cfg(test)]`, or all of several conditions with that among them.
+/// Matches `#[cfg(test)]`, and `all(...)` with `test` as first condition.
 fn is_for_tests(attribute: &Group) -> bool {
     let text = attribute.stream().to_string().replace(' ', "");
     text == "cfg(test)" || text.starts_with("cfg(all(test,")
 }
 
-/// Behind the item that begins here: its braces, or its semicolon.
+/// The index after the item that starts here: after its braces or its semicolon.
 fn end_of_item(tokens: &[TokenTree], start: usize) -> usize {
     let is_end = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
@@ -344,10 +341,10 @@ fn end_of_item(tokens: &[TokenTree], start: usize) -> usize {
     tokens.iter().skip(start).position(is_end).map_or(tokens.len(), |length| start + length + 1)
 }
 
-/// Words before the name of an item.
+/// Keywords before the name of an item.
 const KINDS: [&str; 8] = ["struct", "enum", "union", "trait", "type", "const", "static", "fn"];
 
-/// Re-exports of re-exports. More are a circle of their own, which compiles to nothing.
+/// Maximum depth of re-exports of re-exports; cycles of re-exports do not compile.
 const DEEPEST: usize = 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A copy of a scenario and of all that lies beside it, with the changes of a mutant.
+//! Copies a scenario and the files in its folder, with the changes of a mutant.
 
 use std::{
     fs,
@@ -8,9 +8,9 @@ use std::{
 use anyhow::{Context, ensure};
 use scenario::Mutant;
 
-/// Makes the copy in this folder, and returns the path of its scenario.
+/// Makes the copy in the folder `into`; returns the path of its scenario.
 pub(super) fn copy(scenario: &Path, mutant: &Mutant, into: &Path) -> anyhow::Result<PathBuf> {
-    let folder = scenario.parent().context("a scenario lies in a folder")?;
+    let folder = scenario.parent().context("a scenario is in a folder")?;
     let name = scenario.file_name().context("a scenario is a file")?;
     let into = into.join("scenarios");
     let _ = fs::remove_dir_all(&into);
@@ -27,11 +27,11 @@ pub(super) fn copy(scenario: &Path, mutant: &Mutant, into: &Path) -> anyhow::Res
     Ok(path)
 }
 
-/// A scenario's text without its mutants, in which no text is to be replaced.
+/// A scenario's text without its mutants, which must come last.
 fn without_mutants(text: &str) -> anyhow::Result<&str> {
     let Some((before, mutants)) = text.split_once("\n[[mutant]]") else { return Ok(text) };
     let later = mutants.lines().find(|line| line.starts_with('[') && *line != "[[mutant]]");
-    ensure!(later.is_none(), "{} comes after a mutant; mutants come last", later.unwrap_or_default());
+    ensure!(later.is_none(), "{} follows a mutant; mutants must be last", later.unwrap_or_default());
     Ok(before)
 }
 
@@ -79,6 +79,6 @@ mod tests {
         assert!(missing.ends_with("does not contain \"onn\""), "{missing}");
         fs::write(&scenario, text.to_owned() + "\n[y]\n").unwrap();
         let late = copy(&scenario, &mutant(None, "on"), to.path()).unwrap_err().to_string();
-        assert_eq!(late, "[y] comes after a mutant; mutants come last");
+        assert_eq!(late, "[y] follows a mutant; mutants must be last");
     }
 }

@@ -1,4 +1,4 @@
-//! What became of claims that must fail without what their scenario shows.
+//! Results of claims that must fail in mutants.
 
 use std::fmt;
 
@@ -13,26 +13,26 @@ pub(super) struct Row {
     pub mutant: Said,
 }
 
-/// What a run said of a claim.
+/// The result of a claim in one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     Holds(String),
     Fails(String),
-    /// The emulator's own error decides.
+    /// The error of the emulator is too large for a decision.
     Undecided(String),
     /// There was no result.
     NotRun(String),
 }
 
-/// Whether a claim depends on what its scenario shows.
+/// Whether a claim depends on the feature that its scenario demonstrates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It holds with that, and fails without.
+    /// It holds in the original, and fails in the mutant.
     Killed,
     Survived,
-    /// The machine was too busy for one of the runs to say.
+    /// The machine was too busy in one of the runs.
     Undecided,
-    /// It fails with that as well, or one of the runs has no result.
+    /// It fails in the original too, or one of the runs has no result.
     Wrong,
 }
 
@@ -47,7 +47,7 @@ impl Row {
     }
 }
 
-/// What a run said of this claim.
+/// The result of this claim in a run.
 pub(super) fn said(result: &anyhow::Result<Report>, claim: &str) -> Said {
     let report = match result {
         Ok(report) => report,
@@ -64,7 +64,7 @@ pub(super) fn said(result: &anyhow::Result<Report>, claim: &str) -> Said {
     }
 }
 
-/// The mutants that do not show what they are for: a claim survived or is wrong, or none was killed.
+/// Mutants without the expected effect: a claim survived or is wrong, or no claim was killed.
 pub(super) fn failed(rows: &[Row]) -> Vec<String> {
     let mutants =
         rows.chunk_by(|one, other| (&one.scenario, &one.without) == (&other.scenario, &other.without));
@@ -76,7 +76,7 @@ pub(super) fn failed(rows: &[Row]) -> Vec<String> {
     failed.map(|mutant| format!("{} without {}", mutant[0].scenario, mutant[0].without)).collect()
 }
 
-/// A line a claim.
+/// One line per claim.
 pub(super) fn table(rows: &[Row]) -> String {
     let cells = rows.iter().map(|row| {
         let (original, mutant) = (row.original.word(), row.mutant.word());
@@ -154,7 +154,7 @@ mod tests {
         ] {
             assert_eq!(row(original.clone(), mutant.clone()).verdict(), expected, "{original} {mutant}");
         }
-        // One claim that is killed is enough where another cannot be decided, and not where another survives.
+        // One killed claim is enough if another cannot be decided, but not if another survives.
         let killed = || row(holds.clone(), fails.clone());
         let (busy, survived) = (row(undecided.clone(), fails.clone()), row(holds.clone(), holds.clone()));
         assert!(failed(&[killed(), row(undecided, not_run.clone())]).len() == 1);

@@ -1,24 +1,20 @@
-//! What data centres tell one another of purges: how far each is, what the other one lacks, and of whom it heard when. JSON, and bounded in all
-//! that it says.
+//! Messages about purges between data centres: the position of the sender, entries that the receiver lacks,
+//! and the age of the state of each peer. The format is JSON; all lists and strings are bounded.
 
 use ::tiers::{LogId, MOST_LOGS, Piece, Position};
 use serde::{Deserialize, Serialize};
 
 use crate::note::Order;
 
-/// A question, and an answer: both say the same of who sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) network: String,
-    /// The sender's own log.
     pub(crate) log: LogId,
-    /// How far it is.
     pub(crate) position: Position,
-    /// Logs of the receiver that have ended and that all have to their ends, and where those are.
+    /// Logs in the last reported position of the receiver that are settled, with their last entries.
     pub(crate) over: Position,
-    /// How long ago all was here that each of the others had purged, ms.
+    /// The time since the sender last had all purges of each peer, ms.
     pub(crate) heard: Vec<(String, u64)>,
-    /// What the receiver lacks.
     pub(crate) pieces: Vec<Piece<Order>>,
 }
 
@@ -51,7 +47,7 @@ struct WrittenPiece {
 }
 
 impl Message {
-    /// Bytes at most.
+    /// The maximum size, bytes.
     pub(crate) const LONGEST: usize = 4 << 20;
 
     pub(crate) fn write(&self) -> Vec<u8> {
@@ -74,7 +70,7 @@ impl Message {
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
-    /// Reads it; `None` if it is none, or says more than there can be.
+    /// Parses a message; `None` if it is invalid or exceeds a limit.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let text = Some(text).filter(|text| text.len() <= Self::LONGEST)?;
         let Written { network, log, position, over, heard, pieces } = serde_json::from_slice(text).ok()?;
@@ -104,13 +100,13 @@ impl Message {
     }
 }
 
-/// Whether what is read of a message is the same when it is written and read again; `None` if nothing is. For the fuzz target.
+/// Whether a parsed message survives serialisation; `None` if it cannot be parsed. For the fuzz target.
 pub fn is_message_read_as_written(text: &[u8]) -> Option<bool> {
     let message = Message::read(text)?;
     Some(Message::read(&message.write()).as_ref() == Some(&message))
 }
 
-/// As many of the first entries as a message has room for. The rest comes with the next one.
+/// Truncates the pieces to the size limit of a message. The remaining entries are sent in the next message.
 pub(super) fn within_bounds(mut pieces: Vec<Piece<Order>>) -> Vec<Piece<Order>> {
     let mut bytes = 0;
     let mut is_full = false;
@@ -127,23 +123,21 @@ pub(super) fn within_bounds(mut pieces: Vec<Piece<Order>>) -> Vec<Piece<Order>> 
     pieces
 }
 
-/// A log as it is written.
 pub(crate) fn digits(log: LogId) -> String {
     format!("{:x}", log.0)
 }
 
-/// A log that is written so.
 pub(crate) fn log_of(digits: &str) -> Option<LogId> {
     Some(LogId(u64::from_str_radix(digits, 16).ok()?))
 }
 
-/// Purges in one message; those that are over are in the next one.
+/// The maximum number of purges per message. Further purges are sent in the next message.
 pub(crate) const MOST_ENTRIES: usize = 1000;
-/// Bytes of what is named by the purges of one message: with quotation marks that are escaped twice as many, and then names of logs.
+/// The maximum size of the purges of a message, bytes. Escaped quotation marks double it, and log IDs are
+/// added, so it is far below [`Message::LONGEST`].
 const FULL: usize = 1 << 20;
-/// Data centres of which a message says when they were heard of.
 pub(super) const MOST_HEARD: usize = 1000;
-/// Bytes of a purge, its zone and what it names: as long a URL as anybody serves.
+/// The maximum size of a purge with its zone, bytes: longer than any URL in use.
 pub(crate) const LONGEST_NAME: usize = 16 << 10;
 
 #[cfg(test)]
@@ -194,7 +188,8 @@ mod tests {
         many.pieces.push(many.pieces[0].clone());
         many.pieces.push(Piece { forgets: false, ..many.pieces[0].clone() });
         many.pieces = within_bounds(many.pieces);
-        // The first as far as there is room, of the second that there is more, and of the third nothing.
+        // The first piece is truncated, the second one only has its `forgets` mark, and the third one is
+        // removed.
         assert_eq!(many.pieces.len(), 2);
         assert_eq!(many.pieces[0].entries.len(), FULL / (LONGEST_NAME - 96));
         assert!(many.pieces[1].entries.is_empty());

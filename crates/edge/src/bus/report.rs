@@ -1,10 +1,9 @@
-//! What the operator is told of purges in the network.
+//! The status of purge replication for the operator.
 
 use super::{Bus, State};
 use crate::operator::{HeardFrom, LogOf, PurgesStatus};
 
 impl Bus {
-    /// How far this data centre and these others are.
     pub(crate) fn report<'n>(&self, own: &str, names: impl Iterator<Item = &'n str>) -> PurgesStatus {
         let (now, state) = (self.now(), self.state());
         let position = state.ledger.position();
@@ -35,7 +34,7 @@ impl Bus {
     }
 }
 
-/// The data centre that writes to a log; `None` if it has ended.
+/// The data centre that writes a log; `None` if the log has ended.
 fn whose(state: &State, own: &str, log: ::tiers::LogId) -> Option<String> {
     if log == state.ledger.own() {
         return Some(own.to_owned());

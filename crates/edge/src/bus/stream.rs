@@ -1,4 +1,5 @@
-//! The stream of the network's bus as one more that has to be told: how far it is in each log, and what it lacks.
+//! The state of the purge stream, which is treated like a further peer: its position and the entries that it
+//! lacks.
 
 use std::time::Duration;
 
@@ -8,51 +9,50 @@ use tokio::time::timeout;
 use super::{Bus, HEARD_WITHIN, Message, message};
 use crate::note::Order;
 
-/// What is known of the stream.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// How far it is, in logs that are known here.
+    /// The position of the stream, limited to entries that are known here.
     position: Position,
-    /// How far this data centre was when it looked the last time.
+    /// The position of this data centre at the last call of [`Bus::look_at_stream`].
     before: Position,
 }
 
-/// Which purges are put into the stream.
+/// Selects purges to publish to the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// Those of this data centre's own log.
     Own,
-    /// Those of all logs which it lacked when it was looked at before: whoever writes to the log does not reach it.
+    /// Purges of all logs that the stream already lacked at the last check, because their writers cannot
+    /// reach it.
     All,
 }
 
 impl Bus {
-    /// There is a stream, which is read before this data centre asks another one for an object; to be called at the start.
+    /// Announces a stream that must be read before this data centre requests objects from peers. To be called
+    /// at startup.
     pub(crate) fn awaits_stream(&self) {
         self.has_begun.send_modify(|begun| begun.stream = begun.others);
     }
 
-    /// The stream was read, or cannot be.
+    /// Records that the stream was read to its end or is unavailable.
     pub(crate) fn asked_stream(&self) {
         self.has_begun.send_modify(|begun| begun.stream = true);
     }
 
-    /// The stream is another one, or was not read yet.
+    /// Resets the position of the stream, because it was replaced or was not read yet.
     pub(crate) fn stream_is_anew(&self) {
         self.state().stream.position = Position::default();
     }
 
-    /// The stream has a log up to a number.
     pub(crate) fn stream_has(&self, log: LogId, number: u64) {
         let mut state = self.state();
-        // Of what is not known here, nothing is remembered: anything can be in the stream.
+        // Unknown entries are not counted: anyone may have written to the stream.
         let number = number.min(state.ledger.reached(log));
         if number > 0 {
             state.stream.position.reach(log, number);
         }
     }
 
-    /// What the stream lacks, of one log at most.
+    /// Entries that the stream lacks, from one log at most.
     pub(crate) fn stream_lacks(&self, whose: Whose) -> Option<Piece<Order>> {
         let state = self.state();
         let rest = |log| {
@@ -68,20 +68,18 @@ impl Bus {
         }
     }
 
-    /// How many purges the stream lacks.
     pub(crate) fn stream_is_behind(&self) -> u64 {
         let state = self.state();
         state.ledger.position().ahead_of(&state.stream.position)
     }
 
-    /// Looks at what is done now, for [`Whose::All`].
     pub(crate) fn look_at_stream(&self) {
         let mut state = self.state();
         state.stream.before = state.ledger.position();
     }
 
-    /// A log that is in the stream although none of the others, who are so many, has it any more, as all had it to its end. One that somebody
-    /// still has is not over for that one: whoever starts anew would lack it, and could not read it.
+    /// A settled log that is still in the stream and that no peer has any longer. A log that a peer still has
+    /// must stay: a data centre that starts now needs it to cover the position of that peer.
     pub(crate) fn over_in_stream(&self, others: usize) -> Option<LogId> {
         let state = self.state();
         let known: Vec<_> = state.others.values().filter(|known| known.log.is_some()).collect();
@@ -91,28 +89,27 @@ impl Bus {
         logs.find(|&log| state.ledger.is_settled(log) && nobody_has(log))
     }
 
-    /// The stream does not have a log any more.
     pub(crate) fn stream_forgot(&self, log: LogId) {
         self.state().stream.position.leave(log);
     }
 
-    /// Whether entries are lacking here that come before a piece of the stream, which does not have them any more.
+    /// Whether entries before this piece are missing here and are no longer in the stream.
     pub(crate) fn has_gap(&self, piece: &Piece<Order>) -> bool {
         !piece.forgets && piece.first.saturating_sub(1) > self.state().ledger.reached(piece.log)
     }
 
-    /// Waits until all others were asked what was purged, or for so long.
+    /// Waits until purges were requested from all peers, for at most `longest`.
     pub(crate) async fn others_were_asked(&self, longest: Duration) {
         let mut has_begun = self.has_begun.subscribe();
         let _ = timeout(longest, has_begun.wait_for(|begun| begun.others)).await;
     }
 
-    /// Waits until more is done here than when this was asked before.
+    /// Waits until further purges have been applied since the last call.
     pub(crate) async fn moved(&self) {
         self.moved.notified().await;
     }
 
-    /// How far this data centre is, for all others.
+    /// The state of this data centre, as published to all peers.
     pub(crate) fn word(&self, network: &str) -> Message {
         let state = self.state();
         let mut message = self.message(&state, network, &state.ledger.position(), &Position::default());
@@ -122,21 +119,19 @@ impl Bus {
         message
     }
 
-    /// What is said to all of logs that are over, as it concerns this data centre: [`::tiers::Ledger::ends_here`].
+    /// Handles logs that a broadcast reports as settled; see [`::tiers::Ledger::ends_here`].
     pub(crate) fn ends_here(&self, over: &Position) -> (Position, Vec<Piece<Order>>) {
         self.state().ledger.ends_here(over)
     }
 
-    /// Waits until another data centre has done what has this place.
     pub(crate) async fn until_has(&self, name: &str, place: (LogId, u64)) {
         let mut heard = self.heard.subscribe();
         while !self.has(name, place) {
-            // The sender is this bus's.
+            // Cannot fail: `self` holds the sender.
             let _ = heard.changed().await;
         }
     }
 
-    /// Whether another data centre was heard of not long ago.
     pub(crate) fn hears_of(&self, name: &str) -> bool {
         let (now, state) = (self.now(), self.state());
         let heard = state.others.get(name).and_then(|known| known.heard);

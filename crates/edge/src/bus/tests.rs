@@ -1,4 +1,4 @@
-//! What one is told of another, without sockets.
+//! Tests of message exchange between logs, without sockets.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ fn order(tag: &str) -> Order {
     Order::new("z", Purge::Tag(tag.into()), Depth::Soft)
 }
 
-/// One is told by another all that it lacks.
+/// Sends one message. Returns the number of new entries.
 fn tell(from: (&str, &Bus), to: (&str, &Bus)) -> usize {
     let message = from.1.message_to(to.0, "n");
     let message = Message::read(&message.write()).unwrap();
@@ -25,7 +25,7 @@ fn purges_are_told_when_it_is_known_who_lacks_them() {
     let (lhr, fra) = (Bus::new(), Bus::new());
     let (place, ()) = lhr.append(vec![order("a"), order("b")], || ());
     lhr.is_done();
-    // Nobody knows what fra has.
+    // The position of fra is not known yet.
     assert_eq!(tell(("lhr", &lhr), ("fra", &fra)), 0);
     assert!(!fra.covers(&lhr.reached().unwrap()).unwrap() && !fra.is_even_with("lhr"));
     assert_eq!(tell(("fra", &fra), ("lhr", &lhr)), 0);
@@ -35,7 +35,7 @@ fn purges_are_told_when_it_is_known_who_lacks_them() {
     assert!(lhr.has("fra", place) && lhr.is_even_with("fra"));
     assert_eq!(fra.covers(&lhr.reached().unwrap()), Ok(true));
     assert_eq!(fra.covers(&HeaderValue::from_static("not a position")), Err(NoPosition));
-    // Both have it: it need not be remembered.
+    // Both have the entries: they can be dropped.
     assert_eq!(lhr.report("lhr", ["fra"].into_iter()).remembered, 2);
     lhr.look(&["fra"].into());
     let report = lhr.report("lhr", ["fra"].into_iter());
@@ -52,12 +52,12 @@ fn a_log_that_has_ended_is_nobodys_lead() {
         tell((name, bus), ("syd", &old));
         tell(("syd", &old), (name, bus));
     }
-    // The first message of each says who it is.
+    // The first message of each announces its log.
     for (from, to) in [(("lhr", &lhr), ("fra", &fra)), (("fra", &fra), ("lhr", &lhr))] {
         tell(from, to);
         tell(to, from);
     }
-    // What "old" was, was a run of syd, which has started again.
+    // `old` was the previous run of syd, which has restarted.
     let syd = Bus::new();
     for (bus, name) in [(&lhr, "lhr"), (&fra, "fra")] {
         tell((name, bus), ("syd", &syd));
@@ -96,14 +96,14 @@ fn a_log_is_not_over_for_who_knows_its_data_centre() {
         exchange((name, bus), ("syd", &syd));
     }
     exchange(("lhr", &lhr), ("fra", &fra));
-    // For a while lhr has a file of the network without syd.
+    // Temporarily, the network file of lhr does not contain syd.
     assert_eq!(lhr.look(&["fra"].into()), [syd.last_own().0]);
     exchange(("lhr", &lhr), ("fra", &fra));
     assert_eq!(fra.reached(), syd.reached(), "fra has the old file, and knows better");
-    // Then syd goes on where it was.
+    // Then syd continues.
     let _ = syd.append((2500..2502).map(|tag| order(&tag.to_string())).collect(), || ());
     syd.is_done();
-    // What it answers begins with what lhr has, as long as that does not say so.
+    // Until lhr reports its position in this log again, the response starts with entries that lhr has.
     let ask = || {
         let question = lhr.message_to("syd", "n");
         let answer = syd.message_after((&question.position, &question.over), "n");
@@ -136,9 +136,9 @@ fn whoever_hears_of_too_few_is_cut_off() {
         bus.look_at(at(second), &names);
         bus.is_cut_off()
     };
-    // It was started just now, and has heard of nobody yet.
+    // Just started: no peer has responded yet, and the grace period has not ended.
     assert!(!is_cut_off(10, &[]));
-    // Two of four are no majority.
+    // Two of four are not a majority.
     assert!(is_cut_off(20, &["fra"]));
     let asks = |second, choice| bus.asks_first_at(at(second), choice, at(60));
     assert!(asks(20, CutOff::Revalidate));
@@ -163,10 +163,10 @@ fn the_stream_is_told_of_own_purges_at_once_and_of_others_when_nobody_else_does_
     assert_eq!((lacks(Whose::Own), lacks(Whose::All)), (Some((own, 1, 2)), None));
     lhr.stream_has(own, 2);
     lhr.look_at_stream();
-    // It lacked that when it was looked at, and still does.
+    // The stream already lacked it at the last check.
     assert_eq!((lacks(Whose::Own), lacks(Whose::All)), (None, Some((others, 1, 1))));
     lhr.stream_has(others, 1);
-    // What nobody here knows is not counted, whatever the stream says.
+    // Entries that are unknown here are not counted.
     lhr.stream_has(others, 9);
     lhr.stream_has(LogId(7), 1 << 50);
     assert_eq!((lacks(Whose::All), lhr.stream_is_behind()), (None, 0));
@@ -174,7 +174,7 @@ fn the_stream_is_told_of_own_purges_at_once_and_of_others_when_nobody_else_does_
     assert_eq!(last, 2);
     let piece = |first| Piece { log: others, first, forgets: false, entries: vec![order("d")] };
     assert_eq!((lhr.has_gap(&piece(2)), lhr.has_gap(&piece(3))), (false, true));
-    // Another stream has none of it.
+    // A replaced stream is empty.
     lhr.stream_is_anew();
     assert_eq!((lacks(Whose::Own), lhr.stream_is_behind()), (Some((own, 1, 2)), 3));
 }
@@ -189,7 +189,7 @@ fn what_is_told_to_all_of_a_log_that_is_over_concerns_who_has_it() {
     tell(("lhr", &lhr), ("fra", &fra));
     tell(("fra", &fra), ("lhr", &lhr));
     assert_eq!(lhr.ends_here(&over(2)), (over(2), Vec::new()));
-    // It has a part, and nobody has the rest.
+    // Only a part was received, and no peer has the rest.
     let (ended, short) = lhr.ends_here(&over(5));
     assert_eq!((ended, short.len(), short[0].first, short[0].forgets), (Position::default(), 1, 6, true));
     assert_eq!(lhr.ends_here(&over(1)), (Position::default(), Vec::new()));

@@ -1,4 +1,4 @@
-//! A request of another data centre for the whole of an object, as its fields have it: read without a copy, to be answered at once.
+//! A peer's request for a whole object, parsed without copies for the synchronous hit path.
 
 use http::{HeaderName, Scheme};
 use tiers::KeyHash;
@@ -9,25 +9,23 @@ use crate::{
     visit::{CDN_LOOP, is_member},
 };
 
-/// What it says. Nothing of it is believed before its caller is known.
+/// The fields of such a request. They must not be trusted before the sender is authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plain<'h> {
-    /// The names of the data centres through which it came.
+    /// Comma-separated names of the data centres on the path.
     path: &'h str,
-    /// The name of its zone.
     pub(crate) zone: &'h str,
-    /// What its sender takes for its key.
+    /// The cache key as computed by the sender.
     pub(crate) key: KeyHash,
-    /// How its visitor came.
     pub(crate) scheme: Scheme,
-    /// How far its sender has heard of purges, if it says so.
     pub(crate) position: Option<&'h [u8]>,
-    /// Members of CDN-Loop, if there is one such field.
+    /// The value of CDN-Loop; empty if the field is missing.
     cdn_loop: &'h str,
 }
 
 impl<'h> Plain<'h> {
-    /// `None` if it asks for anything else, or for more care, or is not as agreed on: then [`super::Came::read`] says what it is.
+    /// `None` if the request needs the general path, is malformed, or has a repeated field.
+    /// [`super::Came::read`] then handles it.
     pub(crate) fn read(fields: impl Iterator<Item = (&'h str, &'h [u8])>) -> Option<Self> {
         let mut said = [None; OWN.len()];
         for (name, value) in fields {
@@ -47,22 +45,21 @@ impl<'h> Plain<'h> {
         Some(Self { path, zone, key, scheme, position, cdn_loop })
     }
 
-    /// The data centre that sent it.
     pub(crate) fn sender(&self) -> &'h str {
         self.path.rsplit(',').next().unwrap_or_default()
     }
 
-    /// Whether it was at this data centre of this network before.
+    /// Whether the request has already passed this data centre of this network.
     pub(crate) fn was_at(&self, network: &str, centre: &str) -> bool {
         self.path.split(',').any(|name| name.eq_ignore_ascii_case(centre))
             || is_member(self.cdn_loop, network, centre)
     }
 }
 
-/// Fields of a plain request, each once at most.
+/// Fields of a plain request, each at most once.
 static OWN: [HeaderName; 4] = [WAY, OBJECT, POSITION, CDN_LOOP];
 
-/// Fields of other requests.
+/// Fields that only other requests have.
 static ELSE: [HeaderName; 3] = [KIND, LANE, SWITCH];
 
 #[cfg(test)]
@@ -107,7 +104,7 @@ mod tests {
         {
             assert_eq!(plain.was_at(network, centre), was_there, "{network} {centre}");
         }
-        // By the loop field alone.
+        // Detected by CDN-Loop alone.
         let elsewhere = header(&Came { through: vec!["ams".into()], ..came });
         let plain = Plain::read(fields(&elsewhere)).unwrap();
         assert_eq!([("n", "lhr"), ("m", "lhr")].map(|(n, c)| plain.was_at(n, c)), [true, false]);

@@ -1,4 +1,4 @@
-//! The process whose place this one takes.
+//! The running process that is replaced.
 
 use std::{
     io::{self, ErrorKind},
@@ -12,14 +12,14 @@ use tokio::sync::watch;
 use super::{greeting, wire::Wire};
 use crate::sockets::Sockets;
 
-/// The process that runs, until it has ended.
+/// A connection to the running process.
 #[derive(Debug)]
 pub(crate) struct Predecessor {
     wire: Wire,
 }
 
 impl Predecessor {
-    /// The process that runs, if one does, and copies of its sockets.
+    /// Connects to the running process, if there is one, and receives copies of its sockets.
     pub(crate) fn meet(path: &Path, centre: &str) -> io::Result<Option<(Self, Sockets)>> {
         let stream = match UnixStream::connect(path) {
             Ok(stream) => stream,
@@ -34,7 +34,7 @@ impl Predecessor {
         Ok(Some((Self { wire }, sockets)))
     }
 
-    /// Has it leave the disk. One that ends instead has left it too.
+    /// Makes it release the disk. If it exits instead, the disk is free as well.
     pub(crate) fn relieve(&mut self) -> io::Result<()> {
         match self.wire.say("ready").and_then(|()| self.wire.expect("yours")) {
             Err(error) if has_ended(&error) => Ok(()),
@@ -42,7 +42,7 @@ impl Predecessor {
         }
     }
 
-    /// Tells it that this process serves. What is returned is closed when it has ended.
+    /// Reports that this process serves. The returned channel closes when the other process has exited.
     pub(crate) fn dismiss(mut self) -> io::Result<watch::Receiver<()>> {
         match self.wire.say("serving") {
             Err(error) if !has_ended(&error) => return Err(error),
@@ -57,7 +57,6 @@ impl Predecessor {
     }
 }
 
-/// Whether there is nobody at the other end any more.
 fn has_ended(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
 }

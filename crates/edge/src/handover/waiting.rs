@@ -1,4 +1,4 @@
-//! Where the process that runs waits for the one that will take its place.
+//! The running process waits for a replacement.
 
 use std::{
     fs::{self, Permissions},
@@ -22,16 +22,15 @@ use tokio::{net, task::spawn_blocking};
 use super::{VERSION, wire::Wire};
 use crate::centre::Edge;
 
-/// Where a process waits for the one that will take its place.
 pub(super) struct Waiting {
     listener: UnixListener,
-    /// Where it listens until [`Self::publish`].
+    /// Its temporary path until [`Self::publish`].
     before: Option<PathBuf>,
     path: PathBuf,
 }
 
 impl Waiting {
-    /// Listens near the path, where nobody looks yet.
+    /// Listens at a temporary path.
     pub(super) fn prepare(path: &Path) -> io::Result<Self> {
         let mut before = path.as_os_str().to_owned();
         before.push(format!(".{}", process::id()));
@@ -44,7 +43,7 @@ impl Waiting {
         Ok(waiting)
     }
 
-    /// Listens at the path, in place of whoever did.
+    /// Moves the listener to its final path and replaces the listener of the previous process.
     pub(super) fn publish(&mut self) -> io::Result<()> {
         if let Some(before) = self.before.take() {
             fs::rename(&before, &self.path).inspect_err(|_| drop(remove(&before)))?;
@@ -52,8 +51,9 @@ impl Waiting {
         Ok(())
     }
 
-    /// Waits for a process that takes this one's place, and says who: the conversation is to be kept open as long as this process runs.
-    /// Tells of those that failed. The sockets are closed when it returns, which it does with `None` when asked to stop.
+    /// Waits for a successor. The returned connection must stay open as long as this
+    /// process runs. Failed attempts are reported to `failed`. Returns `None` after a stop. The sockets are
+    /// closed on return.
     pub(super) async fn be_replaced(
         self,
         edge: Arc<Edge>,
@@ -81,7 +81,7 @@ impl Waiting {
             let conversation = spawn_blocking(move || leave(stream?, &edge, &sockets));
             match conversation.await.map_err(Error::other).and_then(|left| left) {
                 Ok(Some(wire)) => return Some(wire),
-                // Who only looked whether a process runs here.
+                // It only checked whether a process is running.
                 Ok(None) => {}
                 Err(error) => failed(error),
             }
@@ -97,7 +97,7 @@ impl Drop for Waiting {
     }
 }
 
-/// A process of the same user, or of root.
+/// Accepts a process of the same user or of root.
 fn known(stream: net::UnixStream) -> io::Result<UnixStream> {
     let user = stream.peer_cred()?.uid();
     if user == 0 || user == geteuid().as_raw() {
@@ -105,11 +105,12 @@ fn known(stream: net::UnixStream) -> io::Result<UnixStream> {
     }
     Err(Error::new(
         ErrorKind::PermissionDenied,
-        format!("user {user} may not take the place of another's process"),
+        format!("user {user} may not replace a process of another user"),
     ))
 }
 
-/// The conversation with one that takes this one's place; `None` if it says nothing.
+/// Runs the protocol of the running process; `None` if the other process closes the connection without a
+/// line.
 fn leave(stream: UnixStream, edge: &Edge, sockets: &[OwnedFd]) -> io::Result<Option<Wire>> {
     let mut wire = Wire::new(stream)?;
     let greeting = match wire.hear() {
@@ -117,9 +118,9 @@ fn leave(stream: UnixStream, edge: &Edge, sockets: &[OwnedFd]) -> io::Result<Opt
         heard => heard?,
     };
     if greeting != super::greeting(&edge.centre) {
-        let why = format!("this is data centre {} of a process that knows version {VERSION}", edge.centre);
+        let why = format!("this is data centre {} with handover version {VERSION}", edge.centre);
         wire.say(&format!("refused {why}"))?;
-        return Err(Error::new(ErrorKind::InvalidData, format!("{why}, and was asked for \"{greeting}\"")));
+        return Err(Error::new(ErrorKind::InvalidData, format!("{why}, but the request was \"{greeting}\"")));
     }
     wire.send(sockets)?;
     wire.expect("ready")?;

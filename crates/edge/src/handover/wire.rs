@@ -1,4 +1,5 @@
-//! Lines and descriptors over a Unix socket, between two processes of which each may be of another version, or not Longhaul at all.
+//! Lines and file descriptors over a Unix socket. The other process may be another version or another
+//! program.
 
 use std::{
     io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read as _, Write as _},
@@ -15,7 +16,6 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// One end of the conversation.
 #[derive(Debug)]
 pub(crate) struct Wire {
     stream: UnixStream,
@@ -33,7 +33,7 @@ impl Wire {
         self.stream.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// The next line. Byte by byte: with the one behind it descriptors may come.
+    /// The next line. Reads byte by byte, because the byte after the line may carry descriptors.
     pub(super) fn hear(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         loop {
@@ -47,7 +47,6 @@ impl Wire {
         }
     }
 
-    /// Waits for this line, and no other.
     pub(super) fn expect(&mut self, line: &str) -> io::Result<()> {
         match self.hear()? {
             heard if heard == line => Ok(()),
@@ -55,7 +54,7 @@ impl Wire {
         }
     }
 
-    /// Sends copies of descriptors, and how many they are.
+    /// Sends the number of descriptors and copies of them.
     pub(super) fn send(&mut self, descriptors: &[OwnedFd]) -> io::Result<()> {
         self.say(&format!("sockets {}", descriptors.len()))?;
         for chunk in descriptors.chunks(CHUNK) {
@@ -68,7 +67,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Receives what [`Self::send`] sends.
+    /// Receives the descriptors of [`Self::send`].
     pub(super) fn receive(&mut self) -> io::Result<Vec<OwnedFd>> {
         let heard = self.hear()?;
         if let Some(why) = heard.strip_prefix("refused ") {
@@ -94,7 +93,7 @@ impl Wire {
                 return Err(in_words(ErrorKind::UnexpectedEof.into()));
             }
             if came.flags.contains(ReturnFlags::CTRUNC) {
-                return Err(Error::other("this process may not open so many files: raise `ulimit -n`"));
+                return Err(Error::other("the limit of open files is too low: raise `ulimit -n`"));
             }
             if descriptors.len() == before {
                 return Err(unexpected("a byte without sockets"));
@@ -103,7 +102,7 @@ impl Wire {
         Ok(descriptors)
     }
 
-    /// Waits until the other end is closed: its process has ended.
+    /// Waits until the other process exits and its end is closed.
     pub(super) fn wait_for_end(&mut self) {
         let _ = self.stream.set_read_timeout(None);
         while matches!(self.stream.read(&mut [0; 64]), Ok(1..)) {}
@@ -111,27 +110,28 @@ impl Wire {
 }
 
 fn unexpected(heard: &str) -> Error {
-    Error::new(ErrorKind::InvalidData, format!("the other process said \"{heard}\", which was not expected"))
+    Error::new(ErrorKind::InvalidData, format!("the other process sent \"{heard}\", which was not expected"))
 }
 
-/// What a failed read means in this conversation.
+/// Adds an explanation to a read error.
 fn in_words(error: Error) -> Error {
     match error.kind() {
         ErrorKind::UnexpectedEof => Error::new(ErrorKind::UnexpectedEof, "the other process ended"),
         ErrorKind::WouldBlock => {
-            let why = format!("the other process said nothing for {} s", PATIENCE.as_secs());
+            let why = format!("the other process sent nothing for {} s", PATIENCE.as_secs());
             Error::new(ErrorKind::TimedOut, why)
         }
         _ => error,
     }
 }
 
-/// For one answer: a disk may have much to write or to read in between. Who ends is noticed at once.
+/// The timeout for a line: the other process may have to write to or read from a slow disk. Its exit is
+/// noticed immediately.
 const PATIENCE: Duration = Duration::from_secs(120);
 const LONGEST_LINE: usize = 500;
-/// The kernel passes on 253 at once.
+/// The kernel limit is 253 per message.
 const CHUNK: usize = 64;
-/// Sockets of a process.
+/// The maximum number of received descriptors.
 const MOST: usize = 1 << 16;
 
 #[cfg(test)]
@@ -169,9 +169,9 @@ mod tests {
     fn what_is_not_expected_is_told() {
         for (said, why) in [
             ("refused it is another's\n", "it is another's"),
-            ("sockets -1\n", "the other process said \"sockets -1\", which was not expected"),
-            ("sockets 99999999\n", "the other process said \"sockets 99999999\", which was not expected"),
-            ("sockets 2\nxx", "the other process said \"a byte without sockets\", which was not expected"),
+            ("sockets -1\n", "the other process sent \"sockets -1\", which was not expected"),
+            ("sockets 99999999\n", "the other process sent \"sockets 99999999\", which was not expected"),
+            ("sockets 2\nxx", "the other process sent \"a byte without sockets\", which was not expected"),
             ("sockets 1\n", "the other process ended"),
             ("sock", "the other process ended"),
         ] {

@@ -1,4 +1,4 @@
-//! The conversation of a data centre with the stream of its network's bus: begun again whenever it fails.
+//! The session of a data centre with the purge stream. It is restarted after each failure.
 
 use std::{
     convert::Infallible,
@@ -22,7 +22,7 @@ use crate::{
     purging::Leaving,
 };
 
-/// Goes on until the data centre ends.
+/// Runs until the data centre is dropped.
 pub(super) async fn run(edge: Weak<Edge>, talk: Arc<Talk>) {
     let mut place = Place::default();
     loop {
@@ -32,7 +32,7 @@ pub(super) async fn run(edge: Weak<Edge>, talk: Arc<Talk>) {
         };
         let Some(edge) = edge.upgrade() else { return };
         talk.fails(why);
-        // Nobody waits for a stream that cannot be read.
+        // Requests must not wait for a stream that cannot be read.
         edge.bus.asked_stream();
         drop(edge);
         keep(&talk).await;
@@ -40,7 +40,7 @@ pub(super) async fn run(edge: Weak<Edge>, talk: Arc<Talk>) {
     }
 }
 
-/// Reads the stream from where that ended, and puts into it what it lacks, until something fails: why.
+/// Reads the stream from `place` and publishes missing entries, until an error occurs.
 async fn converse(edge: &Weak<Edge>, talk: &Arc<Talk>, place: &mut Place) -> Result<Infallible, String> {
     let own = digits(there(edge)?.bus.last_own().0);
     let (writer, mut reader) = talk.journal.open(place, [ALL, &own]).await?;
@@ -55,8 +55,8 @@ async fn converse(edge: &Weak<Edge>, talk: &Arc<Talk>, place: &mut Place) -> Res
     }
 }
 
-/// The stream was recreated or has gone back, so that purges may be lost: everything becomes stale. Returns whether the disk has noted that, if there is
-/// one.
+/// Makes everything stale, because the stream was recreated or restored to an earlier state and purges may be
+/// lost. Returns whether this was written to disk, if there is a disk store.
 async fn begin_anew(edge: &Arc<Edge>, talk: &Talk) -> Result<bool, String> {
     edge.bus.stream_is_anew();
     let here = Arc::clone(edge);
@@ -64,11 +64,10 @@ async fn begin_anew(edge: &Arc<Edge>, talk: &Talk) -> Result<bool, String> {
     let is_noted = taken.map_err(|Leaving| LEAVING.to_owned())?;
     talk.resets.fetch_add(1, Relaxed);
     let stream = talk.journal.address();
-    tracing::warn!(stream, "the bus's stream was recreated or has gone back: everything is stale");
+    tracing::warn!(stream, "the bus's stream was recreated or restored: everything is stale");
     Ok(is_noted)
 }
 
-/// Does what comes.
 async fn listen(
     edge: &Weak<Edge>,
     talk: &Talk,
@@ -90,7 +89,8 @@ async fn listen(
                 let log = take(&edge, talk, &part, &text).await?;
                 place.reach(sequence);
                 talk.journal.reached(place);
-                // Who waits for it to be done here hears it at once; what is read again was waited for before.
+                // Notify the writer, which may wait for this entry. Entries that are replayed at startup need
+                // no notification.
                 if let Some(log) = log.filter(|_| reader.is_current()) {
                     say(&edge, writer, &digits(log)).await.map_err(|why| failed(talk, &why))?;
                 }
@@ -99,7 +99,7 @@ async fn listen(
     }
 }
 
-/// Does a message of the stream. Returns its log, if it is one of purges.
+/// Applies a message of the stream. Returns its log if the message is valid.
 async fn take(edge: &Arc<Edge>, talk: &Talk, part: &str, text: &Bytes) -> Result<Option<LogId>, String> {
     let Some(entry) = Entry::read(part, text) else {
         talk.not_read(part, text.len());
@@ -108,7 +108,8 @@ async fn take(edge: &Arc<Edge>, talk: &Talk, part: &str, text: &Bytes) -> Result
     let (log, last) = (entry.piece.log, entry.last());
     let Entry { by, mut piece } = entry;
     if edge.bus.has_gap(&piece) {
-        // The stream has lost what comes before. Those who have it tell it over links; else everything is taken for stale.
+        // The stream has dropped earlier entries. Peers that have them send them over links; otherwise
+        // everything becomes stale.
         edge.bus.others_were_asked(LONGEST_WAIT).await;
         piece.forgets |= edge.bus.has_gap(&piece);
     }
@@ -122,7 +123,6 @@ async fn take(edge: &Arc<Edge>, talk: &Talk, part: &str, text: &Bytes) -> Result
     Ok(Some(log))
 }
 
-/// Hears how far another data centre is.
 async fn hear(edge: &Arc<Edge>, talk: &Talk, by: &str, text: &Bytes) -> Result<(), String> {
     let network = edge.network();
     let message = Message::read(text).filter(|message| message.network == network.name);
@@ -132,7 +132,7 @@ async fn hear(edge: &Arc<Edge>, talk: &Talk, by: &str, text: &Bytes) -> Result<(
     };
     let own = edge.bus.last_own().0;
     if by.eq_ignore_ascii_case(&edge.centre) {
-        // Of two of which one takes the other one's place, the other one says nothing any more.
+        // During a handover, only the new process sends messages.
         if message.log != own && !*edge.is_leaving() {
             talk.meets(&edge.centre, message.log);
         }
@@ -145,7 +145,7 @@ async fn hear(edge: &Arc<Edge>, talk: &Talk, by: &str, text: &Bytes) -> Result<(
     heard.map_err(|Leaving| LEAVING.to_owned())
 }
 
-/// Puts into the stream what it lacks, and says every few seconds how far this data centre is.
+/// Publishes missing entries, and broadcasts the state of this data centre every few seconds.
 async fn tell(
     edge: &Weak<Edge>,
     talk: &Arc<Talk>,
@@ -164,7 +164,7 @@ async fn tell(
             now.bus.look_at_stream();
             let others = now.network().data_centres.len().saturating_sub(1);
             if let Some(log) = now.bus.over_in_stream(others) {
-                // If it is not done now, it is tried again later.
+                // A failure is ignored: it is retried later.
                 if writer.forget(&digits(log)).await.is_ok() {
                     now.bus.stream_forgot(log);
                 }
@@ -183,7 +183,6 @@ async fn tell(
     }
 }
 
-/// Puts into the stream what it lacks.
 async fn put(edge: &Arc<Edge>, talk: &Talk, writer: &Writer, whose: Whose) -> Result<(), jetstream::Error> {
     while let Some(piece) = edge.bus.stream_lacks(whose) {
         let entry = Entry::new(&edge.centre, piece);
@@ -194,7 +193,7 @@ async fn put(edge: &Arc<Edge>, talk: &Talk, writer: &Writer, whose: Whose) -> Re
     Ok(())
 }
 
-/// Says how far this data centre is, unless another process takes its place.
+/// Sends the state of this data centre, except during a handover.
 async fn say(edge: &Arc<Edge>, writer: &Writer, to: &str) -> Result<(), jetstream::Error> {
     if *edge.is_leaving() {
         return Ok(());
@@ -203,23 +202,23 @@ async fn say(edge: &Arc<Edge>, writer: &Writer, to: &str) -> Result<(), jetstrea
     writer.say(to, &edge.centre, word.write()).await
 }
 
-/// Writes to the disk how far the stream was read.
 async fn keep(talk: &Arc<Talk>) {
     let talk = Arc::clone(talk);
     let _ = spawn_blocking(move || talk.journal.keep()).await;
 }
 
 fn there(edge: &Weak<Edge>) -> Result<Arc<Edge>, String> {
-    edge.upgrade().ok_or_else(|| "this data centre ends".to_owned())
+    edge.upgrade().ok_or_else(|| "this data centre is shutting down".to_owned())
 }
 
 fn failed(talk: &Talk, why: &dyn std::fmt::Display) -> String {
     format!("NATS at {} cannot be used: {why}", talk.journal.address())
 }
 
-const LEAVING: &str = "another process is taking this one's place";
-/// To whom it is said that everybody is to hear; no log is called so.
+const LEAVING: &str = "a handover to another process is in progress";
+/// The recipient of broadcasts; never the name of a log.
 const ALL: &str = "all";
 const BEFORE_AGAIN: Duration = Duration::from_secs(1);
-/// For links to bring what the stream has lost: as long as silence needs to be noticed, and one question more.
+/// How long to wait for peers to supply entries that the stream has dropped: the time to detect a silent
+/// peer, plus one exchange.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! A message in the stream of a network's bus: purges of one log. JSON, and bounded in all that it says.
+//! A message in the purge stream: entries of one log as JSON. All lists and strings are bounded.
 
 use ::tiers::{LogId, Piece};
 use jetstream::LONGEST_MESSAGE;
@@ -9,10 +9,9 @@ use crate::{
     note::Order,
 };
 
-/// Purges of one log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Who put them into the stream: whose log it is, or somebody who has heard of them.
+    /// The publisher: the writer of the log, or another data centre that has received the entries.
     pub(crate) by: String,
     pub(crate) piece: Piece<Order>,
 }
@@ -29,7 +28,7 @@ struct Written {
 }
 
 impl Entry {
-    /// As much of a piece as a message has room for; the rest comes with the next one.
+    /// Truncates a piece to the size of a message. The remaining entries are sent in the next message.
     pub(crate) fn new(by: &str, mut piece: Piece<Order>) -> Self {
         let mut bytes = 0;
         let fits = |order: &&Order| {
@@ -41,19 +40,18 @@ impl Entry {
         Self { by: by.to_owned(), piece }
     }
 
-    /// The part of the stream that it belongs to.
+    /// The last token of its subject in the stream.
     pub(crate) fn part(&self) -> String {
         digits(self.piece.log)
     }
 
-    /// What tells it from all others: the same is stored once.
+    /// The ID for deduplication in the stream.
     pub(crate) fn id(&self) -> String {
         let Piece { log, first, forgets, entries } = &self.piece;
         let forgets = if *forgets { "f" } else { "" };
         format!("{}:{first}{forgets}+{}", digits(*log), entries.len())
     }
 
-    /// How far its log is with it.
     pub(crate) fn last(&self) -> u64 {
         self.piece.first.saturating_sub(1).saturating_add(self.piece.entries.len() as u64)
     }
@@ -70,7 +68,7 @@ impl Entry {
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
-    /// Reads one of this part of the stream; `None` if it is none, or says more than there can be.
+    /// Parses a message; `None` if it is invalid, does not match `part`, or exceeds a limit.
     pub(crate) fn read(part: &str, text: &[u8]) -> Option<Self> {
         let text = Some(text).filter(|text| text.len() <= LONGEST_MESSAGE)?;
         let Written { data_centre, log, first, forgets, purges } = serde_json::from_slice(text).ok()?;
@@ -84,16 +82,16 @@ impl Entry {
     }
 }
 
-/// Whether what is read of a message in a part of the stream is the same when it is written and read again; `None` if nothing is. For the
-/// fuzz target.
+/// Whether a parsed message survives serialisation; `None` if it cannot be parsed. For the fuzz target.
 pub fn is_entry_read_as_written(part: &str, text: &[u8]) -> Option<bool> {
     let entry = Entry::read(part, text)?;
     Some(Entry::read(&entry.part(), &entry.write()).as_ref() == Some(&entry))
 }
 
-/// Bytes of the purges of a message. One of them may be written with six times as many as [`LONGEST_NAME`], and is a message of its own then.
+/// The maximum size of the purges in a message, bytes. JSON escapes can lengthen a purge of [`LONGEST_NAME`]
+/// bytes sixfold; it is then sent alone.
 const FULL: usize = 96 << 10;
-/// Bytes of a data centre's name, as it is shown.
+/// The maximum size of a data centre's name, bytes.
 const LONGEST_BY: usize = 1000;
 
 #[cfg(test)]
@@ -145,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_message_has_room_for_the_longest_purge_and_for_no_more_than_fits() {
-        // Each of these bytes is written with six.
+        // Each of these bytes is escaped as six.
         let long = "\u{1}".repeat(LONGEST_NAME - "shop".len());
         for names in [&[&long[..]; 3][..], &[&long[..1000]; 300]] {
             let one = entry(names);

@@ -1,4 +1,4 @@
-//! How the conversation of a data centre with the bus fares, and the one that is under way.
+//! The state of the connection to the purge stream.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -11,23 +11,20 @@ use tokio::{task::AbortHandle, time::Instant};
 
 use crate::{bus::HEARD_WITHIN, operator::BusStatus};
 
-/// What a data centre has to do with the bus at this moment.
 #[derive(Default)]
 pub(crate) struct OnBus(Mutex<Option<Underway>>);
 
-/// A conversation, which ends when this is dropped.
+/// A session with its task, which is aborted when this is dropped.
 pub(super) struct Underway {
     pub(super) talk: Arc<Talk>,
     pub(super) task: AbortHandle,
 }
 
 impl OnBus {
-    /// The conversation that is under way.
     pub(super) fn talk(&self) -> Option<Arc<Talk>> {
         self.lock().as_ref().map(|underway| Arc::clone(&underway.talk))
     }
 
-    /// Another one from now on, or none.
     pub(super) fn is_now(&self, underway: Option<Underway>) {
         *self.lock() = underway;
     }
@@ -43,36 +40,32 @@ impl Drop for Underway {
     }
 }
 
-/// A conversation.
 pub(crate) struct Talk {
     pub(super) journal: Journal,
     state: Mutex<State>,
-    /// Purges that were put into the stream here.
     pub(super) put: AtomicU64,
-    /// Purges that came through it, and were not known before.
+    /// The number of purges that were received first through the stream.
     pub(super) taken: AtomicU64,
-    /// How often the stream was recreated or had gone back, so that everything became stale.
+    /// How often the stream was recreated or restored to an earlier state, so that everything became stale.
     pub(super) resets: AtomicU64,
-    /// Messages that are none of a network's purges.
     unread: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
-    /// Whether the stream was read to its end, and goes on.
+    /// Whether the stream was read to its end and is being followed.
     is_working: bool,
-    /// Why it cannot be used; `None` before the first attempt has ended.
+    /// Why the stream is unavailable; `None` before the first attempt has ended.
     trouble: Option<String>,
-    /// Why nothing can be put into it, although it can be read.
+    /// Why publishing fails although the stream can be read.
     is_full: Option<String>,
     namesake: Option<Namesake>,
 }
 
-/// Another process that calls itself like this data centre.
+/// Another process that uses the name of this data centre.
 #[derive(Debug, Clone, Copy)]
 struct Namesake {
     log: LogId,
-    /// How often it was heard.
     times: u64,
     last: Instant,
 }
@@ -116,7 +109,7 @@ impl Talk {
     pub(super) fn works(&self) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.is_working, true) {
-            tracing::info!(stream = self.journal.address(), "purges travel through the bus");
+            tracing::info!(stream = self.journal.address(), "purges are replicated through the bus");
         }
         state.trouble = None;
     }
@@ -124,16 +117,16 @@ impl Talk {
     pub(super) fn fails(&self, why: String) {
         let mut state = self.state();
         if state.is_working || state.trouble.as_ref() != Some(&why) {
-            tracing::warn!(error = why, "purges do not travel through the bus, but over links alone");
+            tracing::warn!(error = why, "purges are not replicated through the bus, only over links");
         }
         (state.is_working, state.trouble) = (false, Some(why));
     }
 
-    /// Whether something can be put into the stream, or why not.
+    /// Records the result of publishing: the error, or `None`.
     pub(super) fn takes(&self, why: Option<String>) {
         let mut state = self.state();
         if let Some(why) = why.as_ref().filter(|why| state.is_full.as_ref() != Some(why)) {
-            tracing::warn!(error = why, "a purge is not in the bus's stream yet");
+            tracing::warn!(error = why, "a purge could not be published to the bus's stream yet");
         }
         state.is_full = why;
     }
@@ -145,12 +138,13 @@ impl Talk {
                 stream,
                 part,
                 bytes,
-                "a message in the bus's stream is none of purges and is passed over, as all others like it: who else writes there?"
+                "a message in the bus's stream contains no purges and is ignored, like all further ones: check what else publishes to it"
             );
         }
     }
 
-    /// Another process by the same name is heard, at least twice if it is there and not only gone.
+    /// Records a message from another process with the same name. Only the second message of a process is
+    /// reported: the first one may be from a process that has just ended.
     pub(super) fn meets(&self, own: &str, log: LogId) {
         let mut state = self.state();
         let before = state.namesake.filter(|before| before.log == log).map_or(0, |before| before.times);
@@ -167,6 +161,6 @@ impl Talk {
 
 fn namesake(own: &str) -> String {
     format!(
-        "another process is the data centre \"{own}\" too: end one of them, or give it a name of its own in the network's file and with --data-centre"
+        "another process also runs as data centre \"{own}\": stop one of them, or give it another name in the network file and with --data-centre"
     )
 }

@@ -1,4 +1,4 @@
-//! How origins are: which have failed, which owe a response, and what was counted of each.
+//! The health of origins, and their counters.
 
 use std::{
     collections::HashMap,
@@ -12,22 +12,20 @@ use http::{Failure, Origin, client::Trace};
 use super::is_own;
 use crate::{clock, operator::OriginStatus};
 
-/// What is known of all origins.
 #[derive(Debug, Default)]
 pub(super) struct Table(Mutex<HashMap<Origin, Arc<Known>>>);
 
-/// What is known of one.
 #[derive(Debug, Default)]
 pub(super) struct Known(Mutex<Health>);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Health {
-    /// It failed, and is asked after all others until then.
+    /// It failed; until this time, other origins are tried first.
     down_until: Option<Time>,
-    /// The direct path to it failed, and has not led to a response since.
+    /// The direct route failed, and no direct request has received a response since.
     has_failed_path: bool,
     in_flight: u64,
-    /// Since when it owes the head of a response, and has given none.
+    /// The start of the wait for a response head, since the last response.
     silent_since: Option<Time>,
     requests: u64,
     failures: u64,
@@ -35,7 +33,7 @@ struct Health {
 }
 
 impl Table {
-    /// What is known of an origin, and is put down of it from now on.
+    /// The state of an origin; it is created if it is missing.
     pub(super) fn of(&self, origin: &Origin) -> Arc<Known> {
         let mut known = lock(&self.0);
         if let Some(known) = known.get(origin) {
@@ -44,18 +42,17 @@ impl Table {
         Arc::clone(known.entry(origin.clone()).or_default())
     }
 
-    /// Whether it has not just failed.
+    /// Whether it has not failed recently.
     pub(super) fn is_up(&self, origin: &Origin, now: Time) -> bool {
         self.health(origin).is_up(now)
     }
 
-    /// Whether it has just failed, or owes a response for longer than `patience`.
+    /// Whether it failed recently, or has not responded for `patience`.
     pub(super) fn is_failing(&self, origin: &Origin, patience: Duration, now: Time) -> bool {
         let health = self.health(origin);
         !health.is_up(now) || health.silent_since.is_some_and(|since| now >= since.after(patience))
     }
 
-    /// What an operator is told of an origin that has so many connections.
     pub(super) fn report(&self, origin: &Origin, connections: u64, now: Time) -> OriginStatus {
         let health = self.health(origin);
         OriginStatus {
@@ -75,12 +72,10 @@ impl Table {
 }
 
 impl Known {
-    /// It was reached by another way than this data centre's own.
     pub(super) fn reached(&self) {
         self.lock().down_until = None;
     }
 
-    /// The direct path to it failed.
     pub(super) fn path_failed(&self) {
         self.lock().has_failed_path = true;
     }
@@ -89,7 +84,6 @@ impl Known {
         self.lock().has_failed_path
     }
 
-    /// Counts a request that is made now.
     pub(super) fn begin(self: Arc<Self>, now: Time) -> Asking {
         let mut health = self.lock();
         health.in_flight += 1;
@@ -110,11 +104,10 @@ impl Health {
     }
 }
 
-/// A request that is counted until its head is there, or it is given up.
+/// Counts a request as in flight until its response head is received or it is cancelled.
 pub(super) struct Asking(Arc<Known>);
 
 impl Asking {
-    /// Puts down that there is a response, or why there is none.
     pub(super) fn answered(self, origin: &Origin, trace: &Trace, failure: Option<&Failure>, now: Time) {
         let mut health = self.0.lock();
         if let Some(connect) = trace.connect {
@@ -126,7 +119,7 @@ impl Asking {
                 health.has_failed_path = false;
                 health.silent_since = (health.in_flight > 1).then(clock::now);
             }
-            // It was not asked at all, or not to the end: its visitor broke off.
+            // The request was not sent completely: no capacity here, or the client aborted it.
             Some(failure) if is_own(*failure) || *failure == Failure::Source => {}
             Some(failure) => {
                 tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
@@ -136,7 +129,7 @@ impl Asking {
         }
     }
 
-    /// It was no request after all.
+    /// Removes a request from the count, because it was not sent.
     pub(super) fn was_not_made(self) {
         self.0.lock().requests -= 1;
     }
@@ -156,5 +149,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long an origin that failed is asked after all others.
+/// How long other origins are tried before a failed origin.
 const REST: Duration = Duration::from_secs(10);

@@ -1,7 +1,7 @@
-//! What connections of other data centres carried to them, as the kernel adds it up: how fast, and what had to be sent again.
+//! TCP statistics of connections from peers: delivery rate and retransmissions, from the kernel.
 //!
-//! A link's bodies go out on connections that the other end has opened. Each end knows what it sent, and not what it would have
-//! received, so the two ends of a link say different things, each of its own direction.
+//! Bodies of responses are sent on connections that the receiver has opened. Each end only has statistics of
+//! data that it sent, so the two ends of a link report different values, one per direction.
 
 use std::{
     net::SocketAddr,
@@ -13,36 +13,34 @@ use tracing::debug;
 
 use super::lanes::MOST_CORES;
 
-/// Where the kernel is asked.
 pub(super) struct Kernel {
     diag: Option<Mutex<Diag>>,
-    /// Where this data centre listens for others.
+    /// The link address on which this data centre listens.
     local: SocketAddr,
 }
 
-/// The connections of one other data centre, by their other ends: the latest, as it has a few at a time.
+/// The remote addresses of the latest connections of a peer.
 #[derive(Debug, Default)]
 pub(super) struct Connections(Mutex<Vec<SocketAddr>>);
 
-/// What those that are still there carried since they were opened.
+/// Statistics of the open connections of a peer since they were opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Carried {
-    /// Segments with data that were sent.
     segments: u64,
-    /// Those of them that were sent again.
+    /// Segments retransmitted.
     again: u64,
-    /// The latest rate at which what was sent was acknowledged, bytes a second.
+    /// The latest delivery rate of the fastest connection, bytes per second.
     rate: u64,
 }
 
 impl Kernel {
     pub(super) fn new(local: SocketAddr) -> Self {
         let diag =
-            Diag::open().inspect_err(|error| debug!(%error, "the kernel does not tell of connections"));
+            Diag::open().inspect_err(|error| debug!(%error, "TCP statistics are unavailable (sock_diag)"));
         Self { diag: diag.ok().map(Mutex::new), local }
     }
 
-    /// What connections carried; `None` if the kernel does not tell, or nothing was sent.
+    /// The statistics of these connections; `None` if they are unavailable or no data was sent.
     pub(super) fn carried(&self, connections: &Connections) -> Option<Carried> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let remotes = connections.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -53,7 +51,6 @@ impl Kernel {
 }
 
 impl Connections {
-    /// A request came over one.
     pub(super) fn see(&self, remote: SocketAddr) {
         let mut remotes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         remotes.retain(|known| *known != remote);
@@ -78,19 +75,18 @@ impl Carried {
         }
     }
 
-    /// The share of segments that were sent again: what was lost, and at times what was only late.
+    /// The share of retransmitted segments: losses, and sometimes segments that were only late.
     #[expect(clippy::cast_precision_loss, reason = "counts of segments are far below 2^53")]
     pub(super) fn loss(self) -> f64 {
         self.again as f64 / self.segments as f64
     }
 
-    /// Bits a second; `None` before there was enough to tell.
     pub(super) fn throughput(self) -> Option<u64> {
         Some(self.rate.saturating_mul(8)).filter(|&rate| rate > 0)
     }
 }
 
-/// Those of all and of cores at a time, and those that they take the place of.
+/// The shared connections and the connections of workers; twice, to include replaced connections.
 const MOST: usize = 2 * (3 + MOST_CORES);
 
 #[cfg(test)]

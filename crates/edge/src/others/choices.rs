@@ -1,4 +1,5 @@
-//! Upper tiers that are chosen by measurement: what this data centre has chosen, what the others say that they have, and when that is looked at.
+//! Upper tiers that are chosen by measurement: the own choice, the choices of peers, and their periodic
+//! review.
 
 use std::sync::PoisonError;
 
@@ -11,7 +12,6 @@ use super::{
 use crate::network::Network;
 
 impl Others {
-    /// What this data centre has chosen.
     pub(super) fn choices(&self) -> Vec<OfZone> {
         let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
         let chosen = zones.iter().filter_map(|(zone, tiers)| {
@@ -22,7 +22,6 @@ impl Others {
         chosen.take(MOST_CHOICES).collect()
     }
 
-    /// Another data centre says what it has chosen.
     pub(super) fn take_choices(&self, centre: CentreId, choices: &[OfZone]) {
         let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
         let mut told = lock(&self.told);
@@ -37,7 +36,6 @@ impl Others {
         told.retain(|_, of_zone| !of_zone.is_empty());
     }
 
-    /// Has the choice of upper tiers looked at again.
     pub(crate) fn review(&self, network: &Network) {
         let (now, health) = (self.now(), self.health());
         let mut zones = write(&self.zones);

@@ -1,4 +1,5 @@
-//! When another data centre is gone: which failures say so, and a body that ends with who sends it.
+//! Detection of unreachable peers: failures that concern the link, and bodies that end when their sender is
+//! lost.
 
 use std::{
     pin::Pin,
@@ -10,10 +11,9 @@ use http::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// Ends when another data centre does not answer any more.
 pub(crate) type Gone = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Whether a failure is the link's, and not of one request.
+/// Whether a failure concerns the link, not just one request.
 pub(crate) fn is_of_link(failure: Failure) -> bool {
     matches!(
         failure,
@@ -26,12 +26,13 @@ pub(crate) fn is_of_link(failure: Failure) -> bool {
     )
 }
 
-/// A body that breaks off when who sends it is gone. One that is in memory is here already.
+/// Makes a body fail when its sender becomes unreachable. A body in memory is complete and is returned
+/// unchanged.
 pub(crate) fn until_gone(body: Body, gone: Gone) -> Body {
     if body.again().is_some() { body } else { Body::stream(UntilGone { body, gone }) }
 }
 
-/// A body that breaks off when who sends it is gone, which may be long before its connection is given up.
+/// A body that fails when its sender becomes unreachable, possibly long before its connection times out.
 struct UntilGone {
     body: Body,
     gone: Gone,

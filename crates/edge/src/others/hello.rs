@@ -1,69 +1,66 @@
-//! What data centres tell one another beside requests: that they are there, and how long they took to connect to origins.
+//! Heartbeats between data centres. They also exchange connect times to origins and chosen upper tiers.
 
 use serde::{Deserialize, Serialize};
 
-/// The question: who asks, and what it knows already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
-    /// The network of the one who asks.
+    /// The network of the sender.
     pub(crate) network: String,
-    /// Which process told it something last; 0 if none has.
+    /// The process of the receiver from which the sender has samples; 0 for no process.
     pub(crate) process: u64,
-    /// The number of the first sample that it does not know.
+    /// The number of the first sample that the sender lacks.
     pub(crate) from: u64,
 }
 
-/// The answer.
+/// A heartbeat response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// The network of the one who answers.
+    /// The network of the sender.
     pub network: String,
-    /// Which process it is: another number after each start.
+    /// Identifies the sender's process; it changes with each start.
     pub process: u64,
-    /// The number of the first sample that comes after these.
+    /// The number of the next sample, after these.
     pub next: u64,
-    /// What it measured since.
+    /// The new samples by origin.
     pub origins: Vec<OfOrigin>,
-    /// Which upper tiers it has chosen by what all measured.
+    /// The upper tiers that the sender has chosen by measurement.
     #[serde(default)]
     pub choices: Vec<OfZone>,
 }
 
-/// The upper tier of one zone.
+/// The upper tier of a zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfZone {
-    /// The zone's name.
+    /// The name of the zone.
     pub zone: String,
-    /// The data centre's.
+    /// The name of the data centre.
     pub upper: String,
 }
 
-/// Connect times to one origin, the oldest first.
+/// Connect times to an origin, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfOrigin {
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     pub origin: String,
-    /// The times.
+    /// The samples.
     pub samples: Vec<Sample>,
 }
 
-/// One of them.
+/// A connect time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// How long ago it was measured. Clocks of data centres are not compared.
+    /// The age of the sample, ms. An age does not depend on clock differences between data centres.
     pub age_ms: u64,
-    /// From SYN to SYN-ACK.
+    /// The time from SYN to SYN-ACK, µs.
     pub connect_us: u64,
 }
 
 impl Hello {
-    /// The target of a request that asks this.
     pub(crate) fn target(&self) -> String {
         let Self { network, process, from } = self;
         format!("/?network={network}&process={process}&from={from}")
     }
 
-    /// Reads it from a request's query.
     pub(crate) fn read(query: &str) -> Option<Self> {
         let field =
             |name: &str| query.split('&').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -76,10 +73,10 @@ impl Hello {
 }
 
 impl Told {
-    /// Bytes of an answer at most: a thousand origins with all their samples are 2 MB.
+    /// The maximum size of a response, bytes: a thousand origins with all samples are 2 MB.
     pub const LONGEST: usize = 4 << 20;
 
-    /// Reads an answer; `None` if it is none, or tells more than there can be.
+    /// Parses a response; `None` if it is invalid or exceeds a limit.
     pub fn read(text: &[u8]) -> Option<Self> {
         let text = Some(text).filter(|text| text.len() <= Self::LONGEST)?;
         let told: Self = serde_json::from_slice(text).ok()?;
@@ -89,13 +86,13 @@ impl Told {
     }
 }
 
-/// Origins that are measured, and told of. Each costs a connection a minute, and 300 data centres tell of them.
+/// The maximum number of measured origins. Each costs one connection per minute, and 300 data centres report
+/// it.
 pub(super) const MOST_ORIGINS: usize = 1000;
 
-/// Zones whose upper tiers are told.
 pub(super) const MOST_CHOICES: usize = 10_000;
 
-/// Samples of one origin that are told: as many as the engine keeps.
+/// The maximum number of reported samples per origin: the number that `tiers` keeps.
 pub(super) const MOST_TOLD: usize = 31;
 
 #[cfg(test)]

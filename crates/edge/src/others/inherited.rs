@@ -1,5 +1,5 @@
-//! State that stays when the network's list of data centres changes: without it each reload would have links down, measurements gone, and upper
-//! tiers unknown until all was measured again.
+//! State that is kept when the list of data centres changes. Otherwise each reload would close links, discard
+//! measurements, and leave upper tiers unknown until all routes were measured again.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,18 +14,17 @@ use super::{
 };
 
 impl Others {
-    /// The peer of this name and address that these have, if they have it.
     pub(super) fn peer_like(&self, name: &str, address: std::net::SocketAddr) -> Option<Arc<Peer>> {
         let found = self.all().find(|(_, peer)| peer.name == name && peer.address == address);
         let (centre, _) = found?;
         self.shared_peer(centre)
     }
 
-    /// Takes over what others have learned, of the data centres that both have.
+    /// Takes over the state of the previous peers, for data centres in both configurations.
     pub(super) fn inherit(&self, before: &Self) {
         let to = Renumbering::new(before.centres(), self.centres());
         let mut health = before.health();
-        // A data centre at another address has yet to answer there.
+        // The health of a peer at a new address is unknown: it counts as up.
         for (centre, _) in before.all() {
             let is_same = to.of(centre).zip(before.shared_peer(centre));
             let is_same = is_same.is_some_and(|(new, peer)| std::ptr::eq(&*peer, self.peer(new)));

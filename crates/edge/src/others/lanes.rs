@@ -1,11 +1,15 @@
-//! Connections to other data centres: two to each, so that a large body that is on its way does not delay a small one. Those on which other protocols
-//! are passed through, such as WebSocket, have others: they stay for long, and would take the room of requests. And each core has a connection
-//! of its own for what is small, beside the one of all: what it asks there is answered in its own thread, and no other one has to be woken. What
-//! has no body is asked for there in HTTP/1.1, on streams that stay, which costs both ends least.
+//! Connections to peers by lane. Each peer has one connection for small and one for large responses, so that
+//! a large body does not delay a small one. Upgraded protocols such as WebSocket use further connections,
+//! because they are long-lived and would occupy the streams of requests. In addition, each worker has a
+//! connection for small responses, which it reads in its own thread, without waking another one. Requests
+//! without a body use HTTP/1.1 on long-lived streams of this connection, which costs the least CPU at both
+//! ends.
 //!
-//! Requests begin on the first. Who is asked there for what it knows to be large says so instead of sending it, and is asked again on the
-//! second: a round trip more for what takes many anyway. Each has windows of its own, so that a body that nobody reads for a while holds up
-//! none on the other; and each its own place in the network's queues.
+//! A request is first sent on the connection for small responses. If the response is known to be large, the
+//! peer only reports this, and the request is repeated on the other connection. The additional round trip
+//! matters little, because a large response takes many. Each connection has separate flow-control windows, so
+//! a body that is not read does not block the other connection, and each has a separate place in network
+//! queues.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -17,35 +21,28 @@ use tokio::time::timeout;
 
 use crate::Error;
 
-/// Which of the connections to a data centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// For what is small, or not known to be large.
+    /// For responses that are small or of unknown size.
     Small,
-    /// For large bodies.
     Bulk,
-    /// For other protocols.
     Tunnels,
 }
 
-/// All of them.
 pub(crate) struct Lanes {
     small: Client,
-    /// For what is small as well, of one core each.
     of_cores: Vec<OfCore>,
     bulk: Client,
     tunnels: Client,
 }
 
-/// The connections of one core.
 struct OfCore {
     client: Client,
-    /// Speaks HTTP/1.1 on streams of the same.
+    /// Uses HTTP/1.1 on streams of the connections of `client`.
     nested: Client,
 }
 
 impl Lanes {
-    /// To data centres with these names and addresses, of so many cores.
     pub(super) fn new(
         own: &Membership,
         addresses: &[(String, SocketAddr)],
@@ -70,7 +67,7 @@ impl Lanes {
             ..Config::default()
         };
         let mut tunnels = config.clone();
-        // A tunnel ends when its visitor wants: nobody waits for that.
+        // A tunnel can last for hours: do not queue requests for its stream.
         tunnels.limits.waiting = 0;
         tunnels.windows = Windows { stream: OF_TUNNEL, connection: OF_TUNNEL * MOST_TUNNELS };
         let small = Client::new(&config)?;
@@ -90,8 +87,9 @@ impl Lanes {
         }
     }
 
-    /// The connection for something small that a core asks, which may have a body: its own if that is open, else the one of all, while its own is
-    /// opened. To be called in the core's runtime, where that lives.
+    /// The client for a small response of a worker: the worker's connection if it is open; otherwise the
+    /// shared one, while the worker's connection is opened. Must be called in the worker's runtime, which
+    /// drives that connection.
     pub(crate) fn small_of(&self, core: usize, origin: &Origin, has_body: bool) -> &Client {
         let OfCore { client: own, nested } = &self.of_cores[core % self.of_cores.len()];
         if !has_body && own.is_nesting(origin) {
@@ -102,13 +100,14 @@ impl Lanes {
         }
         if own.connections(origin) == 0 {
             let (own, origin) = (own.clone(), origin.clone());
-            // If it fails, so does what is asked on the one of all, which is told.
+            // Ignore errors: the request on the shared connection fails likewise and reports them.
             tokio::spawn(async move { timeout(OPENING, own.open(&origin)).await });
         }
         &self.small
     }
 
-    /// All requests to this data centre are made on new connections from now on. Those that are under way end where they are.
+    /// Moves all new requests to this data centre to new connections. Requests in flight finish on the old
+    /// ones.
     pub(crate) fn leave_all(&self, origin: &Origin) {
         for client in [&self.small, &self.bulk, &self.tunnels] {
             client.leave(origin);
@@ -116,8 +115,9 @@ impl Lanes {
         self.leave(origin);
     }
 
-    /// A request failed, or who is asked does not answer: what cores ask goes the way of all others until they have new connections. Those of
-    /// before may be without an answer for long after others have one, and nobody would know.
+    /// Stops the use of workers' connections to a data centre after a failure. Requests use the shared
+    /// connection until new ones are open. The old ones may be dead without an error long after the shared
+    /// one has recovered.
     pub(crate) fn leave(&self, origin: &Origin) {
         for OfCore { client, nested } in &self.of_cores {
             client.leave(origin);
@@ -132,22 +132,22 @@ impl OfCore {
     }
 }
 
-/// One, and others while what is on it is ended.
+/// One, and others on which requests in flight finish.
 const CONNECTIONS: usize = 4;
 
-/// Streams with HTTP/1.1 on a connection: half of what a data centre allows.
+/// HTTP/1.1 streams per connection: half of the limit of a data centre.
 const NESTED: usize = http::limits::STREAMS as usize / 2;
 
-/// Cores that have connections of their own; of more, some share one.
+/// The maximum number of workers with a separate connection; beyond this, workers share one.
 pub(super) const MOST_CORES: usize = 8;
 
-/// How long opening one may take; then it is tried again.
+/// The timeout for opening a connection, which is then retried.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// Bytes of a tunnel that may wait here for a visitor who does not read, and tunnels on a connection: as many streams as a data centre allows. All of
-/// them together have no room but their own, so that one that is not read holds up none of the others.
+/// The window of a tunnel, bytes, and the number of tunnels per connection: the stream limit of a data
+/// centre. The connection's window is the sum, so a tunnel that is not read does not block the others.
 const OF_TUNNEL: u32 = 64 << 10;
 const MOST_TUNNELS: u32 = http::limits::STREAMS;
 
-/// Requests that may wait for a stream: as many as visitors may wait for an origin.
+/// Requests that may wait for a stream: the same limit as for an origin.
 const WAITING: usize = 20_000;

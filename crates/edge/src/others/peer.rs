@@ -1,4 +1,4 @@
-//! One other data centre: whether it answers, how far it is, and what was asked of it.
+//! The state of one peer: whether it responds, its round-trip time, and counters of requests.
 
 use std::{
     net::SocketAddr,
@@ -14,23 +14,21 @@ use tokio::sync::watch;
 
 use super::{carried::Connections, gone::Gone};
 
-/// Another data centre.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) name: String,
-    /// Where it is reached, under its name.
+    /// Its name as host, with the port of its link.
     pub(crate) origin: Origin,
     pub(crate) address: SocketAddr,
-    /// For whoever tells it what was purged: two at once, so that a purge does not wait for the end of an exchange that began before it.
+    /// Limits concurrent exchanges of purges to two, so that a purge need not wait for an exchange that
+    /// started before it.
     pub(crate) turns: tokio::sync::Semaphore,
-    /// Those on which it asks this data centre.
+    /// Connections that it has opened to this data centre.
     pub(super) connections: Connections,
-    /// Whether it does not answer.
     is_lost: watch::Sender<bool>,
     state: Mutex<State>,
-    /// Nanoseconds, smoothed; 0 before the first.
+    /// The smoothed round-trip time, ns; 0 before the first measurement.
     round_trip: AtomicU64,
-    /// When it answered last, ns.
     heard: AtomicU64,
     requests: AtomicU64,
     failures: AtomicU64,
@@ -38,17 +36,15 @@ pub(crate) struct Peer {
 
 #[derive(Debug, Default)]
 struct State {
-    /// When that changed last, ns.
+    /// The time of the last change of `is_lost`, ns.
     since: u64,
-    /// Why it does not answer.
     why: String,
 }
 
-/// What the operator is told of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) is_lost: bool,
-    /// It has answered, and still does.
+    /// Whether it has responded and is not lost.
     pub(crate) is_up: bool,
     pub(crate) since: u64,
     pub(crate) why: Option<String>,
@@ -74,7 +70,7 @@ impl Peer {
         }
     }
 
-    /// It answered. Returns whether that is news.
+    /// Records a response. Returns whether the peer was lost before.
     pub(super) fn heard(&self, now: u64) -> bool {
         self.heard.store(now, Relaxed);
         let is_news = self.is_lost.send_if_modified(std::mem::take);
@@ -84,7 +80,7 @@ impl Peer {
         is_news
     }
 
-    /// It does not answer. Returns whether that is news.
+    /// Records a failure. Returns whether the peer was reachable before.
     pub(super) fn lost(&self, now: u64, why: &str) -> bool {
         let is_news = self.is_lost.send_if_modified(|is_lost| !std::mem::replace(is_lost, true));
         let mut state = self.state();
@@ -95,12 +91,10 @@ impl Peer {
         is_news
     }
 
-    /// Whether it has not answered since then, ns.
     pub(super) fn is_silent_since(&self, then: u64) -> bool {
         *self.is_lost.borrow() || self.heard.load(Relaxed) < then
     }
 
-    /// A round trip took so long.
     pub(super) fn measured(&self, took: Duration) {
         let took = http::clock::nanos(took).max(1);
         let before = self.round_trip.load(Relaxed);
@@ -113,29 +107,27 @@ impl Peer {
         (round_trip > 0).then(|| Duration::from_nanos(round_trip))
     }
 
-    /// Why it does not answer, if it does not.
     pub(crate) fn why_lost(&self) -> Option<String> {
         let is_lost = *self.is_lost.borrow();
         is_lost.then(|| self.state().why.clone())
     }
 
-    /// Waits until it does not answer.
+    /// Completes when the peer becomes unreachable.
     pub(crate) fn is_gone(&self) -> Gone {
         let mut is_lost = self.is_lost.subscribe();
         Box::pin(async move {
-            // Whoever waits does so no longer than there are others.
+            // If the peer is dropped, nothing needs this result.
             if is_lost.wait_for(|is_lost| *is_lost).await.is_err() {
                 std::future::pending::<()>().await;
             }
         })
     }
 
-    /// Counts a request.
     pub(crate) fn asked(&self) {
         self.requests.fetch_add(1, Relaxed);
     }
 
-    /// Counts one of them that got no response.
+    /// Counts a request without a response.
     pub(crate) fn failed(&self) {
         self.failures.fetch_add(1, Relaxed);
     }
@@ -150,7 +142,7 @@ impl Peer {
             since: state.since,
             why: match (is_lost, has_answered) {
                 (true, _) => Some(state.why.clone()),
-                (false, false) => Some("it has not answered yet".to_owned()),
+                (false, false) => Some("it has not responded yet".to_owned()),
                 (false, true) => None,
             },
             round_trip: self.round_trip(),

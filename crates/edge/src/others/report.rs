@@ -1,4 +1,4 @@
-//! What the operator is told of tiers, links and routes.
+//! The status of tiers, links and routes for the operator.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use crate::{
 };
 
 impl Others {
-    /// Whom each zone's misses go to, and why.
     pub(crate) fn report_tiers(&self, network: &Network) -> Vec<TierStatus> {
         let of = |zone: &Zone| self.tiers_of(&zone.name, |tiers| self.report_tier(zone, tiers));
         network.zones.iter().filter_map(of).collect()
@@ -21,15 +20,15 @@ impl Others {
         let name = |id| self.name(id).to_owned();
         let large = || self.centres().large().members().map(name).collect::<Vec<_>>().join(", ");
         let (mode, upper, why) = match tiers.topology() {
-            Topology::None => ("none", None, "each data centre asks the origin".to_owned()),
+            Topology::None => ("none", None, "each data centre requests from the origin".to_owned()),
             Topology::Generic => {
-                ("generic", None, format!("each key has one of the large data centres: {}", large()))
+                ("generic", None, format!("each key belongs to a large data centre: {}", large()))
             }
             Topology::Custom(map) => {
                 let upper = map.above(self.here()).map(name);
                 let why = match &upper {
-                    Some(upper) => format!("the network's file says that {} asks {upper}", name(self.here())),
-                    None => format!("the network's file says that {} asks the origin", name(self.here())),
+                    Some(upper) => format!("by configuration, {} requests from {upper}", name(self.here())),
+                    None => format!("by configuration, {} requests from the origin", name(self.here())),
                 };
                 ("custom", upper, why)
             }
@@ -53,7 +52,6 @@ impl Others {
         TierStatus { zone: zone.name.clone(), mode: mode.to_owned(), upper, why, candidates }
     }
 
-    /// How the other data centres are.
     pub(crate) fn report_links(&self) -> Vec<LinkStatus> {
         let of = |(_, peer): (_, &Peer)| {
             let seen = peer.seen();
@@ -74,7 +72,6 @@ impl Others {
         self.all().map(of).collect()
     }
 
-    /// The ways to origins that failed of late.
     pub(crate) fn report_routes(&self, network: &Network) -> Vec<RouteStatus> {
         let (now, health, round_trips) = (self.now(), self.health(), self.round_trips());
         let mut ways = self.ways();

@@ -1,7 +1,8 @@
-//! The other data centres of a network, as one of them sees them: which can be asked, who is next for a key, and what all of them
-//! measured of the ways to origins.
+//! The peers of a data centre: their health, the choice of the next tier for a key, and measurements of
+//! routes to origins.
 //!
-//! What is decided is the engine's (`tiers`); here are its inputs, under locks that nobody holds while waiting. Nobody takes one for a hit.
+//! The crate `tiers` makes the decisions. This module holds their inputs under locks that are not held across
+//! waits. A cache hit takes none of these locks.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -26,31 +27,28 @@ use crate::{
     network::{DataCentre, Detours, Network, Tiers},
 };
 
-/// The other data centres at this moment, for whoever asks them.
+/// A shared handle to the current peers.
 pub(crate) type Linked = Arc<RwLock<Option<Arc<Others>>>>;
 
-/// The other data centres.
 pub(crate) struct Others {
     pub(super) clock: Clock,
-    /// How far a test has moved the time ahead.
     #[cfg(test)]
     ahead: Mutex<Duration>,
     pub(super) name: String,
-    /// Tells this process from those before it.
+    /// Identifies this process, as opposed to earlier ones of the same data centre.
     pub(super) process: u64,
     here: CentreId,
     centres: ::tiers::Network,
-    /// Of keys, if the network has a store.
+    /// The replicas of keys, if the network has a KV store.
     places: Option<Places>,
-    /// By their numbers; this one is among them, and never asked.
+    /// By number. Includes this data centre, which never receives a request.
     peers: Vec<Arc<Peer>>,
     pub(crate) membership: Membership,
     pub(crate) lanes: Lanes,
     pub(super) kernel: Kernel,
     pub(super) zones: RwLock<HashMap<String, TiersOf>>,
-    /// Origins that are worth a measurement.
     pub(super) origins: RwLock<Vec<Origin>>,
-    /// By zone, who says that which one is its upper tier.
+    /// For each zone, the upper tier that each peer reports.
     pub(super) told: Mutex<HashMap<String, BTreeMap<CentreId, CentreId>>>,
     health: RwLock<Health>,
     ways: Mutex<Ways>,
@@ -58,8 +56,8 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// What the data centre `here`, which works on so many cores, has to do with the others; `None` where there are none, or no links to them.
-    /// `before` are those of an earlier state of the network, if there are any.
+    /// The peers of the data centre `here` with `cores` workers; `None` if it has no links. `before` are the
+    /// peers of the previous configuration.
     pub(crate) fn new(
         network: &Network,
         here: &str,
@@ -74,7 +72,7 @@ impl Others {
         let Some(link) = own.link.as_ref().filter(|_| centres.len() > 1) else { return Ok(None) };
         let Some(credentials) = credentials(network, own)? else { return Ok(None) };
         let membership = match before {
-            // The running servers keep using it.
+            // Running servers continue to use it.
             Some(before) => {
                 before.membership.replace(&credentials)?;
                 before.membership.clone()
@@ -118,7 +116,7 @@ impl Others {
         Ok(Some(Arc::new(others)))
     }
 
-    /// Reads the files of the links again; if anything in them has changed, requests are made on new connections.
+    /// Reads the certificates of the links again. If one has changed, new requests use new connections.
     pub(crate) fn renew(&self, network: &Network) -> Result<(), Error> {
         let own = network.data_centres.iter().find(|centre| centre.name == self.name(self.here));
         let Some(credentials) = own.map(|own| credentials(network, own)).transpose()?.flatten() else {
@@ -130,7 +128,7 @@ impl Others {
         Ok(())
     }
 
-    /// Whether a network has the same data centres, so that what is known of them stands.
+    /// Whether the data centres of both networks are identical, so that their state remains valid.
     pub(crate) fn are_those_of(&self, before: &Network, now: &Network) -> bool {
         before.name == now.name
             && before.data_centres.len() == now.data_centres.len()
@@ -141,7 +139,8 @@ impl Others {
             })
     }
 
-    /// Takes the zones of a network with the same data centres. A choice that was made for a zone stays.
+    /// Applies the zones of a network with the same data centres. Upper tiers that were chosen before are
+    /// kept.
     pub(crate) fn take(&self, network: &Network) {
         let mut zones = write(&self.zones);
         let before = std::mem::take(&mut *zones);
@@ -174,7 +173,6 @@ impl Others {
         now
     }
 
-    /// Moves the time ahead in which paths are remembered.
     #[cfg(test)]
     pub(crate) fn move_ahead(&self, by: Duration) {
         *lock(&self.ahead) += by;
@@ -192,27 +190,24 @@ impl Others {
         &self.centres
     }
 
-    /// Where keys have copies, if the network has a store.
     pub(crate) fn places(&self) -> Option<&Places> {
         self.places.as_ref()
     }
 
-    /// The name of a data centre.
     pub(crate) fn name(&self, centre: CentreId) -> &str {
         &self.centres.centre(centre).name
     }
 
-    /// Whether there is one with this number, which may be of another network's file.
+    /// Whether this number exists. A number from another network file may not.
     pub(crate) fn is_one(&self, centre: CentreId) -> bool {
         usize::from(centre.0) < self.peers.len()
     }
 
-    /// The data centre of a name.
     pub(crate) fn id(&self, name: &str) -> Option<CentreId> {
         self.centres.ids().find(|&id| self.name(id).eq_ignore_ascii_case(name))
     }
 
-    /// Those of these names that there are.
+    /// The data centres among these names; unknown names are skipped.
     pub(crate) fn ids(&self, names: &[String]) -> Vec<CentreId> {
         names.iter().filter_map(|name| self.id(name)).collect()
     }
@@ -225,13 +220,13 @@ impl Others {
         self.peers.get(usize::from(centre.0)).cloned()
     }
 
-    /// All but this one.
+    /// All peers, without this data centre.
     pub(crate) fn all(&self) -> impl Iterator<Item = (CentreId, &Peer)> {
         let peers = self.peers.iter().map(|peer| &**peer);
         self.centres.ids().zip(peers).filter(|(id, _)| *id != self.here)
     }
 
-    /// Who is asked next for what is not here. `through` are those that are not asked again.
+    /// The next hop for a request that is not in the cache. The data centres in `through` are excluded.
     pub(crate) fn next(&self, zone: &str, role: Role, key: KeyHash, through: &[CentreId]) -> Hop {
         let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
         let Some(zone) = zones.get(zone) else { return Hop::Origin };
@@ -239,7 +234,6 @@ impl Others {
         zone.next(self.now(), &self.centres, Asked { here: self.here, role, key, through }, &health)
     }
 
-    /// Looks at the tiers of a zone.
     pub(crate) fn tiers_of<T>(&self, zone: &str, look: impl FnOnce(&TiersOf) -> T) -> Option<T> {
         self.zones.read().unwrap_or_else(PoisonError::into_inner).get(zone).map(look)
     }
@@ -252,34 +246,31 @@ impl Others {
         *write(&self.health) = health;
     }
 
-    /// What is known of the ways to origins.
     pub(crate) fn ways(&self) -> MutexGuard<'_, Ways> {
         lock(&self.ways)
     }
 
-    /// Round trips to all data centres by their numbers; far ones where it is not known.
+    /// The round-trip times to all data centres by number; [`FAR`] if unknown.
     pub(crate) fn round_trips(&self) -> Vec<Duration> {
         self.peers.iter().map(|peer| peer.round_trip().unwrap_or(FAR)).collect()
     }
 
-    /// A data centre answered.
     pub(crate) fn heard(&self, centre: CentreId) {
         if self.peer(centre).heard(self.clock.now()) {
             write(&self.health).set(centre, ::tiers::State::Up);
-            tracing::info!(data_centre = self.name(centre), "a data centre can be asked");
+            tracing::info!(data_centre = self.name(centre), "a data centre is reachable again");
         }
     }
 
-    /// A data centre cannot be asked, in these words.
     pub(crate) fn lost(&self, centre: CentreId, why: &str) {
         if self.peer(centre).lost(self.clock.now(), why) {
             write(&self.health).set(centre, ::tiers::State::Down);
             self.lanes.leave(&self.peer(centre).origin);
-            tracing::warn!(data_centre = self.name(centre), why, "a data centre cannot be asked");
+            tracing::warn!(data_centre = self.name(centre), why, "a data centre is unreachable");
         }
     }
 
-    /// The address of an origin: what it was when it was last connected to, or looked up.
+    /// The address of an origin at the last connection or lookup.
     pub(crate) fn address(&self, origin: &Origin) -> Option<SocketAddr> {
         self.ways().address(origin)
     }
@@ -291,7 +282,7 @@ impl Drop for Others {
     }
 }
 
-/// What a data centre needs for its links, if it has any, and its certificate is for its own name.
+/// The credentials for the links of a data centre, if it has any. Its certificate must contain its name.
 fn credentials<'n>(network: &'n Network, own: &'n DataCentre) -> Result<Option<Credentials<'n>>, Error> {
     let (Some(link), Some(authority)) = (&own.link, &network.authority) else { return Ok(None) };
     let (certificate, key) = (&link.certificate, &link.key);
@@ -300,8 +291,8 @@ fn credentials<'n>(network: &'n Network, own: &'n DataCentre) -> Result<Option<C
         return Ok(Some(Credentials { authority, certificate, key, revoked: &network.revoked }));
     }
     let why = format!(
-        "it is for {}, and data centres know each other by their names: it has to be for \"{}\" \
-         (`longhaul edge ca issue` makes such ones)",
+        "it is for {}, but data centres authenticate each other by name: it must be for \"{}\" \
+         (`longhaul edge ca issue` issues such certificates)",
         names.join(", "),
         own.name
     );
@@ -316,5 +307,5 @@ pub(super) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A round trip that is not known: as far as anything on Earth.
+/// An unknown round trip: the longest one on Earth.
 const FAR: Duration = Duration::from_millis(300);

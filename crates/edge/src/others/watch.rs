@@ -1,4 +1,5 @@
-//! Looks after links and origins while a data centre runs: live traffic tells first how they are, and where there is none, a small question.
+//! Monitoring of links and origins. Live traffic is the first source; heartbeats and probes cover idle
+//! periods.
 
 use std::{
     io::ErrorKind,
@@ -30,32 +31,30 @@ use crate::{
 };
 
 impl Others {
-    /// Begins to watch links and origins, until this is dropped. To be called in a tokio runtime with I/O and time.
+    /// Starts to monitor links and origins until this is dropped. Must be called in a tokio runtime with I/O
+    /// and time.
     pub(crate) fn begin(self: &Arc<Self>, zones: impl Fn() -> Option<Arc<Network>> + Send + Sync + 'static) {
         let tasks = tasks(&Arc::downgrade(self), zones);
         lock(&self.watching).extend(tasks);
     }
 
-    /// Another data centre asks over a connection from there.
     pub(crate) fn see(&self, name: &str, from: SocketAddr) {
         if let Some(centre) = self.id(name) {
             self.peer(centre).connections.see(from);
         }
     }
 
-    /// What is answered to another data centre.
     pub(crate) fn told(&self, hello: &Hello) -> Told {
-        // Whoever knew another process knows nothing of this one.
+        // The sender has no samples of this process.
         let from = if hello.process == self.process { hello.from } else { 0 };
         let (origins, next) = self.ways().told(self.now(), from);
         Told { network: self.name.clone(), process: self.process, next, origins, choices: self.choices() }
     }
 }
 
-/// What a task has of the others, so that it ends with them.
+/// A weak reference, so that tasks end when the peers are replaced.
 type Watched = Weak<Others>;
 
-/// The tasks that do all of it.
 fn tasks(
     others: &Watched,
     network: impl Fn() -> Option<Arc<Network>> + Send + Sync + 'static,
@@ -68,7 +67,7 @@ fn tasks(
     tasks
 }
 
-/// Asks another data centre how it is, for as long as there are others.
+/// Sends heartbeats to a peer until the peers are replaced.
 async fn link(others: Watched, centre: CentreId) {
     let (mut process, mut from) = (0, 0);
     let mut told_at: Option<Instant> = None;
@@ -98,30 +97,28 @@ async fn link(others: Watched, centre: CentreId) {
     }
 }
 
-/// Uses the connection for large bodies, so that it is there when one comes. How long that takes under load says nothing.
+/// Keeps the connection for large bodies open. Its round-trip time depends on load and is not recorded.
 async fn keep_warm(others: Arc<Others>, centre: CentreId, hello: Hello) {
     let _ = others.ask(centre, Lane::Bulk, &hello).await;
 }
 
-/// A question that is not about an object.
+/// A request that is not for an object.
 pub(crate) struct Question {
-    /// What it is about.
     pub(crate) kind: HeaderValue,
     pub(crate) body: Vec<u8>,
-    /// Bytes of its answer at most.
+    /// The maximum size of its response, bytes.
     pub(crate) longest: usize,
 }
 
 impl Others {
-    /// Asks another data centre how it is, and what it measured.
     async fn ask(&self, centre: CentreId, lane: Lane, hello: &Hello) -> Result<Told, String> {
         let target = hello.target().parse().unwrap_or_else(|_| Uri::from_static("/"));
         let question =
             Question { kind: HeaderValue::from_static("hello"), body: Vec::new(), longest: Told::LONGEST };
         let (text, trace) = self.exchange(centre, lane, target, question).await?;
-        let told = Told::read(&text).ok_or("its answer is not as agreed on")?;
+        let told = Told::read(&text).ok_or("its response is malformed")?;
         if told.network != self.network_name() {
-            return Err(format!("it is of another network, \"{}\"", shortened(&told.network)));
+            return Err(format!("it belongs to another network, \"{}\"", shortened(&told.network)));
         }
         if let (Lane::Small, Some(sent), Some(came), Some(true)) =
             (lane, trace.first_write(), trace.final_headers, trace.reused)
@@ -131,7 +128,6 @@ impl Others {
         Ok(told)
     }
 
-    /// Asks another data centre a question, and returns its answer's text.
     pub(crate) async fn question(
         &self,
         centre: CentreId,
@@ -170,19 +166,20 @@ impl Others {
         let (status, text) = match self.while_heard(centre, asked).await {
             Some(Ok(answered)) => answered,
             Some(Err(failure)) => return Err(Failure::to_string(&failure)),
-            None => return Err("it does not answer".to_owned()),
+            None => return Err("it does not respond".to_owned()),
         };
         if status != StatusCode::OK {
             let why = String::from_utf8_lossy(&text);
-            return Err(format!("it refuses this data centre: {}", shortened(why.trim_end())));
+            return Err(format!("it refused the request: {}", shortened(why.trim_end())));
         }
         Ok((text, trace))
     }
 }
 
 impl Others {
-    /// Waits for a response of a data centre. `None` if nothing of it was received for [`PATIENCE`], or this response not within three
-    /// times as long: under load it may wait behind others of the same data centre.
+    /// Waits for a response of a data centre. Returns `None` if nothing was received from it for
+    /// [`PATIENCE`], or if this response takes longer than three times that: under load it may be queued
+    /// behind others.
     async fn while_heard<T>(&self, centre: CentreId, response: impl Future<Output = T>) -> Option<T> {
         let (began, mut response) = (instant(), pin!(response));
         let mut wait = PATIENCE;
@@ -192,7 +189,7 @@ impl Others {
                 return Some(received);
             }
             let now = instant();
-            // A process that was not scheduled has not read what was received meanwhile.
+            // After a stall of this process, received data may still be unread.
             let was_stalled = now > wake_at + STALL;
             let silent_since = self.clock.now().saturating_sub(nanos(PATIENCE));
             let is_silent = self.peer(centre).is_silent_since(silent_since) && !was_stalled;
@@ -204,7 +201,7 @@ impl Others {
     }
 }
 
-/// Connects to origins and closes, where no request did.
+/// Probes the origins to which no recent request has connected.
 async fn origins(others: Watched) {
     while let Some(others) = others.upgrade() {
         let origins = others.origins.read().map(|origins| origins.clone()).unwrap_or_default();
@@ -243,23 +240,22 @@ impl Others {
         } else {
             EACH
         };
-        // A probe that failed is no sample, and is as good as one here.
+        // A failed probe is no sample, but counts for the interval.
         let last = ways.last(origin).max(failed);
         last.is_none_or(|last| now.saturating_sub(last) >= waits)
     }
 }
 
-/// What a connection to an origin takes; `None` if nobody knows where it is.
+/// Measures the connect time of an origin; `None` if its name does not resolve.
 async fn connect(others: &Watched, origin: &Origin) -> Option<Result<Duration, Fault>> {
     let addresses = addresses(origin).await?;
-    // Of several, what is remembered is about one.
+    // If there are several addresses, keep to the known one.
     let before = others.upgrade()?.address(origin).filter(|address| addresses.contains(address));
     let address = before.or_else(|| addresses.first().copied())?;
     others.upgrade()?.ways().found(origin, address);
     Some(connect_to(address).await)
 }
 
-/// An address of an origin.
 pub(crate) async fn look_up(origin: &Origin) -> Option<SocketAddr> {
     addresses(origin).await?.into_iter().next()
 }
@@ -269,7 +265,7 @@ async fn addresses(origin: &Origin) -> Option<Vec<SocketAddr>> {
     Some(found.ok()?.ok()?.collect())
 }
 
-/// How long a connection to an address takes, which is closed at once.
+/// Measures the connect time of an address. The connection is closed immediately.
 pub(crate) async fn connect_to(address: SocketAddr) -> Result<Duration, Fault> {
     let began = instant();
     match timeout(PATIENCE, TcpStream::connect(address)).await {
@@ -280,7 +276,6 @@ pub(crate) async fn connect_to(address: SocketAddr) -> Result<Duration, Fault> {
     }
 }
 
-/// Reviews the choices of upper tiers.
 async fn choices(others: Watched, network: impl Fn() -> Option<Arc<Network>> + Send + Sync) {
     while let Some(others) = others.upgrade() {
         let Some(network) = network() else { return };
@@ -294,22 +289,22 @@ fn instant() -> Instant {
     Instant::now()
 }
 
-/// Of what another says of itself.
 fn shortened(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// How often it is looked whether something is to be done; a data centre that is gone is noticed after this and [`PATIENCE`].
+/// The base interval of checks. A lost data centre is detected after this interval plus [`PATIENCE`].
 const TICK: Duration = Duration::from_secs(1);
-/// And for each data centre so much more, so that a network of 300 does not spend its time on questions.
+/// Added per data centre, so that a network of 300 is not busy with heartbeats.
 const TICK_EACH: Duration = Duration::from_millis(10);
-/// How often measurements are exchanged.
+/// The interval of heartbeats that exchange measurements.
 const TELLING: Duration = Duration::from_secs(5);
-/// How long an answer to a question may take, and a connection: three times as long as half around the Earth on a bad day.
+/// The timeout of heartbeats, lookups and probes: three of the longest round trips under bad conditions.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A timer that is later than this shows that the process was not scheduled; also the period between two looks at a response that is late.
+/// A timer that is late by this much shows that the process was not scheduled. Also the poll interval after
+/// `PATIENCE`.
 const STALL: Duration = Duration::from_millis(250);
-/// How often an origin is connected to without a request: in ten minutes twice as many as a median needs.
+/// The interval of probes without requests: in ten minutes, twice the number of samples that a median needs.
 const EACH: Duration = Duration::from_secs(60);
-/// How often one that failed is tried.
+/// The interval of probes after a failure.
 const AGAIN: Duration = Duration::from_secs(10);

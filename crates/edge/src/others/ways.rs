@@ -1,4 +1,4 @@
-//! What all data centres measured of the ways to origins, and what failed of late: the state of the engine's `Reach`, and where origins are.
+//! Measurements of routes to origins by all data centres, recent failures, and the addresses of origins.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,14 +11,12 @@ use http::Origin;
 
 use super::hello::{MOST_TOLD, OfOrigin, Sample};
 
-/// What is known of the ways to origins.
 #[derive(Debug)]
 pub(crate) struct Ways {
     pub(crate) reach: Reach,
     origins: HashMap<Origin, Known>,
     centres: usize,
     here: CentreId,
-    /// The number of the next sample of this data centre.
     next: u64,
 }
 
@@ -26,11 +24,10 @@ pub(crate) struct Ways {
 struct Known {
     address: Option<SocketAddr>,
     measured: Measurements,
-    /// What this data centre measured last: number, time, connect time.
+    /// The last samples of this data centre: number, time, connect time.
     own: VecDeque<(u64, Duration, Duration)>,
 }
 
-/// Where a request is that looks for a way.
 pub(crate) struct Around<'a> {
     pub(crate) network: &'a Network,
     pub(crate) health: &'a Health,
@@ -44,7 +41,7 @@ impl Ways {
         Self { reach: Reach::new(MOST_TRIES), origins: HashMap::new(), centres, here, next: 1 }
     }
 
-    /// The same under the numbers of another network, in which this data centre is `here`.
+    /// A copy for a new configuration, in which this data centre has the number `here`.
     pub(super) fn renumbered(&self, to: &Renumbering, here: CentreId) -> Self {
         let renumber = |(origin, known): (&Origin, &Known)| {
             let measured = known.measured.renumbered(to);
@@ -59,7 +56,7 @@ impl Ways {
         }
     }
 
-    /// Looks for ways to an origin.
+    /// Calls `look` with the state that is needed to choose a route to an origin.
     pub(crate) fn search<T>(
         &mut self,
         origin: &Origin,
@@ -84,17 +81,15 @@ impl Ways {
         self.origins.get(origin).and_then(|known| known.address)
     }
 
-    /// The origin that has this address.
     pub(crate) fn origin_at(&self, address: SocketAddr) -> Option<&Origin> {
         self.origins.iter().find(|(_, known)| known.address == Some(address)).map(|(origin, _)| origin)
     }
 
-    /// An origin was found at an address.
     pub(crate) fn found(&mut self, origin: &Origin, address: SocketAddr) {
         self.known(origin).address = Some(address);
     }
 
-    /// This data centre connected to an origin in so long, with a request or to find out.
+    /// Records a connect time of this data centre, of a request or a probe.
     pub(crate) fn connected(&mut self, now: Duration, origin: &Origin, took: Duration) {
         let (here, number) = (self.here, self.next);
         self.next += 1;
@@ -106,7 +101,6 @@ impl Ways {
         known.own.push_back((number, now, took));
     }
 
-    /// It tried to, without a request.
     pub(crate) fn probed(&mut self, now: Duration, origin: &Origin, outcome: Result<Duration, Fault>) {
         if let Some(address) = self.address(origin) {
             self.reach.probed(now, address, outcome);
@@ -116,12 +110,11 @@ impl Ways {
         }
     }
 
-    /// When this data centre connected to an origin last.
     pub(super) fn last(&self, origin: &Origin) -> Option<Duration> {
         self.origins.get(origin)?.own.back().map(|(_, at, _)| *at)
     }
 
-    /// How many connect times of its own it has of an origin that still count.
+    /// The number of this data centre's samples that are not too old.
     pub(super) fn samples(&self, now: Duration, origin: &Origin) -> usize {
         let own = self.origins.get(origin).map(|known| &known.own);
         let is_fresh = |at: Duration| now.saturating_sub(at) <= Measurements::FRESH;
@@ -132,7 +125,7 @@ impl Ways {
         self.origins.get(origin).map(|known| &known.measured)
     }
 
-    /// What this data centre measured from a number on, for others; with the number of what comes next.
+    /// The samples of this data centre from number `from`, for peers, and the number of the next sample.
     pub(super) fn told(&self, now: Duration, from: u64) -> (Vec<OfOrigin>, u64) {
         let of = |(origin, known): (&Origin, &Known)| {
             let samples = known
@@ -149,7 +142,7 @@ impl Ways {
         (all.collect(), self.next)
     }
 
-    /// What another data centre measured. Of origins that are not known here nothing is kept.
+    /// Stores samples of a peer. Unknown origins are ignored.
     pub(crate) fn take(&mut self, now: Duration, centre: CentreId, told: &[OfOrigin]) {
         for OfOrigin { origin, samples } in told {
             let Ok(origin) = origin.parse::<Origin>() else { continue };
@@ -164,7 +157,7 @@ impl Ways {
         }
     }
 
-    /// Knows of these origins, and forgets all others.
+    /// Sets the known origins. All others are removed.
     pub(super) fn keep(&mut self, origins: &[Origin]) {
         self.origins.retain(|origin, _| origins.contains(origin));
         for origin in origins {
@@ -186,7 +179,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Routes that one request tries: the direct one and two others. Of an origin that is down each costs a time-out.
+/// Routes per request: the direct one and two detours. If the origin is down, each costs a timeout.
 const MOST_TRIES: usize = 3;
 
 #[cfg(test)]
@@ -216,7 +209,7 @@ mod tests {
         assert!(lhr.told(ms(100), next).0.is_empty(), "nothing is new");
         lhr.connected(ms(101), &origin, ms(30));
         assert_eq!(lhr.told(ms(101), next).0[0].samples, [Sample { age_ms: 0, connect_us: 30_000 }]);
-        // The way through it failed before it connected: the next request finds out.
+        // The route through it failed before these samples: the next request tries it again.
         let address = SocketAddr::from(([192, 0, 2, 1], 443));
         fra.found(&origin, address);
         let (network, health) = (Network::new(Vec::new(), |_, _| ms(0)), Health::default());
@@ -237,7 +230,7 @@ mod tests {
         assert_eq!(is_due(&fra), Some(false), "that was before");
         fra.take(ms(5000), CentreId(0), &lhr.told(ms(101), next).0);
         assert_eq!(is_due(&fra), Some(true));
-        // What it does not ask, it does not remember.
+        // Samples of unknown origins are ignored.
         fra.keep(&[]);
         fra.take(ms(5000), CentreId(0), &told);
         assert!(fra.measured(&origin).is_none());

@@ -1,7 +1,8 @@
-//! The outcome of a request on one path, and whether the path is to blame.
+//! The outcome of a request on one route, and whether the route is at fault.
 //!
-//! Everything that ends before a complete response head counts against a path, unless it would be the same on any other one. A connection that
-//! had carried requests before may have been closed for its age: that counts against no path, and the request may still take another one.
+//! Any failure before a complete response head counts against the route, unless it would be the same on every
+//! route. A reused connection may have been closed because it was idle: this counts against no route, and the
+//! request may be tried on another one.
 
 use std::time::Duration;
 
@@ -14,42 +15,38 @@ use crate::{
     visit::{NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE},
 };
 
-/// The outcome of a request on one path.
 pub(super) struct Tried {
     pub(super) route: Route,
     pub(super) result: Result<Response<Body>, Why>,
-    /// How long the connection took, if one was made.
+    /// The time to connect, if a connection was made.
     pub(super) connect: Option<Duration>,
-    /// How long the head took.
+    /// The time to the response head.
     pub(super) latency: Duration,
-    /// Whether something of it was sent.
+    /// Whether a part of the request was sent.
     pub(super) was_sent: bool,
     /// Whether the connection had carried requests before.
     pub(super) is_reused: bool,
 }
 
-/// Why there is no response.
 #[derive(Debug)]
 pub(super) enum Why {
     Direct(Failure),
     Through(Unanswered),
 }
 
-/// What is to blame that a path led to no response.
+/// The cause of a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Blame {
-    /// Nothing: there is a response.
     None,
-    /// The path, of which this is remembered.
+    /// The route; the fault is remembered.
     Path(Fault),
-    /// Nothing that is remembered: the other data centre has no room, or a connection was closed for its age.
+    /// Not attributable: the peer has no capacity, or an idle connection was closed.
     Unknown,
-    /// The request, or this machine: the next path would not help.
+    /// The request, or this machine. Another route would not help.
     Request,
 }
 
 impl Tried {
-    /// An exchange from here that ended at `now`.
     pub(super) fn direct(result: Result<Response<Body>, Failure>, trace: &Trace, now: u64) -> Self {
         let opened = trace.connect.map(|connect| connect + trace.tls.unwrap_or(0)).or(trace.quic);
         Self {
@@ -62,7 +59,6 @@ impl Tried {
         }
     }
 
-    /// An exchange through another data centre.
     pub(super) fn through(
         route: Route,
         answered: Result<Response<Body>, Unanswered>,
@@ -73,12 +69,12 @@ impl Tried {
         Self { route, result, connect: None, latency, was_sent, is_reused: false }
     }
 
-    /// Whether the request was sent, and nothing came back in time.
+    /// Whether the request was sent and no response arrived in time.
     pub(super) fn is_silence(&self) -> bool {
         self.was_sent && matches!(self.result, Err(Why::Direct(Failure::Timeout)))
     }
 
-    /// What is to blame; responses with these statuses are the path's.
+    /// The cause of the failure. Responses with these statuses count against the route.
     pub(super) fn blame(&self, statuses: &[StatusCode]) -> Blame {
         match &self.result {
             Ok(response) if statuses.contains(&response.status()) => Blame::Path(Fault::HttpResponseStatus),
@@ -107,7 +103,6 @@ impl Tried {
         })
     }
 
-    /// What happened, for the log.
     pub(super) fn sentence(&self) -> String {
         match &self.result {
             Ok(response) => format!("status {}", response.status().as_u16()),
@@ -128,7 +123,6 @@ fn blame_through(unanswered: &Unanswered) -> Blame {
 }
 
 impl Why {
-    /// The response to the visitor.
     pub(super) fn refusal(&self) -> Refusal {
         match self {
             Self::Direct(failure) | Self::Through(Unanswered::Failed(failure @ Failure::Source)) => {
@@ -145,7 +139,6 @@ impl Why {
 mod tests {
     use super::*;
 
-    /// How far a request got.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Got {
         Nothing,
@@ -173,7 +166,7 @@ mod tests {
         for (failure, got, fault) in [
             (Failure::Refused, Nothing, Fault::ConnectionRefused),
             (Failure::Unreachable, Nothing, Fault::ConnectionRefused),
-            // A SYN that is answered with a RST is refused: this was reset after the SYN-ACK.
+            // A RST in reply to a SYN is `Refused`. This reset arrived after the SYN-ACK.
             (Failure::Reset, Nothing, Fault::ConnectionTerminated),
             (Failure::Timeout, Nothing, Fault::ConnectionTimeout),
             (Failure::KernelTimeout, SentOnKept, Fault::ConnectionTimeout),
@@ -192,7 +185,7 @@ mod tests {
         ] {
             assert_eq!(blame(failure, got), Blame::Path(fault), "{failure} {got:?}");
         }
-        // A kept connection may have been closed for its age.
+        // The origin may have closed a reused connection because it was idle.
         for failure in [Failure::Reset, closed, Failure::Garbled] {
             assert_eq!(blame(failure, SentOnKept), Blame::Unknown, "{failure}");
         }

@@ -329,7 +329,7 @@ async fn two_data_centres_of_one_name_are_told_of_each_other() {
     nats.tell("LONGHAUL_PURGES.n.all.syd", word);
     let status = until(&world, SYD, |status| status.namesake.is_some()).await;
     let told = status.namesake.unwrap();
-    assert!(told.starts_with("another process is the data centre \"syd\" too: end one of them"), "{told}");
+    assert!(told.starts_with("another process also runs as data centre \"syd\": stop one of them"), "{told}");
 }
 
 #[tokio::test]

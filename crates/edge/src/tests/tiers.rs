@@ -481,7 +481,7 @@ async fn nobody_is_let_in_but_a_data_centre_under_its_own_name() {
     }
     assert_eq!(world.centres[FRA].at_once.load(SeqCst), 1);
     let (status, why) = knock(&world, member(&world, "lhr"), "syd").await.unwrap();
-    assert_eq!((status, why.trim_end()), (403, "it calls itself \"syd\", and its certificate is for lhr"));
+    assert_eq!((status, why.trim_end()), (403, "it claims to be \"syd\", but its certificate is for lhr"));
     let (status, why) = knock(&world, member(&world, "fra"), "fra").await.unwrap();
     assert_eq!((status, why.trim_end()), (403, "\"fra\" is this data centre itself"));
     crate::Certificate::issue(world.folder.path(), "nyc", &[], 1).unwrap();
@@ -501,7 +501,7 @@ async fn a_link_with_the_certificate_of_another_is_not_begun() {
     let link = network.data_centres[LHR].link.as_mut().unwrap();
     (link.certificate, link.key) = (world.file("syd.pem"), world.file("syd-key.pem"));
     let error = crate::others::Others::new(&network, "lhr", 1, None).err().unwrap().to_string();
-    assert!(error.contains("syd.pem: it is for syd") && error.contains("has to be for \"lhr\""), "{error}");
+    assert!(error.contains("syd.pem: it is for syd") && error.contains("must be for \"lhr\""), "{error}");
 }
 
 #[tokio::test]

@@ -250,7 +250,7 @@ async fn only_data_centres_of_the_network_ask_for_keys() {
     assert_eq!(ask("syd").await, (StatusCode::OK, "secret".into()));
     let (status, why) = ask("fra").await;
     assert_eq!(status, StatusCode::FORBIDDEN);
-    assert_eq!(why, "it calls itself \"fra\", and its certificate is for syd\n");
+    assert_eq!(why, "it claims to be \"fra\", but its certificate is for syd\n");
 }
 
 #[tokio::test]

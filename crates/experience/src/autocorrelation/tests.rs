@@ -64,7 +64,7 @@ fn independent_samples_are_rarely_said_to_come_together() {
         });
         let accused = accused.count();
         assert!(accused <= 38, "{n}: {accused}");
-        // And those that do come together, slow in two of forty, are found.
+        // Clusters, slow in two of forty, are found.
         let series: Vec<f64> = (0..n).map(|i| if i % 40 < 2 { 9.0 } else { 1.0 }).collect();
         assert!(slow_clusters(&series, 0.9).unwrap().chance < 1e-3, "{n}");
     }

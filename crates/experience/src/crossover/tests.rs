@@ -63,8 +63,9 @@ fn ties_do_not_cross() {
 
 #[test]
 fn two_samples_of_the_same_thing_do_not_cross() {
-    // By the mechanism's doc a clear lead appears by chance in about 2 of 100 comparisons, and a crossover takes two:
-    // of 200, none is expected. The raw difference changes its sign dozens of times in each.
+    // By the documentation of the method a clear lead appears by chance in about 2 of 100 comparisons, and a
+    // crossover requires two: of 200, none is expected. The raw difference changes its sign dozens of times
+    // in each.
     for seed in 0..200 {
         let mut random = random(seed);
         let mut side = || of(random.by_ref().take(5000).map(|u| 100.0 - 50.0 * u.ln()));

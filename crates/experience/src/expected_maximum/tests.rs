@@ -51,9 +51,9 @@ fn agrees_with_exact_fractions() {
 
 #[test]
 fn the_exponential_distribution_gives_harmonic_numbers() {
-    // Samples at the quantiles (i - 1/2)/n of Exp(1). Their distribution function is within 1/(2n) of the true one up
-    // to the last sample at ln(2n), so its N-th power is within N/(2n); beyond lies N exp(-ln(2n)) = N/(2n). Together
-    // E[max] is off by at most N (ln(2n) + 1)/(2n).
+    // Samples at the quantiles (i - 1/2)/n of Exp(1). Their distribution function is within 1/(2n) of the
+    // true one up to the last sample at ln(2n), so its N-th power is within N/(2n); the part beyond is N
+    // exp(-ln(2n)) = N/(2n). Together E[max] is off by at most N (ln(2n) + 1)/(2n).
     let n = 1_000_000;
     let side = of((0..n).map(|i| -(1.0 - (f64::from(i) + 0.5) / f64::from(n)).ln()));
     let all = side.expected_experienced_up_to(42);
@@ -79,7 +79,7 @@ fn the_uniform_distribution_gives_n_over_n_plus_one() {
 
 #[test]
 fn one_slow_sample_in_ten_million() {
-    // All 0 but one of 1e9: E = 1e9 (1 - (1 - 1/n)^N), which cancels badly when it is computed as it is written.
+    // All 0 but one of 1e9: E = 1e9 (1 - (1 - 1/n)^N), whose direct evaluation cancels badly.
     let n = 10_000_000;
     let mut samples = vec![0.0; n];
     samples[12_345] = 1e9;

@@ -31,10 +31,10 @@ pub(super) struct Cohort {
 pub(super) struct Model {
     /// The expectation for a page of this size, ms.
     pub(super) expected: Vec<f64>,
-    /// The mean of these if the samples were dealt to the pages at random, each to one, ms: what the observed mean is on
-    /// average where requests are independent. Draws with replacement meet some samples twice and so the slowest less
-    /// often, which is lower by about as much as a page with 1/(2P) fewer requests. Only for maxima and at most [`MANY`]
-    /// pages; else the mean itself.
+    /// The mean of these if the samples were dealt to the pages at random, each to one, ms: the expected
+    /// observed mean for independent requests. Draws with replacement contain some samples twice and so the
+    /// slowest less often, which lowers the result by about the effect of 1/(2P) fewer requests per page.
+    /// Only for maxima and at most [`MANY`] pages; else the mean itself.
     pub(super) dealt_ms: f64,
     /// How much the page's own samples move the mean of these, times the number of pages, ms.
     pub(super) influence: Vec<f64>,

@@ -28,7 +28,7 @@ pub(super) fn margin(deviations: &[f64]) -> f64 {
         * (total.max(0.0) / (pages * (pages - bandwidth))).sqrt()
 }
 
-/// The 97.5 % quantile of Student's t: |t| exceeds it where Beta(v/2, 1/2) lies below v/(v + t^2).
+/// The 97.5 % quantile of Student's t: |t| exceeds it where Beta(v/2, 1/2) is below v/(v + t^2).
 fn student(freedom: f64) -> f64 {
     if freedom > 30.0 {
         return normal::student(normal::quantile(0.975), freedom);

@@ -53,8 +53,8 @@ fn the_interval_follows_from_the_pages() {
 
 #[test]
 fn two_pages_that_are_alike_say_nothing() {
-    // Drawn from 1 1 2 2 two are at most 1 with 1/4, dealt with 1/6: 1.75 and 11/6 against 2. But of the three ways to
-    // deal them to two pages two are this one.
+    // Two draws from 1 1 2 2 are at most 1 with 1/4, two dealt samples with 1/6: 1.75 and 11/6 against 2. But
+    // of the three ways to deal them to two pages, two are the observed one.
     let found = of(&[vec![1.0, 2.0], vec![1.0, 2.0]], 1.0);
     assert_close(found.slowest.off, -0.125);
     assert!(found.slowest.off_low <= found.slowest.off && found.slowest.off_high == 0.0, "{found:?}");

@@ -50,7 +50,7 @@ fn binomial_tails_have_all_their_digits() {
 
 #[test]
 fn the_uniform_distribution_gives_k_over_m_plus_one() {
-    // Samples at (i - 1/2)/n: F is within 1/(2n) of the true one, so X_(k:m), which is a number of quantiles F^-1, moves
+    // Samples at (i - 1/2)/n: F is within 1/(2n) of the true one, so X_(k:m), a mean of quantiles F^-1, moves
     // by no more than that.
     let n = 20_000;
     let side = of((0..n).map(|i| (f64::from(i) + 0.5) / f64::from(n)));
@@ -126,7 +126,7 @@ proptest! {
         let plain: f64 = (0..n).map(|i| side.values()[i] * (up_to(i + 1) - up_to(i))).sum();
         let found = side.expected_order_statistic(kth, m);
         prop_assert!((found - plain).abs() < 1e-10, "{} is not {}", found, plain);
-        // So few samples are not condensed.
+        // A series this short is not condensed.
         let condensed = Condensed::new(side.values()).expected(kth, m);
         prop_assert!((condensed - found).abs() < 1e-10);
     }

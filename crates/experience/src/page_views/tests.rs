@@ -20,7 +20,7 @@ fn pages_are_in_the_order_of_time_or_as_they_come() {
     assert_eq!(page_views(&values, &pages, None, &[], 1.0).unwrap().mean_ms, [3.0, 2.0]);
     let times = [9.0, 5.0, 8.0];
     assert_eq!(page_views(&values, &pages, Some(&times), &[], 1.0).unwrap().mean_ms, [2.0, 3.0]);
-    // A page of nothing but failures stands where it failed.
+    // The time of a page without successful requests is that of its failures.
     let broken = [FailedRequest { started_s: Some(6.0), page: 1 }];
     let found = page_views(&values, &pages, Some(&times), &broken, 1.0).unwrap();
     assert_eq!((found.failed, found.mean_ms), (vec![false, true, false], vec![2.0, 3.0]));
@@ -37,8 +37,9 @@ fn a_failed_request_fails_the_page_that_needs_it() {
 
 #[test]
 fn a_page_that_needs_half_of_its_requests_may_not_need_the_failed_one() {
-    // 1000 pages of three requests and a failed one, of which two are needed: C(3, 2)/C(4, 2) = 1/2 come whole, and wait
-    // for the slowest of two of 1, 2, 4: 2 with chance 1/3 and 4 with 2/3, on average 10/3.
+    // 1000 pages of three requests and a failed one, of which two are needed: C(3, 2)/C(4, 2) = 1/2 are
+    // complete, and their latency is the slowest of two of 1, 2, 4: 2 with probability 1/3 and 4 with 2/3, on
+    // average 10/3.
     let pages: Vec<u32> = (0..3000).map(|i| i / 3).collect();
     let values: Vec<f64> = (0..3000).map(|i| [1.0, 2.0, 4.0][i % 3]).collect();
     let found = page_views(&values, &pages, None, &failed(&(0..1000).collect::<Vec<_>>()), 0.5).unwrap();

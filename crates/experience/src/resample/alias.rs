@@ -25,7 +25,7 @@ struct Column {
 impl Alias {
     /// Weights of 0 or more, not all 0.
     pub(crate) fn new(weights: &[f64]) -> Self {
-        // Two at least: a shift by 64 bits is none.
+        // At least two: a shift by 64 bits would overflow.
         let size = weights.len().next_power_of_two().max(2);
         let total: f64 = weights.iter().sum();
         let mut heights: Vec<f64> = weights.iter().map(|weight| weight / total * size as f64).collect();

@@ -23,7 +23,7 @@ pub(crate) fn share_below(x: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// The x that a share of Beta(a, b) lies below. A parameter of 0 puts all at its end.
+/// The quantile of Beta(a, b) at `share`. A parameter of 0 puts all mass at its end.
 pub(crate) fn quantile(share: f64, a: f64, b: f64) -> f64 {
     if a <= 0.0 || b <= 0.0 {
         return if a <= 0.0 { 0.0 } else { 1.0 };

@@ -22,7 +22,7 @@ pub(crate) fn draw(size: usize, share: f64, tables: &[Alias], random: &mut Xoshi
 /// The counts of one size and share.
 pub(crate) fn table(size: usize, share: f64) -> Alias {
     let n = as_f64(size);
-    // All that lies within 13 standard deviations and 40 more of the mean: one beyond has a chance below 1e-32.
+    // The range within 13 standard deviations plus 40 of the mean: the probability beyond is below 1e-32.
     let most = floor(n * share + 13.0 * (n * share).sqrt()).saturating_add(40).min(size);
     let mode = floor((n + 1.0) * share).min(most);
     let mut weights = vec![0.0; most + 1];

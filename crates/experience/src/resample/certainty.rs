@@ -14,9 +14,9 @@ pub enum Certainty {
 }
 
 impl Certainty {
-    /// The word for a difference that is sure by `sure` (0.5..=1), where `enough` is what an interval of the level in
-    /// use asks for, (1 + level)/2, and `noise` is the standard error that the number of resamples leaves in `sure`; 0
-    /// where nothing random went into it.
+    /// The word for a difference that is sure by `sure` (0.5..=1). `enough` is the requirement of an interval
+    /// of the level in use, (1 + level)/2, and `noise` is the standard error that the number of resamples
+    /// leaves in `sure`; 0 for exact results.
     pub(crate) fn new(sure: f64, enough: f64, noise: f64) -> Self {
         // Three standard errors: one seed in 370 crosses from one clear word to the other.
         if noise > 0.0 && (sure - enough).abs() <= 3.0 * noise {

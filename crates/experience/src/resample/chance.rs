@@ -30,7 +30,7 @@ pub(crate) struct Chance {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Test {
     pub(crate) interval: ConfidenceInterval,
-    /// 1 less the chance that the better side is so much better by chance.
+    /// 1 minus the probability that the better side is better by chance.
     pub(crate) sure: f64,
     /// The standard error of `sure` that the number of deals leaves.
     pub(crate) noise: f64,

@@ -21,8 +21,8 @@ use crate::distribution::{as_f64, between, floor};
 pub struct ConfidenceInterval {
     /// The lower end; `None` if the samples cannot bound it. A latency is always bounded by 0.
     pub low: Option<f64>,
-    /// The upper end; `None` if the samples cannot bound it: nothing tells how slow the requests are that were too rare
-    /// to be met.
+    /// The upper end; `None` if the samples cannot bound it: the latency of requests that were too rare to
+    /// occur is unknown.
     pub high: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ impl ConfidenceInterval {
     }
 }
 
-/// What BCa needs besides the resamples.
+/// The inputs of BCa in addition to the resamples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     /// The statistic of the samples themselves.
@@ -48,9 +48,10 @@ pub(crate) struct Shape {
 
 /// The BCa interval of a statistic from its resamples, in any order.
 ///
-/// The upper end is open where the samples do not even bound the median of what is averaged: they make n/N maxima of N,
-/// and all of those lie below the median with chance 0.5^(n/N). Above (1 - level)/2, at 95 % with fewer than 5.4 maxima,
-/// the largest of them is not an upper end. It is open, too, with fewer maxima than [`Shape::fewest`].
+/// The upper end is open if the samples do not even bound the median of the averaged quantity: they make n/N
+/// maxima of N, and all of those are below the median with probability 0.5^(n/N). Above (1 - level)/2, at 95
+/// % with fewer than 5.4 maxima, the largest of them is not an upper end. It is also open with fewer maxima
+/// than [`Shape::fewest`].
 pub(crate) fn interval(mut resamples: Vec<f64>, shape: Shape, level: f64) -> ConfidenceInterval {
     resamples.sort_unstable_by(f64::total_cmp);
     let count = as_f64(resamples.len());
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn without_bias_and_skewness_it_is_the_middle_of_the_resamples() {
-        // 0, 1, ..., 9999 around 4999.5: 2.5 % lies below 250.025 - 1, read at share x (count + 1) - 1.
+        // 0, 1, ..., 9999 around 4999.5: 2.5 % is below 250.025 - 1, read at share x (count + 1) - 1.
         let shape = Shape { estimate: 4999.5, acceleration: 0.0, maxima: 1e9, fewest: 0.0 };
         let found = interval((0..10_000).map(f64::from).collect(), shape, 0.95);
         assert!((found.low.unwrap() - 249.025).abs() < 0.01 && (found.high.unwrap() - 9749.975).abs() < 0.01);

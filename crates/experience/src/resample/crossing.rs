@@ -1,10 +1,10 @@
-//! Where a crossover may truly be.
+//! The interval of a crossover.
 //!
-//! At the true crossing the difference of the two quantiles is 0, and the interval of the difference there holds 0 as
-//! often as its level prescribes. So the shares around the found crossover at which the interval holds 0 are an interval for
-//! the crossing, of the same level. (The nearest change of sign in each resample would not do: near a crossing noise
-//! changes the sign many times, and one of them is always close.) Where no share on a side is clear any more, the
-//! samples cannot bound it.
+//! At the true crossing the difference of the two quantiles is 0, and the interval of the difference there
+//! contains 0 with the frequency of its level. So the shares around the found crossover at which the interval
+//! contains 0 are an interval for the crossing, of the same level. (The nearest change of sign in each
+//! resample would not do: near a crossing noise changes the sign many times, and one of them is always
+//! close.) If no share on a side is clear, the samples cannot bound the crossing.
 
 use super::{ConfidenceInterval, Difference};
 use crate::{Crossover, Faster};
@@ -40,7 +40,7 @@ fn edge<'b>(points: impl Iterator<Item = &'b DifferencePoint>, leader: Faster) -
     let mut before: Option<(f64, f64)> = None;
     for point in points {
         let interval = point.difference.interval;
-        // How clear the lead is: the end of the interval that lies nearer to 0.
+        // The size of the lead: the end of the interval nearer to 0.
         let lead = match leader {
             Faster::First => interval.low,
             Faster::Second => interval.high.map(|high| -high),

@@ -1,22 +1,22 @@
-//! How far two sides are apart, and how sure it is which of them is better.
+//! The difference of two sides, and the certainty of which is better.
 //!
 //! Means and expected maxima are judged by [`super::permutation`], percentiles by the order statistics of each side
-//! ([`super::rank_interval`]). In both cases one number is the certainty, one minus the chance of being so far apart by chance,
-//! and the interval excludes 0 if and only if that number exceeds (1 + level)/2. Samples cannot give more certainty than this,
-//! at any level:
+//! ([`super::rank_interval`]). In both cases one number is the certainty, one minus the probability of such a difference by
+//! chance, and the interval excludes 0 if and only if that number exceeds (1 + level)/2. Samples cannot give more certainty
+//! than this, at any level:
 //!
-//! - *By permutation.* Were the sides alike, any a of the a + b draws could be the first side's, and with chance
-//!   1/C(a + b, a) they would be the a smallest: nothing that a and b samples do is surer than 1 - 1/C(a + b, a). One
+//! - *By permutation.* If the sides were equal, any a of the a + b draws could be the first side's, and with probability
+//!   1/C(a + b, a) they would be the a smallest: a and b samples cannot be surer than 1 - 1/C(a + b, a). One
 //!   against one is undecided, two against two are 5/6 sure, five against five 99.6 %. Draws are samples, blocks, or
-//!   for `E[max of N]` the n/N maxima that they make, rounded down. A side that is better may only lack the slow
-//!   requests that make up its mean; how many samples the other side has does not help against that, so it counts for
-//!   no more draws than the better side has.
-//! - *By order statistics*, for a quantile at share p. With chance p^n all samples of the better side lie below its
+//!   for `E[max of N]` the n/N maxima that they make, rounded down. A side that looks better may only lack the slow
+//!   requests that determine its mean; more samples of the other side do not help against that, so the other side counts
+//!   for no more draws than the better side has.
+//! - *By order statistics*, for a quantile at share p. With probability p^n all samples of the better side are below its
 //!   true quantile, and with (1 - p)^n all of the other side above theirs; then they bound nothing, and the order may
 //!   be the reverse. So it is at most as sure as 1 minus either of these: 100 samples of the better side give 63 % at p99, and
-//!   368 of them 97.5 %, which is where a 95 % interval closes. n is of samples that vary as much as blocks do.
+//!   368 of them 97.5 %, which is where a 95 % interval closes. n counts independent samples of the same variance.
 //!
-//! Neither goes below 0.5, where nothing is known.
+//! Neither goes below 0.5, which is undecided.
 
 use super::{
     certainty::Certainty,
@@ -31,22 +31,22 @@ use crate::distribution::{as_f64, floor};
 pub struct Difference {
     /// Second less first, ms, of the samples themselves. Above 0 the second is slower.
     pub difference_ms: f64,
-    /// Its interval, ms. Open below where the first has no upper end, and above where the second has none; at both ends
-    /// where a side has too few stretches of time to say anything.
+    /// Its interval, ms. Open below if the first side has no upper end, and above if the second has no upper
+    /// end; open at both ends if a side has too few stretches of time.
     pub interval: ConfidenceInterval,
-    /// 1 less the chance that the side that is better by the samples is so much better by chance: 0.5 is undecided, 1 is
-    /// sure. Above (1 + level)/2 if and only if the interval excludes 0.
+    /// 1 minus the probability that the better side is better by chance: 0.5 is undecided, 1 is sure. Above
+    /// (1 + level)/2 if and only if the interval excludes 0.
     ///
-    /// It is at most what an exact argument gives for so few samples, whatever the level: 1 - 1/C(a + b, a) for a draws
-    /// of the better side and b of the other, of which at most a count; and for the quantile at share p 1 - p^a and 1 -
-    /// (1 - p)^b. Draws are samples or blocks, and for the slowest of N requests the maxima of N that they make. One
-    /// sample against one is undecided.
+    /// At most the exact bound for a small number of samples, at any level: 1 - 1/C(a + b, a) for a draws of
+    /// the better side and b of the other, of which at most a count; and for the quantile at share p 1 - p^a
+    /// and 1 - (1 - p)^b. Draws are samples or blocks, and for the slowest of N requests the maxima of N that
+    /// they make. One sample against one is undecided.
     pub sure: f64,
     /// The word for it.
     pub certainty: Certainty,
-    /// How many times as many samples, of each side, would decide which side is better in four cases of five, if the
-    /// difference is what it seems to be. `None` where it is sure already, where so many are there and something else is in the
-    /// way, or where even a thousand times as many would not do.
+    /// The factor by which the samples of each side must increase to decide which side is better in four
+    /// cases of five, if the difference is what it seems to be. `None` if it is already decided, if the
+    /// number of samples is not the obstacle, or if even a factor of a thousand would not suffice.
     pub samples_needed: Option<f64>,
     /// The largest certainty that this number of samples allows, by the exact argument for [`Self::sure`].
     pub surest: f64,
@@ -60,13 +60,14 @@ pub(crate) struct SideEstimate {
     pub(crate) interval: ConfidenceInterval,
     /// How many samples the side has.
     pub(crate) samples: f64,
-    /// How many independent things it is made of.
+    /// The number of independent draws.
     pub(crate) draws: f64,
     /// The chance that all samples lie below the truth, so that it has no upper end; 0 where there is no such argument.
     pub(crate) all_below: f64,
     /// The chance that all lie above it.
     pub(crate) all_above: f64,
-    /// How far below and above the estimate the statistic of the samples may lie where they came in buckets, ms.
+    /// The maximum distance of the true statistic below and above the estimate because of buckets in the
+    /// input, ms.
     pub(crate) bucket_error_ms: [f64; 2],
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn by_permutation(
     let difference_ms = second.estimate_ms - first.estimate_ms;
     let test = chance.test(difference_ms, level);
     let error = BucketError::of(first, second);
-    // What a side cannot bound, the difference cannot either.
+    // If a side is not bounded, neither is the difference.
     let bounded = |of_first: Option<f64>, of_second: Option<f64>| of_first.is_some() && of_second.is_some();
     let interval = ConfidenceInterval {
         low: test.interval.low.filter(|_| bounded(first.interval.high, second.interval.low)),
@@ -170,12 +171,13 @@ pub(crate) fn by_windows(
 
 /// The difference of two estimates with their intervals.
 ///
-/// The interval is Zou and Donner's ("Construction of confidence limits about effect measures", 2008): the distance
-/// from the estimate to each end is the root of the sum of the squares of the distances of the two single ends that
-/// make it. So it inherits the correction of the single intervals for skewness and about the end of the samples. How sure it is follows
-/// from the distance to the end that lies towards 0, which is that of `level` on the normal scale. Where
-/// that end is open, the share of `resamples` in which the better side is better is the certainty (ties count half). Where a permutation
-/// `test` is less sure, it wins, and the interval becomes as much wider.
+/// The interval is Zou and Donner's ("Construction of confidence limits about effect measures", 2008): the
+/// distance from the estimate to each end is the root of the sum of the squares of the distances of the
+/// corresponding two single ends. So it inherits the correction of the single intervals for skewness and
+/// about the end of the samples. The certainty follows from the distance to the end that is towards 0, which
+/// is that of `level` on the normal scale. If that end is open, the certainty is the share of `resamples` in
+/// which the better side is better (ties count half). If a permutation `test` is less sure, it takes
+/// precedence, and the interval widens accordingly.
 pub(crate) fn difference(
     first: SideEstimate,
     second: SideEstimate,
@@ -273,7 +275,7 @@ fn judged(
     let surest = surest(better, worse);
     let sure = evidence.sure.min(surest).min(most).max(0.5);
     if sure <= enough && !interval.contains(0.0) {
-        // So few samples bound nothing on this side.
+        // With this number of samples this side is not bounded.
         *(if is_first { &mut interval.low } else { &mut interval.high }) = None;
     }
     let certainty = Certainty::new(sure, enough, if surest > enough { evidence.noise } else { 0.0 });
@@ -288,7 +290,7 @@ fn needed(distance: f64, better: SideEstimate, enough: f64) -> Option<f64> {
     let wanted = normal::quantile(enough) + normal::quantile(0.8);
     let by_distance = (wanted / distance).powi(2);
     let by_number = FEWEST_DRAWS / better.draws.max(1e-9);
-    // Where so many are there already, something else is in the way.
+    // With a factor near 1, the number of samples is not the obstacle.
     Some(by_distance.max(by_number)).filter(|&factor| (1.05..=1000.0).contains(&factor))
 }
 
@@ -348,7 +350,7 @@ mod tests {
     fn word_and_number_and_interval_say_the_same() {
         let side =
             |estimate: f64, reach: f64| known(estimate, interval(estimate - reach, estimate + reach), 100.0);
-        // The end just touches 0, and lies on either side of it.
+        // The end just touches 0, on either side of it.
         for (difference_ms, sure) in [(4.999, false), (5.001, true)] {
             let found =
                 difference(side(10.0, 3.0), side(10.0 + difference_ms, 4.0), [].into_iter(), None, 0.95);
@@ -410,7 +412,7 @@ mod tests {
         // One of 2 704 156 deals puts 12 and 12 as far apart. Of a hundred none does, which leaves the boundary within reach, so
         // they are doubled until it is not: 0.025 > 3.5 sqrt(0.025 x 0.975/n) from n = 478 on.
         assert_eq!(sure(12, 12, 1, 0.95, mean), 1.0 - 1.0 / 801.0);
-        // The interval of so few is open to 0.
+        // With this number of samples the interval includes 0.
         assert_eq!(sure(5, 5, 1, 0.95, mean), 0.975);
     }
 

@@ -51,8 +51,8 @@ impl Draw {
         }
     }
 
-    /// The skewness of what one independent draw adds to a statistic, when each sample of a cell adds `influence`
-    /// (which averages 0 over the samples). 0 if nothing varies.
+    /// The skewness of the contribution of one independent draw to a statistic, when each sample of a cell
+    /// adds `influence` (which averages 0 over the samples). 0 without variance.
     pub(crate) fn skewness(&self, influence: &[f64]) -> f64 {
         let (mut squares, mut cubes, mut draws) = (0.0, 0.0, 0.0);
         let mut add = |value: f64, weight: f64| {
@@ -124,7 +124,7 @@ impl Independent {
                 break missing;
             }
         };
-        // Only histograms of very many samples come here; each round leaves about twice the root.
+        // Only for histograms of very many samples; each round leaves about twice the root.
         let mut round = vec![0; if missing > MANY * counts.len() { counts.len() } else { 0 }];
         while missing > MANY * counts.len() {
             let share = expected_share(missing, self.n);
@@ -158,8 +158,8 @@ impl Independent {
     }
 }
 
-/// The mean of Poisson counts that are to add up to at most `wanted`, as a share of n: two standard deviations less, so
-/// that one in 44 is drawn in vain, which costs about as much as drawing what is then missing.
+/// The mean of Poisson counts whose sum should be at most `wanted`, as a share of n: two standard deviations
+/// less, so that one draw in 44 is rejected, which costs about the same as drawing the missing samples.
 fn expected_share(wanted: usize, n: usize) -> f64 {
     let wanted = as_f64(wanted);
     (wanted - 2.0 * wanted.sqrt()).max(0.0) / as_f64(n)
@@ -234,7 +234,7 @@ pub(crate) fn below(n: usize, random: &mut Xoshiro256PlusPlus) -> usize {
 /// Sizes up to 2^13 have tables; of larger ones there are few.
 const LARGEST_TABLE: u32 = 13;
 
-/// So many single draws for each cell take as long as one more round of Poisson counts.
+/// This number of single draws for each cell costs the same as one more round of Poisson counts.
 const MANY: usize = 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! At which percentiles and latencies resamples are asked.
+//! The percentiles and latencies at which resamples are evaluated.
 
 use crate::{Distribution, distribution::as_f64, page::percentile_to_watch};
 

@@ -62,7 +62,7 @@ impl Grouping {
 }
 
 impl Statistic<'_> {
-    /// What each sample of a series adds to the statistic of its side, except for a constant.
+    /// The contribution of each sample of a series to the statistic of its side, except for a constant.
     fn influence(self, side: &Distribution, series: &[f64]) -> Vec<f64> {
         match self {
             Self::ExpectedMaximum(1) => series.to_vec(),

@@ -1,4 +1,4 @@
-//! The normal distribution and Student's t, as far as intervals need them.
+//! The functions of the normal distribution and Student's t that intervals need.
 
 use std::f64::consts::TAU;
 
@@ -19,8 +19,8 @@ pub(crate) fn share_below(z: f64) -> f64 {
     (0.5 + sum * density(z)).clamp(0.0, 1.0)
 }
 
-/// The z that a share (clamped to 1e-15..=1 - 1e-15) of the standard normal distribution lies below. Newton's steps from
-/// the middle outwards never overshoot, because the distribution function bends towards its asymptote.
+/// The quantile of the standard normal distribution at a share (clamped to 1e-15..=1 - 1e-15). Newton's steps
+/// from the middle outwards never overshoot, because the distribution function bends towards its asymptote.
 pub(crate) fn quantile(share: f64) -> f64 {
     let share = share.clamp(1e-15, 1.0 - 1e-15);
     let mut z = 0.0_f64;

@@ -117,14 +117,14 @@ impl<'r> Pair<'r> {
         difference(first, second, resamples, test, self.level())
     }
 
-    /// The difference of what a share of visitors experience on the page.
+    /// The difference of the latency that a share of page views does not exceed.
     pub fn experienced_quantile(&self, visitors: f64) -> Difference {
         self.quantile(percentile_to_watch(self.first.requests, visitors))
     }
 
-    /// The share of page views of `requests` requests on which the first side is faster than an independent view of the
-    /// second ([`super::share_faster`]), with its interval. Ask for 1 request or for as many as were resampled for;
-    /// for other numbers the interval is rougher.
+    /// The share of page views of `requests` requests on which the first side is faster than an independent
+    /// view of the second ([`super::share_faster`]), with its interval. Use 1 request or the number that was
+    /// resampled for; for other numbers the interval is rougher.
     pub fn share_faster(&self, requests: u32) -> (f64, ConfidenceInterval) {
         let (share, interval) = share_faster::estimate(self.first, self.second, requests);
         match &self.permuted().shares[usize::from(requests != 1)] {

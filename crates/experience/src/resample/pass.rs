@@ -17,7 +17,7 @@ pub(crate) struct Pass<'s> {
     pub(crate) requests: u32,
     /// Type 7 positions (n - 1) share of the grid's shares.
     positions: Vec<f64>,
-    /// Where the cuts lie, and the side's own shares: a cell and how much of it lies before.
+    /// The positions of the cuts and the side's own shares: a cell, and the share of it before the position.
     cuts: Vec<(usize, f64)>,
     own: Vec<(usize, f64)>,
 }
@@ -121,7 +121,7 @@ impl<'s> Pass<'s> {
         }
     }
 
-    /// The draw of a rank, which lies in `cell`: the draws of a cell are spread evenly over its samples.
+    /// The draw of a rank in `cell`: the draws of a cell are spread evenly over its samples.
     fn draw_at(&self, cell: usize, rank: usize, counts: &[usize], cumulative: &[usize]) -> f64 {
         let size = self.cells.size(cell);
         if size == 1 || self.side.relative_error().is_some() {
@@ -132,7 +132,7 @@ impl<'s> Pass<'s> {
     }
 }
 
-/// The power of each share, by repeated squaring of all of them at once.
+/// The power of each share, by repeated squaring of all shares in parallel.
 fn powers(mut squares: [f64; LANES], mut exponent: u32) -> [f64; LANES] {
     let mut powers = [1.0; LANES];
     while exponent > 0 {
@@ -150,7 +150,7 @@ pub(crate) const MEAN: usize = 0;
 pub(crate) const EXPECTED: usize = 1;
 pub(crate) const QUANTILES: usize = 2;
 
-/// Shares raised at a time, for the processor's vectors.
+/// Shares per batch, for the processor's vectors.
 const LANES: usize = 8;
 
 #[cfg(test)]

@@ -1,21 +1,24 @@
-//! How far apart two sides would be by chance, were they the same: by dealing their samples out again.
+//! The distance of two equal sides by chance, from permutations of their samples.
 //!
-//! The bootstrap trusts that samples stand for what they were taken of. Where a mean hangs on requests of which a side has
-//! met one or none, or `E[max of N]` on the slowest few, they do not, and its intervals are too short: of two sides of one
-//! source, 90 requests a page and 500 samples against 5000, it calls one in five clearly different. A permutation test
-//! needs no such trust. Had both sides one source, each way of dealing their samples out to the two would have been
-//! as likely as the one that was measured; so the share of deals that put the sides at least as far apart is the chance of that
-//! being chance, exactly, whatever the source is and however many samples each side has (Fisher 1935; Pitman 1937).
+//! The bootstrap assumes that samples represent their source. This fails if a mean depends on requests of
+//! which a side has one or zero, or `E[max of N]` on the slowest few, and its intervals are too short: for
+//! two sides of one source, 90 requests a page and 500 samples against 5000, it calls one in five clearly
+//! different. A permutation test does not need this assumption. If both sides had one source, each way of
+//! dealing their samples out to the two would have been equally likely; so the share of deals that put the
+//! sides at least as far apart is the p-value, exactly, for any source and any number of samples of each side
+//! (Fisher 1935; Pitman 1937).
 //!
-//! The statistic is the difference over its standard error, both of the deal (Janssen, "Studentized permutation tests for
-//! non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", 1997; Chung and Romano, "Exact and asymptotically
-//! robust permutation tests", 2013). So the test stays right for large samples also where the sources differ in all but
-//! the statistic. The interval is the difference less what that statistic reaches by chance, in units of its standard error: it
-//! excludes 0 if and only if the test is sure.
+//! The statistic is the difference over its standard error, both of the deal (Janssen, "Studentized
+//! permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", 1997; Chung and
+//! Romano, "Exact and asymptotically robust permutation tests", 2013). So the test stays correct for large
+//! samples even if the sources differ in all but the statistic. The interval is the difference plus or minus
+//! the value that the statistic reaches by chance, in units of its standard error: it excludes 0 if and only
+//! if the test is sure.
 //!
-//! Samples that resemble their predecessors are dealt out by stretches of time that are long enough to be independent
-//! of each other, and standard errors are those of stretches. How long that is depends on the statistic ([`super::grouping`]).
-//! Two sides that were measured in the same minutes exchange the halves of windows of time ([`super::windows`]).
+//! Correlated samples are dealt out by stretches of time that are long enough to be independent of each
+//! other, and standard errors are those of stretches. Their length depends on the statistic
+//! ([`super::grouping`]). Two sides that were measured in the same minutes exchange the halves of windows of
+//! time ([`super::windows`]).
 
 use std::{num::NonZero, ops::Range, thread};
 
@@ -44,7 +47,7 @@ pub(crate) enum Evidence {
     SideIntervals,
 }
 
-/// The evidence for every difference of two sides but those of quantiles.
+/// The evidence for differences of two sides, except differences of quantiles.
 #[derive(Debug, Clone)]
 pub(crate) struct Permuted {
     pub(crate) mean: Evidence,
@@ -193,7 +196,7 @@ fn by_stretches(sums: &[(f64, f64)], labels: &[bool], of_sides: [usize; 2]) -> (
     (means[0] - means[1], (variance(0) + variance(1)).sqrt())
 }
 
-/// How to relabel both sides. `None` where a histogram would have to be cut into stretches of time.
+/// How to relabel both sides. `None` if a histogram would have to be cut into stretches of time.
 fn relabel(pooled: &Pooled, grouping: &Grouping, sides: [Side<'_>; 2], seed: u64) -> Option<Relabel> {
     if *grouping == Grouping::Single {
         return Some(Relabel::Single(Single::new(pooled)));
@@ -324,7 +327,8 @@ fn dealt(
     })
 }
 
-/// Whether so many deals leave it open on which side of the boundary the measured one lies: within 3.5 standard errors.
+/// Whether the measured statistic is within 3.5 standard errors of the boundary, so that this number of deals
+/// does not decide its side.
 fn is_close(measured: [f64; STATISTICS], deals: &[[f64; STATISTICS]], level: f64) -> bool {
     let (count, allowed) = (as_f64(deals.len()), (1.0 - level) / 2.0);
     // The two with words.

@@ -1,10 +1,11 @@
 //! Intervals of a side that has too few independent stretches of time to be resampled.
 //!
-//! If samples depend on each other over more than a quarter of the recording, no resampling shows how another recording might
-//! differ. The recording does show how far its own level moved. The interval is the hull of the intervals of its four
-//! quarters, taken as independent samples, plus the width of that hull at both ends. It holds the truth if the level did not move
-//! further between recordings than within this one. A drift of 0.3 ms widens it by about 0.7 ms. The hull alone counts
-//! between sides of which one is faster in all its samples.
+//! If samples depend on each other over more than a quarter of the recording, no resampling shows how another
+//! recording might differ. The recording does show the movement of its own level. The interval is the hull of
+//! the intervals of its four quarters, treated as independent samples, plus the width of that hull at both
+//! ends. It contains the truth if the level did not move further between recordings than within this
+//! recording. A drift of 0.3 ms widens it by about 0.7 ms. Only the hull counts between sides of which one is
+//! faster in all its samples.
 
 use super::{ConfidenceInterval, beta, cells::Cells, confidence, normal, rank_interval};
 use crate::{Distribution, distribution::as_f64, share_faster};
@@ -13,7 +14,7 @@ use crate::{Distribution, distribution::as_f64, share_faster};
 #[derive(Debug, Clone)]
 pub(super) struct Quarters(Vec<Distribution>);
 
-/// What is added to the hull of the quarters at both ends.
+/// The margin around the hull of the quarters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Margin {
     None,
@@ -44,7 +45,7 @@ impl Quarters {
         has_quarters(in_time_ms).then(|| (0..QUARTERS).map(part).collect::<Option<_>>().map(Self))?
     }
 
-    /// The interval of E[max] of so many requests.
+    /// The interval of E[max] of `requests` requests.
     pub(super) fn expected(
         &self,
         estimate_ms: f64,
@@ -127,7 +128,6 @@ fn expected(side: &Distribution, requests: u32, level: f64) -> ConfidenceInterva
     }
 }
 
-/// Into so many parts.
 pub(super) const QUARTERS: usize = 4;
 
 /// With fewer samples, a quarter bounds nothing.

@@ -2,17 +2,17 @@
 //!
 //! Resamples are a poor guide to a percentile that has few samples beyond it. With 5 expected beyond, the middle 95 % of
 //! resampled quantiles ends below the truth in 12 % of cases instead of 2.5 %: it ends at the third largest sample, above
-//! which there are at most two with chance P(Poisson(5) <= 2) = 0.125. But for quantiles the exact answer is known: the
-//! share of the truth that lies below the r-th of n samples is Beta(r, n + 1 - r) distributed, whatever the samples
-//! are. So the lower end is the rank r whose share lies above p with chance (1 - level)/2, and the upper end the rank
-//! whose share lies below p with that chance; ranks between two samples are interpolated.
+//! which there are at most two with probability P(Poisson(5) <= 2) = 0.125. For quantiles the exact distribution is known: the
+//! share of the true distribution below the r-th of n samples is Beta(r, n + 1 - r) distributed, for any samples. So the
+//! lower end is the rank r whose share is above p with probability (1 - level)/2, and the upper end the rank
+//! whose share is below p with that probability; ranks between two samples are interpolated.
 //!
-//! - Above the largest sample there is no rank: if even its share lies below p too often, that is if
-//!   p^n > (1 - level)/2, the interval is open upwards. All n samples lie below the quantile too easily.
+//! - Above the largest sample there is no rank: if even its share is below p too often, that is if
+//!   p^n > (1 - level)/2, the interval is open upwards. All n samples are below the quantile too easily.
 //! - The same below the smallest, (1 - p)^n > (1 - level)/2; but there a latency is bounded by 0.
 //!
-//! Samples that resemble each other count for fewer: with the n of independent samples whose share below the quantile
-//! would vary as much as it does under resampling by blocks (Korn and Graubard, "Confidence intervals for proportions with
+//! Correlated samples count for fewer: with the n of independent samples whose share below the quantile
+//! would vary equally under resampling by blocks (Korn and Graubard, "Confidence intervals for proportions with
 //! small expected number of positive counts estimated from survey data", 1998).
 
 use super::{beta, confidence::ConfidenceInterval, normal};
@@ -27,7 +27,7 @@ pub(crate) fn interval(side: &Distribution, share: f64, effective: f64, level: f
     let lies_below = |rank: f64| beta::share_below(share, rank, effective + 1.0 - rank);
     let position = |rank: f64| (rank / (effective + 1.0) * (n + 1.0) - 1.0).clamp(0.0, n - 1.0);
     let estimate = side.quantile(share);
-    // The chance that the share of a rank lies below p falls as the rank rises.
+    // The probability that the share of a rank is below p decreases with the rank.
     let low = if lies_below(1.0) < 1.0 - outside {
         0.0
     } else {
@@ -41,15 +41,15 @@ pub(crate) fn interval(side: &Distribution, share: f64, effective: f64, level: f
     ConfidenceInterval { low: Some(low), high }
 }
 
-/// How many independent samples would make a share of `share` vary with variance `variance`. What does not vary is as
-/// good as `draws`, the number of things that were drawn independently.
+/// The number of independent samples that would make a share of `share` vary with variance `variance`.
+/// Without variance, it is `draws`, the number of independent draws.
 pub(crate) fn as_variable(share: f64, variance: f64, draws: f64) -> f64 {
     let found = share * (1.0 - share) / variance;
     if found.is_finite() && found > 0.0 { found } else { draws }
 }
 
-/// What [`as_variable`] found counts for in an interval, at most `most`: the variance is itself known from so many draws
-/// only, which Student's t pays for.
+/// The number of samples from [`as_variable`] for use in an interval, at most `most`: the variance is itself
+/// an estimate from `draws` draws, for which Student's t corrects.
 pub(crate) fn paid(found: f64, draws: f64, most: f64, level: f64) -> f64 {
     let z = normal::quantile(1.0 - (1.0 - level) / 2.0);
     (found * (z / normal::student(z, draws - 1.0)).powi(2)).min(most)

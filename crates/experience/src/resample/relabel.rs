@@ -1,9 +1,9 @@
-//! Permutes the samples of two sides, as if their labels meant nothing: each side gets as many as it had.
+//! Permutes the samples of two sides, ignoring their labels: the sizes of the sides are unchanged.
 //!
-//! Independent samples go one by one: each of the C(n, n1) ways is equally likely. A cell of s samples gets a binomial
-//! number of the smaller side's, with a share a little below its share of all; what is then missing is drawn one by one
-//! from the samples that are left. A uniform subset of random size, filled up uniformly, is a uniform subset. Samples
-//! that resemble their predecessors go by whole stretches of time.
+//! Independent samples are permuted singly: each of the C(n, n1) ways is equally likely. A cell of s samples
+//! gets a binomial number of the smaller side's, with a share a little below its share of all; the missing
+//! ones are drawn singly from the remaining samples. A uniform subset of random size, filled up uniformly, is
+//! a uniform subset. Correlated samples are permuted by whole stretches of time.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -77,7 +77,7 @@ impl Single {
         let first: usize = pooled.of_first.iter().sum();
         let smaller = first.min(all - first);
         let (n, wanted) = (as_f64(all), as_f64(smaller));
-        // Two standard deviations less, so that one in 44 assigns too many and is repeated.
+        // Two standard deviations less, so that one pass in 44 assigns too many and is repeated.
         let spread = (wanted * (1.0 - wanted / n)).sqrt();
         let share = (wanted - 2.0 * spread).max(0.0) / n;
         let largest = pooled.sizes.iter().copied().max().unwrap_or(1).ilog2().min(binomial::LARGEST_TABLE);
@@ -126,7 +126,7 @@ impl Single {
         };
         while missing > 0 {
             let cell = self.cell.draw(random);
-            // Of the cell's samples those that are left.
+            // Draw from the cell's remaining samples.
             if below(self.sizes[cell], random) >= deal.counts[cell] {
                 deal.counts[cell] += 1;
                 missing -= 1;

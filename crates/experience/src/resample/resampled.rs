@@ -168,15 +168,15 @@ impl<'d> Resampled<'d> {
         self.as_variable(share).map_or(n, |found| rank_interval::paid(found, self.draws, n, level))
     }
 
-    /// The interval of what a share of visitors experience on the page, ms: [`Self::quantile`] at
+    /// The interval of the latency that a share of page views does not exceed, ms: [`Self::quantile`] at
     /// [`crate::Page::percentile_to_watch`].
     pub fn experienced_quantile(&self, visitors: f64) -> ConfidenceInterval {
         self.quantile(percentile_to_watch(self.requests, visitors))
     }
 
-    /// The percentile curve with its intervals, at about 160 shares that cover the body evenly and the tail evenly by its
-    /// nines, up to the last that has a sample beyond it. Each interval holds its own point; all points at once are held
-    /// less often.
+    /// The percentile curve with its intervals, at about 160 shares that cover the body evenly and the tail
+    /// evenly by its nines, up to the last that has a sample beyond it. Each interval has its level
+    /// pointwise; the simultaneous coverage of all points is lower.
     pub fn band(&self) -> Vec<BandPoint> {
         let point = |share| {
             let interval = self.quantile(share);
@@ -262,7 +262,7 @@ impl<'d> Resampled<'d> {
         Some(self.quarters()?.quantile(self.side.quantile(share), share, margin, self.settings.level))
     }
 
-    /// The estimate of E[max] of so many requests, by quarters where there are some.
+    /// The estimate of E[max] of `requests` requests, by quarters if available.
     pub(super) fn expected_estimate_by_quarters(
         &self,
         requests: u32,
@@ -311,13 +311,14 @@ impl<'d> Resampled<'d> {
         self.rows.chunks(self.width).map(|row| &row[self.cuts.clone()])
     }
 
-    /// How many independent samples vary as much as these at a share; `None` if these are independent.
+    /// The number of independent samples with the same variance at a share; `None` if the samples are
+    /// independent.
     fn as_variable(&self, share: f64) -> Option<f64> {
         let (below, above, part) = self.around(share);
         Some(between(*self.as_variable.get(below)?, *self.as_variable.get(above)?, part))
     }
 
-    /// The shares of the grid around a share, and how far it lies between them.
+    /// The neighbouring shares of the grid around a share, and its relative position between them.
     fn around(&self, share: f64) -> (usize, usize, f64) {
         let above = self.shares.partition_point(|&other| other < share).min(self.shares.len() - 1);
         let below = if self.shares[above] <= share { above } else { above.saturating_sub(1) };

@@ -10,9 +10,9 @@ pub(crate) type Side<'s> = (&'s Distribution, Scheme<'s>);
 pub enum Scheme<'s> {
     /// Not at all: each draw is any of the samples.
     Independent,
-    /// A sample resembles those just before it, because a queue or a fault lasts: draws are blocks of consecutive
-    /// samples, starting anywhere, the end joined to the start so that each is drawn as often as any other (circular
-    /// blocks, Politis and Romano 1992). Only for exact samples.
+    /// Samples are correlated with those just before, because a queue or a fault lasts: draws are blocks of
+    /// consecutive samples, starting anywhere, the end joined to the start so that each is drawn equally
+    /// often (circular blocks, Politis and Romano 1992). Only for exact samples.
     Blocks {
         /// All samples of the side in the order in which they were taken, ms.
         in_time_ms: &'s [f64],
@@ -31,7 +31,8 @@ pub struct Timed<'s> {
     /// When each was taken, seconds since the start of the recording, ascending. Sides with times are compared in windows of
     /// time: the variation that both sides share cancels if they were measured together.
     pub started_s: Option<&'s [f64]>,
-    /// From the earliest start of all recordings to the start of this one, seconds; 0 where the dates are unknown.
+    /// From the earliest start of all recordings to the start of this recording, seconds; 0 if the dates are
+    /// unknown.
     pub offset_s: f64,
     /// The first sample after a known change of level, which is removed before dependence is measured.
     pub step: Option<usize>,

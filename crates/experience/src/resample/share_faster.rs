@@ -148,8 +148,8 @@ mod tests {
         let (n, swift, slow) =
             (20_000, sampled(20_000, |p| -(1.0 - p).ln()), sampled(20_000, |p| -3.0 * (1.0 - p).ln()));
         assert!((share_faster(&swift, &slow, 1) - 0.75).abs() < 1.0 / f64::from(n));
-        // Uniform on 0..1 and on 0..2, pages of N: the second is larger for sure unless it lies in 0..1, with chance
-        // 2^-N, and then they are alike: 1 - 2^-N/2.
+        // Uniform on 0..1 and on 0..2, pages of N: the second is larger unless it is in 0..1, with
+        // probability 2^-N, and then both are equally likely to be larger: 1 - 2^-N/2.
         let (short, long) = (sampled(20_000, |p| p), sampled(20_000, |p| 2.0 * p));
         for requests in [1, 2, 5, 10] {
             let expected = 1.0 - 0.5_f64.powi(requests + 1);

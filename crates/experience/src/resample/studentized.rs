@@ -169,7 +169,8 @@ impl<'p> Studentizer<'p> {
         [0, 1].map(|side| Estimate { value_ms: values[side], variance: variances[side] })
     }
 
-    /// The variances of what the tails' influences add up to. The cells below `from` have the influence of the lowest.
+    /// The variances of the sums of the tails' influences. The cells below `from` have the influence of the
+    /// lowest.
     fn variances(&self, deal: &Deal, from: usize, n: [usize; 2]) -> [f64; 2] {
         let totals = self.relabel.totals();
         let lowest = [0, 1].map(|side| self.tails[side].influence[0]);
@@ -235,7 +236,7 @@ impl Sums {
     }
 }
 
-/// A sum of squares over this many draws, without the bias of their own mean.
+/// A sum of squares over this many draws, corrected for the bias of the estimated mean.
 pub(crate) fn per_draw(squares: f64, draws: usize) -> f64 {
     squares * as_f64(draws) / as_f64(draws - 1).max(1.0)
 }

@@ -11,8 +11,9 @@ use crate::{autocorrelation::slow_above, distribution::as_f64, stretch::stretch_
 pub(crate) struct Windows(pub(crate) [Vec<usize>; 2]);
 
 impl Windows {
-    /// Windows whose differences are independent of each other. `None` if less than [`COMMON`] of a side's time is common, if
-    /// one side has more than twice the samples of the other, or if fewer than [`FEWEST`] windows are left.
+    /// Windows whose differences are independent of each other. `None` if less than [`COMMON`] of a side's
+    /// time is common, if one side has more than twice the samples of the other, or if fewer than [`FEWEST`]
+    /// windows remain.
     pub(crate) fn new(sides: [Timed<'_>; 2], influences: [&[f64]; 2]) -> Option<Self> {
         let smallest = Self::smallest(sides)?;
         let differences = smallest.differences(influences);
@@ -163,7 +164,7 @@ mod tests {
             Windows::new([timed(&values, &at), second], [&values, &values]).is_some()
         };
         assert_eq!([2.0, 400.0, -400.0].map(dated), [true, false, false]);
-        // Eighty in the same time are too few beside two hundred.
+        // Eighty in the same time are too few compared with two hundred.
         let seldom: Vec<f64> = (0..80).map(|i| f64::from(i) * 2.5).collect();
         assert_eq!(found(&at(0), &seldom), None);
     }

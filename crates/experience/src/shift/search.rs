@@ -1,4 +1,4 @@
-//! The search for stretches of intervals that differ from the rest, and what chance makes of it.
+//! The search for stretches of intervals that differ from the rest, and its significance test.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -16,7 +16,7 @@ pub(super) struct Intervals {
     pub(super) levels: Vec<f64>,
 }
 
-/// A stretch `start..end` of intervals and how far it differs from the rest.
+/// A stretch `start..end` of intervals and its distance from the rest.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     start: usize,
@@ -121,8 +121,8 @@ impl Intervals {
         Stretch { start, end, gain: gain(&self.sums(), start, end) }
     }
 
-    /// How sure a stretch is: see the module's parent. The search stops as soon as [`SURE`] is out of reach, and returns
-    /// how far it came.
+    /// The certainty of a stretch: see the parent module. Stops when [`SURE`] can no longer be reached, and
+    /// returns the certainty so far.
     fn sure(&self, stretch: Stretch, place: Where, random: &mut Xoshiro256PlusPlus) -> f64 {
         let length = self.dependence(stretch);
         let all = f64::from(SHUFFLES + 1);
@@ -140,9 +140,10 @@ impl Intervals {
         1.0 - reached / all
     }
 
-    /// How many neighbours resemble each other, judged by the residuals when the stretch and the rest each
-    /// have their own mean. A second shift leaves much, which must not pass for dependence: so if a further stretch in
-    /// each part takes all dependence away, there is none. A drift keeps some.
+    /// The number of correlated neighbours, estimated from the residuals when the stretch and the rest each
+    /// have a separate mean. A second shift leaves correlated residuals, which must not count as dependence:
+    /// if a further stretch in each part removes all dependence, the result is no dependence. A drift keeps
+    /// some.
     fn dependence(&self, stretch: Stretch) -> usize {
         let n = self.levels.len();
         let mut bounds = vec![0, stretch.start, stretch.end, n];

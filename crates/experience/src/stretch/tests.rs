@@ -1,4 +1,4 @@
-//! Series of known dependence, and independent ones that must not look dependent.
+//! Series of known dependence, and independent series that must not look dependent.
 
 use super::*;
 use crate::synthetic::Synthetic;
@@ -41,7 +41,7 @@ fn a_drift_is_seen_through_a_heavy_tail_and_stalls_through_independence() {
     let drift = random.autoregression(20_000, 0.95);
     let both: Vec<f64> = tail.iter().zip(&drift).map(|(tail, drift)| tail * drift.exp()).collect();
     assert!(independent_stretch(&both, None) > 100, "{}", independent_stretch(&both, None));
-    // Only the slowest 5 % come together, in runs of 50 of every 1000; all else is independent.
+    // Only the slowest 5 % are clustered, in runs of 50 of every 1000; all else is independent.
     let stalls: Vec<f64> =
         (0..20_000).map(|i| random.uniform() + if i % 1000 < 50 { 100.0 } else { 0.0 }).collect();
     assert!(independent_stretch(&stalls, None) > 100, "{}", independent_stretch(&stalls, None));
@@ -51,7 +51,7 @@ fn a_drift_is_seen_through_a_heavy_tail_and_stalls_through_independence() {
 fn its_ends() {
     assert_eq!((independent_stretch(&[], None), independent_stretch(&[1.0; 19], None)), (1, 1));
     assert_eq!(independent_stretch(&[3.0; 1000], None), 1);
-    // Up for good: with so few blocks that resemble each other nothing is independent of anything.
+    // A permanent step: with so few correlated blocks no blocks are independent.
     let halves: Vec<f64> = (0..100).map(|i| if i < 50 { 1.0 } else { 2.0 }).collect();
     assert!(independent_stretch(&halves, None) > 25, "{}", independent_stretch(&halves, None));
     // A value that avoids the one before makes a mean surer, not less sure.

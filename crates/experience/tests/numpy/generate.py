@@ -1,6 +1,6 @@
-# Writes cases.txt beside this file: what numpy says about samples that are awkward for quantiles.
+# Writes cases.txt next to this file: the results of numpy for samples that are difficult for quantiles.
 # A case is four lines: name, samples, shares, numpy.quantile(samples, shares). Numbers are shortest round-trip decimals.
-# Samples written as "@n" are n numbers from the generator `lcg` below, which the test has too.
+# Samples written as "@n" are n numbers from the generator `lcg` below, which the test also contains.
 from pathlib import Path
 
 import numpy as np

@@ -1,10 +1,10 @@
-//! Recordings of which every request failed: they have no latency, and are compared by their failures.
+//! Recordings in which every request failed: they have no latency and are compared by their failures.
 
 use recording::{Error, Series};
 use report::Unanswered;
 
-/// The recording that could not be read, if all its requests failed; or else the error. `number` is that of the recording on the
-/// command line.
+/// Converts the error of a recording in which all requests failed; returns other errors unchanged. `number`
+/// is the position of the recording on the command line.
 pub(super) fn unanswered(
     number: usize,
     label: Option<&str>,
@@ -21,8 +21,9 @@ pub(super) fn unanswered(
     }
 }
 
-/// Merges recordings of one label, also with a side of that label that has responses, and gives each side its place among all. Labels
-/// from the names of files may be equal by chance, and are not merged. `answered` has the number of each side's first recording.
+/// Merges recordings with the same label, also into a side with successful responses, and assigns each side
+/// its position. Labels that are derived from file names may be equal by chance and are not merged.
+/// `answered` contains the position of the first recording of each side.
 pub(super) fn together(failed: Vec<(bool, Unanswered)>, answered: &mut [(usize, Series)]) -> Vec<Unanswered> {
     let mut all: Vec<Unanswered> = Vec::new();
     for (is_given, mut one) in failed {

@@ -1,10 +1,10 @@
-//! Says what takes its time, where somebody watches.
+//! Shows the current step on a terminal.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A spinner on a terminal; nothing elsewhere. It goes away when it is dropped.
+/// A spinner on a terminal; no output elsewhere. Dropping it clears the line.
 pub(super) struct Progress {
     bar: ProgressBar,
 }

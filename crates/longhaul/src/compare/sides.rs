@@ -1,4 +1,4 @@
-//! Reads the recordings of a comparison and makes sides of them.
+//! Reads the recordings of a comparison and groups them into sides.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,19 +12,17 @@ use report::{SideInput, Unanswered};
 
 use super::{Compare, failing};
 
-/// What is compared.
 pub(super) struct Sides {
-    /// The metric that all sides have.
+    /// The metric that all sides contain.
     pub(super) metric: Metric,
-    /// Sides with answered requests.
+    /// Sides with at least one successful request.
     pub(super) answered: Vec<SideInput>,
     pub(super) unanswered: Vec<Unanswered>,
-    /// What a reader must know of them.
+    /// Caveats to report with the result.
     pub(super) doubts: Vec<Doubt>,
 }
 
 impl Compare {
-    /// Reads the recordings.
     pub(super) fn sides(&self) -> anyhow::Result<Sides> {
         let (series, unanswered) = self.read()?;
         if self.mark.is_some() && series.len() > 2 {
@@ -56,7 +54,8 @@ impl Compare {
         Ok(Sides { metric, answered, unanswered, doubts })
     }
 
-    /// Reads all files and puts those of one label together: sides with answered requests, and others.
+    /// Reads all files and merges those with the same label. Returns sides with successful requests, and
+    /// sides without.
     fn read(&self) -> anyhow::Result<(Vec<Series>, Vec<Unanswered>)> {
         let wanted = Wanted {
             metric: self.metric,
@@ -70,7 +69,7 @@ impl Compare {
         let read = |(label, path): &(Option<String>, PathBuf)| -> anyhow::Result<Vec<Series>> {
             let mut series = read_series(path, &wanted)?;
             series.label = label.clone().unwrap_or(series.label);
-            // Each file by its own clock, before several become one side.
+            // Applied per file, before the merge: each file has its own start time.
             series.restrict(self.from, self.to, &self.exclude)?;
             Ok(match self.mark {
                 Some(mark) => series.split_at(mark)?.into(),
@@ -105,7 +104,7 @@ impl Compare {
         Ok((sides.into_iter().map(|(_, side)| side).collect(), unanswered))
     }
 
-    /// Sides of which only one was without a phase would not hold the same.
+    /// Excluding a phase from only some of the sides would make them incomparable.
     fn check_phases(&self, series: &[Series]) -> anyhow::Result<()> {
         let had = |side: &&Series| side.taken_out > 0;
         let (with, without) = (series.iter().find(had), series.iter().find(|side| !had(side)));
@@ -120,11 +119,11 @@ impl Compare {
     }
 }
 
-/// The same work on each item, as many at a time as there are processors; results in the order of the items.
+/// Processes the items on one thread per processor. The results keep the order of the items.
 fn in_parallel<I: Send, O: Send>(items: Vec<I>, work: impl Fn(I) -> O + Sync) -> Vec<O> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let waiting = Mutex::new(items.into_iter().enumerate());
-    // A guard of its own statement, so that the work is done without it.
+    // A separate closure, so that the lock is released before the work.
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let worker = || {
         let mut done = Vec::new();
@@ -144,7 +143,7 @@ fn in_parallel<I: Send, O: Send>(items: Vec<I>, work: impl Fn(I) -> O + Sync) ->
     done.into_iter().map(|(_, output)| output).collect()
 }
 
-/// "LABEL=FILE" or "FILE". A file whose name has an equals sign is still a file.
+/// Parses "LABEL=FILE" or "FILE". An existing file whose name contains an equals sign is a FILE.
 pub(super) fn input(text: &str) -> (Option<String>, PathBuf) {
     match text.split_once('=') {
         Some((label, path)) if !label.is_empty() && !Path::new(text).exists() => {

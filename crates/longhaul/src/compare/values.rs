@@ -1,4 +1,4 @@
-//! Values of flags, from what a person writes.
+//! Parsers for values of options.
 
 use std::ops::Range;
 
@@ -6,7 +6,6 @@ use recording::{Metric, Moment};
 use report::Blocks;
 use units::{Probability, duration};
 
-/// A period of a measurement.
 pub(super) type Period = Range<Moment>;
 
 pub(crate) fn metric(name: &str) -> Result<Metric, String> {
@@ -26,7 +25,7 @@ fn named(what: &str, name: &str, known: &[Metric]) -> Result<Metric, String> {
     })
 }
 
-/// "30s" since the start, or a date.
+/// Parses "30s" (since the start) or a date.
 pub(super) fn moment(text: &str) -> Result<Moment, String> {
     if let Ok(duration) = duration::parse(text) {
         return Ok(Moment::SinceStart(duration.as_secs_f64()));
@@ -39,7 +38,7 @@ pub(super) fn moment(text: &str) -> Result<Moment, String> {
     })
 }
 
-/// "240s..330s".
+/// Parses "240s..330s".
 pub(super) fn period(text: &str) -> Result<Period, String> {
     let (start, end) = text
         .split_once("..")
@@ -51,7 +50,7 @@ pub(super) fn period(text: &str) -> Result<Period, String> {
     Ok(period)
 }
 
-/// Whether one moment is not before the other, as far as they can be held together.
+/// Whether `from` is not before `to`. False if one is relative and the other absolute.
 pub(super) fn is_backwards(from: Moment, to: Moment) -> bool {
     match (from, to) {
         (Moment::SinceStart(from), Moment::SinceStart(to)) | (Moment::Unix(from), Moment::Unix(to)) => {
@@ -61,18 +60,18 @@ pub(super) fn is_backwards(from: Moment, to: Moment) -> bool {
     }
 }
 
-/// "95%" or "0.95".
+/// Parses "95%" or "0.95".
 pub(super) fn level(text: &str) -> Result<f64, String> {
     let level: Probability = text.parse().map_err(|error| format!("{error}"))?;
     let level = level.get();
-    // 99.9/100 is a rounding above 0.999.
+    // Tolerance: 99.9/100 rounds to slightly more than 0.999.
     if (0.5..=0.999 + 1e-9).contains(&level) {
         return Ok(level.min(0.999));
     }
     Err(format!("\"{text}\" is not a level of confidence; expected 50% to 99.9%"))
 }
 
-/// "auto", "none" or a number of samples.
+/// Parses "auto", "none" or a number of samples.
 pub(super) fn block(text: &str) -> Result<Blocks, String> {
     match text {
         "auto" => Ok(Blocks::Automatic),

@@ -1,6 +1,7 @@
-//! A line of a shell as words: blanks divide them, quotes and backslashes hold them together.
+//! Splits a shell command line into words, with quotes and backslashes.
 
-/// The words of a line. The last is the one at hand, which is empty after a blank; an open quote is closed at the end.
+/// Returns the words of a line. The last word is the incomplete one; it is empty after a blank. An open quote
+/// ends with the line.
 pub(super) fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

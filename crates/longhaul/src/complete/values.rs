@@ -1,4 +1,5 @@
-//! Values that no type knows: planets that are up, their hosts and cities, and what can be asked of recordings.
+//! Completion of values that depend on the state of the machine: running planets, their hosts and cities, and
+//! metrics of recordings.
 
 use planet::Planet;
 use recording::Metric;
@@ -7,23 +8,23 @@ use world::Layout;
 use super::walk::{Candidate, Next, Reached};
 use crate::lab::{Which, layout_of};
 
-/// What an argument stands for, where its type does not say it.
+/// The kind of value that an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Planet,
     Host,
     City,
     HostOrCity,
-    /// A host and a port on which it listens.
+    /// A host and a listening port.
     Server,
     /// A file, or a host with a colon.
     FileOrHost,
-    /// Two cities with a hyphen between them.
+    /// Two cities joined by a hyphen.
     Link,
-    /// Cities with commas between them.
+    /// Cities separated by commas.
     Group,
     Prefix,
-    /// An access line of the host that was named.
+    /// An access line of the host on the command line.
     Access,
     Fault,
     Metric,
@@ -31,7 +32,7 @@ enum Kind {
     File,
 }
 
-/// Commands, ids of their arguments, and what those stand for. An empty command is any.
+/// Command, argument id and kind of value. An empty command matches all commands.
 const KINDS: [(&str, &str, Kind); 19] = [
     ("", "planet", Kind::Planet),
     ("", "metric", Kind::Metric),
@@ -54,10 +55,10 @@ const KINDS: [(&str, &str, Kind); 19] = [
     ("lab fault lift", "fault", Kind::Fault),
 ];
 
-/// Arguments that are names of files though their type does not say so.
+/// Arguments that take file names although their type does not imply it.
 const FILES: [(&str, &str, Kind); 1] = [("compare", "recordings", Kind::File)];
 
-/// What can be written for an argument, if this is known here.
+/// The completions of an argument. `None` if this module does not handle the argument.
 pub(super) fn of(reached: &Reached<'_>, argument: &str, current: &str) -> Option<Next> {
     let mut known = KINDS.iter().chain(&FILES);
     let &(_, _, kind) =
@@ -67,7 +68,7 @@ pub(super) fn of(reached: &Reached<'_>, argument: &str, current: &str) -> Option
         Kind::Metric => metrics(&Metric::ALL),
         Kind::Phase => metrics(&Metric::PHASES),
         Kind::File => Vec::new(),
-        // Where no planet can be asked, nothing is known.
+        // No candidates if the planet is not reachable.
         _ => on_planet(reached, kind, current).unwrap_or_default(),
     };
     Some(Next { candidates, files: matches!(kind, Kind::File | Kind::FileOrHost) })
@@ -124,7 +125,8 @@ fn cities(layout: &Layout) -> impl Iterator<Item = Candidate> {
     layout.cities.iter().map(|city| Candidate::new(&*city.name, "a city"))
 }
 
-/// First a city with a hyphen, then the second city: all pairs would be too many.
+/// Completes a link in two steps, the first city with its hyphen and then the second city, because a list of
+/// all pairs would be too long.
 fn links(layout: &Layout, current: &str) -> Vec<Candidate> {
     let first = layout
         .cities
@@ -140,7 +142,7 @@ fn links(layout: &Layout, current: &str) -> Vec<Candidate> {
     }
 }
 
-/// Cities that are not in the group yet, after those that are.
+/// Appends cities that the group does not contain yet.
 fn group(layout: &Layout, current: &str) -> Vec<Candidate> {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
     let is_new = |city: &Candidate| before.split(',').all(|known| known != city.value);

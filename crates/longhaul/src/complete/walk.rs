@@ -1,4 +1,4 @@
-//! From the words before the one at hand to what fits there: through the commands as clap knows them.
+//! Walks the clap commands along the words of a command line and returns the completions of the last word.
 
 // circle: what fits after some words depends on the values of those before, and values on the words.
 
@@ -8,19 +8,18 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::values;
 
-/// What fits at the word at hand.
+/// The completions of a word.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Next {
     pub candidates: Vec<Candidate>,
-    /// Whether names of files fit as well.
+    /// Whether file names are valid too.
     pub files: bool,
 }
 
-/// A word that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub value: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub what: String,
 }
 
@@ -30,24 +29,24 @@ impl Candidate {
     }
 }
 
-/// Where the words before lead to.
+/// The state after the words before the incomplete one.
 pub(super) struct Reached<'c> {
     pub command: &'c Command,
-    /// The names of the commands that lead here, such as "lab fault host".
+    /// The path of subcommands, such as "lab fault host".
     pub path: String,
-    /// Values of arguments so far, by their ids.
+    /// Values of arguments so far.
     pub given: Vec<(&'c Arg, String)>,
-    /// Flags that were given.
+    /// Options on the line so far.
     flags: Vec<&'c Arg>,
-    /// How many positional arguments were.
+    /// Number of positional arguments so far.
     positions: usize,
-    /// The flag whose value comes next, if it must, or if it may.
+    /// The option whose value is expected next, required or optional.
     pending: Option<&'c Arg>,
-    /// Behind a lone `--`.
+    /// Whether a lone `--` precedes the word.
     is_behind_dashes: bool,
 }
 
-/// What fits after `before` where `current` has been written so far. `command` must have been built.
+/// Returns the completions of `current` after the words `before`. `command` must have been built.
 pub(super) fn walk(command: &Command, before: &[String], current: &str) -> Next {
     let mut reached = Reached {
         command,
@@ -63,7 +62,8 @@ pub(super) fn walk(command: &Command, before: &[String], current: &str) -> Next 
     }
     let mut next = reached.next(current);
     next.candidates.retain(|candidate| candidate.value.starts_with(current));
-    // A flag that may go without its value offers those of the word that would follow, and both may have the same.
+    // An option with an optional value also offers the candidates of the next positional; both may contain
+    // the same value.
     let mut seen = BTreeSet::new();
     next.candidates.retain(|candidate| seen.insert(candidate.value.clone()));
     next
@@ -119,7 +119,7 @@ impl<'c> Reached<'c> {
         }
     }
 
-    /// The positional argument that comes next; the last one may be for all that follow.
+    /// The next positional argument. The last one repeats if it accepts several values.
     fn positional(&self) -> Option<&'c Arg> {
         let all: Vec<_> = self.command.get_positionals().collect();
         let is_last = |arg: &&&Arg| arg.is_last_set() == self.is_behind_dashes;
@@ -165,7 +165,7 @@ impl<'c> Reached<'c> {
         self.positional().map_or_else(Next::default, |arg| self.values(arg, "", current))
     }
 
-    /// Values of an argument, each after `prefix`.
+    /// Values of an argument, each with `prefix`.
     fn values(&self, arg: &Arg, prefix: &str, current: &str) -> Next {
         let mut next = match values::of(self, arg.get_id().as_str(), current) {
             Some(next) => next,
@@ -189,7 +189,7 @@ impl<'c> Reached<'c> {
         next
     }
 
-    /// Flags that were not given yet, or may be given again.
+    /// Options that are not on the line yet or may be repeated.
     fn flags(&self) -> Vec<Candidate> {
         let all = self.command.get_arguments().filter(|arg| !arg.is_hide_set() && !arg.is_positional());
         let fitting = all.filter(|arg| {
@@ -203,20 +203,20 @@ impl<'c> Reached<'c> {
         fitting.filter_map(long).collect()
     }
 
-    /// The value that was given to an argument last.
+    /// The last value of an argument on the line.
     pub(super) fn value(&self, id: &str) -> Option<&str> {
         let mut given = self.given.iter().rev();
         given.find(|(arg, _)| arg.get_id() == id).map(|(_, value)| value.as_str())
     }
 }
 
-/// Whether a value may follow as a word of its own.
+/// Whether the next word may be the value.
 fn takes_next(arg: &Arg) -> bool {
     let takes_values = arg.get_num_args().is_some_and(|range| range.takes_values());
     takes_values && !arg.is_require_equals_set()
 }
 
-/// Whether a value has to.
+/// Whether a value is required.
 fn needs_value(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|range| range.min_values() > 0)
 }

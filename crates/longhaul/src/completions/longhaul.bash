@@ -1,7 +1,7 @@
-# Completion of longhaul for bash. It asks the program itself, which knows its flags, planets and hosts.
+# Completion of longhaul for bash. It calls the program, which returns its options, planets and hosts.
 _longhaul() {
     local line files= current=${COMP_WORDS[COMP_CWORD]}
-    # Bash takes words apart at these, and so may the current one be no more than what is between two.
+    # Bash splits words at these characters, so the current word may be only the part between two of them.
     [[ $current == [=:] ]] && current=
     COMPREPLY=()
     while IFS= read -r line; do
@@ -12,7 +12,7 @@ _longhaul() {
         esac
     done < <("$1" complete bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
     if [[ $files ]]; then
-        # Names of files are quoted where they have to be, and a folder ends in a slash.
+        # Quote file names if necessary, and append a slash to folders.
         compopt -o filenames
         while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
     fi

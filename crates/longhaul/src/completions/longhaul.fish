@@ -1,4 +1,4 @@
-# Completion of longhaul for fish. It asks the program itself, which knows its flags, planets and hosts.
+# Completion of longhaul for fish. It calls the program, which returns its options, planets and hosts.
 function __longhaul_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
@@ -6,7 +6,7 @@ function __longhaul_complete
     for line in (command $words[1] complete fish -- $words $current 2>/dev/null)
         switch $line
             case :nospace
-                # Fish itself adds no blank to what ends in one of / = : - and the like.
+                # Fish adds no blank after characters such as / = : and -.
             case :files
                 # LABEL=FILE and --flag=FILE
                 set -l before (string match -r '^.*=' -- $current; or echo '')

@@ -1,5 +1,5 @@
 #compdef longhaul
-# Completion of longhaul for zsh. It asks the program itself, which knows its flags, planets and hosts.
+# Completion of longhaul for zsh. It calls the program, which returns its options, planets and hosts.
 _longhaul() {
     local line value files nospace
     local -a candidates

@@ -1,8 +1,8 @@
-//! An address to listen on, as a person writes it.
+//! Parses listen addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// `8080`, `:8080` and `localhost:8080` are on loopback: to let other machines in, name an address.
+/// `8080`, `:8080` and `localhost:8080` listen on loopback only. An explicit address admits other machines.
 pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);

@@ -1,4 +1,5 @@
-//! Tries a small planet for some seconds: two hosts at a known distance, alone and beside a bulk flow.
+//! Runs a small planet for some seconds: pings between two hosts at a known distance, idle and during a bulk
+//! transfer.
 
 use std::process::{Child, Command, Stdio};
 
@@ -10,7 +11,6 @@ use planet::{
 use serde_json::Value;
 use world::{Document, World};
 
-/// Tries it.
 pub(super) fn run() -> anyhow::Result<Trial> {
     let world = World::read(&Document::new("the trial's world", WORLD))?.0;
     let planet = Running::start(&world, &format!("doctor-{}", std::process::id()), Life::WithStarter)?;
@@ -23,7 +23,7 @@ pub(super) fn run() -> anyhow::Result<Trial> {
         let busy = stage.ping();
         Ok((busy?, sending.wait_with_output()?))
     });
-    // Whatever came of it. The planet would end it too.
+    // On errors too. The end of the planet would also end the server.
     let _ = serving.kill();
     let _ = serving.wait();
     let (busy, sent) = busy?;
@@ -32,7 +32,7 @@ pub(super) fn run() -> anyhow::Result<Trial> {
     Ok(Trial::of(ROUND_TRIP_MS, idle, busy, mbps))
 }
 
-/// The planet, to run this program on.
+/// The planet and its commands.
 struct Stage<'p> {
     planet: &'p str,
 }
@@ -57,7 +57,7 @@ impl Stage<'_> {
             self.start("here", &["ping", "-4", "there", "--count", PINGS, "--interval", "10ms", "--json"])?;
         let output = pinging.wait_with_output()?;
         let summary: Value =
-            serde_json::from_slice(&output.stdout).context("the trial's pings told nothing")?;
+            serde_json::from_slice(&output.stdout).context("the trial's pings printed no result")?;
         let target = &summary["targets"][0];
         let (Some(sent), Some(answered), Some(p50), Some(p99)) = (
             target["sent"].as_u64(),
@@ -65,12 +65,12 @@ impl Stage<'_> {
             target["rtt_ms"]["p50"].as_f64(),
             target["rtt_ms"]["p99"].as_f64(),
         ) else {
-            bail!("none of the trial's pings was answered");
+            bail!("the trial's pings received no reply");
         };
         Ok(Errors::of(ROUND_TRIP_MS, sent, answered, p50, p99))
     }
 
-    /// Waits until the bulk flow has somebody to go to.
+    /// Waits until the server of the bulk transfer listens.
     fn wait_for_server(&self, planet: &Running) -> anyhow::Result<()> {
         for _ in 0..LOOKS {
             if planet.planet().listening("busy-b")?.contains(&PORT) {
@@ -92,19 +92,19 @@ fn pause() {
 
 const ROUND_TRIP_MS: f64 = 20.0;
 
-/// Two seconds of them.
+/// 200 pings at 10 ms take two seconds.
 const PINGS: &str = "200";
 
-/// A little more than the pings take.
+/// Slightly longer than the pings.
 const BULK: &str = "2200ms";
 
 const SERVER: &str = "0.0.0.0:5201";
 const PORT: u16 = 5201;
 
-/// Five seconds.
+/// 250 polls take five seconds.
 const LOOKS: u32 = 250;
 
-/// The bulk flow shares no link with the pings: what they wait for is the machine.
+/// The bulk flow shares no link with the pings: only the load of the machine can delay them.
 const WORLD: &str = r#"
 [[host]]
 name = "here"

@@ -1,4 +1,4 @@
-//! `longhaul edge ca`: an authority of the operator's own, and the certificates of data centres.
+//! `longhaul edge ca`: a private certificate authority and certificates of data centres.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -7,30 +7,31 @@ use edge::Certificate;
 
 use crate::output;
 
-/// Sign certificates for data centres with an authority of your own
+/// Sign certificates for data centres with a private authority
 ///
-/// For visitors who trust that authority, such as your own programs; browsers trust it when its ca.pem is installed there.
+/// Clients must trust that authority, such as programs with its ca.pem; browsers trust it after ca.pem is
+/// installed there.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ca {
     New(New),
     Issue(Issue),
 }
 
-/// Make an authority: ca.pem, which others trust, and ca-key.pem, which nobody else may have
+/// Make an authority: ca.pem, which clients trust, and ca-key.pem, which must stay secret
 ///
 /// Example: longhaul edge ca new authority
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// The folder for both files, made if it is not there
+    /// The folder for both files; created if it does not exist
     folder: PathBuf,
-    /// Print where they are as JSON
+    /// Print their paths as JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Sign a certificate for a data centre: NAME.pem and NAME-key.pem in the authority's folder
 ///
-/// A data centre that runs shows another certificate under the same name after SIGHUP.
+/// A running data centre loads a replaced certificate on SIGHUP.
 ///
 /// Example: longhaul edge ca issue authority lhr --for www.shop.example --for 10.0.1.1
 #[derive(Debug, Args)]
@@ -39,13 +40,13 @@ pub(crate) struct Issue {
     folder: PathBuf,
     /// The data centre
     name: String,
-    /// A host name or an address that it is for, besides NAME; may be given several times
+    /// An additional host name or address of the certificate; may be given several times
     #[arg(long = "for", value_name = "HOST")]
     hosts: Vec<String>,
-    /// How long it is good, in days
+    /// Validity in days
     #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: u32,
-    /// Print where its files are as JSON
+    /// Print the paths of the files as JSON
     #[arg(long)]
     json: bool,
 }

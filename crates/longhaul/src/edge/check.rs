@@ -1,4 +1,4 @@
-//! `longhaul edge check`: whether a network's file can be used.
+//! `longhaul edge check`: validates a network's file.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -9,10 +9,10 @@ use units::show::plural;
 
 use crate::output::{self, say};
 
-/// Check a network's file and say what it is about
+/// Check a network's file and print a summary
 ///
-/// Warns of certificates, keys, directories and addresses that cannot be used on this machine. With --data-centre, those that would stop
-/// `edge run` are errors.
+/// Warns of certificates, keys, directories and addresses that cannot be used on this machine. With
+/// --data-centre, problems that would stop `edge run` are errors.
 ///
 /// Example: longhaul edge check network.toml --data-centre lhr
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ pub(crate) struct Check {
     /// Fail if this data centre could not start on this machine
     #[arg(long, value_name = "NAME")]
     data_centre: Option<String>,
-    /// Print what it says as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +59,8 @@ impl Check {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Reports the obstacles of a data centre. Fatal ones are errors if `most` allows; then the exit code is returned.
+    /// Reports the obstacles of a data centre. Fatal ones are errors if `most` allows; then the exit code is
+    /// returned.
     fn inspect(
         &self,
         network: &Network,
@@ -67,7 +68,7 @@ impl Check {
         most: Severity,
     ) -> anyhow::Result<Option<ExitCode>> {
         let (mut code, mut has_identity) = (None, true);
-        // The addresses of several data centres belong to several machines.
+        // Several data centres run on several machines, so notes about local addresses do not apply.
         let has_notes = self.data_centre.is_some() || network.data_centres.len() == 1;
         for Obstacle { place, severity, error } in obstacles(&self.network, network, centre)? {
             if severity == Severity::Note && !has_notes {
@@ -90,7 +91,7 @@ impl Check {
     }
 }
 
-/// Says what visitors of a data centre will say against its certificate.
+/// Warns of reasons why clients will reject the certificate of a data centre.
 pub(super) fn warn(network: &Network, centre: &DataCentre) {
     for objection in network.objections(centre) {
         say(&format!("{} {objection}", output::paint("warning:", output::YELLOW)));

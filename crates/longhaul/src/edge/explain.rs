@@ -1,4 +1,4 @@
-//! `longhaul edge explain`: why a URL is answered as it is.
+//! `longhaul edge explain`: how a data centre would handle a URL.
 
 use std::process::ExitCode;
 
@@ -8,12 +8,12 @@ use units::show::plain;
 use super::Admin;
 use crate::output;
 
-/// Say which zone, rule and key a URL has, what is stored for it, and what it would be answered with
+/// Show the zone, rule and key of a URL, the stored object, and the response that a client would get
 ///
 /// Example: longhaul edge explain http://www.shop.example/static/app.js
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The URL, as visitors have it
+    /// The URL as clients request it
     url: String,
     #[command(flatten)]
     admin: Admin,

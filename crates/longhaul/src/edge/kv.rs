@@ -1,4 +1,4 @@
-//! `longhaul edge kv`: the keys and values of a data centre's store, from the command line.
+//! `longhaul edge kv`: access to the key-value store of a network.
 
 mod accept;
 mod check;
@@ -21,9 +21,11 @@ use clap::{Args, Subcommand};
 use http::{Origin, Scheme, client::Trust};
 use values::Remote;
 
-/// Read and write the key-value store of a network, list, export and import its keys, see how old they are where, and check its file
+/// Read and write the key-value store of a network; list, export and import its keys; compare their versions
+/// between data centres; check its file
 ///
-/// The store is asked where `listen` of [kv], or `kv_listen` of a data centre, in the network's file says. The token is read from the environment: LONGHAUL_TOKEN.
+/// The store's address is `listen` of [kv], or `kv_listen` of a data centre, in the network's file. The token
+/// is read from the environment: LONGHAUL_TOKEN.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Kv {
     Get(get::Get),
@@ -60,23 +62,24 @@ impl Kv {
     }
 }
 
-/// Which store is asked, and about which namespace.
+/// A store and a namespace in it.
 #[derive(Debug, Args)]
 struct Store {
-    /// The namespace, by its name or id; not needed if the token is for one
+    /// The namespace, by its name or id; not needed if the token allows only one
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
     #[command(flatten)]
     place: Place,
 }
 
-/// Which store is asked.
+/// The store to connect to.
 #[derive(Debug, Args)]
 struct Place {
-    /// Where the store is asked: `listen` of [kv], or `kv_listen` of a data centre, in the network's file; over TLS https://NAME:PORT
+    /// The store's address: `listen` of [kv], or `kv_listen` of a data centre, in the network's file;
+    /// https://NAME:PORT for TLS
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4490", value_parser = place)]
     at: Origin,
-    /// Over TLS, trust only certificates that are in this file or signed by one of them (PEM)
+    /// With TLS, trust only certificates that are in this file or signed by one of them (PEM)
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 }
@@ -97,7 +100,7 @@ impl Place {
     }
 }
 
-/// An address in clear text, or a URL with nothing behind the port.
+/// Parses an address (clear text) or a URL without a path.
 fn place(text: &str) -> Result<Origin, String> {
     if text.contains("://") {
         return text.parse().map_err(|error: http::OriginError| error.to_string());

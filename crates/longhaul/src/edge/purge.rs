@@ -1,4 +1,4 @@
-//! `longhaul edge purge`: what a data centre has to forget.
+//! `longhaul edge purge`: purges stored objects.
 
 use std::process::ExitCode;
 
@@ -12,36 +12,37 @@ use crate::output;
 
 /// Purge stored objects by URL, tag, host or prefix, or all of a zone
 ///
-/// What is named is stale from now on, and its origin is asked whether it has changed; with --hard it is gone. Where data centres are
-/// linked, it is so in all of them: those that answer within three seconds are named with the time that it took, and the others purge it
-/// as soon as they are reached again. The token is read from the environment: LONGHAUL_TOKEN. `longhaul edge token` makes one.
+/// Matching objects become stale and are revalidated at their origin; with --hard they are deleted. In a
+/// network of linked data centres, a purge applies in all of them: the command lists data centres that
+/// confirm it within three seconds with the time that it took. The others apply it as soon as they are
+/// reachable again. The token is read from the environment: LONGHAUL_TOKEN. `longhaul edge token` makes one.
 ///
 /// Example: longhaul edge purge shop --tag prices --tag home
 #[derive(Debug, Args)]
 pub(crate) struct Purge {
     /// The zone
     zone: String,
-    /// A URL with scheme and host; all its variants
+    /// A URL with scheme and host; purges all its variants
     #[arg(long, value_name = "URL")]
     url: Vec<String>,
-    /// A tag that origins give in Cache-Tag
+    /// A tag from the Cache-Tag header of responses
     #[arg(long)]
     tag: Vec<String>,
     /// A host
     #[arg(long)]
     host: Vec<String>,
-    /// What URLs begin with, from their host on: www.shop.example/img/
+    /// A prefix of URLs, from the host on: www.shop.example/img/
     #[arg(long)]
     prefix: Vec<String>,
-    /// All of the zone
+    /// All objects of the zone
     #[arg(long)]
     everything: bool,
-    /// What is named is gone, and not only stale
+    /// Delete the objects instead of marking them stale
     #[arg(long)]
     hard: bool,
     #[command(flatten)]
     admin: Admin,
-    /// Print what came of it as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -74,7 +75,7 @@ impl Purge {
     }
 }
 
-/// A purge may be right all the same: other data centres and the disk may have objects.
+/// Not an error: other data centres and the disk may have matching objects.
 const NOTHING: &str = "no object in memory matched: check the zone, the scheme and the spelling with `longhaul edge explain URL`\n";
 
 /// A line about another data centre.

@@ -1,4 +1,4 @@
-//! `longhaul edge run`: one data centre, until somebody ends it.
+//! `longhaul edge run`: runs one data centre.
 
 use std::{net::SocketAddr, os::fd::OwnedFd, path::PathBuf, process::ExitCode};
 
@@ -17,31 +17,31 @@ use crate::{
 
 /// Run a data centre: a cache in front of the origins of a network's file
 ///
-/// SIGHUP reads the file again, with all files that it names, and names the settings that take a restart; a mistake changes nothing.
-/// Ctrl-C or SIGTERM finishes the requests in flight; a second one ends them.
+/// SIGHUP reloads the file and all files that it names, and lists the settings that need a restart; an
+/// invalid file changes nothing. Ctrl-C or SIGTERM finishes the requests in flight; a second one aborts them.
 ///
 /// Example: longhaul edge run network.toml --data-centre lhr
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// The network's file
     network: PathBuf,
-    /// Which of its data centres this is; not needed if there is one
+    /// The data centre to run; not needed if the file has only one
     #[arg(long, value_name = "NAME")]
     data_centre: Option<String>,
-    /// Listen here, in clear text, instead of where the file says; may be given several times
+    /// Listen here, in clear text, instead of the addresses in the file; may be given several times
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<SocketAddr>,
-    /// Answer the operator here instead of where the file says
+    /// Operator's address instead of the one in the file
     #[arg(long, value_name = "ADDRESS")]
     admin: Option<SocketAddr>,
-    /// Bytes that stored objects may have in memory, instead of what the file says
+    /// Memory for stored objects, instead of the limit in the file
     #[arg(long, value_name = "SIZE")]
     memory: Option<Bytes>,
-    /// Write the access log to this file instead of where the file says; longhaul compare reads it
+    /// Write the access log to this file instead of the one in the network's file; longhaul compare reads it
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
-    /// Take the place of the process that runs, at its `handover` socket: it finishes its requests in flight and ends, and no connection is
-    /// refused meanwhile. Starts as usual if none runs
+    /// Replace the running process through its `handover` socket: it finishes its requests in flight and
+    /// exits, and no connection is refused meanwhile. Starts as usual if no process runs
     #[arg(long)]
     take_over: bool,
     /// Trust only origins whose certificates are in this file or signed by one of them (PEM)
@@ -62,7 +62,7 @@ impl Run {
             );
         }
         let sockets =
-            Sockets::among(given()).context("a socket that was given to this process cannot be used")?;
+            Sockets::among(given()).context("a socket that was passed to this process cannot be used")?;
         let config = Config { path: self.network, data_centre, trust, takes_over: self.take_over, sockets };
         let stop = Stop::new();
         Interrupt::listen_but_not_for_hangups()?.ask(&stop);
@@ -70,7 +70,7 @@ impl Run {
         Ok(if end == End::Complete { ExitCode::SUCCESS } else { interrupt::exit_code() })
     }
 
-    /// The data centre that this is, with what the command line says of it.
+    /// The selected data centre, with the options of the command line applied.
     fn chosen(&self, network: &Network) -> anyhow::Result<DataCentre> {
         let found = match (&self.data_centre, &network.data_centres[..]) {
             (Some(name), _) => {
@@ -79,7 +79,7 @@ impl Run {
             (None, [only]) => only,
             (None, several) => {
                 let names: Vec<_> = several.iter().map(|centre| centre.name.as_str()).collect();
-                bail!("which of {} is this? --data-centre names it", names.join(", "));
+                bail!("select one of {} with --data-centre", names.join(", "));
             }
         };
         let mut centre = found.clone();
@@ -93,7 +93,7 @@ impl Run {
     }
 }
 
-/// Sockets that listen already: those of a systemd socket unit, by its protocol of LISTEN_FDS.
+/// Listening sockets of a systemd socket unit (LISTEN_FDS).
 fn given() -> Vec<OwnedFd> {
     let mut given = ListenFd::from_env();
     let count = given.len();
@@ -107,22 +107,22 @@ fn given() -> Vec<OwnedFd> {
 fn tell(event: Event) {
     match event {
         Event::Reloaded { not_taken } => {
-            say("the network's file was read again");
+            say("the network's file was reloaded");
             not_taken.iter().for_each(|sentence| say(&format!("not taken: {sentence}")));
         }
-        Event::NotReloaded(error) => say(&format!("the network stays as it was: {error}")),
+        Event::NotReloaded(error) => say(&format!("the network is unchanged: {error}")),
         Event::Replaced => {
-            say("another process serves in place of this one, which finishes what is in flight");
+            say("another process has taken over; this one finishes its requests in flight");
         }
         Event::NotReplaced(error) => {
-            say(&format!("no other process took this one's place: {:#}", anyhow!(error)));
+            say(&format!("no other process took over: {:#}", anyhow!(error)));
         }
     }
 }
 
 fn announce(ready: &Ready) {
     if ready.took_over {
-        say("took the place of the process that ran");
+        say("took over from the running process");
     }
     if let Some(address) = ready.admin {
         say(&format!("operator at http://{address}/status"));

@@ -1,4 +1,4 @@
-//! `longhaul edge simulate`: what tiers and stores make of a trace of requests, in virtual time.
+//! `longhaul edge simulate`: simulates tiers and stores with a trace of requests in virtual time.
 
 use std::{num::NonZero, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
@@ -20,61 +20,64 @@ use crate::{
     progress,
 };
 
-/// Simulate a network: hit ratios, requests and connections at the origin, bytes on links, and what visitors wait
+/// Simulate a network: hit ratios, requests and connections at the origin, bytes on links, and the latency of
+/// clients
 ///
-/// Answers the same requests under each topology: none (each data centre asks the origin), generic, smart, smart with regional tiers, and the
-/// map of the file if it has one. Visitors come to the nearest data centre; distances are those of a world's map. The requests are those of
-/// a trace, or synthetic: objects by Zipf's law, visitors where the world's Internet users are. The same seed gives the same result. See
-/// docs/tiers.md.
+/// Runs the same requests under each topology: none (each data centre requests from the origin), generic,
+/// smart, smart with regional tiers, and the map of the file if it has one. Clients connect to the nearest
+/// data centre; distances are those of a world's map. The requests are those of a trace, or synthetic:
+/// objects by Zipf's law, clients distributed like the world's Internet users. The same seed gives the same
+/// result. See docs/tiers.md.
 ///
-/// Examples: longhaul edge simulate network.toml --origin newyork --zipf 0.9,
-/// longhaul edge simulate network.toml --origin newyork --trace access.log
+/// Examples: longhaul edge simulate network.toml --origin newyork --zipf 0.9, longhaul edge simulate
+/// network.toml --origin newyork --trace access.log
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("source").args(["trace", "zipf"]).required(true))]
 pub(crate) struct Simulate {
     /// The network's file; each data centre in it needs a `city`
     network: PathBuf,
-    /// The origin's city, or "anywhere" if it is near everywhere, as behind an anycast address
+    /// The origin's city, or "anywhere" if it is near everywhere, such as an anycast address
     #[arg(long, value_name = "CITY")]
     origin: String,
-    /// Which zone; not needed if there is one
+    /// The zone; not needed if the file has only one
     #[arg(long, value_name = "NAME")]
     zone: Option<String>,
-    /// Take the requests of this file: an access log, of a data centre or of another server, or CSV with time, key, size and perhaps city
+    /// Read the requests from this file: an access log, of a data centre or of another server, or CSV with
+    /// time, key, size and optionally city
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// The format of an access log, if it is none of the usual ones: combined, nginx, apache, varnishncsa, or a format string such as
-    /// '$msec "$request" $status $body_bytes_sent'
+    /// The format of an access log, if it is not recognised: combined, nginx, apache, varnishncsa, or a
+    /// format string such as '$msec "$request" $status $body_bytes_sent'
     #[arg(long, value_name = "FORMAT", value_parser = AccessLog::of_requests, requires = "trace")]
     log_format: Option<AccessLog>,
-    /// Make requests: the object of rank k is asked for in proportion to 1/k^EXPONENT
+    /// Generate requests: the object of rank k is requested in proportion to 1/k^EXPONENT
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
     zipf: Option<f64>,
-    /// Synthetic: how many requests
+    /// Synthetic: number of requests
     #[arg(long, value_name = "NUMBER", default_value = "1000000", conflicts_with = "trace")]
     requests: NonZero<u64>,
-    /// Synthetic: how many objects there are
+    /// Synthetic: number of objects
     #[arg(long, value_name = "NUMBER", default_value = "1000000", conflicts_with = "trace")]
     objects: NonZero<u64>,
-    /// Synthetic: requests a second in all the world, at random times
+    /// Synthetic: requests per second in the whole world, at random times
     #[arg(long, value_name = "NUMBER", default_value = "1000", conflicts_with = "trace")]
     rate: NonZero<u32>,
-    /// Synthetic: half of the objects are shorter than this
+    /// Synthetic: median size of an object
     #[arg(long, value_name = "SIZE", default_value = "16KB", conflicts_with = "trace")]
     size: Bytes,
-    /// How long responses are fresh, where no rule says it; for ever if it is left out
+    /// Freshness lifetime of responses without a rule; default: unlimited
     #[arg(long, value_name = "TIME", value_parser = units::duration::parse)]
     ttl: Option<Duration>,
-    /// Where visitors are of whom the requests do not say it
+    /// City of clients whose requests do not contain one
     #[arg(long, value_name = "CITY")]
     city: Option<String>,
-    /// Which objects a full store gives up: s3-fifo is what data centres do
+    /// Eviction policy of a full store: data centres use s3-fifo
     #[arg(long, value_name = "POLICY", default_value = Policy::default().name(), value_parser = policies())]
     policy: Policy,
     /// Bytes that each data centre stores, instead of its `memory`
     #[arg(long, value_name = "SIZE")]
     store: Option<Bytes>,
-    /// The seed of what is random
+    /// The seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print all figures as JSON
@@ -127,7 +130,7 @@ impl Simulate {
         })
     }
 
-    /// Where requests come from: clap has seen to it that one of the two is given.
+    /// The requests of the trace or of the generator; clap ensures that exactly one option is set.
     fn source(&self, plan: &Plan) -> anyhow::Result<Box<dyn Source>> {
         let forever = u64::MAX;
         let fresh_ns = self.ttl.map_or(forever, |ttl| u64::try_from(ttl.as_nanos()).unwrap_or(forever));
@@ -149,7 +152,7 @@ impl Simulate {
     }
 }
 
-/// "12 345 678 of 50 000 000 requests", where it is known how many there are.
+/// Shows "12 345 678 of 50 000 000 requests", without the total if it is unknown.
 fn watch(progress: Arc<Progress>, expected: Option<u64>) -> anyhow::Result<progress::Watch> {
     progress::watch(move |_, _| {
         let done = count(progress.requests());

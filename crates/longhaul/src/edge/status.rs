@@ -1,4 +1,4 @@
-//! `longhaul edge status`: what a data centre does.
+//! `longhaul edge status`: shows the state of a data centre.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use units::show::{bytes, count, latency, plural, rate, share};
 use super::Admin;
 use crate::output;
 
-/// Show what a data centre has answered, stores, and knows of its origins
+/// Show the requests, the store, the origins and the network of a data centre
 ///
 /// Example: longhaul edge status
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ fn text(status: &operator::Status) -> String {
     )
 }
 
-/// What there is where data centres are linked: tiers, links, and ways that failed.
+/// The tiers, links and failed routes of a data centre that is linked with others.
 fn network(status: &operator::Status) -> String {
     let operator::Status { tiers, links, routes, requests_of_others, purges, .. } = status;
     let Some(requests) = requests_of_others else { return String::new() };
@@ -96,7 +96,7 @@ fn network(status: &operator::Status) -> String {
         ]
     };
     let mut text = format!(
-        "\nother data centres asked {} times\n{}{}",
+        "\nrequests from other data centres: {}\n{}{}",
         count(requests.total),
         tiers.iter().map(tier).collect::<String>(),
         table(LINKS.map(str::to_owned), links.iter().map(link)),
@@ -111,22 +111,22 @@ fn network(status: &operator::Status) -> String {
     text
 }
 
-/// What is not as it should be of purges in the network.
+/// Problems with purges in the network.
 fn purges_lines(purges: &PurgesStatus) -> String {
     let line = |HeardFrom { data_centre, behind, heard_s, .. }: &HeardFrom| {
         let heard = heard_s.map_or_else(|| "never".to_owned(), |age| format!("{age} s ago"));
         match behind {
             Some(0) => None,
             Some(behind) => {
-                Some(format!("{data_centre} lacks {}, last heard of {heard}\n", plural(*behind, "purge")))
+                Some(format!("{data_centre} lacks {}, last contact {heard}\n", plural(*behind, "purge")))
             }
             None => {
-                Some(format!("{data_centre} has not said which purges it lacks, last heard of {heard}\n"))
+                Some(format!("{data_centre} has not reported which purges it lacks, last contact {heard}\n"))
             }
         }
     };
     let cut_off = if purges.cut_off {
-        "cut off: too few data centres are heard of to know of all purges\n"
+        "cut off: too few data centres are in contact to receive all purges\n"
     } else {
         ""
     };
@@ -134,20 +134,20 @@ fn purges_lines(purges: &PurgesStatus) -> String {
     purges.data_centres.iter().filter_map(line).chain([cut_off.to_owned(), bus]).collect()
 }
 
-/// How the stream fares through which purges travel as well.
+/// The state of the stream that carries purges in addition to the links.
 fn bus_line(bus: &BusStatus) -> String {
     let BusStatus { stream, error, waiting, put, taken, resets, unread, namesake } = bus;
     let state = match error {
-        None => format!("{} put into it, {} came through it first", plural(*put, "purge"), count(*taken)),
-        Some(why) => format!("not used, purges go over links alone: {why}"),
+        None => format!("{} published, {} received from it first", plural(*put, "purge"), count(*taken)),
+        Some(why) => format!("not used, purges travel over links only: {why}"),
     };
     let waiting = match waiting {
         0 => String::new(),
-        some => format!(", {} not in it yet", plural(*some, "purge")),
+        some => format!(", {} not published yet", plural(*some, "purge")),
     };
     let unread = match unread {
         0 => String::new(),
-        some => format!(", {} passed over that are none of purges", plural(*some, "message")),
+        some => format!(", {} ignored that are not purges", plural(*some, "message")),
     };
     let resets = match resets {
         0 => String::new(),
@@ -162,7 +162,6 @@ fn bus_line(bus: &BusStatus) -> String {
 const LINKS: [&str; 7] = ["link", "state", "rtt ms", "sent again", "rate", "requests", "failed"];
 const ROUTES: [&str; 7] = ["origin", "way", "error", "since", "requests", "tried again at", "instead"];
 
-/// A line about the connections of visitors.
 fn connections_line(connections: &Connections) -> String {
     let Connections { open, refused, limit_per_address } = connections;
     let refused = match refused {
@@ -174,17 +173,16 @@ fn connections_line(connections: &Connections) -> String {
     format!("connections: {}{refused}\n", count(*open))
 }
 
-/// A line about the disk, if there is one.
 fn disk(store: &Usage) -> String {
     let state = store.disk_error.as_ref().map(|why| format!(", not written to: {why}")).unwrap_or_default();
     let slow = match store.disk_given_up {
         None | Some(0) => String::new(),
-        Some(times) => format!(", too slow {}: origins were asked instead", plural(times, "time")),
+        Some(times) => format!(", too slow {}: fetched from origins instead", plural(times, "time")),
     };
     store.disk_bytes.map(|used| format!("disk: {}{state}{slow}\n", bytes(used))).unwrap_or_default()
 }
 
-/// A line about the access log, if it is not as it should be.
+/// Empty if the access log works.
 fn log_line(log: &LogStatus) -> String {
     let state = log.error.as_ref().map(|why| format!(", not written: {why}")).unwrap_or_default();
     if log.lost == 0 && log.error.is_none() {
@@ -193,7 +191,6 @@ fn log_line(log: &LogStatus) -> String {
     format!("access log: {} lost{state}\n", plural(log.lost, "line"))
 }
 
-/// A line about traces.
 fn traces_line(traces: &TraceStatus) -> String {
     let TraceStatus { sent, lost, waiting, error } = traces;
     let state = error.as_ref().map(|why| format!(", not sent: {why}")).unwrap_or_default();
@@ -201,7 +198,6 @@ fn traces_line(traces: &TraceStatus) -> String {
     format!("traces: {sent} sent, {lost} lost, {waiting} waiting{state}\n")
 }
 
-/// A line about the key-value store.
 fn kv_line(kv: &values::Status) -> String {
     let values::Status {
         reads,
@@ -239,7 +235,7 @@ fn kv_line(kv: &values::Status) -> String {
         let values::InNetwork { refreshes, unchanged, stood_in, heard, to_tell, told, messages, untold, .. } =
             network;
         format!(
-            "keys in other data centres: {} told of {} to be told, in {}, {} given up; {} heard of; {} copies asked for again, {} answers without a value, {} old ones answered\n",
+            "changes of keys in other data centres: {} of {} sent, in {}, {} dropped; {} received; {} copies revalidated, {} of them unchanged, {} served stale\n",
             count(*told),
             count(*to_tell),
             plural(*messages, "message"),
@@ -264,7 +260,7 @@ fn kv_line(kv: &values::Status) -> String {
     )
 }
 
-/// A line about damage to the store's file, if there is any.
+/// Empty if the store's file is not damaged.
 fn damage_line(integrity: &values::Integrity) -> String {
     let values::Integrity { damaged_blocks, damaged_keys, .. } = integrity;
     if *damaged_blocks == 0 && *damaged_keys == 0 {
@@ -277,7 +273,7 @@ fn damage_line(integrity: &values::Integrity) -> String {
     )
 }
 
-/// A line about the other one of two stores.
+/// A line about the second store of a pair.
 fn pair_line(pair: &values::Pair) -> String {
     let values::Pair { other, is_reachable, behind, is_filling, given, taken, repaired, differed, .. } = pair;
     format!(

@@ -1,4 +1,4 @@
-//! `longhaul edge token`: a new token for whoever may purge.
+//! `longhaul edge token`: makes a token for purges.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::output;
 
-/// Make a token that may purge, and its hash for the network's file
+/// Make a token for purges, and its hash for the network's file
 ///
 /// Example: longhaul edge token
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ impl Token {
             output::print_json(&output::named("longhaul.edge.token/1", token))?;
         } else {
             output::print(&format!(
-                "for whoever may purge:  export LONGHAUL_TOKEN={}\nfor the network's file:  [admin]\n                         tokens = [\"{}\"]\n",
+                "for clients that purge: export LONGHAUL_TOKEN={}\nfor the network's file:  [admin]\n                         tokens = [\"{}\"]\n",
                 token.token, token.sha256
             ))?;
         }

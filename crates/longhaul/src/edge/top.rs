@@ -1,4 +1,4 @@
-//! `longhaul edge top`: what a data centre does now, again and again.
+//! `longhaul edge top`: shows the state of a data centre once a second.
 
 use std::{
     os::fd::AsFd,
@@ -20,9 +20,10 @@ use units::show::{bytes, count, latency, share};
 use super::Admin;
 use crate::{interrupt::Interrupt, output, progress};
 
-/// Watch a data centre: requests a second by what the cache did, what is stored, and its origins
+/// Watch a data centre: requests per second by cache status, the store, and the origins
 ///
-/// Ctrl-C ends it. With --json it is a line with the status each second, until Ctrl-C or the end of its reader.
+/// Ctrl-C ends it. --json prints a line with the status each second, until Ctrl-C or until the reader closes
+/// the pipe.
 ///
 /// Example: longhaul edge top
 #[derive(Debug, Args)]
@@ -34,7 +35,7 @@ pub(crate) struct Top {
     json: bool,
 }
 
-/// Two looks at a data centre, and the time between them.
+/// Two samples of the status, and the time between them.
 struct Looks {
     before: Status,
     now: Status,
@@ -69,7 +70,7 @@ impl Top {
     }
 }
 
-/// A line for each look.
+/// Prints a line per sample.
 fn lines(operator: &Operator, mut status: Status, interrupt: &SignalFd) -> anyhow::Result<ExitCode> {
     loop {
         output::print_json_line(&output::named("longhaul.edge.status/1", status))?;
@@ -80,7 +81,7 @@ fn lines(operator: &Operator, mut status: Status, interrupt: &SignalFd) -> anyho
     }
 }
 
-/// Waits until the next look; `false` if there is to be none.
+/// Waits for the next sample; `false` if interrupted.
 fn pause(interrupt: &SignalFd) -> anyhow::Result<bool> {
     let mut watched = [PollFd::new(interrupt.as_fd(), PollFlags::POLLIN)];
     Ok(poll(&mut watched, PollTimeout::from(BETWEEN_MS))? == 0)
@@ -89,7 +90,7 @@ fn pause(interrupt: &SignalFd) -> anyhow::Result<bool> {
 fn picture(looks: &Looks, columns: Option<usize>) -> String {
     let Status { data_centre, requests, store, origins, .. } = &looks.now;
     let seconds = looks.between.as_secs_f64();
-    // A data centre that was started anew in between counts from 0.
+    // The counters of a restarted data centre start at 0.
     #[expect(clippy::cast_precision_loss, reason = "a count for a person")]
     let a_second = |now: u64, before: u64| {
         if seconds > 0.0 {
@@ -132,10 +133,10 @@ fn picture(looks: &Looks, columns: Option<usize>) -> String {
         table(["cache", "/s", "share", "in all"].map(str::to_owned), rows),
         table(["origin", "state", "/s", "failed", "connections", "connect ms"].map(str::to_owned), origins),
     );
-    // The first line comes after the spinner.
+    // The first line follows the spinner.
     let lines = text.lines().map(|line| Line::from(line).cut(columns.saturating_sub(2)).to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Between two looks.
+/// Interval between samples.
 const BETWEEN_MS: u16 = 1000;

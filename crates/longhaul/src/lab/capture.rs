@@ -1,4 +1,4 @@
-//! `longhaul lab capture`: the packets of a planet, for tcpdump and Wireshark.
+//! `longhaul lab capture`: captures the packets of a planet for tcpdump and Wireshark.
 
 use std::{
     fs::File,
@@ -34,14 +34,15 @@ use crate::{
 
 /// Capture the packets of hosts and links as pcapng, until Ctrl-C
 ///
-/// Packets are shown as a wire would carry them. Without hosts and links it is all hosts.
+/// Offloaded packets are split into the packets that a wire would carry. Without hosts and links, captures
+/// all hosts.
 ///
 /// Example: longhaul lab capture visitor -o - | tcpdump -n -r -
 #[derive(Debug, Args)]
 pub(crate) struct Capture {
-    /// What these hosts send and receive
+    /// Capture what these hosts send and receive
     hosts: Vec<String>,
-    /// What is on the link between these two cities, both ways; may be given several times
+    /// Capture the link between these two cities, in both directions; may be given several times
     #[arg(long, value_name = "CITY-CITY", value_parser = cities)]
     link: Vec<String>,
     /// The file to write, or - for standard output
@@ -55,7 +56,7 @@ pub(crate) struct Capture {
     duration: Option<Duration>,
     #[command(flatten)]
     which: Which,
-    /// Print what was captured as JSON; with -o - in the last line of standard error
+    /// Print a summary as JSON; with -o - as the last line of standard error
     #[arg(long)]
     json: bool,
 }
@@ -71,9 +72,9 @@ impl Capture {
         let end = self.follow(&interrupt, stream, &mut writing)?;
         let why = match end {
             CaptureEnd::Asked => String::new(),
-            CaptureEnd::Impatient => "; more may have been on its way".to_owned(),
+            CaptureEnd::Impatient => "; some packets may be missing".to_owned(),
             CaptureEnd::Planet => format!("; planet \"{}\" sends no more", planet.name()),
-            CaptureEnd::Reader => "; its reader went away".to_owned(),
+            CaptureEnd::Reader => "; its reader closed the pipe".to_owned(),
         };
         writing.bar.finish_and_clear();
         say(&format!("{}: {}{why}", writing.name, writing.summary()));
@@ -98,7 +99,6 @@ impl Capture {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What the planet is asked for.
     fn tap(&self, planet: &Planet) -> anyhow::Result<Tap> {
         let layout = layout_of(planet)?;
         let names = Names { planet: planet.name(), layout: &layout };
@@ -109,7 +109,8 @@ impl Capture {
         })
     }
 
-    /// Writes what comes until it ends. When it is to end, the planet is told so and sends what is left, with its counts.
+    /// Writes the stream until it ends. On Ctrl-C or after the duration, shuts down the write side; the
+    /// planet then sends the remaining packets and the counters.
     fn follow(
         &self,
         interrupt: &Interrupt,
@@ -132,12 +133,12 @@ impl Capture {
                 _ if is_ending => return Ok(CaptureEnd::Impatient),
                 ready => {
                     if ready == 0 {
-                        // So that the next one is seen.
+                        // Consume the signal, so that the next one is seen.
                         asked.read_signal()?;
                     }
                     time.set(PATIENCE)?;
                     is_ending = true;
-                    // A planet that is gone has ended the stream already.
+                    // Fails if the planet has ended and closed the stream.
                     let _ = stream.shutdown(Shutdown::Write);
                 }
             }
@@ -149,7 +150,7 @@ fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Tells a link from a single city.
+/// Rejects a name without a hyphen: it is a single city.
 fn cities(text: &str) -> Result<String, &'static str> {
     let is_link = text.contains('-');
     is_link
@@ -157,7 +158,7 @@ fn cities(text: &str) -> Result<String, &'static str> {
         .ok_or("expected two cities with a hyphen between them, such as london-newyork")
 }
 
-/// Is readable when the time is up that was set last.
+/// A timer that becomes readable when the last set time has passed.
 struct Timer(TimerFd);
 
 impl Timer {
@@ -166,7 +167,7 @@ impl Timer {
     }
 
     fn set(&self, duration: Duration) -> anyhow::Result<()> {
-        // Zero would switch it off.
+        // Zero would disarm the timer.
         let after = TimeSpec::from(duration.max(Duration::from_nanos(1)));
         Ok(self.0.set(Expiration::OneShot(after), TimerSetTimeFlags::empty())?)
     }
@@ -178,7 +179,7 @@ impl AsFd for Timer {
     }
 }
 
-/// A capture that is being written, in whole blocks.
+/// The output file, written in whole pcapng blocks.
 struct Writing {
     name: String,
     output: File,
@@ -205,11 +206,11 @@ impl Writing {
         Ok(Self { name, output, blocks: Blocks::default(), written: 0, buffer: vec![0; BUFFER], bar })
     }
 
-    /// Writes what has come; why nothing more will.
+    /// Reads from the stream and writes complete blocks; returns why the capture ended, if it did.
     fn take(&mut self, stream: &mut UnixStream) -> anyhow::Result<Option<CaptureEnd>> {
         let length = match stream.read(&mut self.buffer) {
             Ok(0) => return Ok(Some(CaptureEnd::Planet)),
-            other => other.context("the capture broke off")?,
+            other => other.context("the capture ended early")?,
         };
         self.blocks.add(&self.buffer[..length])?;
         let bytes = self.blocks.complete();
@@ -217,7 +218,8 @@ impl Writing {
             Ok(()) => self.written += bytes.len() as u64,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Some(CaptureEnd::Reader)),
             Err(error) => {
-                // Half a block goes, so that the file can be read. A pipe or a device has nothing to cut.
+                // Truncate the incomplete block, so that the file stays readable. This fails for pipes and
+                // devices.
                 let _ = self.output.set_len(self.written);
                 let path = PathBuf::from(&self.name);
                 return Err(planet::Error::Capture { path, written: self.written, source: error }.into());
@@ -239,17 +241,17 @@ impl Writing {
     }
 }
 
-/// A super-packet with its blocks.
+/// Large enough for a super-packet with its blocks.
 const BUFFER: usize = 256 << 10;
 
-/// How long the planet may take for each piece of what is left, which is 64 MB at most.
+/// Timeout of the planet for each piece of the remaining data, which is 64 MB at most.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A section of 28 bytes, a packet of 32, and statistics of 36 that miss seven.
+    /// A section header of 28 bytes, a packet of 32, and statistics of 36 that report seven missed packets.
     const SECTION: &[u8] =
         b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0";
     const PACKET: &[u8] = b"\x06\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0";

@@ -1,4 +1,4 @@
-//! `longhaul lab cp`: files between the machine and the hosts of a planet.
+//! `longhaul lab cp`: copies files between the machine and the hosts of a planet.
 
 mod place;
 
@@ -21,18 +21,19 @@ use crate::output;
 
 /// Copy files and folders between this machine and a host's folder /srv/HOST
 ///
-/// A PATH of a host is below /srv/HOST, where programs on the planet find it. A folder is copied with all that is in it;
-/// permissions are kept, and links in folders stay links. A destination that ends in / is made if it is missing.
+/// A PATH of a host is below /srv/HOST, where programs on the planet find it. A folder is copied recursively;
+/// permissions and the symbolic links in it are preserved. A destination that ends in / is created if it does
+/// not exist.
 ///
 /// Example: longhaul lab cp index.html images origin:www/
 #[derive(Debug, Args)]
 pub(crate) struct Cp {
-    /// What to copy, and last where to: FILE... HOST:[PATH] or HOST:[PATH]... FILE
+    /// The sources, then the destination: FILE... HOST:[PATH] or HOST:[PATH]... FILE
     #[arg(required = true, num_args = 2.., value_name = "FILE|HOST:PATH")]
     paths: Vec<Spot>,
     #[command(flatten)]
     which: Which,
-    /// Print what was copied as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 }
@@ -50,7 +51,7 @@ impl Cp {
         let planet = self.which.find()?;
         let to = Place::destination(&planet, destination)?;
         if sources.len() > 1 && !to.is_folder {
-            bail!("{destination}: several files can only be copied into a folder, and this is none");
+            bail!("{destination}: several files can only be copied into a folder, and this is not a folder");
         }
         let mut copied =
             Copied { planet: planet.name().to_owned(), to: destination.to_string(), ..Copied::default() };
@@ -66,16 +67,16 @@ impl Cp {
     }
 }
 
-/// Copies from one place to another; paths are those of the places' folders.
+/// A copy between two places; paths are relative to the folders of the places.
 struct Copy<'a> {
     from: &'a Place,
     to: &'a Place,
-    /// What was copied so far.
+    /// Totals so far.
     copied: &'a mut Copied,
 }
 
 impl Copy<'_> {
-    /// Copies whatever is there.
+    /// Copies a file, a folder or a symbolic link.
     fn any(&mut self, from: &Path, to: &Path, links: Links) -> anyhow::Result<()> {
         match self.from.check(from, self.from.folder.entry(from, links))? {
             Entry::File { bytes, mode } => self.file(from, to, bytes, mode),
@@ -100,7 +101,7 @@ impl Copy<'_> {
         if is_there {
             return Ok(());
         }
-        // Only now: it may not be written to any more.
+        // Set last: the mode may forbid writing.
         self.to.check(to, self.to.folder.set_mode(to, mode))
     }
 
@@ -112,7 +113,8 @@ impl Copy<'_> {
         bar.finish_and_clear();
         self.copied.files += u64::from(copied.is_ok());
         if copied.is_err() {
-            // Half a file is worse than none. Where it cannot be removed either, the error is said already.
+            // Remove the incomplete file. A failure to remove it is ignored, because the copy already returns
+            // an error.
             let _ = self.to.folder.remove(to);
         }
         copied.and_then(|()| self.to.check(to, self.to.folder.set_mode(to, mode)))
@@ -138,7 +140,7 @@ impl Copy<'_> {
     }
 }
 
-/// Shows how far a large file is, on a terminal.
+/// A progress bar for a large file, on a terminal.
 fn progress(bytes: u64, name: String) -> anyhow::Result<ProgressBar> {
     if bytes < LARGE {
         return Ok(ProgressBar::hidden());
@@ -148,8 +150,8 @@ fn progress(bytes: u64, name: String) -> anyhow::Result<ProgressBar> {
     Ok(ProgressBar::new(bytes).with_style(style).with_message(name))
 }
 
-/// Copied between two looks at the progress.
+/// Bytes per progress update.
 const BUFFER: usize = 1 << 20;
 
-/// Smaller files are copied before a person has seen the bar.
+/// Smaller files are copied too quickly for a progress bar.
 const LARGE: u64 = 64 << 20;

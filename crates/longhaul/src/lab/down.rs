@@ -1,4 +1,4 @@
-//! `longhaul lab down`: the end of planets.
+//! `longhaul lab down`: stops planets.
 
 use std::process::ExitCode;
 
@@ -8,25 +8,24 @@ use planet::{Planet, outcome};
 use super::Which;
 use crate::output::{self, say};
 
-/// End a planet with everything that runs in it
+/// Stop a planet and everything that runs in it
 ///
-/// Where several are up it ends the one that is named, here or by LONGHAUL_PLANET, and does not choose.
+/// If several planets are up, the planet must be named, here or in LONGHAUL_PLANET.
 ///
 /// Example: longhaul lab down
 #[derive(Debug, Args)]
 pub(crate) struct Down {
     #[command(flatten)]
     which: Which,
-    /// End all of this user's planets
+    /// Stop all of this user's planets
     #[arg(long, conflicts_with = "planet")]
     all: bool,
-    /// Print which planets were ended as JSON
+    /// Print the stopped planets as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Down {
-    /// Whether no planet is to be left.
     pub(super) fn is_for_all(&self) -> bool {
         self.all
     }

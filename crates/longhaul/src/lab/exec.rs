@@ -1,4 +1,4 @@
-//! `longhaul lab exec`: a program in a host.
+//! `longhaul lab exec`: runs a program in a host.
 
 use std::{
     ffi::OsString,
@@ -15,9 +15,9 @@ use planet::outcome::Executed;
 use super::Which;
 use crate::output::{self, say};
 
-/// Run a program in a host, with its exit code passed on
+/// Run a program in a host and return its exit code
 ///
-/// Hosts reach each other by name. Standard output is the program's own, so --json goes to standard
+/// Hosts reach each other by name. Standard output belongs to the program, so --json goes to standard
 /// error, as its last line, or to a file.
 ///
 /// Examples:
@@ -28,12 +28,12 @@ use crate::output::{self, say};
 pub(crate) struct Exec {
     /// The host
     host: String,
-    /// Return when it runs; see its output and its end with `longhaul lab logs`
+    /// Return when the program runs; see its output and its end with `longhaul lab logs`
     #[arg(long)]
     detach: bool,
     #[command(flatten)]
     which: Which,
-    /// Say how it ended as JSON: in the last line of standard error, or in a file
+    /// Report the exit status as JSON: in the last line of standard error, or in a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     json: Option<Option<PathBuf>>,
     /// The program and its arguments
@@ -88,7 +88,8 @@ impl Exec {
         Ok(ExitCode::from(exit_code))
     }
 
-    /// Where it is said how the program ended. A file is opened while this process still sees the machine's own.
+    /// Opens the destination of the JSON report. A file is opened before this process enters the host's
+    /// namespaces.
     fn ended(&self) -> anyhow::Result<Ended> {
         Ok(match &self.json {
             None => Ended::Unasked,
@@ -102,7 +103,7 @@ impl Exec {
     }
 }
 
-/// Where it is said as JSON how a program ended.
+/// The destination of the JSON report.
 enum Ended {
     Unasked,
     Error,

@@ -1,4 +1,4 @@
-//! `longhaul lab fault`: something goes wrong, now or later, for a while or until it is lifted.
+//! `longhaul lab fault`: injects faults into a planet, now or later, for a time or until they are lifted.
 
 mod list;
 mod place;
@@ -18,10 +18,10 @@ use self::{
 use super::{Which, layout_of, names::Names};
 use crate::output;
 
-/// Let something go wrong on a planet, now or later
+/// Inject a fault into a planet, now or later
 ///
-/// Without a command it is a link between two cities that suffers. Prints the number of the fault.
-/// Flags follow the command; --planet and --json may also come before it.
+/// Without a command, the fault affects a link between two cities. Prints the number of the fault.
+/// Flags follow the command; --planet and --json may also precede it.
 ///
 /// Examples:
 ///   longhaul lab fault london-newyork --loss 5% --for 10s
@@ -62,8 +62,8 @@ impl Fault {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         if self.command.is_some() && (self.link.is_some() || self.line.is_given() || self.when.is_given()) {
             bail!(
-                "what stands before a command of lab fault is about a link between two cities; write it after the \
-                 command and its names, such as: longhaul lab fault host origin --loss 5%"
+                "options before a command of lab fault apply to a link between two cities; put them after the command \
+                 and its names, such as: longhaul lab fault host origin --loss 5%"
             );
         }
         match &self.command {
@@ -83,7 +83,7 @@ impl Fault {
     }
 }
 
-/// Tells a link from a misspelt command.
+/// Rejects words without a hyphen, which are misspelt commands.
 fn hyphened(text: &str) -> Result<String, String> {
     if text.contains('-') {
         return Ok(text.to_owned());
@@ -94,13 +94,13 @@ fn hyphened(text: &str) -> Result<String, String> {
     ))
 }
 
-// No doc comment: it would take the place of the command's.
+// No doc comment: it would replace the command's description.
 #[derive(Debug, Args)]
 struct When {
-    /// How long it lasts; without it: until it is lifted
+    /// Duration of the fault; without it: until it is lifted
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     lasts: Option<Duration>,
-    /// Begin so much later than now
+    /// Start the fault after this time instead of now
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     at: Option<Duration>,
     #[command(flatten)]
@@ -115,7 +115,7 @@ impl When {
         self.lasts.is_some() || self.at.is_some()
     }
 
-    /// Lets what `describe` makes of the planet's names go wrong at this time, and says by which number it is lifted.
+    /// Injects the fault that `describe` creates from the planet's names, and prints its number.
     fn cause(
         &self,
         describe: impl FnOnce(Names<'_>) -> anyhow::Result<world::file::Fault>,
@@ -147,12 +147,12 @@ impl When {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// How much later than now it begins; nothing if at once.
+    /// The delay of the start, unless it is zero.
     fn later(&self) -> Option<Duration> {
         self.at.filter(|later| !later.is_zero())
     }
 
-    /// ", in 5s for 10s", or how it is lifted, with what says on which planet.
+    /// ", in 5s for 10s", or the command that lifts the fault, with the option that selects the planet.
     fn phrase(&self, number: u64, planet: &str) -> String {
         let begin = self.later().map_or_else(String::new, |later| format!(", in {}", duration::show(later)));
         let comma = if begin.is_empty() { "," } else { "" };
@@ -165,7 +165,6 @@ impl When {
     }
 }
 
-/// The schema of a fault.
 const SCHEMA: &str = "longhaul.lab.fault/1";
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Counters for [`units::show`], which writes the figures.
+//! Conversion of counters for [`units::show`].
 
-/// A counter as a number that can be divided.
+/// Converts a counter to a float.
 #[expect(clippy::cast_precision_loss, reason = "what is shown has three digits")]
 pub(crate) fn whole(counter: u64) -> f64 {
     counter as f64

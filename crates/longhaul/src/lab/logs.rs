@@ -1,4 +1,4 @@
-//! `longhaul lab logs`: what the programs in the background of a planet have printed, and how they ended.
+//! `longhaul lab logs`: shows the output and the exit status of background programs on a planet.
 
 use std::{collections::BTreeMap, os::fd::AsFd, process::ExitCode};
 
@@ -13,7 +13,7 @@ use crate::{
     output::{self, paint, say},
 };
 
-/// Show what programs in the background have printed, and how they ended
+/// Show the output of background programs, and how they ended
 ///
 /// Each line begins with the program's number. Programs are started with `longhaul lab exec --detach`.
 ///
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) struct Logs {
     /// Only programs of this host
     host: Option<String>,
-    /// Go on with what comes, until Ctrl-C or the end of the planet
+    /// Continue with new output, until Ctrl-C or the end of the planet
     #[arg(short, long)]
     follow: bool,
     #[command(flatten)]
@@ -37,7 +37,7 @@ impl Logs {
         let interrupt = self.follow.then(Interrupt::listen).transpose()?;
         let planet = self.which.find()?;
         if let Some(host) = &self.host {
-            // Says which hosts there are if there is none of that name.
+            // Fails with a list of the hosts if the host does not exist.
             planet.folder(host)?;
         }
         if self.json {
@@ -74,12 +74,12 @@ impl Logs {
     }
 }
 
-/// What has been shown so far, by the programs' numbers.
+/// The state per program number.
 #[derive(Default)]
 struct Shown(BTreeMap<u64, Shower>);
 
 impl Shown {
-    /// Shows what is new of these.
+    /// Shows new output of these programs.
     fn show(&mut self, planet: &Planet, programs: Vec<Program>) -> anyhow::Result<()> {
         for program in programs {
             let shower = match self.0.entry(program.number) {
@@ -96,7 +96,7 @@ impl Shown {
         Ok(())
     }
 
-    /// Shows what there is when no more can come.
+    /// Shows the remaining output after the end of the planet.
     fn rest(&mut self) -> anyhow::Result<()> {
         for shower in self.0.values_mut() {
             shower.go_on()?;
@@ -108,10 +108,10 @@ impl Shown {
 
 /// Shows one program's output in whole lines.
 struct Shower {
-    /// What each line begins with.
+    /// The prefix of each line.
     number: String,
     log: Log,
-    /// The beginning of a line.
+    /// An incomplete line.
     line: Vec<u8>,
     has_ended: bool,
 }
@@ -123,7 +123,7 @@ impl Shower {
         Ok(Self { number, log: planet.log(program)?, line: Vec::new(), has_ended: false })
     }
 
-    /// Shows all lines that are complete.
+    /// Shows all complete lines.
     fn go_on(&mut self) -> anyhow::Result<()> {
         let mut buffer = vec![0; BUFFER];
         loop {
@@ -153,7 +153,7 @@ impl Shower {
         self.print(&text)
     }
 
-    /// Shows a line that has no end yet.
+    /// Shows an incomplete line.
     fn finish_line(&mut self) -> anyhow::Result<()> {
         let rest = std::mem::take(&mut self.line);
         self.print(&rest)
@@ -164,7 +164,7 @@ impl Shower {
         output::print(&text.lines().map(|line| format!("{} {line}\n", self.number)).collect::<String>())
     }
 
-    /// Says how it ended, once.
+    /// Shows the exit status, once.
     fn end(&mut self, program: &Program, end: End) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.has_ended, true) {
             return Ok(());
@@ -192,8 +192,8 @@ pub(super) fn outcome(end: End) -> String {
     }
 }
 
-/// What is read at a time.
+/// Bytes per read.
 const BUFFER: usize = 64 << 10;
 
-/// A longer line is shown in pieces.
+/// Longer lines are split.
 const LONGEST_LINE: usize = 64 << 10;

@@ -1,4 +1,4 @@
-//! `longhaul lab map`: a picture of a world, or of a planet with what moves and what is wrong on it.
+//! `longhaul lab map`: draws a world, or a planet with its traffic and faults.
 
 use std::{
     io::{self, IsTerminal},
@@ -17,7 +17,7 @@ use world::{
 use super::{Which, layout_of, read_world};
 use crate::output;
 
-/// Draw a world, or a planet with what moves and what is wrong on it, as an SVG
+/// Draw a world, or a planet with its traffic and faults, as an SVG
 ///
 /// Examples:
 ///   longhaul lab map scenarios/worlds/atlantic.toml -o atlantic.svg
@@ -25,18 +25,18 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Map {
-    /// The world file; without it: the planet that is up
+    /// The world file; without it: the running planet
     #[arg(conflicts_with = "planet")]
     world: Option<PathBuf>,
-    /// Write it here instead of to standard output
+    /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE.svg")]
     output: Option<PathBuf>,
-    /// How wide the picture is, in pixels
+    /// Width of the picture in pixels
     #[arg(long, default_value_t = Options::default().width, value_parser = clap::value_parser!(u32).range(300..=4000))]
     width: u32,
     #[command(flatten)]
     which: Which,
-    /// Print where the picture is as JSON, or without -o the picture itself in it
+    /// Print the path of the picture as JSON; without -o, the JSON contains the picture
     #[arg(long)]
     json: bool,
 }
@@ -73,9 +73,9 @@ impl Map {
     }
 }
 
-/// What a planet adds to the map of its world: links that carry something, and what is wrong now.
+/// The state that a planet adds to the map of its world: links with traffic, and active faults.
 pub(super) fn running(status: &Status, layout: &Layout) -> Overlay {
-    // A line of a host is on no map of cities.
+    // Access lines of hosts are not on a map of cities.
     let between = |link: &LinkStatus| {
         let (from, to) = layout.city(&link.from).zip(layout.city(&link.to))?;
         (from != to).then_some((from.min(to), from.max(to)))
@@ -83,13 +83,13 @@ pub(super) fn running(status: &Status, layout: &Layout) -> Overlay {
     let active = status.faults.iter().filter(|fault| fault.is_active);
     Overlay {
         links: status.links.iter().filter_map(between).collect(),
-        // The planet runs this very world and has accepted the faults.
+        // The planet runs this world and has accepted the faults, so none of them fails here.
         faults: active.filter_map(|fault| layout.effect(&fault.fault).ok()).collect(),
         catchment: None,
     }
 }
 
-/// Writes a picture where it was asked for.
+/// Writes a picture to a file.
 pub(super) fn write(path: &Path, picture: &str) -> anyhow::Result<()> {
     recording::write_whole(path, picture.as_bytes())
         .with_context(|| format!("cannot write {}", path.display()))?;

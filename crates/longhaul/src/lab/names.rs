@@ -1,10 +1,9 @@
-//! Finds what a person means among the names of a planet, and says what there is when it is not there.
+//! Resolves names on a planet; errors suggest existing names.
 
 use anyhow::anyhow;
 use document::suggestion;
 use world::{CityId, Layout};
 
-/// The names of a planet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Names<'a> {
     pub planet: &'a str,
@@ -12,7 +11,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// A city, as the world calls it.
+    /// Returns the city's name in the world.
     pub(super) fn city(self, name: &str) -> anyhow::Result<String> {
         match self.layout.city(name) {
             Some(id) => Ok(self.name_of(id).to_owned()),
@@ -20,7 +19,6 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A host.
     pub(super) fn host(self, name: &str) -> anyhow::Result<String> {
         match self.layout.host(name) {
             Some(id) => Ok(self.layout.hosts[id].name.clone()),
@@ -44,7 +42,6 @@ impl<'a> Names<'a> {
         Err(anyhow!("host \"{host}\" has no access line \"{name}\"; it has {}", known.join(", ")))
     }
 
-    /// An anycast prefix, by its name.
     pub(super) fn prefix(self, name: &str) -> anyhow::Result<String> {
         match self.layout.anycast(name) {
             Some(id) => Ok(self.layout.anycast[id].name.clone()),
@@ -55,7 +52,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The two cities of "london-newyork". Names may have hyphens of their own, so every one may be the one between.
+    /// The two cities of "london-newyork". Names may contain hyphens, so each hyphen may be the separator.
     pub(super) fn link(self, text: &str) -> anyhow::Result<[String; 2]> {
         let mut found = splits(text).filter_map(|(a, b)| Some([self.layout.city(a)?, self.layout.city(b)?]));
         match (found.next(), found.next()) {
@@ -71,12 +68,15 @@ impl<'a> Names<'a> {
 
     fn no_link(self, text: &str) -> anyhow::Error {
         if self.layout.city(text).is_some() {
-            return anyhow!("\"{text}\" is one city; say two, such as {}, or: city {text}", self.example());
+            return anyhow!(
+                "\"{text}\" is one city; name two, such as {}, or use: city {text}",
+                self.example()
+            );
         }
         if self.layout.host(text).is_some() {
-            return anyhow!("\"{text}\" is a host; say: host {text}");
+            return anyhow!("\"{text}\" is a host; use: host {text}");
         }
-        // Whoever misspelt one of the two is told about that one.
+        // If one of the two names exists, the error is about the other one.
         for (a, b) in splits(text) {
             match (self.layout.city(a), self.layout.city(b)) {
                 (Some(_), None) => return self.unknown("city", "cities", b, self.cities()),
@@ -127,24 +127,24 @@ impl<'a> Names<'a> {
         format!("{} to {}", self.name_of(a), self.name_of(b))
     }
 
-    /// A link of this world.
+    /// An example of a link in this world.
     fn example(self) -> String {
         self.cities().chain(["london", "newyork"]).take(2).collect::<Vec<_>>().join("-")
     }
 }
 
-/// Every way to cut a text in two at a hyphen.
+/// All splits of a text in two at a hyphen.
 fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices('-').map(|(at, _)| (&text[..at], &text[at + 1..]))
 }
 
-/// The first names, for a caller that named none of them.
+/// The first names, for an error message.
 fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     let shown: Vec<_> = names.by_ref().take(SHOWN).collect();
     shown.join(", ") + if names.next().is_some() { ", ..." } else { "" }
 }
 
-/// Three lines of a terminal.
+/// About three lines of a terminal.
 const SHOWN: usize = 20;
 
 #[cfg(test)]
@@ -204,8 +204,8 @@ mod tests {
         for (text, expected) in [
             ("lodnon-newyork", "no city \"lodnon\" on planet \"p\"; did you mean \"london\"?"),
             ("newyork-atlantis", "no city \"atlantis\" on planet \"p\"; its cities are "),
-            ("london", "\"london\" is one city; say two"),
-            ("origin", "\"origin\" is a host; say: host origin"),
+            ("london", "\"london\" is one city; name two"),
+            ("origin", "\"origin\" is a host; use: host origin"),
             ("mars-venus", "\"mars-venus\" is not a link on planet \"p\"; expected two cities"),
             ("", "\"\" is not a link"),
         ] {

@@ -1,4 +1,5 @@
-//! `longhaul lab publish`: a server of a planet on loopback, so that a browser feels the distance.
+//! `longhaul lab publish`: publishes a server of a planet on loopback, so that a browser experiences its
+//! latency.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -16,9 +17,10 @@ use crate::{
     output::{self, say},
 };
 
-/// Let a browser visit a server of the planet, from as far away as a host or city
+/// Publish a server of the planet to a browser, at the distance of a host or city
 ///
-/// Listens on this machine and passes each connection on to the server, over the planet, as if it came from that host.
+/// Listens on this machine and forwards each connection to the server across the planet, with that host as
+/// the client.
 ///
 /// Example: longhaul lab publish origin:80 --from sydney
 #[derive(Debug, Args)]
@@ -26,15 +28,15 @@ pub(crate) struct Publish {
     /// The server: a host of the planet and a port
     #[arg(value_name = "HOST:PORT", value_parser = server)]
     server: String,
-    /// Where the visitor is: a host, or a city that has one
+    /// The location of the client: a host, or a city that has one
     #[arg(long, value_name = "HOST|CITY")]
     from: String,
-    /// Where to listen; a port alone is on loopback, another address lets other machines in
+    /// Listen address; a port alone listens on loopback, another address admits other machines
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
     #[command(flatten)]
     which: Which,
-    /// Print where it listens as one JSON object
+    /// Print the listen address as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -67,7 +69,7 @@ impl Publish {
         say(&format!("listening on {scheme}://{listen}/"));
         say(&format!("which is {} as {from} in {city} sees it     (Ctrl-C ends this)", self.server));
 
-        // It ends only when it fails; its end of the pipe goes with it, and so wakes us.
+        // The thread ends only on failure. It then closes its end of the pipe, which wakes this thread.
         let (failed, alive) = std::io::pipe()?;
         let passing_on = std::thread::spawn(move || {
             let _alive = alive;
@@ -82,7 +84,7 @@ impl Publish {
     }
 }
 
-/// The host that is meant by a host's or a city's name, and its city.
+/// Finds the host by its name or by its city; returns the host and its city.
 fn visitor<'a>(status: &'a Status, name: &str) -> anyhow::Result<(&'a str, &'a str)> {
     let pairs = || status.hosts.iter().map(|host| (host.name.as_str(), host.city.as_str()));
     let found = pairs().find(|(host, _)| *host == name).or_else(|| pairs().find(|(_, city)| *city == name));

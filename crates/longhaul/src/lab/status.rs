@@ -1,4 +1,4 @@
-//! `longhaul lab status`: a planet's hosts and programs, what its links carried, what is wrong, and how faithful it has been.
+//! `longhaul lab status`: shows a planet's hosts, programs, links, faults and fidelity.
 
 use std::{cmp::Reverse, collections::BTreeMap, process::ExitCode};
 
@@ -12,13 +12,13 @@ use crate::output::{self, PLAIN, RED, YELLOW};
 
 /// Show a planet's hosts, links, faults and programs, and how faithful it has been
 ///
-/// Links are those that have carried something or are not as the world has them, the busiest first. Programs are
-/// those of `longhaul lab exec --detach`.
+/// Lists links that carried traffic or differ from the world, the busiest first, and the programs of
+/// `longhaul lab exec --detach`.
 ///
 /// Example: longhaul lab status --json
 #[derive(Debug, Args)]
 pub(crate) struct Status {
-    /// Each host and each link, however many there are
+    /// List all hosts and links
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -71,7 +71,7 @@ fn hosts(hosts: &[HostStatus]) -> String {
     table.to_string()
 }
 
-/// Hundreds of hosts as a line for each city, those with the most of them first.
+/// Summarizes many hosts as a line per city, the city with the most hosts first.
 fn by_city(hosts: &[HostStatus], most: usize) -> String {
     let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for host in hosts {
@@ -112,7 +112,7 @@ fn links(links: &[LinkStatus], most: usize) -> String {
     }
 }
 
-/// Those that run first, and the latest of each kind.
+/// Running programs first, then the latest.
 fn programs(programs: &[Program], most: usize) -> String {
     let mut latest: Vec<_> = programs.iter().collect();
     latest.sort_by_key(|program| (program.end.is_some(), Reverse(program.number)));
@@ -132,7 +132,7 @@ fn programs(programs: &[Program], most: usize) -> String {
     }
 }
 
-/// A command line, or its beginning.
+/// A command line, shortened to [`LONGEST_COMMAND`] characters.
 fn command(words: &[String]) -> String {
     let line = words.join(" ");
     match line.char_indices().nth(LONGEST_COMMAND) {
@@ -141,7 +141,7 @@ fn command(words: &[String]) -> String {
     }
 }
 
-/// "london → newyork", or "phone → london, lte" for a host's line; red when nothing passes.
+/// "london → newyork", or "phone → london, lte" for an access line; red if the link is down.
 pub(super) fn name(link: &LinkStatus) -> Words {
     let access = link.access.as_ref().map_or_else(String::new, |kind| format!(", {kind}"));
     let down = if link.is_down { ", down" } else { "" };
@@ -149,21 +149,20 @@ pub(super) fn name(link: &LinkStatus) -> Words {
     Words::styled(format!("{} → {}{access}{down}", link.from, link.to), style)
 }
 
-/// Its rate, if it has one.
 #[expect(clippy::cast_precision_loss, reason = "rates are bounded to 1e12")]
 pub(super) fn rate(link: &LinkStatus) -> Words {
     link.rate_bps.map_or_else(|| "no limit".into(), |rate| show::rate(rate as f64).into())
 }
 
-/// A number that should be 0.
+/// A number that should be 0, highlighted otherwise.
 pub(super) fn bad(number: u64) -> Words {
     Words::styled(number.to_string(), if number > 0 { YELLOW } else { PLAIN })
 }
 
-/// What fits one screen.
+/// Fits one screen.
 const SHORT: usize = 20;
 
-/// Characters of a command line; the other columns need as many again.
+/// Characters of a command line; the other columns need about the same width.
 const LONGEST_COMMAND: usize = 40;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `longhaul lab up`: a world file becomes a planet.
+//! `longhaul lab up`: starts a planet from a world file.
 
 use std::{
     os::fd::AsFd,
@@ -29,10 +29,10 @@ pub(crate) struct Up {
     /// Return when the planet is ready; end it with `longhaul lab down`
     #[arg(long)]
     detach: bool,
-    /// Call it this instead of what the file says
+    /// Name of the planet instead of the name in the file
     #[arg(long)]
     name: Option<String>,
-    // The one of `lab`, which a planet that is yet to come up does not have.
+    // The global option of `lab`, which does not apply to a new planet.
     #[arg(long, hide = true)]
     planet: Option<String>,
     /// Print its hosts as one line of JSON when it is up
@@ -43,7 +43,7 @@ pub(crate) struct Up {
 impl Up {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         if self.planet.is_some() {
-            bail!("--planet means a planet that is up; one that comes up is named with --name");
+            bail!("--planet selects a running planet; name a new one with --name");
         }
         let (world, layout) = read_world(&self.world)?;
         let name = self.name.clone().unwrap_or_else(|| match &world.settings.name {
@@ -51,7 +51,7 @@ impl Up {
             None => name_of(&self.world),
         });
         let life = if self.detach { Life::Detached } else { Life::WithStarter };
-        // Before the planet is up, so that a Ctrl-C in between ends it in order too.
+        // Before the planet starts, so that Ctrl-C during the start also ends it gracefully.
         let interrupted = (!self.detach).then(Interrupt::listen).transpose()?;
         let mut running = Running::start(&world, &name, life)?;
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
@@ -71,7 +71,7 @@ impl Up {
             if let Some(ending) = last(&mut running, &interrupted)? {
                 return match ending {
                     Ending::Told => {
-                        say(&format!("planet \"{name}\" was ended by somebody else (longhaul lab down)"));
+                        say(&format!("planet \"{name}\" was stopped by another process (longhaul lab down)"));
                         Ok(ExitCode::SUCCESS)
                     }
                     other => Err(other.into_error(&name).into()),
@@ -84,9 +84,9 @@ impl Up {
     }
 }
 
-/// Waits for a Ctrl-C, or for the planet's end without one: how it ended.
+/// Waits for Ctrl-C or for the planet's end; returns how the planet ended.
 fn last(running: &mut Running, interrupted: &Interrupt) -> anyhow::Result<Option<Ending>> {
-    // It cannot be watched if it has ended since it came up.
+    // Fails if the planet has already ended.
     let Ok(planet) = running.planet().watch() else { return Ok(running.ended()) };
     let asked = interrupted.descriptor()?;
     match first_ready(&[asked.as_fd(), planet.as_fd()])? {
@@ -95,7 +95,7 @@ fn last(running: &mut Running, interrupted: &Interrupt) -> anyhow::Result<Option
     }
 }
 
-/// A planet's name from that of a file, which may have characters that a planet's may not.
+/// Derives a planet's name from a file name by replacing characters that are not allowed.
 fn name_of(world: &Path) -> String {
     let stem = world.file_stem().unwrap_or_default().to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

@@ -1,4 +1,4 @@
-//! `longhaul lab view`: a planet as it lives, on the terminal.
+//! `longhaul lab view`: shows a running planet on the terminal.
 
 mod braille;
 mod flow;
@@ -29,10 +29,10 @@ use crate::{
     output,
 };
 
-/// Watch a planet: what its links carry now, what is wrong, and how faithful it is
+/// Watch a planet: the traffic on its links, its faults, and how faithful it is
 ///
-/// Keys: m for the map and back, q or Ctrl-C to quit. With --json it is a line of JSON twice a
-/// second, until Ctrl-C, the end of the planet, or the end of its reader.
+/// Keys: m for the map and back, q or Ctrl-C to quit. --json prints a line of JSON twice a second,
+/// until Ctrl-C, the end of the planet, or until the reader closes the pipe.
 ///
 /// Examples:
 ///   longhaul lab view --map
@@ -40,10 +40,10 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct View {
-    /// Begin with the map
+    /// Start with the map
     #[arg(long)]
     map: bool,
-    /// Print one picture and quit; its rates are since the planet came up
+    /// Print one picture and quit; its rates are averages since the start of the planet
     #[arg(long)]
     once: bool,
     #[command(flatten)]
@@ -72,7 +72,7 @@ impl View {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints a line for each look.
+    /// Prints a line per sample.
     fn lines(&self) -> anyhow::Result<ExitCode> {
         let interrupt = Interrupt::listen()?;
         let planet = self.which.find()?;
@@ -88,7 +88,7 @@ impl View {
                 1 => break,
                 _ => ticks.wait()?,
             }
-            // It may end while it is asked.
+            // The planet may end during the request.
             let Ok(now) = planet.status() else { break };
             window = Window { before: Some(window.now), now };
         }
@@ -97,7 +97,7 @@ impl View {
     }
 }
 
-/// What moves, as it is printed.
+/// The traffic as JSON.
 fn line(window: &Window) -> outcome::View {
     let (links, lines) = window.flows();
     let Status { name, running_s, faults, fidelity, .. } = window.now.clone();
@@ -121,7 +121,7 @@ fn line(window: &Window) -> outcome::View {
     }
 }
 
-/// Shows the planet until the person has seen enough.
+/// Shows the planet until the user quits.
 fn watch(planet: &Planet, layout: &Layout, mut is_map: bool) -> anyhow::Result<()> {
     let terminal = Terminal::take()?;
     let mut window = Window { before: None, now: planet.status()? };
@@ -137,7 +137,7 @@ fn watch(planet: &Planet, layout: &Layout, mut is_map: bool) -> anyhow::Result<(
     }
 }
 
-/// A window full, with what keys do.
+/// The contents of a window, with the keys.
 fn picture(window: &Window, layout: &Layout, keys: &str, size: Size, is_map: bool) -> Vec<Line> {
     let heading = frame::heading(window, keys, size);
     let body = Size { rows: size.rows.saturating_sub(heading.len()), ..size };
@@ -146,7 +146,7 @@ fn picture(window: &Window, layout: &Layout, keys: &str, size: Size, is_map: boo
     lines.map(|line| line.cut(size.columns)).collect()
 }
 
-/// A window, in characters.
+/// Size of a window in characters.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     columns: usize,
@@ -161,5 +161,5 @@ impl Size {
     }
 }
 
-/// What printers and mail have room for.
+/// Fits printers and mail.
 const PAPER: Size = Size { columns: 80, rows: 60 };

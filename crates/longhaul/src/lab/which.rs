@@ -1,4 +1,4 @@
-//! Which planet a command means: the one it names, the one that `LONGHAUL_PLANET` names, or the last that came up.
+//! Selects a planet: the one on the command line, in `LONGHAUL_PLANET`, or the last one started.
 
 use anyhow::Context;
 use clap::Args;
@@ -6,17 +6,18 @@ use planet::{Error, Planet};
 
 use crate::output::say;
 
-// No doc comment: it would take the place of the command's.
+// No doc comment: it would replace the command's description.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Which {
-    /// The planet; without it: the one that LONGHAUL_PLANET names, or the last that came up
-    // Global, so that it may also stand before the command of a command: lab fault --planet P host b down.
+    /// The planet; without it: the planet in LONGHAUL_PLANET, or the last one started
+    // Global, so that it may also precede a nested command: lab fault --planet P host b down.
     #[arg(long, value_name = "NAME", global = true)]
     pub planet: Option<String>,
 }
 
 impl Which {
-    /// The planet that is meant. Where it had to be chosen among several, says which it is.
+    /// Returns the selected planet. Prints its name if several planets are up and none is named on the
+    /// command line.
     pub(super) fn find(&self) -> anyhow::Result<Planet> {
         if let Some(name) = &self.planet {
             return Ok(Planet::find(Some(name))?);
@@ -24,7 +25,7 @@ impl Which {
         if let Some(name) = from_environment() {
             let planet = Planet::find(Some(&name)).context(VARIABLE)?;
             if is_one_of_several()? {
-                say(&format!("planet \"{name}\", as {VARIABLE} says"));
+                say(&format!("planet \"{name}\", from {VARIABLE}"));
             }
             return Ok(planet);
         }
@@ -33,7 +34,7 @@ impl Which {
             Some((planet, running)) => {
                 let name = planet.name();
                 say(&format!(
-                    "planet \"{name}\", the last of {running} that came up; choose with --planet or {VARIABLE}"
+                    "planet \"{name}\", the last started of {running}; choose with --planet or {VARIABLE}"
                 ));
                 Ok(planet)
             }
@@ -41,7 +42,7 @@ impl Which {
         }
     }
 
-    /// The planet that is meant, for a command that only needs to know what there is on it.
+    /// Returns the selected planet without printing its name, for commands that only read its layout.
     pub(crate) fn find_silently(&self) -> anyhow::Result<Planet> {
         match self.planet.clone().or_else(from_environment) {
             Some(name) => Ok(Planet::find(Some(&name))?),
@@ -49,7 +50,7 @@ impl Which {
         }
     }
 
-    /// The planet that is meant, for what cannot be undone: it is not chosen among several.
+    /// Returns the selected planet for commands that cannot be undone: it must be named if several are up.
     pub(super) fn find_for_good(&self) -> anyhow::Result<Planet> {
         match (&self.planet, from_environment()) {
             (None, Some(name)) => Planet::find(Some(&name)).context(VARIABLE),
@@ -57,9 +58,9 @@ impl Which {
         }
     }
 
-    /// " --planet NAME" for a command that is shown, where it could mean another one without.
+    /// " --planet NAME" for a suggested command, if the command would select another planet without it.
     pub(super) fn flag(&self, planet: &Planet) -> String {
-        // Whoever cannot be asked how many there are will not be told of too many.
+        // If the planets cannot be listed, the flag is added.
         let is_needed = self.planet.is_some() || is_one_of_several().unwrap_or(true);
         if is_needed { format!(" --planet {}", planet.name()) } else { String::new() }
     }

@@ -1,4 +1,4 @@
-//! What `longhaul ping` prints: a line a target.
+//! The output of `longhaul ping`: a row per target.
 
 use std::fmt::Write;
 
@@ -45,7 +45,7 @@ fn row(target: &TargetSummary) -> [Words; 9] {
     ]
 }
 
-/// "origin (10.0.0.1)", or the address alone where that was given.
+/// "origin (10.0.0.1)", or the address alone if the user gave an address.
 fn name(target: &TargetSummary) -> String {
     let address = target.address.to_string();
     if target.host == address { address } else { format!("{} ({address})", target.host) }
@@ -64,7 +64,7 @@ fn round_trips(rtt: Option<&RoundTrips>) -> [String; 5] {
     ]
 }
 
-/// What there is besides answers in time.
+/// Failures, loss and other anomalies.
 fn remarks(target: &TargetSummary) -> String {
     let failures = target.failed_by_reason.iter().map(|(reason, n)| (*n, reason.as_str()));
     let others = [

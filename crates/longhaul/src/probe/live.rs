@@ -1,4 +1,4 @@
-//! The view of a run while it lasts: how many requests a second, how long they take, how many fail, and how late the probe itself is.
+//! The live view of a run: request rate, latency, failures, and how late the probe's own requests start.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -6,15 +6,15 @@ use probe::load::{Live, Progress};
 use report::terminal::table::{Line, table};
 use units::show::{count, latency};
 
-/// What is shown of one URL.
+/// The state of one URL.
 struct Row {
     url: String,
     progress: Progress,
-    /// Requests that were done at some times of the last second.
+    /// Counts of completed requests over the last second.
     done: VecDeque<(Duration, u64)>,
 }
 
-/// The view of runs side by side that end after a time.
+/// The live view of concurrent runs.
 pub(super) struct View {
     rows: Vec<Row>,
     of: String,
@@ -27,7 +27,7 @@ impl View {
         Self { rows: rows.collect(), of }
     }
 
-    /// The view at this time: a table for a terminal of so many columns, or else a line for each URL.
+    /// Draws the view: a table for a terminal with `columns`, or else a line per URL.
     pub(super) fn draw(&mut self, now: Duration, columns: Option<usize>) -> String {
         let elapsed = format!("{} s{}", now.as_secs(), self.of);
         let cells: Vec<_> = self.rows.iter_mut().map(|row| row.cells(now)).collect();
@@ -44,14 +44,14 @@ impl View {
     }
 }
 
-/// One URL stands above its figures, and several beside theirs. What is wider than the terminal is cut.
+/// A single URL is in the title, several are in the first column. Lines are cut at the width of the terminal.
 fn tabled(elapsed: &str, mut cells: Vec<[String; 9]>, columns: usize) -> String {
     let title = match &mut cells[..] {
         [[url, ..]] => format!("{elapsed}  {}", std::mem::take(url)),
         _ => elapsed.to_owned(),
     };
     let text = format!("{title}\n{}", table(HEADER.map(str::to_owned), cells));
-    // The first line comes after the spinner.
+    // The first line follows the spinner.
     let lines = text.lines().map(|line| Line::from(line).cut(columns.saturating_sub(2)).to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -75,7 +75,7 @@ impl Row {
         ]
     }
 
-    /// Requests that were done in the last second, or since the last look if that was longer ago.
+    /// Requests completed in the last second, or since the last call if that was earlier.
     fn rate(&mut self, now: Duration, done: u64) -> String {
         while self.done.len() > 1 && self.done.front().is_some_and(|(at, _)| now.saturating_sub(*at) > SECOND)
         {

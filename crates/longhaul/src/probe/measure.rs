@@ -1,4 +1,4 @@
-//! Many requests on a schedule, to one URL or to several side by side.
+//! Many requests on a schedule, to one URL or to several concurrently.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -24,7 +24,7 @@ use crate::{
     progress,
 };
 
-/// What came of a run, for an exit code.
+/// The outcome of a run, for the exit code.
 #[derive(PartialEq)]
 enum Outcome {
     Good,
@@ -33,7 +33,7 @@ enum Outcome {
 }
 
 impl Probe {
-    /// Measures all of them.
+    /// Measures all targets.
     pub(super) fn measure(&self, targets: &[Target], stop: &Stop) -> anyhow::Result<ExitCode> {
         let config = self.config()?;
         let of = u32::try_from(targets.len())?;
@@ -67,7 +67,7 @@ impl Probe {
         self.conclude_all(&summaries)
     }
 
-    /// Serves what the runs count, and sends it.
+    /// Starts the export of metrics.
     fn export<W: Write>(&self, runs: &[Run<'_, W>]) -> anyhow::Result<Watch> {
         let push = self.otlp.as_ref().map(|url| url.parse::<Target>()).transpose()?;
         let config = watch::Config { listen: self.listen.clone(), push, every: PUSH_EVERY };
@@ -105,7 +105,7 @@ impl Probe {
         let is_unanswered = summary.n == summary.errors;
         if is_unanswered && summary.n > 0 {
             say(&format!(
-                "{}: no request was answered: {}",
+                "{}: all requests failed: {}",
                 output::paint("FAILED", output::RED),
                 show::reasons(summary)
             ));
@@ -120,7 +120,7 @@ impl Probe {
         })
     }
 
-    /// Whether more requests failed than --fail-above allows, which is said.
+    /// Whether more requests failed than --fail-above allows; prints an error if so.
     fn has_too_many_failures(&self, summary: &Summary) -> bool {
         let Some(limit) = self.fail_above else { return false };
         #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 requests")]
@@ -137,5 +137,5 @@ impl Probe {
     }
 }
 
-/// How often a collector is told.
+/// Interval of pushes to a collector.
 const PUSH_EVERY: Duration = Duration::from_secs(10);

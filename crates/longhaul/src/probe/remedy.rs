@@ -1,8 +1,8 @@
-//! What can be done about a request that failed, where that is known.
+//! Remedies for failed requests.
 
 use probe::summary::Summary;
 
-/// The remedies for why requests of a run failed, each once.
+/// The remedies for the failures of a run, without duplicates.
 pub(super) fn remedies(summary: &Summary, has_ca: bool) -> Vec<&'static str> {
     let mut known: Vec<_> =
         summary.errors_by_reason.keys().filter_map(|reason| remedy(reason, has_ca)).collect();
@@ -10,7 +10,7 @@ pub(super) fn remedies(summary: &Summary, has_ca: bool) -> Vec<&'static str> {
     known
 }
 
-/// By the phrase that a failure is counted by.
+/// Maps a failure reason to its remedy.
 fn remedy(reason: &str, has_ca: bool) -> Option<&'static str> {
     Some(match reason {
         "tls: unknown issuer"

@@ -1,4 +1,4 @@
-//! What `longhaul probe` prints: one request as a waterfall, or a run as a table.
+//! The output of `longhaul probe`: one request as a waterfall, or a run as a table.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use units::show::{bytes, count, latency, plural, time};
 
 use crate::output::{RED, paint};
 
-/// One request: each phase with its time, and where it lies in the whole. It is shown where there are so many columns.
+/// One request as a waterfall: each phase with its duration and its position, scaled to `columns`.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of minutes are far below 2^53")]
 pub(super) fn waterfall(url: &str, sample: &Sample, columns: usize) -> String {
-    // A hop of a redirect has a URL that is not the first one's.
+    // A hop of a redirect has another URL.
     let url = sample.labels.get("url").map_or(url, String::as_str);
     let status = sample.status.map_or_else(String::new, |status| status.to_string());
     if let Some(error) = &sample.error {
@@ -43,7 +43,7 @@ pub(super) fn waterfall(url: &str, sample: &Sample, columns: usize) -> String {
     let columns = |ns: u64| (ns as f64 / total * width).round();
     let mut start = 0;
     for (name, ns) in phases {
-        // A phase that did not happen is not shown as one that took no time.
+        // A phase that did not happen is omitted; zero would mean that it took no time.
         let Some(ns) = ns else { continue };
         let (from, to) = (columns(start), columns(start + ns));
         start += ns;
@@ -68,7 +68,7 @@ pub(super) fn waterfall(url: &str, sample: &Sample, columns: usize) -> String {
     text
 }
 
-/// A run: one row a phase.
+/// A run: one row per phase.
 pub(super) fn summary(summary: &Summary) -> String {
     let mut text = format!(
         "{}: {} in {}, {} failed{}\n\n",
@@ -107,7 +107,7 @@ fn row(name: &str, phase: &Phase) -> [String; 8] {
     ]
 }
 
-/// Failures by reason, as a phrase.
+/// Failures by reason: "3 timeout, 1 tls".
 pub(super) fn reasons(summary: &Summary) -> String {
     let reasons: Vec<_> =
         summary.errors_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
@@ -119,7 +119,7 @@ fn repeat(what: char, times: f64) -> String {
     what.to_string().repeat(times.max(0.0) as usize)
 }
 
-/// Columns of a waterfall, and of what stands before it.
+/// Columns of a waterfall, and of the text before it.
 const MOST: usize = 50;
 const LEAST: usize = 10;
 const BEFORE: usize = 22;

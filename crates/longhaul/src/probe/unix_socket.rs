@@ -1,4 +1,4 @@
-//! `--unix-socket`: what can be known to be wrong with it before a request is made.
+//! `--unix-socket`: checks that run before the first request.
 
 use std::{fs, io, os::unix::fs::FileTypeExt};
 
@@ -8,7 +8,8 @@ use probe::client::Protocol;
 use super::Probe;
 
 impl Probe {
-    /// That requests can go over the socket. With --watch the server may start later, and an absent socket is a failed request.
+    /// Checks that requests can use the socket. With --watch the server may start later: an absent socket is
+    /// a failed request.
     pub(super) fn check_unix_socket(&self) -> anyhow::Result<()> {
         let Some(path) = &self.unix_socket else { return Ok(()) };
         let name = path.display();
@@ -23,7 +24,9 @@ impl Probe {
         match fs::metadata(path) {
             Ok(found) if found.file_type().is_socket() => Ok(()),
             Ok(_) => {
-                bail!("--unix-socket {name}: this is not a socket; give the one that the server listens at")
+                bail!(
+                    "--unix-socket {name}: this is not a socket; give the socket that the server listens at"
+                )
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.watch => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! The view of a speed test while it lasts.
+//! The live view of a speed test.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -9,10 +9,9 @@ use speed::{
 };
 use units::show;
 
-/// What is shown of a test.
 pub(super) struct View {
     progress: Progress,
-    /// Bytes that had moved at some times of the last second.
+    /// Bytes transferred at several times of the last second.
     moved: VecDeque<(Duration, [u64; 2])>,
 }
 
@@ -21,12 +20,12 @@ impl View {
         Self { progress, moved: VecDeque::new() }
     }
 
-    /// The view at this time: two lines for a terminal of so many columns, or one.
+    /// Draws the view: two lines for a terminal with `columns`, or one.
     pub(super) fn draw(&mut self, now: Duration, columns: Option<usize>) -> String {
         let (doing, figures) = (self.doing(now), self.figures());
         match columns {
             Some(columns) => {
-                // The first line comes after the spinner.
+                // The first line follows the spinner.
                 let cut = |text: String| Line::from(text).cut(columns.saturating_sub(2)).to_string();
                 format!("{}\n{}", cut(doing), cut(format!("  {figures}")))
             }
@@ -49,7 +48,7 @@ impl View {
             }
             Step::Loss { messages } => {
                 let back = live.datagrams.unwrap_or(0);
-                format!("{place}: loss, {back} of {messages} datagrams came back")
+                format!("{place}: loss, {back} of {messages} datagrams returned")
             }
         }
     }
@@ -68,7 +67,7 @@ impl View {
         )
     }
 
-    /// Bits a second of the last second, or since the last look if that was longer ago.
+    /// Bits per second over the last second, or since the last call if that was earlier.
     fn rate(&mut self, now: Duration) -> [f64; 2] {
         while self.moved.len() > 1
             && self.moved.front().is_some_and(|(at, _)| now.saturating_sub(*at) > SECOND)

@@ -1,4 +1,4 @@
-//! `longhaul speed score`: what figures that somebody has are good for, without a test.
+//! `longhaul speed score`: rates existing figures without a test.
 
 use std::{
     io::Read,
@@ -17,10 +17,10 @@ use speed::{
 use super::show;
 use crate::output;
 
-/// Say what figures of a line are good for, without a test
+/// Rate the figures of a line, without a test
 ///
-/// The file has what `longhaul speed test --json` printed, or one JSON object with any of download_bps, upload_bps, idle_ms,
-/// loaded_down_ms, loaded_up_ms, jitter_ms and loss_ratio.
+/// The file contains the output of `longhaul speed test --json`, or one JSON object with any of download_bps,
+/// upload_bps, idle_ms, loaded_down_ms, loaded_up_ms, jitter_ms and loss_ratio.
 ///
 /// Example: longhaul speed score line.json
 #[derive(Debug, Args)]

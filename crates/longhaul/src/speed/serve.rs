@@ -19,31 +19,34 @@ use crate::{interrupt::Interrupt, output::say};
 
 /// Serve speed tests: `longhaul speed test URL` from anywhere
 ///
-/// Bodies are made as they are sent and forgotten as they come; nothing of a test is kept, unless --keep names a file for results that
-/// visitors choose to leave. With TLS it speaks HTTP/3 as well, on the UDP port of the same number. Datagrams of the loss test go back to whoever has begun a test from the same address, and to nobody else.
+/// The server generates and discards bodies on the fly. It stores nothing of a test unless --keep names a
+/// file for results that users choose to save. With TLS it also serves HTTP/3, on the UDP port of the same
+/// number. The loss test echoes datagrams only to addresses with a running test.
 ///
 /// Example: longhaul speed serve --listen 0.0.0.0:8090
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; may be given several times [default: 127.0.0.1:8090]
+    /// Listen address; may be given several times [default: 127.0.0.1:8090]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<SocketAddr>,
-    /// The UDP port of the loss test; below 1024, where browsers send nothing to, 10000 further if not said [default: the one after that of --listen]
+    /// The UDP port of the loss test; 10000 higher by default if it would be below 1024, which browsers block
+    /// [default: the one after that of --listen]
     #[arg(long, value_name = "PORT")]
     loss_port: Option<u16>,
-    /// An address at which browsers reach the loss test's port, if it is not this machine's own; may be given several times
+    /// The public address of the loss test's port, if it is not an address of this machine; may be given
+    /// several times
     #[arg(long, value_name = "IP")]
     loss_address: Vec<IpAddr>,
-    /// Speak TLS, with a certificate made on the spot
+    /// Use TLS, with a generated certificate
     #[arg(long)]
     tls: bool,
-    /// Speak TLS, with this certificate and those that lead from it to an authority (PEM)
+    /// Use TLS, with this certificate and its chain (PEM)
     #[arg(long, requires = "key", conflicts_with = "tls", value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// The certificate's key (PEM)
     #[arg(long, requires = "certificate", value_name = "FILE")]
     key: Option<PathBuf>,
-    /// A further name that a certificate made on the spot is for; may be given several times
+    /// An additional name in a generated certificate; may be given several times
     #[arg(long, requires = "tls")]
     name: Vec<String>,
     /// Write the certificate that clients must trust (test --ca) to this file
@@ -52,22 +55,23 @@ pub(crate) struct Serve {
     /// Serve metrics for Prometheus at this address, under /metrics; may be given several times
     #[arg(long, value_name = "ADDRESS")]
     metrics: Vec<SocketAddr>,
-    /// Transfers at once, in total
+    /// Maximum number of concurrent transfers
     #[arg(long, value_name = "N", default_value_t = Limits::default().transfers)]
     transfers: usize,
-    /// Transfers at once from one address, or from one IPv6 network of 64 bits
+    /// Maximum number of concurrent transfers per address, or per IPv6 /64 network
     #[arg(long, value_name = "N", default_value_t = Limits::default().transfers_per_address)]
     transfers_per_address: usize,
     /// The largest body, in either direction
     #[arg(long, value_name = "SIZE", default_value_t = Limits::default().largest)]
     largest: Bytes,
-    /// Keep results that visitors choose to leave, in this file: with their network, and without their address
+    /// Store results that users choose to save in this file: with their network, without their address
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
-    /// For how long results are kept, a minute at least [default: 30d]
+    /// How long results are stored, a minute at least [default: 30d]
     #[arg(long, requires = "keep", value_name = "TIME", value_parser = keep_for)]
     keep_for: Option<Duration>,
-    /// Show all results at /operator to whoever has the token of this SHA-256; `longhaul speed token` makes both
+    /// Show all results at /operator to clients with the token of this SHA-256; `longhaul speed token` makes
+    /// both
     #[arg(long, requires = "keep", value_name = "SHA256")]
     operator: Option<TokenHash>,
 }

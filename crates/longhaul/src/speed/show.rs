@@ -1,4 +1,4 @@
-//! A speed test on the terminal.
+//! The output of a speed test on the terminal.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use units::show;
 
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 
-/// All that a test came to.
+/// The whole result of a test.
 pub(super) fn outcome(outcome: &Outcome) -> String {
     let Outcome { url, protocol, plan, streams, took_s, .. } = outcome;
     let streams = show::plural((*streams).into(), "stream");
@@ -43,13 +43,13 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
     text
 }
 
-/// What figures are good for.
+/// The rating of existing figures.
 pub(super) fn judgement(judgement: &Judgement) -> String {
     format!("{}\n\n{}", paint(&judgement.sentence, BOLD), scores(&judgement.scores))
 }
 
 fn bandwidth(found: &Bandwidth) -> String {
-    // What limited transfers that are too short to have a rate is no news of the line.
+    // Transfers that are too short for a rate say nothing about the limits of the line.
     let Some(rate) = found.bps_p90.map(show::rate) else { return "-".to_owned() };
     match (&found.limited_by, found.limits) {
         (Some(who), Some(limits)) => format!("{rate}, limited by the {who} ({})", shares(limits)),
@@ -57,7 +57,7 @@ fn bandwidth(found: &Bandwidth) -> String {
     }
 }
 
-/// Who limited it for which share of the time; and what was sent again.
+/// The share of time of each limit, and the retransmitted share.
 fn shares(limits: Limits) -> String {
     let each = [
         (limits.network, "network"),

@@ -1,4 +1,4 @@
-//! `longhaul speed test`: a test against a speed server.
+//! `longhaul speed test`: runs a test against a speed server.
 
 use std::{
     io::{BufWriter, Write},
@@ -28,29 +28,31 @@ use crate::{
     progress,
 };
 
-/// Test the line to a speed server, and say what it is good for
+/// Test the line to a speed server, and rate it
 ///
-/// Small bodies first, larger ones until a request takes a second, and on a long line so many round trips that the sender's window has opened
-/// (plan full: up to 1 GB); latency with the line idle and full; loss over UDP. Scores with the reason for each point. What was not measured is
-/// named, and makes a score a range.
+/// Transfers small bodies first, then larger ones until a request takes a second or, on a line with a long
+/// round trip, until the sender's window is open (plan full: up to 1 GB). Measures latency on the idle and
+/// the loaded line, and loss over UDP. Scores are shown with the reason for each point. Missing measurements
+/// are named, and turn a score into a range.
 ///
-/// Exit codes: 0 measured, 1 the test broke off or its result could not be kept, 2 it could not run, 130 interrupted; what was measured until then is shown.
+/// Exit codes: 0 measured, 1 the test failed early or its result could not be saved, 2 the test could not
+/// run, 130 interrupted; the output contains the measurements until then.
 ///
 /// Example: longhaul speed test http://192.0.2.1:8090 --plan full
 #[derive(Debug, Args)]
 pub(crate) struct Test {
     /// The server, where `longhaul speed serve` runs
     url: String,
-    /// What is done: quick, full, or a file of one's own
+    /// The plan of the test: quick, full, or a file
     #[arg(long, value_name = "quick|full|FILE", default_value = "quick")]
     plan: PathBuf,
-    /// Requests at once in each transfer, each with its share of the bytes
+    /// Concurrent requests in each transfer, each with its share of the bytes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     streams: u32,
-    /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
+    /// HTTP version; auto negotiates over TLS and uses HTTP/1.1 in clear text
     #[arg(long, value_parser = words::protocol(), default_value = Protocol::default().name())]
     protocol: Protocol,
-    /// How long nothing may move before the test is given up
+    /// The test fails if no data moves for this time
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = units::duration::parse)]
     timeout: Duration,
     /// Only IPv4
@@ -59,7 +61,8 @@ pub(crate) struct Test {
     /// Only IPv6
     #[arg(short = '6', long)]
     ipv6: bool,
-    /// Trust the certificates in this file (PEM) and those signed by one of them, and no others [default: the system's store]
+    /// Trust the certificates in this file (PEM) and those signed by one of them, and no others [default: the
+    /// system's store]
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     ca: Option<PathBuf>,
     /// Trust any certificate
@@ -68,10 +71,10 @@ pub(crate) struct Test {
     /// Write each request to this recording, for `longhaul compare`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// What to call the recording
+    /// Label of the recording
     #[arg(long, requires = "record")]
     label: Option<String>,
-    /// Leave the result at the server, if it keeps results; the address of its page is printed
+    /// Save the result on the server, if it stores results; prints the address of its page
     #[arg(long)]
     keep: bool,
     /// Print the result as one JSON object
@@ -87,7 +90,7 @@ impl Test {
         let config = self.config()?;
         let stop = Stop::new();
         Interrupt::listen()?.ask(&stop);
-        // Before anything is measured, so that nothing is that cannot be kept.
+        // Before any measurement, so that an unwritable file does not waste one.
         self.record.iter().try_for_each(|path| output::recording_goes_to(path, self.json))?;
         let recording = self.record.as_deref().map(create).transpose()?;
         let progress = Progress::default();

@@ -1,4 +1,4 @@
-//! `longhaul speed token`: a new token for the operator of a speed server.
+//! `longhaul speed token`: makes a token for the operator of a speed server.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use speed::kept::Secret;
 
 use crate::output;
 
-/// Make a token that shows all results which a speed server keeps, and its hash for that server
+/// Make a token that shows all stored results of a speed server, and its hash for that server
 ///
 /// Example: longhaul speed token
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! Where the charts of a measurement go: the same two flags for every command that has some.
+//! The options for charts, which several commands share.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use report::figures::Figures;
 
 use crate::{compare::write_charts, output::say, run::write};
 
-/// What to draw.
+/// Options for charts.
 #[derive(Debug, Args)]
 pub(super) struct Charts {
     /// Write a page with charts to this file
@@ -19,7 +19,7 @@ pub(super) struct Charts {
 }
 
 impl Charts {
-    /// Writes what was asked for; `figures` is called only if something was.
+    /// Writes the requested files. Calls `figures` only if there are any.
     pub(super) fn write(&self, figures: impl FnOnce() -> Figures) -> anyhow::Result<()> {
         if self.html.is_none() && self.svg.is_none() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `longhaul tcp explain`: why connections are as fast as they are, and which one change would help.
+//! `longhaul tcp explain`: reports the bottleneck of TCP connections, and one change that would help.
 
 mod show;
 
@@ -15,13 +15,14 @@ use tcp::explain::{End, Explanation, Filter, Observer, judge};
 
 use crate::{interrupt::Interrupt, output};
 
-/// Say why connections are as fast as they are, and which one change would help
+/// Explain the speed of TCP connections, and suggest one change that would help
 ///
-/// Looks at the TCP connections of the network namespace that it runs in, for a second, and changes nothing. Of each it says
-/// what limits it: a receiver's window or program, the sender's program or buffer, the network, a rate that was asked for.
-/// Exits with 0 when it has looked, 2 when it could not. See docs/tcp-explain.md.
+/// Samples the TCP connections of its network namespace for a second and changes nothing. For each connection
+/// it reports the bottleneck: the receiver's window or program, the sender's program or buffer, the network,
+/// or a configured rate. Exits with 0 on success, 2 on errors. See docs/tcp-explain.md.
 ///
-/// Examples: longhaul tcp explain --port 443, longhaul lab exec visitor -- longhaul tcp explain origin:80 --watch
+/// Examples: longhaul tcp explain --port 443, longhaul lab exec visitor -- longhaul tcp explain origin:80
+/// --watch
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// Only connections with this address at either end; a name stands for all its addresses
@@ -33,13 +34,13 @@ pub(crate) struct Explain {
     /// Only connections with this port at either end
     #[arg(long)]
     port: Option<u16>,
-    /// How long to look
+    /// Sampling time
     #[arg(long = "for", value_name = "TIME", default_value = "1s", value_parser = duration)]
     duration: Duration,
-    /// Look again and again, until Ctrl-C
+    /// Repeat until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// How many connections to show; with --json, all are
+    /// Number of connections to show; --json always prints all
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
     /// Print JSON: one array, with --watch one in each line
@@ -90,7 +91,7 @@ impl Explain {
     }
 }
 
-/// "10.0.0.1", "10.0.0.1:80", "2001:db8::1", "[2001:db8::1]:80", "origin", "origin:80".
+/// Parses "10.0.0.1", "10.0.0.1:80", "2001:db8::1", "[2001:db8::1]:80", "origin" or "origin:80".
 fn end(text: &str) -> anyhow::Result<End> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Ok(End { addresses: vec![address.to_canonical()], port: None });
@@ -119,7 +120,7 @@ fn end(text: &str) -> anyhow::Result<End> {
     Ok(End { addresses, port })
 }
 
-/// How long to look: a tenth of a second is a few looks, an hour is more than anybody waits for.
+/// Parses the sampling time. A tenth of a second is a few samples; nobody waits longer than an hour.
 fn duration(text: &str) -> Result<Duration, String> {
     let duration = units::duration::parse(text).map_err(|error| error.to_string())?;
     if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&duration) {
@@ -128,5 +129,4 @@ fn duration(text: &str) -> Result<Duration, String> {
     Ok(duration)
 }
 
-/// The schema of an explanation.
 const SCHEMA: &str = "longhaul.tcp.explain/1";

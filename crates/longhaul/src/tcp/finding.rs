@@ -1,4 +1,4 @@
-//! What is printed of a finding: the figures that say so, and the one change that would help.
+//! The text output of a finding: its evidence, and the change that would help.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `longhaul tcp mptcp`: which Multipath TCP connections have a second subflow, and why the others have not.
+//! `longhaul tcp mptcp`: reports which Multipath TCP connections lack a second subflow, and why.
 
 use std::{fmt::Write, os::fd::AsFd, process::ExitCode};
 
@@ -13,13 +13,13 @@ use crate::{
     output::{self, GREEN, YELLOW, paint},
 };
 
-/// Say which Multipath TCP connections have a second subflow, and why the others have not
+/// Report which Multipath TCP connections lack a second subflow, and why
 ///
-/// Looks at the connections of the network namespace that it runs in, and changes nothing. Exits with 0 when every one has
-/// a second subflow, 1 when one has not or there is none, 2 when it could not look. See docs/mptcp.md.
+/// Inspects the connections of its network namespace and changes nothing. Exits with 0 if every connection
+/// has a second subflow, 1 if one lacks it or there is no connection, 2 on errors. See docs/mptcp.md.
 ///
-/// The kernel's counters are of all connections together. With --watch, what is counted of a connection that opens meanwhile
-/// begins with it.
+/// The kernel's counters are totals of all connections. With --watch, the counts of a connection that opens
+/// meanwhile start with it.
 ///
 /// Examples: longhaul tcp mptcp --port 443, longhaul lab exec phone -- longhaul tcp mptcp --watch
 #[derive(Debug, Args)]
@@ -30,10 +30,10 @@ pub(crate) struct Mptcp {
     /// Only connections with this port at either end
     #[arg(long)]
     port: Option<u16>,
-    /// Look again each second, until Ctrl-C
+    /// Repeat each second, until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// Print JSON: an object, with --watch one in each line
+    /// Print JSON: an object; with --watch one per line
     #[arg(long)]
     json: bool,
 }
@@ -73,7 +73,7 @@ fn show(audit: &Audit) -> String {
     text + &summary(audit)
 }
 
-/// A connection, its subflows, and what is to be said about them. Writing to a String cannot fail.
+/// A connection, its subflows, and the findings. Writing to a String cannot fail.
 fn show_connection(text: &mut String, connection: &Connection) {
     let Connection { local, remote, bytes_sent, bytes_received, .. } = connection;
     let _ = writeln!(
@@ -109,7 +109,7 @@ fn summary(audit: &Audit) -> String {
             .to_owned();
     }
     format!(
-        "no MPTCP connection; {plain} of plain TCP\n    change: let the program ask for MPTCP: mptcpize run PROGRAM, or \
+        "no MPTCP connection; {plain} of plain TCP\n    change: let the program use MPTCP: mptcpize run PROGRAM, or \
          IPPROTO_MPTCP when it opens its socket\n"
     )
 }
@@ -123,5 +123,5 @@ fn state(state: State) -> &'static str {
     }
 }
 
-/// From one look to the next, ms.
+/// Milliseconds between two samples.
 const BETWEEN_LOOKS: u16 = 1000;

@@ -1,4 +1,5 @@
-//! `longhaul tcp oscil`: a reader that misbehaves as real applications do, and what it does to a connection.
+//! `longhaul tcp oscil`: a reader that alternates between fast and slow like real applications, and its
+//! effect on a connection.
 
 mod figures;
 mod show;
@@ -18,7 +19,7 @@ use crate::{
     run::write,
 };
 
-/// Read as real applications do, fast and slowly by turns, and see what the kernel makes of it
+/// Read like real applications, alternately fast and slow, and record the kernel's reaction
 #[derive(Debug, Subcommand)]
 pub(crate) enum Oscil {
     Serve(Serve),
@@ -29,35 +30,36 @@ pub(crate) enum Oscil {
 
 /// Send without end to every client that connects, until Ctrl-C
 ///
-/// There is no handshake: every client that connects is sent data. When a connection ends, prints what the kernel told of it.
+/// There is no handshake: the server sends as soon as a client connects. When a connection ends, prints the
+/// kernel's statistics.
 ///
 /// Example: longhaul tcp oscil serve --congestion bbr --notsent-lowat 128KiB
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; the default is every address, IPv4 and IPv6
+    /// Listen address; the default is every address, IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", default_value_t = Serving::default().listen)]
     listen: SocketAddr,
     /// Congestion control, such as cubic or bbr [default: the kernel's]
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
-    /// Size of the send buffer (SO_SNDBUF), which switches the kernel's own tuning of it off
+    /// Size of the send buffer (SO_SNDBUF), which disables the kernel's autotuning
     #[arg(long, value_name = "SIZE")]
     sndbuf: Option<Bytes>,
-    /// Write no more while more than this is unsent (TCP_NOTSENT_LOWAT)
+    /// Stop writing while more than this is unsent (TCP_NOTSENT_LOWAT)
     #[arg(long, value_name = "SIZE")]
     notsent_lowat: Option<Bytes>,
     /// Send no faster than this (SO_MAX_PACING_RATE)
     #[arg(long, value_name = "RATE")]
     pacing: Option<Bitrate>,
-    /// Send this much to each, then close the connection
+    /// Send this much to each client, then close the connection
     #[arg(long, value_name = "SIZE")]
     bytes: Option<Bytes>,
 }
 
-/// Read from a sender as a programme says, and show what the connection did meanwhile
+/// Read from a sender by a programme, and show the behaviour of the connection
 ///
-/// The sender is `longhaul tcp oscil serve` or any server that sends at once. Exit code 1 if the programme was not gone
-/// through to its end, or if this machine kept the reader from reading.
+/// The sender is `longhaul tcp oscil serve` or any server that sends without a request. Exit code 1 if the
+/// programme did not complete, or if this machine delayed the reader.
 ///
 /// Example: longhaul tcp oscil read 192.0.2.1 --programme stalls --output stalls.json
 #[derive(Debug, Args)]
@@ -71,16 +73,17 @@ pub(crate) struct Read {
     /// How long to read; the programme is repeated or cut to fit [default: as long as it takes]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration::parse)]
     length: Option<Duration>,
-    /// Size of the receive buffer (SO_RCVBUF), which switches the kernel's own tuning of it off
+    /// Size of the receive buffer (SO_RCVBUF), which disables the kernel's autotuning
     #[arg(long, value_name = "SIZE")]
     rcvbuf: Option<Bytes>,
-    /// From one look at the connection to the next
+    /// Sampling interval of the connection
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = units::duration::parse)]
     interval: Duration,
-    /// The most to read at once
+    /// Maximum size of a read
     #[arg(long, value_name = "SIZE", default_value = "256KiB")]
     buffer: Bytes,
-    /// Time the kernel's search for room in a full receive buffer, where it lets us (`longhaul doctor` says)
+    /// Time how long the kernel searches for room in a full receive buffer, if permitted (see `longhaul
+    /// doctor`)
     #[arg(long)]
     trace: bool,
     /// Write a recording to this file, for `show`
@@ -90,19 +93,19 @@ pub(crate) struct Read {
     forms: Forms,
 }
 
-/// Show a recording again
+/// Show an existing recording
 ///
 /// Example: longhaul tcp oscil show stalls.json --html stalls.html
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// What `read --output` has written
+    /// The output of `read --output`
     #[arg(value_name = "FILE")]
     recording: PathBuf,
     #[command(flatten)]
     forms: Forms,
 }
 
-/// How a recording is shown.
+/// Output options of a recording.
 #[derive(Debug, Args)]
 struct Forms {
     /// Print the recording as one JSON object
@@ -112,12 +115,12 @@ struct Forms {
     charts: Charts,
 }
 
-/// Print the programmes that come along: examples for one of your own
+/// Print the built-in programmes, as examples for new ones
 ///
 /// Example: longhaul tcp oscil programmes stalls > mine.toml
 #[derive(Debug, Args)]
 pub(crate) struct Programmes {
-    /// Only this one
+    /// Print only this programme
     #[arg(value_parser = PossibleValuesParser::new(Programme::shipped()))]
     name: Option<String>,
     /// Print an array of JSON objects
@@ -172,7 +175,7 @@ impl Read {
         let recording = recording?.context("stopped before there was a connection")?;
         let json = serde_json::to_string(&recording)? + "\n";
         let written = self.output.as_ref().map_or(Ok(()), |path| write(path, &json));
-        // It took its time: a file that cannot be written does not keep us from saying what was seen.
+        // Show the results even if the file could not be written.
         self.forms.show(&recording)?;
         written?;
         Ok(if recording.is_whole() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -221,7 +224,7 @@ fn interrupted() -> anyhow::Result<impl FnMut() -> ControlFlow<()>> {
     Ok(move || if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
 }
 
-/// A line that says how it goes, drawn only where somebody sees it.
+/// A progress line, drawn only on a terminal.
 struct Live(ProgressBar);
 
 impl Live {

@@ -1,4 +1,4 @@
-//! `longhaul tcp ports`: what a source port costs, by strategy and by how many are used already.
+//! `longhaul tcp ports`: measures the cost of a source port by strategy and by the number of ports in use.
 
 mod figures;
 mod show;
@@ -20,23 +20,24 @@ use units::{Frequency, Probability};
 use super::charts::Charts;
 use crate::{interrupt::Interrupt, output};
 
-/// Measure what a source port costs, by strategy and by how many are used already
+/// Measure the cost of a source port by strategy and by the number of ports in use
 ///
-/// Connects to one destination until 95 % of the source ports are used, again for each strategy, and shows how long a connect
-/// takes meanwhile. Without a destination it connects to a listener of its own. No setting is changed, and all ports are free
-/// again at the end. Ctrl-C ends it with what was measured until then. Exit code 1 if a result cannot be believed. See
-/// docs/tcp-ports.md.
+/// Connects to one destination until 95 % of the source ports are used, separately for each strategy, and
+/// measures the latency of connect(). Without a destination it connects to its own listener. It changes no
+/// setting and frees all ports at the end. Ctrl-C ends it with the results until then. Exit code 1 if a
+/// result is not trustworthy. See docs/tcp-ports.md.
 ///
-/// Examples: longhaul tcp ports, longhaul tcp ports 192.0.2.1:443 --share 20% --strategy full-range --rate 500/s
+/// Examples: longhaul tcp ports, longhaul tcp ports 192.0.2.1:443 --share 20% --strategy full-range --rate
+/// 500/s
 #[derive(Debug, Args)]
 pub(crate) struct Ports {
-    /// Where to connect to [default: a listener of our own]
+    /// The destination [default: a listener of our own]
     #[arg(value_name = "HOST:PORT")]
     destination: Option<String>,
     /// Connect UDP sockets, which sends nothing
     #[arg(long)]
     udp: bool,
-    /// How to get a port; can be given several times [default: all ways]
+    /// How to select a port; can be given several times [default: all ways]
     #[arg(long, value_name = "STRATEGY", value_delimiter = ',')]
     strategy: Vec<Name>,
     /// Ports in a random window
@@ -52,29 +53,29 @@ pub(crate) struct Ports {
     /// The address to connect from
     #[arg(long, value_name = "ADDRESS")]
     source: Option<IpAddr>,
-    /// Say when ports run out at this rate of connections, such as 500/s
+    /// Estimate when ports run out at this rate of connections, such as 500/s
     #[arg(long)]
     rate: Option<Frequency>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// With --json: single connects too, at most a few thousand of each strategy
+    /// With --json: also print single connects, at most a few thousand per strategy
     #[arg(long, requires = "json")]
     samples: bool,
     #[command(flatten)]
     charts: Charts,
 }
 
-/// A way to get a port.
+/// A way to select a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// The kernel chooses
     KernelDefault,
-    /// bind() to a random port, to another if it is used
+    /// bind() to a random port, and to another if it is in use
     RandomBind,
     /// The kernel chooses in a random window of the range (Linux 6.3)
     RandomWindow,
-    /// The kernel chooses in the whole range, even and odd alike (Linux 6.8)
+    /// The kernel chooses in the whole range, both even and odd ports (Linux 6.8)
     FullRange,
 }
 
@@ -124,7 +125,7 @@ impl Ports {
     }
 }
 
-/// The first address of a host, of the source's kind if there is one.
+/// Resolves a host; prefers addresses of the source's family.
 fn look_up(name: &str, source: Option<IpAddr>) -> anyhow::Result<SocketAddr> {
     let context = || format!("cannot find {name}, which should be a host and a port such as 192.0.2.1:443");
     let all: Vec<_> = name.to_socket_addrs().with_context(context)?.collect();
@@ -132,7 +133,7 @@ fn look_up(name: &str, source: Option<IpAddr>) -> anyhow::Result<SocketAddr> {
     all.iter().find(suits).or_else(|| all.first()).copied().with_context(context)
 }
 
-/// Seen at a terminal only.
+/// Drawn on a terminal only.
 fn progress_bar() -> anyhow::Result<ProgressBar> {
     if !io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());

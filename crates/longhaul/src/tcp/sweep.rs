@@ -1,4 +1,4 @@
-//! `longhaul tcp sweep`: one connection measured in many worlds, and its figures side by side.
+//! `longhaul tcp sweep`: measures one connection in many worlds and compares the results.
 
 use std::{
     fmt::Write,
@@ -21,16 +21,17 @@ use crate::{
 
 /// Measure one connection in many worlds: every combination of the values given
 ///
-/// Each combination is a scenario of two hosts, in DIR/cells, which `longhaul run` measures again. The reader is that of
-/// `longhaul tcp oscil`. The value "default" leaves a setting as the machine has it. What has a valid result is not
-/// measured again: the same command goes on where it was ended. Writes sweep.json, sweep.csv, sweep.html and its charts as
-/// SVG. Exits with 1 if a measurement is INVALID or failed. See docs/tcp-sweep.md.
+/// Each combination is a scenario of two hosts in DIR/cells, which `longhaul run` can repeat. The reader is
+/// that of `longhaul tcp oscil`. The value "default" leaves a setting unchanged. Combinations with a valid
+/// result are not measured again: the same command continues an interrupted sweep. Writes sweep.json,
+/// sweep.csv, sweep.html and its charts as SVG. Exits with 1 if a measurement is INVALID or failed. See
+/// docs/tcp-sweep.md.
 ///
-/// Examples: longhaul tcp sweep --dry-run,
-/// longhaul tcp sweep --rtt 20ms,300ms --rmem default,512MiB --programme steady,oscillating
+/// Examples: longhaul tcp sweep --dry-run, longhaul tcp sweep --rtt 20ms,300ms --rmem default,512MiB
+/// --programme steady,oscillating
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
-    /// A file with the values; flags go before it
+    /// A file with the values; options precede it
     file: Option<PathBuf>,
     /// Round trips [default: 20ms,300ms]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = units::duration::parse)]
@@ -38,7 +39,7 @@ pub(crate) struct Sweep {
     /// Rates of the link [default: 1Gbit]
     #[arg(long, value_name = "RATES", value_delimiter = ',')]
     rate: Vec<Bitrate>,
-    /// How far the reader's buffer grows: the third number of its tcp_rmem [default: default,512MiB]
+    /// Limits of the reader's buffer: the third number of its tcp_rmem [default: default,512MiB]
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
     rmem: Vec<Setting<Size>>,
     /// The reader's tcp_adv_win_scale, for kernels before 6.6 [default: default]
@@ -53,19 +54,19 @@ pub(crate) struct Sweep {
     /// How the reader reads: names that `longhaul tcp oscil programmes` prints, or files [default: oscillating]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = reader)]
     programme: Vec<Reader>,
-    /// How often each combination is measured [default: 1]
+    /// Measurements of each combination [default: 1]
     #[arg(long, value_name = "NUMBER")]
     repeat: Option<u32>,
-    /// How long each measurement takes [default: as long as its programme]
+    /// Duration of each measurement [default: as long as its programme]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration::parse)]
     duration: Option<Duration>,
-    /// How many planets at once: auto, or a number
+    /// Number of concurrent planets: auto, or a number
     #[arg(long, default_value_t)]
     jobs: Jobs,
     /// The folder for scenarios and results
     #[arg(long, value_name = "DIR", default_value = "out/sweep")]
     out: PathBuf,
-    /// Only say what would be measured, and how long that takes
+    /// Only print the plan and its duration
     #[arg(long)]
     dry_run: bool,
     /// Print sweep.json instead of a table
@@ -97,7 +98,7 @@ impl Sweep {
         self.finish(&result?)
     }
 
-    /// What is to be measured: the file's values, or the default ones, where no flag says otherwise.
+    /// The values of the file, or the defaults, overridden by options.
     fn plan(&self) -> anyhow::Result<Plan> {
         let machine = Machine::read()?;
         let mut grid = match &self.file {
@@ -117,7 +118,7 @@ impl Sweep {
             .map_err(|Refusal { axis, why }| anyhow!("--{}: {why}", axis.replace('_', "-")))
     }
 
-    /// Writes and shows what came of it, be it all or a part.
+    /// Writes and prints the results, complete or partial.
     fn finish(&self, result: &sweep::Sweep) -> anyhow::Result<ExitCode> {
         let page = self.out.join("sweep.html");
         sweep::replace(&self.out.join("sweep.json"), &(serde_json::to_string_pretty(result)? + "\n"))?;
@@ -137,7 +138,7 @@ impl Sweep {
         if missing > 0 {
             let all = result.cells.iter().map(|cell| cell.runs.len()).sum::<usize>();
             say(&format!(
-                "interrupted; {} of {all} are measured, and the same command goes on",
+                "interrupted; {} of {all} are measured, and the same command continues",
                 all - missing
             ));
             return Ok(ExitCode::from(output::COULD_NOT_RUN));
@@ -146,7 +147,7 @@ impl Sweep {
     }
 }
 
-/// A programme by its name, or by its file where the user stands.
+/// A programme by its name, or by a path relative to the current directory.
 fn reader(text: &str) -> Result<Reader, String> {
     Reader::find(text, Path::new("")).map_err(|error| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
@@ -160,7 +161,7 @@ fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
     }
 }
 
-/// Every run by the name of its files, in order.
+/// The names of all runs, in order.
 fn listing(plan: &Plan) -> String {
     plan.runs().iter().map(|run| format!("{}\n", run.name)).collect()
 }

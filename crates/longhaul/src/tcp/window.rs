@@ -1,4 +1,5 @@
-//! `longhaul tcp window`: how large windows and buffers have to be, and how fast the present ones can be.
+//! `longhaul tcp window`: calculates required windows and buffers, and the throughput that the current ones
+//! allow.
 
 mod show;
 
@@ -21,34 +22,35 @@ use units::{Bitrate, Bytes};
 
 use crate::output;
 
-/// Say how large windows and buffers have to be for a path, or how fast the present ones can be
+/// Calculate the windows and buffers that a path requires, or the throughput that the current ones allow
 ///
-/// With --rate: the window that fills the path, the buffers for it under the kernel's rule, and the sysctl lines to raise what
-/// is too low. Without: how fast one connection can be with the buffers of this host (of the network namespace that it runs
-/// in), or with those given. With --check and --rate: which destinations this host's buffers slow down; exits with 1 if there
-/// is one. Nothing is changed. See docs/tcp-window.md.
+/// With --rate: the window that fills the path, the buffers for it under the kernel's rule, and the sysctl
+/// lines that raise settings which are too low. Without: the maximum throughput of one connection with the
+/// buffers of this host (of its network namespace), or with those given. With --check and --rate: the
+/// destinations that this host's buffers slow down; exits with 1 if there is one. Changes nothing. See
+/// docs/tcp-window.md.
 ///
-/// Examples: longhaul tcp window --rtt 300ms --rate 3500Mbit,
-/// longhaul tcp window --rtt 121ms,282ms --rmem 16MiB --adv-win-scale -2 --kernel 5.15,
-/// longhaul lab exec sydney -- longhaul tcp window --check --rtt 20ms,282ms --rate 1Gbit
+/// Examples: longhaul tcp window --rtt 300ms --rate 3500Mbit, longhaul tcp window --rtt 121ms,282ms --rmem
+/// 16MiB --adv-win-scale -2 --kernel 5.15, longhaul lab exec sydney -- longhaul tcp window --check --rtt
+/// 20ms,282ms --rate 1Gbit
 #[derive(Debug, Args)]
 pub(crate) struct Window {
-    /// Round trips: with commas between them, or the flag again
+    /// Round trips: separated by commas, or in several options
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = units::duration::parse, required_unless_present = "check")]
     rtt: Vec<Duration>,
     /// The rate to reach with one connection
     #[arg(long)]
     rate: Option<Bitrate>,
-    /// Judge the buffers by --rate: towards each --rtt, and each line "NAME RTT" of the file
+    /// Check the buffers against --rate: for each --rtt, and for each line "NAME RTT" of the file
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     check: Option<Option<PathBuf>>,
-    /// A kernel with its own defaults, such as 5.15, instead of the running one with its present settings
+    /// Use the defaults of this kernel, such as 5.15, instead of the running kernel and its settings
     #[arg(long, value_name = "VERSION", value_parser = kernel)]
     kernel: Option<Version>,
-    /// How far the receive buffer grows, instead of tcp_rmem
+    /// Limit of the receive buffer, instead of tcp_rmem
     #[arg(long, value_name = "BYTES", value_parser = buffer)]
     rmem: Option<Bytes>,
-    /// How far the send buffer grows, instead of tcp_wmem
+    /// Limit of the send buffer, instead of tcp_wmem
     #[arg(long, value_name = "BYTES", value_parser = buffer)]
     wmem: Option<Bytes>,
     /// tcp_adv_win_scale, for kernels before 6.6
@@ -68,14 +70,13 @@ impl Window {
         }
     }
 
-    /// The kernel and the settings that it is about.
+    /// The kernel and the settings to calculate with.
     fn host(&self) -> anyhow::Result<(Version, Settings)> {
         let (kernel, mut settings) = match self.kernel {
             Some(kernel) => {
                 if kernel > Version::NEWEST {
                     output::say(&format!(
-                        "note: Linux {kernel} is newer than {}, the newest that this was tried with: what it changes is not \
-                         known here",
+                        "note: Linux {kernel} is newer than {}, the newest tested version; its changes are not known here",
                         Version::NEWEST
                     ));
                 }
@@ -140,7 +141,7 @@ impl Window {
     }
 }
 
-/// The places of a file.
+/// The destinations in a file.
 fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
     let text = fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let lines =
@@ -156,7 +157,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
         .collect()
 }
 
-/// "melbourne 282ms".
+/// Parses "melbourne 282ms".
 fn place(line: &str) -> Result<Place, String> {
     let mut words = line.split_whitespace();
     let (Some(name), Some(rtt), None) = (words.next(), words.next(), words.next()) else {
@@ -171,7 +172,7 @@ fn kernel(text: &str) -> Result<Version, String> {
     version.map_err(|error: Error| format!("{error}; {}", error.hint().unwrap_or_default()))
 }
 
-/// A buffer as the kernel takes it.
+/// Parses a buffer size within the kernel's limits.
 fn buffer(text: &str) -> Result<Bytes, String> {
     let bytes: Bytes = text.parse().map_err(|error: units::Error| error.to_string())?;
     match bytes.0 {
@@ -184,5 +185,5 @@ fn input(what: String, remedy: &str) -> anyhow::Error {
     Error::Input { what, remedy: remedy.to_owned() }.into()
 }
 
-/// The least that `sysctl` takes for `tcp_rmem`.
+/// The minimum that `sysctl` accepts for `tcp_rmem`.
 const SMALLEST_BUFFER: u64 = 4096;

@@ -1,4 +1,4 @@
-//! What `longhaul transfer send` prints: what arrived, the longest silence, and throughput over time.
+//! The output of `longhaul transfer send`: arrivals, the longest gap, and throughput over time.
 
 use std::fmt::Write;
 
@@ -72,7 +72,7 @@ fn losses(summary: &Summary) -> String {
     of(summary.bytes_lost, "lost") + &of(summary.bytes_bad, "bad")
 }
 
-/// A line of bars, each the mean of as many intervals as it takes to fit; a dot where nothing came.
+/// A line of bars, each the mean of one or more intervals; a dot where no data arrived.
 fn over_time(intervals: &[Interval]) -> String {
     let (Some(last), true) = (intervals.last(), intervals.len() > 1) else { return String::new() };
     let group = intervals.len().div_ceil(WIDTH);
@@ -96,8 +96,7 @@ fn bits(bytes: u64) -> f64 {
     bytes as f64 * 8.0
 }
 
-/// From nothing to the most.
 const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Bars in a line.
+/// Bars per line.
 const WIDTH: usize = 60;

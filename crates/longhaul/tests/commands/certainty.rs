@@ -1,17 +1,18 @@
-//! `longhaul compare`: how sure it is, parts of the time, labels, thresholds, and files for others.
+//! `longhaul compare`: certainty, parts of the time, labels, thresholds, and output files.
 
 use std::fmt::Write;
 
 use crate::harness::{Folder, longhaul, number};
 
-/// Two recordings of a thousand seconds. Of `swift`, one request in 50 takes 300 ms longer, and from 600 s on every
-/// request takes 5 ms more; in Lima it has no such tail.
+/// Two recordings of a thousand seconds. In `swift`, one request in 50 from Oslo takes 300 ms longer, and
+/// from 600 s on every request takes 5 ms longer.
 fn recordings(folder: &Folder) -> [String; 2] {
     let header = "started_s,city,page,status,latency_ms\n";
     let (mut swift, mut steady) = (header.to_owned(), header.to_owned());
     for i in 0..8000_u32 {
         let (started, city, page) = (f64::from(i) / 8.0, ["oslo", "lima"][(i % 2) as usize], i / 20);
-        // A hash that mixes twice: after one multiplication neighbours would be spread more evenly than by chance.
+        // A hash with two rounds: after one multiplication, neighbours would be spread more evenly than
+        // random values.
         let mixed = (i ^ 0x5bd1).wrapping_mul(2_654_435_761);
         let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519);
         let spread = f64::from(mixed ^ (mixed >> 13)) / f64::from(u32::MAX) * 10.0;
@@ -39,13 +40,13 @@ fn every_figure_has_its_interval_and_a_seed_gives_it_again() {
             assert!(at("ci_ms/0") <= at("ms") && at("ms") <= at("ci_ms/1"), "{figure} {side}");
         }
     }
-    // One request in 50 of swift is slow: a page of 40 meets one in 1 - 0.98^40 = 55 % of views.
+    // One request in 50 of swift is slow: 1 - 0.98^40 = 55 % of the views of a page of 40 contain one.
     assert_eq!(json["verdict"]["request"]["better"], "swift");
     assert_eq!(json["verdict"]["experienced"]["better"], "steady");
     let experienced = |name: &str| number(&json, &format!("/verdict/experienced/{name}"));
     assert!(experienced("ci_ms/0") > 0.0 && experienced("ci_ms/0") < experienced("difference_ms"));
     assert_eq!(json["verdict"]["experienced"]["certainty"], "sure");
-    // The samples name pages of 20, so these decide, and not the model of 40.
+    // The samples name pages of 20 requests. These determine the verdict, not the model of 40.
     assert_eq!(json["verdict"]["experienced"]["basis"], "observed pages");
     assert_eq!(json["verdict"]["model"]["basis"], "model");
     for kind in ["request", "experienced"] {
@@ -97,12 +98,13 @@ fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
     let labels = [0, 1].map(|side| json["sides"][side]["label"].as_str().unwrap().to_owned());
     assert_eq!(labels, ["swift before", "swift after"]);
     assert_eq!((number(&json, "/sides/0/n"), number(&json, "/sides/1/n")), (4800.0, 3200.0));
-    // Medians of n values spread over 10 ms are known to 5/sqrt(n): 0.07 and 0.09 ms, their difference to 0.11; four of those.
+    // The standard error of the median of n values spread over 10 ms is 5/sqrt(n): 0.07 and 0.09 ms, and 0.11
+    // ms for the difference. The limit is four of them.
     assert!((number(&json, "/verdict/median_request/difference_ms") - 5.0).abs() < 0.46);
 
     let cut = ["--from", "100s", "--to", "300s", "--exclude", "150s..200s"];
     let json = longhaul(&[&["compare", &swift, "--json"][..], &cut].concat()).json();
-    // 200 s less 50 s, 8 a second.
+    // 200 s less 50 s, 8 per second.
     assert_eq!(number(&json, "/sides/0/n"), 1200.0);
     assert_eq!((number(&json, "/sides/0/read"), number(&json, "/sides/0/excluded")), (8000.0, 6800.0));
 }
@@ -110,7 +112,7 @@ fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
 #[test]
 fn failures_lie_in_a_part_of_the_time_too() {
     let folder = Folder::new();
-    // All failures within the first half, and a page view that goes on from file to file is two.
+    // All failures are in the first half. A page view that continues across the mark counts as two.
     let row =
         |i: u32| format!("{i},{},{}\n", if i < 20 { "" } else { "5" }, if i < 20 { "reset" } else { "" });
     let file = folder.file(
@@ -255,14 +257,15 @@ fn what_cannot_be_asked_is_refused() {
     let unphased =
         longhaul(&["compare", &phases, &folder.file("t.csv", "ttfb_ms\n1\n"), "--exclude-phase", "dns"]);
     assert!(unphased.refused().contains("t knows nothing of it"));
-    // dns is taken out once, where it happened.
+    // dns is subtracted once, from requests that have it.
     let twice = ["--exclude-phase", "dns", "--exclude-phase", "dns", "--json"];
     let json = longhaul(&[&["compare", &phases][..], &twice].concat()).json();
     assert_eq!((number(&json, "/sides/0/min_ms"), number(&json, "/sides/0/max_ms")), (4.0, 6.0));
     assert_eq!(json["excluded_phases"], serde_json::json!(["dns"]));
 }
 
-/// 40 pages of 40 requests, the page being most of a request's time: a mean of 1600 requests is worth one of 40 pages.
+/// 40 pages of 40 requests. The page determines most of a request's latency: a mean of 1600 requests is as
+/// precise as one of 40 pages.
 fn of_pages(columns: &[&str], seed: u32) -> String {
     let share = |i: u32| {
         let mixed = (i ^ 0x5bd1).wrapping_mul(2_654_435_761);
@@ -286,7 +289,7 @@ fn of_pages(columns: &[&str], seed: u32) -> String {
     text
 }
 
-/// Where a result says how sure it is, with a star for each index.
+/// Collects the certainties in a result, with a star for each index.
 fn certainties(json: &serde_json::Value, at: &str, found: &mut Vec<(String, String)>) {
     match json {
         serde_json::Value::Object(fields) => {
@@ -304,8 +307,9 @@ fn certainties(json: &serde_json::Value, at: &str, found: &mut Vec<(String, Stri
     }
 }
 
-/// Two draws of one source, with requests that depend on each other. With pages or times no verdict may be sure. Without both, nothing
-/// shows the dependence and each kind of verdict is sure, so that the test can fail.
+/// Two samples from one source, whose requests depend on each other. With pages or times, no verdict may be
+/// sure. Without both, nothing shows the dependence and each kind of verdict is sure; this proves that the
+/// test can fail.
 #[test]
 fn no_place_is_sure_of_dependent_samples() {
     let folder = Folder::new();
@@ -337,7 +341,7 @@ fn no_place_is_sure_of_dependent_samples() {
                 "/verdict/model",
                 "/verdict/request",
             ];
-            // A place that is new here has to be looked at.
+            // A new place in the document must be added to this test.
             assert!(kinds(|_| true).iter().all(|place| places.contains(&place.as_str())), "{said:?}");
             if columns == ["note"] {
                 let expected = places.iter().filter(|place| **place != "/verdict/model");

@@ -1,4 +1,4 @@
-//! `longhaul compare`: its numbers, its JSON, and what it says of files that are no recordings.
+//! `longhaul compare`: its numbers, its JSON, and its errors for files that are not recordings.
 
 use std::{
     fs::File,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::harness::{Ended, Folder, LONGHAUL, longhaul, number};
 
-/// 99 fast requests and a slow one, against 100 that are all alike.
+/// 99 fast requests and a slow one, against 100 equal ones.
 fn sides(folder: &Folder) -> [String; 2] {
     let swift = "latency_ms\n".to_owned() + &"10\n".repeat(99) + "500\n";
     [
@@ -113,10 +113,10 @@ fn a_side_without_answers_is_compared_by_its_failures() {
     );
     assert_eq!(json["thresholds"][0]["holds"], false);
     assert!(std::fs::read_to_string(&summary).unwrap().starts_with("### All 20 requests of dead failed"));
-    // Several recordings of one side: the answers of one are those of the side.
+    // Several recordings form one side: one of them has responses, so the side has.
     let json = longhaul(&["compare", &format!("a={dead}"), &format!("a={swift}"), "--json"]).json();
     assert_eq!((number(&json, "/sides/0/failed"), number(&json, "/sides/0/n")), (20.0, 100.0));
-    // No answer at all.
+    // No responses at all.
     let ended = longhaul(&["compare", &dead, "--json"]);
     assert_eq!((ended.code, ended.measured()["verdict"].is_null()), (Some(1), true));
 }
@@ -148,7 +148,7 @@ fn native_recordings_are_asked_for_a_metric() {
         number(&json, "/sides/0/expected_request_ms")
     };
     assert_eq!(mean("wait"), 3.0);
-    // The second request had a connection already: it has no connect, and a ttfb of its wait alone.
+    // The second request reuses a connection: it has no connect phase, and its ttfb is the wait alone.
     assert_eq!(mean("connect"), 1.0);
     assert_eq!(mean("ttfb"), 3.5);
 }
@@ -215,7 +215,7 @@ fn the_terminal_shows_verdict_expectations_and_percentiles() {
 }
 
 const EXPECTED: &str = "\
-Undecided for the expected page of 180 requests (90 required); at the median request swift is 10.0 ms (50.0 %) faster. In these samples steady's expected page is 281.7 ms (93.4 %) faster (the samples cannot bound that): undecided (50 %); about 4.86 times as many samples would decide it, were the difference as it is.
+Undecided for the expected page of 180 requests (90 required); at the median request swift is 10.0 ms (50.0 %) faster. In these samples steady's expected page is 281.7 ms (93.4 %) faster (the samples cannot bound that): undecided (50 %); about 4.86 times as many samples would decide it, if the difference stays the same.
 
 latency in ms; page of 180 requests, 50 % required: 90 effective
             n    expected request     expected experienced

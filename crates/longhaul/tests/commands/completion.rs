@@ -1,4 +1,4 @@
-//! Completion as the shells do it: each script in its shell, with a planet that is up.
+//! Tests of completion: each script runs in its shell, with a running planet.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ fn planet(name: &str) -> Planet {
     World::named(name).host("origin", "newyork").host("visitor", "london").up()
 }
 
-/// Writes the script of a shell and a program of our name into a folder.
+/// Writes the script of a shell and a symbolic link to the program into a folder.
 fn folder(shell: &str) -> (Folder, String, String) {
     let folder = Folder::new();
     let script = folder.file("completion", longhaul(&["completions", shell]).ok());
@@ -18,10 +18,10 @@ fn folder(shell: &str) -> (Folder, String, String) {
     (folder, script, path)
 }
 
-/// What bash has at the end of a line, as its own completion would set it.
+/// The completions of bash at the end of a line, with the variables that bash would set.
 fn bash(line: &str) -> Vec<String> {
     let (folder, script, path) = folder("bash");
-    // Words as bash takes them apart: at blanks, `=` and `:`.
+    // Bash splits words at blanks, `=` and `:`.
     let mut words: Vec<String> = Vec::new();
     for word in line.split(' ') {
         let mut rest = word;
@@ -57,8 +57,8 @@ fn fish(line: &str) -> Vec<String> {
     text.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Zsh completes in an interactive shell only: one is run in a terminal of its own (zsh/zpty), and its candidates are noted
-/// where the completion system gets them (compadd).
+/// Zsh completes in interactive shells only. The test runs one in a pseudo-terminal (zsh/zpty) and records
+/// the candidates that the completion system receives (compadd).
 fn zsh(line: &str) -> Vec<String> {
     let (folder, script, path) = folder("zsh");
     let here = folder.path("").display().to_string();
@@ -79,14 +79,14 @@ fn zsh(line: &str) -> Vec<String> {
     let output = Command::new("zsh").args(["-f", &drive, &here, line]).env("PATH", path).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let mut found = lines(&std::fs::read_to_string(folder.path("found")).unwrap_or_default());
-    // The same are added again where a list is shown.
+    // Zsh adds the same candidates again when it shows a list.
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|candidate| seen.insert(candidate.replace('\\', "")));
     found
 }
 
-/// Types a line and a tab into an interactive zsh, and waits until it has answered. What is typed before its prompt is there
-/// would be the terminal's to edit, which deletes the line by the same key.
+/// Types a line and a tab into an interactive zsh and waits for its reply. Input before the prompt would be
+/// edited by the terminal, which deletes the line with the same key.
 const DRIVE: &str = "
     zmodload zsh/zpty
     zpty z env ZDOTDIR=$1 HOME=$1 TERM=xterm zsh -i
@@ -118,7 +118,7 @@ fn each_shell(planet: &Planet, complete: fn(&str) -> Vec<String>) {
 fn bash_completes() {
     let planet = planet("complete-bash");
     each_shell(&planet, bash);
-    // Bash completes what is behind the last colon or equals sign alone.
+    // Bash completes only the part after the last colon or equals sign.
     assert_eq!(bash("longhaul compare a.csv --metric=ttfb_"), ["ttfb_without_dns"]);
     assert_eq!(bash("longhaul lab up my"), ["my world.toml"]);
     assert_eq!(bash("longhaul compare new=my"), ["my world.toml"]);

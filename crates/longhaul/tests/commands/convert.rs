@@ -1,4 +1,4 @@
-//! `longhaul convert` and `longhaul merge`, and that `compare` reads what others write.
+//! `longhaul convert` and `longhaul merge`, and the formats of other tools in `compare`.
 
 use std::{
     io::Write,
@@ -12,7 +12,7 @@ use nix::{
 
 use crate::harness::{Ended, Folder, LONGHAUL, longhaul, number, wait_until};
 
-/// Ten samples with what stands beside them.
+/// Ten samples with labels.
 fn recording(folder: &Folder, name: &str, base_ms: u32) -> String {
     let row = |i: u32| format!("{}.5,{},200,oslo,{}\n", i, i / 5, base_ms + i);
     folder.file(
@@ -42,7 +42,7 @@ fn a_recording_goes_through_every_format_and_keeps_its_numbers() {
         let output = path(&folder, name);
         let json = longhaul(&["convert", &csv, &output, "--json"]).json();
         assert_eq!((number(&json, "/read"), number(&json, "/written")), (10.0, 10.0), "{name}");
-        // A log of three digits keeps each value within 0.05 %.
+        // A log of three digits stores each value within 0.05 %.
         assert!((mean(&output) - 104.5).abs() <= tolerance, "{name}: {}", mean(&output));
     }
     let text = path(&folder, "e.prom");
@@ -77,9 +77,9 @@ fn pages_of_different_files_stay_different() {
     longhaul(&["merge", &first, &second, "-o", &merged]).ok();
     let json = longhaul(&["compare", &merged, "--json"]).json();
     assert_eq!(number(&json, "/sides/0/n"), 20.0);
-    // Two pages in each.
+    // Two pages in each file.
     assert_eq!(number(&json, "/independence/sides/0/pages/pages"), 4.0);
-    // The percentile over merged parts is the percentile over the whole, though no average of theirs.
+    // The percentile of merged parts is the percentile of the whole, not an average.
     let whole = longhaul(&["compare", &format!("x={first}"), &format!("x={second}"), "--json"]).json();
     assert_eq!(json["sides"][0]["request_percentiles_ms"], whole["sides"][0]["request_percentiles_ms"]);
 }
@@ -90,7 +90,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let csv = recording(&folder, "side.csv", 100);
     let log = path(&folder, "side.hlog");
     longhaul(&["convert", &csv, &log]).ok();
-    // A histogram has no samples to write one by one.
+    // A histogram has no single samples.
     let said = longhaul(&["convert", &log, &path(&folder, "back.csv")]).refused();
     assert!(said.contains("hlog"), "{said}");
     assert!(longhaul(&["convert", &csv, &path(&folder, "side.xls")]).refused().contains(".jsonl, .csv"));
@@ -117,7 +117,7 @@ fn an_input_that_stalls_can_be_interrupted() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Stays open, and nothing more comes.
+        // Stays open without further data.
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"latency_ms\n1\n").unwrap();
         let part = folder.path(&format!(".x.csv.{}.part", child.id()));
@@ -181,7 +181,7 @@ fn what_others_write_is_read() {
     let format = r#"$remote_addr - - [$time_local] "$request" $status $body_bytes_sent $request_time"#;
     let json = longhaul(&["compare", &file, "--log-format", format, "--json"]).json();
     assert!((number(&json, "/sides/0/max_ms") - 50.0).abs() < 1e-9);
-    // A line of another kind is left out and named, unless most lines are.
+    // An unrelated line is skipped with a warning, unless most lines are unrelated.
     let wrong = "nothing of the kind\n";
     let file = folder.file("access.log", log.to_owned() + wrong);
     let json = longhaul(&["compare", &file, "--log-format", format, "--json"]).json();
@@ -190,11 +190,12 @@ fn what_others_write_is_read() {
     assert!(longhaul(&["compare", &file, "--log-format", format]).refused().contains("access.log:2:"));
 }
 
-/// The default is asked for, and every metric that the input has.
+/// Checks the default metric and every other metric of the input.
 #[test]
 fn conversion_keeps_every_metric() {
     let folder = Folder::new();
-    // A queue and what came before sending are in the stamp of the first byte, and not in the sum of the phases.
+    // The queue, and the time before sending, are in the time of the first byte but not in the sum of the
+    // phases.
     let transfer = |i: u32| {
         let at = |ms: u32| f64::from(ms + i % 7) / 1e3;
         format!(
@@ -251,7 +252,7 @@ fn an_input_is_never_the_output() {
         assert!(said.contains("which would be lost; write to another name"), "{said}");
         assert_eq!(std::fs::read_to_string(&first).unwrap(), before);
     }
-    // An old report is not in the way.
+    // An existing report is overwritten.
     longhaul(&["compare", &first, &second, "--resamples", "0", "--html", &page]).ok();
 }
 

@@ -1,4 +1,4 @@
-//! Every JSON that a command prints in a test is kept, and `make test` holds it against the schema that is shipped for it.
+//! Collects the JSON output of all commands in tests; `make test` validates it against the shipped schemas.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,8 +11,9 @@ use serde_json::{Deserializer, Value};
 
 use crate::harness::project;
 
-/// Keeps the documents in what a command printed: one, or one a line. Each must begin with the name of a schema in
-/// `docs/schema`. Text is none, nor is a recording, whose lines `docs/recording.md` describes.
+/// Collects the documents in the output of a command: a single document, or one per line. Each must begin
+/// with the name of a schema in `docs/schema`. Text is ignored, and so are recordings, whose lines
+/// `docs/recording.md` describes.
 #[track_caller]
 pub(crate) fn keep(printed: &str) {
     if !printed.trim_start().starts_with(['{', '[']) {
@@ -41,8 +42,8 @@ pub(crate) fn keep(printed: &str) {
     }
 }
 
-/// Files go by test and number, so that the next run of a test replaces what this one has left. A test that asks until
-/// something is so asks a thousand times: of documents that a schema cannot tell apart one is written.
+/// File names consist of test and number, so that the next run of a test replaces them. A test that polls
+/// prints a thousand documents: only one of those with the same shape is written.
 fn write(document: &Value) {
     #[derive(Default)]
     struct Written {
@@ -67,7 +68,7 @@ fn write(document: &Value) {
     fs::write(folder.join(format!("{test}-{number}.json")), document.to_string()).unwrap();
 }
 
-/// All that a schema may ask of a document: which properties are where, of which type, and which words stand in them.
+/// Collects everything that a schema can check: properties, their types, and enumerated words.
 fn add_shape(value: &Value, path: &str, shape: &mut BTreeSet<String>) {
     let is_word = |text: &str| text.len() < 32 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     match value {
@@ -96,7 +97,7 @@ fn add_shape(value: &Value, path: &str, shape: &mut BTreeSet<String>) {
     }
 }
 
-/// The names of all schemas that are shipped.
+/// The names of all shipped schemas.
 static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let name = |path: &Path| {
         let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();

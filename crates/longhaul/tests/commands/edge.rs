@@ -1,4 +1,4 @@
-//! The edge as its operator has it: a network's file, a data centre that runs, and what it is asked.
+//! Tests of a running data centre and of its operator's commands.
 
 use std::{
     io::{Read, Write},
@@ -26,7 +26,7 @@ impl Edge {
         Self::before("0ms")
     }
 
-    /// One in front of an origin that takes so long for each request.
+    /// A data centre whose origin has this service time.
     fn before(service_time: &str) -> Self {
         let mut serve = Command::new(LONGHAUL);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--body", "1KB", "--service-time", service_time]);
@@ -43,10 +43,10 @@ impl Edge {
         Self { folder, file, front, admin, token, running, _origin: origin }
     }
 
-    /// Requests a URL of it so many times.
+    /// Requests a path several times.
     fn get(&self, path: &str, requests: &str) {
         let url = format!("{}{path}", self.front);
-        // That it was made by a busy machine does not matter here.
+        // `measured` accepts runs on a busy machine.
         longhaul(&["probe", &url, "--count", requests, "--json"]).measured();
     }
 
@@ -63,7 +63,6 @@ impl Edge {
     }
 }
 
-/// An address that is free.
 fn free_address() -> String {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
@@ -127,17 +126,17 @@ fn a_hangup_reads_the_file_again_and_a_mistake_changes_nothing() {
     let text = std::fs::read_to_string(&edge.file).unwrap();
     edge.folder.file("network.toml", text.replace("/kept/", "/other/"));
     edge.running.signal(Signal::SIGHUP);
-    edge.running.says("the network's file was read again");
+    edge.running.says("the network's file was reloaded");
     edge.get("/kept/a", "2");
     assert_eq!(number(&edge.ask(&["status", "--json"]).json(), "/origins/0/requests"), 2.0);
     edge.folder.file("network.toml", text.replace("hosts", "hoste"));
     edge.running.signal(Signal::SIGHUP);
-    let said = edge.running.says("the network stays as it was: ");
+    let said = edge.running.says("the network is unchanged: ");
     assert!(said.contains("network.toml:10:1: unknown field `hoste`"), "{said}");
     assert_eq!(edge.ask(&["status", "--json"]).json()["data_centre"], "lhr");
     edge.running.signal(Signal::SIGTERM);
     wait_until(|| edge.ask(&["status"]).code == Some(2));
-    assert!(edge.ask(&["status"]).refused().contains("no answer from"));
+    assert!(edge.ask(&["status"]).refused().contains("no response from"));
     assert_eq!(edge.running.wait(), Some(0));
 }
 
@@ -185,11 +184,11 @@ fn a_certificate_of_an_authority_of_ones_own_is_shown_and_renewed() {
     assert_eq!((ask(&old), ask(&new)), (Some(0), Some(1)));
     install(&new);
     running.signal(Signal::SIGHUP);
-    running.says("the network's file was read again");
+    running.says("the network's file was reloaded");
     assert_eq!((ask(&old), ask(&new)), (Some(1), Some(0)));
     folder.file("key.pem", "nothing");
     running.signal(Signal::SIGHUP);
-    assert!(running.says("the network stays as it was: ").contains("key.pem"));
+    assert!(running.says("the network is unchanged: ").contains("key.pem"));
     assert_eq!(ask(&new), Some(0));
 }
 

@@ -1,5 +1,4 @@
-//! Data centres that tell one another of purges through a server of NATS: with the program itself, reloads and processes that take the place of
-//! others.
+//! Data centres that distribute purges through a NATS server: reloads and hot restarts of the program.
 
 use std::{
     fs,
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, wait_until};
 
-/// lhr and fra, whose link is up as long as fra's address is right.
+/// lhr and fra, which are linked while fra's address is correct.
 struct Pair {
     folder: Folder,
     token: String,
@@ -60,7 +59,7 @@ impl Pair {
         }
     }
 
-    /// The network's file, in which the two reach each other at these addresses, and with this line in the network's table.
+    /// Writes the network's file, with these link addresses and this line in the network's table.
     fn file(&self, links: &[String; 2], line: &str) -> String {
         let path = |name: &str| self.folder.path(name).display().to_string();
         let centre = |number: usize, name: &str| {
@@ -89,7 +88,7 @@ impl Pair {
         format!("bus = \"nats://{}{rest}\"", self.nats.1)
     }
 
-    /// A file for each, with an address of the other one at which nobody listens.
+    /// Writes a file per data centre, in which the address of the other data centre is wrong.
     fn apart(&self, line: &str) -> [String; 2] {
         [0, 1].map(|own| {
             let mut links = self.links.clone();
@@ -114,7 +113,7 @@ impl Pair {
         bus["error"].is_null() && bus["stream"] == format!("nats://{}/{stream}", self.nats.1)
     }
 
-    /// Whether the other one has done a purge.
+    /// Whether the other data centre has applied a purge.
     fn is_applied(&self, centre: usize) -> bool {
         let purged = self.ask(centre, &["purge", "shop", "--tag", "a", "--json"]).json();
         purged["data_centres"][0]["applied_ms"].is_number()
@@ -133,26 +132,26 @@ fn purges_go_through_nats_where_there_is_no_link_and_on_through_reloads_and_othe
     let lhr = run(&files[0], "lhr", &[]);
     let mut fra = run(&files[1], "fra", &[]);
     wait_until(|| [0, 1].iter().all(|&centre| pair.works(centre, "LONGHAUL_PURGES")));
-    // One hears of the other first.
+    // The purge arrives in both directions.
     wait_until(|| pair.is_applied(0) && pair.is_applied(1));
     let shown = pair.ask(0, &["status"]).ok();
-    assert!(shown.contains("/LONGHAUL_PURGES: ") && shown.contains("put into it, "), "{shown}");
+    assert!(shown.contains("/LONGHAUL_PURGES: ") && shown.contains("published, "), "{shown}");
 
-    // The file names another stream: both go on there.
+    // The reloaded file names another stream: both continue there.
     pair.apart(&pair.bus("/SECOND"));
     lhr.signal(Signal::SIGHUP);
     fra.signal(Signal::SIGHUP);
     wait_until(|| [0, 1].iter().all(|&centre| pair.works(centre, "SECOND")));
     wait_until(|| pair.is_applied(0) && pair.is_applied(1));
 
-    // Another process takes the place of one, and says nothing of two that have its name.
+    // After a hot restart of fra, the two processes with the same name are not reported as namesakes.
     let again = run(&files[1], "fra", &["--take-over"]);
-    fra.says("another process serves in place of this one");
+    fra.says("another process has taken over");
     wait_until(|| pair.works(1, "SECOND"));
     wait_until(|| pair.is_applied(0) && pair.is_applied(1));
     assert!(pair.bus_of(1)["namesake"].is_null());
 
-    // Without a bus in the file there is none.
+    // Without a bus in the file, the status has no bus.
     pair.apart("");
     again.signal(Signal::SIGHUP);
     wait_until(|| pair.bus_of(1).is_null());
@@ -173,6 +172,9 @@ fn a_bus_that_is_not_there_is_said_and_a_file_that_it_needs_is_missed_at_once() 
     let _both = ["lhr", "fra"].map(|name| run(&file, name, &[]));
     wait_until(|| pair.is_applied(0));
     let shown = pair.ask(0, &["status"]).ok();
-    assert!(shown.contains("/LONGHAUL_PURGES: not used, purges go over links alone: NATS at"), "{shown}");
-    assert!(shown.contains("purges not in it yet") || shown.contains("1 purge not in it yet"), "{shown}");
+    assert!(shown.contains("/LONGHAUL_PURGES: not used, purges travel over links only: NATS at"), "{shown}");
+    assert!(
+        shown.contains("purges not published yet") || shown.contains("1 purge not published yet"),
+        "{shown}"
+    );
 }

@@ -1,4 +1,4 @@
-//! One process of a data centre takes the place of another, or cannot, or is given its sockets by somebody else.
+//! Hot restarts of a data centre: successful, failed, and with sockets from systemd.
 
 use std::{
     io::{Read, Write},
@@ -13,7 +13,7 @@ use std::{
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, number, wait_until};
 
-/// A data centre with a disk in front of `longhaul serve`, and those who take its place.
+/// A data centre with a disk in front of `longhaul serve`, and its successors.
 struct Place {
     folder: Folder,
     admin: String,
@@ -35,7 +35,7 @@ impl Place {
         Self { folder: Folder::new(), admin, origin, token, hash, _origin: running }
     }
 
-    /// The network's file, with this in the data centre's table.
+    /// The network's file, with `centre` in the data centre's table.
     fn network(&self, name: &str, centre: &str) -> String {
         let text = format!(
             "[network]\nname = \"n\"\n[admin]\ntokens = [\"{}\"]\n\
@@ -70,7 +70,7 @@ fn run(file: &str, more: &[&str]) -> (Running, String) {
     (running, front.trim_start_matches("http://").trim_end_matches('/').to_owned())
 }
 
-/// What comes back on a connection of its own.
+/// The response on a new connection.
 fn get(front: &str, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(front)?;
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes())?;
@@ -102,8 +102,8 @@ fn visitors_notice_nothing_when_one_process_takes_the_place_of_another() {
         .collect();
     let (new, same) = run(&file, &["--take-over"]);
     assert_eq!(same, front);
-    old.says("another process serves in place of this one");
-    // Who was about to send a request is answered, and told to come again.
+    old.says("another process has taken over");
+    // A request on an idle connection is served, with `Connection: close`.
     idle.write_all(b"GET /kept/a HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     let mut said = String::new();
     idle.read_to_string(&mut said).unwrap();
@@ -116,7 +116,7 @@ fn visitors_notice_nothing_when_one_process_takes_the_place_of_another() {
     let status = place.status();
     assert_eq!(number(&status, "/epoch"), 1.0);
     assert_eq!(number(&status, "/requests/by_cache_status/miss"), 0.0);
-    // The third finds the second.
+    // The third process replaces the second.
     let (_third, same) = run(&file, &["--take-over"]);
     assert_eq!((same, new.wait()), (front, Some(0)));
 }
@@ -127,24 +127,24 @@ fn a_process_that_cannot_take_the_place_leaves_all_as_it_was() {
     let file = place.with_disk();
     let (mut old, front) = run(&file, &[]);
     let said = longhaul(&["edge", "run", &file]).refused();
-    assert!(said.contains("a data centre runs already; --take-over takes its place"), "{said}");
+    assert!(said.contains("a data centre is already running; --take-over replaces it"), "{said}");
 
     let refused = |file: &str| longhaul(&["edge", "run", file, "--take-over"]).refused();
     let said = refused(&place.network("jfk", ""));
     assert!(said.contains("this is data centre lhr"), "{said}");
-    old.says("no other process took this one's place");
+    old.says("no other process took over");
     let said = refused(&place.network("lhr", "access_log = \"/nowhere/log\""));
     assert!(said.contains("/nowhere/log"), "{said}");
-    old.says("no other process took this one's place");
+    old.says("no other process took over");
     assert!(place.status()["store"]["disk_error"].is_null());
 
-    // This one learns it when the other has left the disk.
+    // The successor detects this error after its predecessor has released the disk.
     let wrong = place.folder.file("no-directory", "");
     refused(&place.network("lhr", &format!("disk = \"{wrong}\"")));
-    old.says("no other process took this one's place");
+    old.says("no other process took over");
     let status = place.status();
     let why = status["store"]["disk_error"].as_str().unwrap();
-    assert!(why.contains("the directory was left to another process"), "{status}");
+    assert!(why.contains("the directory was released to another process"), "{status}");
     get(&front, "/kept/a").unwrap();
     assert!(get(&front, "/kept/a").unwrap().contains("lhr; hit"));
     place.ask(&["purge", "shop", "--everything", "--hard"]).ok();
@@ -160,7 +160,7 @@ fn a_place_that_nobody_has_is_taken_all_the_same() {
     let place = Place::new();
     let file = place.network("lhr", "");
     let (old, _) = run(&file, &["--take-over"]);
-    // What it leaves behind when it is killed is not in the way.
+    // The socket file of a killed process does not prevent a start.
     drop(old);
     assert!(place.folder.path("handover").exists());
     let (new, front) = run(&file, &["--take-over"]);
@@ -181,12 +181,12 @@ fn a_socket_that_listens_already_is_used() {
     let file = place.network("lhr", "");
     let text = std::fs::read_to_string(&file).unwrap();
     let file = place.folder.file("network.toml", text.replace("127.0.0.1:0", &front));
-    // A connection that came before the process did.
+    // A connection that arrives before the process starts.
     let early = thread::spawn({
         let front = front.clone();
         move || get(&front, "/early").unwrap()
     });
-    // As systemd does it: descriptors from 3 on, and whose they are.
+    // Like systemd: descriptors from 3 on, and the process id of their owner.
     let shell = "LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" edge run \"$1\" 3<&0 </dev/null";
     let mut command = Command::new("sh");
     command.args(["-c", shell, LONGHAUL, &file]).stdin(Stdio::from(std::os::fd::OwnedFd::from(socket)));

@@ -1,4 +1,4 @@
-//! A key-value store as its users have it: the command line, a data centre that ends, and one that takes its place.
+//! Tests of a key-value store: the command line, and stops and hot restarts of a data centre.
 
 use std::{
     io::Write,
@@ -14,7 +14,6 @@ use nix::sys::signal::Signal;
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, number, wait_until};
 
-/// A data centre with a store.
 struct Store {
     folder: Folder,
     file: String,
@@ -133,7 +132,7 @@ fn a_namespace_is_created_without_the_file_and_is_there_after_a_restart() {
     assert!(!namespace(&store, &["list"]).ok().contains("next"));
 }
 
-/// A data centre whose store is asked over TLS alone, with a token that may write and one that may only read.
+/// A store that is reachable only over TLS, with a token that may write and another that may only read.
 #[test]
 fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
     let tokens = ["writer", "reader"].map(|_| {
@@ -177,10 +176,10 @@ fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
     }
     let stranger = kv(writer, &["get", "greeting"]).refused();
     assert!(
-        stranger.contains("no answer from https://localhost:") && stranger.contains("hint: --ca FILE"),
+        stranger.contains("no response from https://localhost:") && stranger.contains("hint: --ca FILE"),
         "{stranger}"
     );
-    // The process that takes this one's place is asked over TLS too.
+    // The successor of the process also uses TLS.
     let new = run(&file, &["--take-over"]);
     trusting(writer, &["put", "greeting", "again"]).ok();
     assert_eq!(old.wait(), Some(0));
@@ -188,12 +187,12 @@ fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
     drop(new);
 }
 
-/// A network of these data centres, each in a region of its own, with a store in some of them.
+/// A network of several data centres, each in a separate region, with a store in some of them.
 struct Several<const N: usize> {
     folder: Folder,
     file: String,
     token: String,
-    /// The operator's address of each, and where it is asked for keys.
+    /// The operator's address and the store's address of each data centre.
     centres: [(String, String); N],
 }
 
@@ -260,22 +259,25 @@ fn a_store_is_used_in_another_data_centre() {
         assert_eq!((&line["data_centre"], &line["source"]), (&name.into(), &"lower".into()));
         assert!(line["version"] == written["version"] && line["age_ms"].is_u64(), "{line}");
     }
-    // It may not know yet that the other one is there, which was started later.
+    // The status of the other data centre, which was started later, may not be known yet.
     wait_until(|| kv(at_lhr, &["watch", "greeting"]).code == Some(0));
     assert!(kv(at_lhr, &["watch", "greeting"]).ok().contains(" lower"));
     let status = |admin: &str| longhaul(&["edge", "status", "--json", "--admin", admin]).json();
-    // Each is the only one of its region; the store's own need not be told.
+    // One other data centre per region is notified; the store's own is not.
     wait_until(|| number(&status(lhr_admin), "/kv/network/told") == 2.0);
     assert_eq!(number(&status(syd_admin), "/kv/of_others/store"), 2.0);
     let text = longhaul(&["edge", "status", "--admin", syd_admin]).ok();
-    assert!(text.contains("\nkeys: in lhr, ") && text.contains("\nkeys in other data centres: "), "{text}");
+    assert!(
+        text.contains("\nkeys: in lhr, ") && text.contains("\nchanges of keys in other data centres: "),
+        "{text}"
+    );
     drop(lhr);
     let refused = kv(at_syd, &["put", "greeting", "again"]).refused();
-    assert!(refused.contains("the store is in data centre \"lhr\", which has not answered"), "{refused}");
+    assert!(refused.contains("the store is in data centre \"lhr\", which has not responded"), "{refused}");
     assert_eq!(kv(at_syd, &["get", "greeting"]).ok(), "hello");
     let shown = kv(at_syd, &["watch", "greeting"]);
     assert_eq!(shown.code, Some(1));
-    // A mistake has its place.
+    // An error contains its position.
     let wrong = std::fs::read_to_string(folder.path("network.toml")).unwrap().replace("{ lhr =", "{ lrh =");
     let wrong = folder.file("wrong.toml", wrong);
     assert!(
@@ -283,7 +285,7 @@ fn a_store_is_used_in_another_data_centre() {
     );
 }
 
-/// Writes go on while one of two stores is killed, by turns, and all that were acknowledged are in both in the end.
+/// Writes continue while the two stores are killed in turn. In the end both contain all acknowledged writes.
 #[test]
 fn two_stores_that_are_killed_by_turns_lose_nothing() {
     let Several { folder: _folder, file, token, centres } =
@@ -301,7 +303,8 @@ fn two_stores_that_are_killed_by_turns_lose_nothing() {
     let status =
         |centre: usize| longhaul(&["edge", "status", "--json", "--admin", &centres[centre].0]).json();
     let pair = |store: usize| status(store)["kv"]["pair"].clone();
-    // Where is written, each store is known to answer or not to: one that is back is asked again when that has been noticed.
+    // The writing data centre tracks whether each store responds, and uses a restarted store after it has
+    // noticed it.
     let are_linked = || {
         let links = status(2)["links"].clone();
         links.as_array().unwrap().iter().all(|link| link["up"] == true)
@@ -319,7 +322,7 @@ fn two_stores_that_are_killed_by_turns_lose_nothing() {
                 store.wait();
             }
         }
-        // What was only in the one that is gone is not there, and all that is written since.
+        // Values that were only in the killed store are missing; all later writes are present.
         assert_eq!(kv(2, &["get", &format!("k{round}-5")]).ok(), format!("k{round}-5"));
         assert!(kv(2, &["list"]).ok().contains(&format!("k{round}-5")));
         stores[killed] = Some(start(["lhr", "nyc"][killed]));
@@ -357,7 +360,7 @@ fn an_export_is_imported_with_all_that_was_said_of_the_values() {
     assert_eq!((one.lines().count(), one), (4, other));
     assert_eq!(store.copy(&["get", "bytes", "--json"]).json()["value"], "AP8K");
 
-    // What has a mistake in any line is not imported at all.
+    // A file with an invalid line is not imported at all.
     let text = std::fs::read_to_string(&out).unwrap();
     let wrong =
         store.folder.file("wrong.jsonl", format!("{}{{\"key\": \"d\"}}\n", text.replace("\"a\"", "\"new\"")));
@@ -387,7 +390,7 @@ fn bad_input_gets_a_sentence() {
     }
     let said = Ended::of(store.command(&["import", &store.file]).output().unwrap()).refused();
     assert!(
-        said.contains("which namespace is meant? The token is for copy, sessions; --namespace names one"),
+        said.contains("the token is for the namespaces copy, sessions: select one with --namespace"),
         "{said}"
     );
     store.token = "wrong".into();
@@ -396,10 +399,10 @@ fn bad_input_gets_a_sentence() {
         .args(["edge", "kv", "list", "--at", &free_address()])
         .env("LONGHAUL_TOKEN", "t")
         .output();
-    assert!(Ended::of(elsewhere.unwrap()).refused().contains("hint: is a data centre running"));
+    assert!(Ended::of(elsewhere.unwrap()).refused().contains("hint: check that a data centre is running"));
     let without = Command::new(LONGHAUL).args(["edge", "kv", "list"]).env_remove("LONGHAUL_TOKEN").output();
     assert!(Ended::of(without.unwrap()).refused().contains("LONGHAUL_TOKEN has no token"));
-    // Its file is another process's.
+    // Another process has the file open.
     let second = store.folder.file(
         "second.toml",
         std::fs::read_to_string(&store.file)
@@ -448,7 +451,7 @@ fn nobody_who_writes_notices_that_one_process_takes_the_place_of_another() {
     }
 }
 
-/// Replaces bytes of a file, wherever they are.
+/// Replaces all occurrences of a byte pattern in a file.
 fn damage(file: &std::path::Path, pattern: &[u8], with: &[u8]) {
     let mut bytes = std::fs::read(file).unwrap();
     let places: Vec<_> =
@@ -460,7 +463,7 @@ fn damage(file: &std::path::Path, pattern: &[u8], with: &[u8]) {
     std::fs::write(file, bytes).unwrap();
 }
 
-/// Ends the data centre, as its operator does.
+/// Stops the data centre with SIGTERM.
 fn stop(store: &mut Store) {
     let running = store.running.take().unwrap();
     running.signal(Signal::SIGTERM);
@@ -496,7 +499,7 @@ fn a_damaged_file_costs_the_damaged_key_and_is_repaired() {
     let copy = store.folder.path("copy.redb").display().to_string();
     let salvaged = check(&["salvage", &file, &copy, "--json"]).json();
     assert_eq!((&salvaged["schema"], &salvaged["keys"]), (&"longhaul.edge.kv.file/1".into(), &49.into()));
-    assert!(check(&["salvage", &file, &copy]).refused().contains("is there already"));
+    assert!(check(&["salvage", &file, &copy]).refused().contains("already exists"));
     assert!(check(&["repair", &file]).ok().contains("kv.redb.damaged"));
     assert!(check(&["check", &file]).ok().ends_with("intact\n"));
 

@@ -1,4 +1,4 @@
-//! A network that is only planned, over synthetic requests, a table and the log of a data centre that ran.
+//! Simulations of a planned network, with synthetic requests, a table, and the log of a data centre.
 
 use std::process::Command;
 
@@ -24,7 +24,8 @@ fn the_plan_that_ships_is_simulated_and_the_seed_decides() {
         first["topologies"].as_array().unwrap().iter().map(|side| side["name"].as_str()).collect();
     assert_eq!(names, ["none", "generic", "smart", "smart+regional", "custom"].map(Some));
     let requests = |side: usize| number(&first, &format!("/topologies/{side}/origin/requests"));
-    // One upper tier for all sees each object first; without tiers each of 30 data centres does. Stores are not full.
+    // With a shared upper tier each object is fetched once from the origin; without tiers, each of 30 data
+    // centres fetches it. The stores are not full.
     assert!(requests(2) <= 2000.0 && requests(0) > requests(2), "{first}");
     assert_eq!(requests(1), requests(2));
 }
@@ -85,11 +86,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         ("region = \"weur\"", "regoin = \"weur\"", "n.toml:9:1: unknown field `regoin`"),
         ("name = \"fra\"", "name = \"lhr\"", "data centre \"lhr\" is there twice"),
-        (
-            "tiers = { ",
-            "tiers = { iad = \"fra\", ",
-            "the tiers go round in a loop, fra asks iad, iad asks fra",
-        ),
+        ("tiers = { ", "tiers = { iad = \"fra\", ", "the tiers form a loop: fra -> iad, iad -> fra"),
     ] {
         let file = folder.file("n.toml", text.replacen(from, to, 1));
         let said = longhaul(&["edge", "simulate", &file, "--origin", "paris", "--zipf", "1"]).refused();

@@ -1,4 +1,4 @@
-//! The simulator beside what it simulates: three data centres on a planet, and the requests that they got once more in virtual time.
+//! Compares the simulator with three data centres on a planet that serve the same requests.
 
 use std::{fmt::Write as _, fs::File, path::Path};
 
@@ -7,15 +7,16 @@ use serde_json::Value;
 
 use crate::harness::{Folder, LONGHAUL, Planet, Running, World, longhaul, number, wait_until};
 
-/// Data centres with their cities. London and Frankfurt ask New York for what they lack; the origin is in New York too.
+/// Data centres with their cities. New York is the upper tier of London and Frankfurt; the origin is in New
+/// York too.
 const CENTRES: [(&str, &str); 3] = [("lhr", "london"), ("fra", "frankfurt"), ("nyc", "newyork")];
 
-/// Who asks, one after the other, how often, and the seed of the objects.
+/// The client's data centre, the number of requests and the seed of the objects, in sequence.
 const TURNS: [(&str, &str, &str); 5] =
     [("lhr", "80", "1"), ("fra", "80", "2"), ("nyc", "60", "3"), ("lhr", "60", "4"), ("fra", "60", "5")];
 
-/// The same network on the planet and in the simulation. Without detours: where a machine is busy and a connection takes long, a data centre would also be
-/// asked by one that it serves, and have more.
+/// The same network for the planet and the simulation. Without detours: on a busy machine where connecting is
+/// slow, a data centre would also receive requests from its lower tiers over another route, and store more.
 fn network(folder: &Folder) -> String {
     let path = |name: &str| folder.path(name).display().to_string();
     longhaul(&["edge", "ca", "new", &path("authority")]).ok();
@@ -51,7 +52,7 @@ fn planet() -> Planet {
     world.tables(anycast).up()
 }
 
-/// A data centre that runs.
+/// Starts a data centre.
 fn start(planet: &Planet, network: &str, name: &str) -> Running {
     let command = [LONGHAUL, "edge", "run", network, "--data-centre", name];
     Running::listening(&mut planet.command(&format!("edge-{name}"), &command)).0
@@ -63,7 +64,7 @@ fn is_linked(planet: &Planet, name: &str) -> bool {
     links.len() + 1 == CENTRES.len() && links.iter().all(|link| link["up"] == true)
 }
 
-/// One request after the other, each on the connection of the one before.
+/// Sends requests in sequence on one connection.
 fn ask(planet: &Planet, (from, count, seed): (&str, &str, &str), file: &Path) -> Vec<Sample> {
     let file = file.display().to_string();
     let mut command = vec![LONGHAUL, "probe", "http://edge/{}", "--objects", "60", "--seed", seed];
@@ -76,7 +77,7 @@ fn ask(planet: &Planet, (from, count, seed): (&str, &str, &str), file: &Path) ->
     samples
 }
 
-/// What the data centres did: requests as lower and upper tiers, hits of each, and requests to the origin.
+/// Requests and hits as lower and upper tiers, and requests to the origin.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     lower: [f64; 2],
@@ -136,7 +137,7 @@ fn hits_are_those_of_the_same_requests_on_a_planet() {
         sides.iter().find(|side| side["name"] == name).unwrap()
     };
     assert_eq!(counts, Counts::simulated(side("custom")), "{result}");
-    // New York is the nearest to the origin, so the map is what would be chosen.
+    // New York is the nearest to the origin, so smart tiering chooses the same map.
     assert_eq!(counts, Counts::simulated(side("smart")), "{result}");
     let [all, some, none] = [counts.lower[0], counts.upper[1], counts.origin];
     assert!(all == 340.0 && some > 0.0 && none > 0.0, "there is something to count: {counts:?}");

@@ -1,4 +1,4 @@
-//! What faults do to real hosts, and that nothing stays of them.
+//! The effects of faults on real hosts, and their complete removal.
 
 use std::process::Stdio;
 
@@ -64,7 +64,7 @@ impl Faulty {
         self.control.fault(&fault_of(fault)).unwrap()
     }
 
-    /// Whether one ping of a few is answered.
+    /// Whether at least one of five pings is answered.
     fn reaches(&self, host: &str, target: &str) -> bool {
         self.planet.exec(host, &["ping", "-q", "-c", "5", "-i", "0.02", "-W", "2", target]).code == Some(0)
     }
@@ -140,7 +140,7 @@ fn a_line_without_carrier_is_known_to_the_kernel() {
     let number = faulty.fault("host = 'phone'\naccess = 'lte'\ndown = 'carrier'");
     assert!(faulty.carrier("phone", "net1").contains("NO-CARRIER"));
     assert!(!faulty.carrier("phone", "net0").contains("NO-CARRIER"));
-    // What a program sends all the same is dropped by its own kernel, and not by us.
+    // The host's kernel drops further packets of a program, not the emulator.
     faulty.planet.exec("phone", &["ping", "-q", "-c", "3", "-i", "0.01", "-W", "1", "-I", "net1", "origin"]);
     assert_eq!(faulty.status().fidelity.own_drops, 0);
     faulty.control.lift(Some(number)).unwrap();
@@ -160,7 +160,7 @@ fn visitors_of_a_withdrawn_site_are_served_by_the_other() {
     faulty.fault("withdraw = 'cdn'\nhost = 'pop-london'");
     wait_until(|| site("paris") == "pop-newyork");
     assert!(faulty.reaches("visitor", "cdn"));
-    // Who wrote to the old site meets a host that does not know the connection; here, one that is on another continent.
+    // Packets now reach the other site, which does not know the connection; here it is on another continent.
     let said = faulty.planet.exec("visitor", &["ping", "-q", "-c", "3", "-i", "0.1", "cdn"]).ok();
     let least: f64 = said.rsplit("= ").next().unwrap().split('/').next().unwrap().parse().unwrap();
     assert!(least > 80.0, "Paris to New York is not done in {least} ms");
@@ -185,8 +185,8 @@ fn nonsense_is_refused_with_what_there_is() {
     assert!(faulty.control.fault(&past).unwrap_err().to_string().contains("is in the past"));
 }
 
-/// A thousand faults of all kinds, begun and ended at random while everybody talks to everybody. Then nothing of them is
-/// left, and every byte is accounted for.
+/// A thousand random faults of all kinds while all hosts communicate. Afterwards no effect remains, and every
+/// byte is accounted for.
 #[test]
 fn a_thousand_faults_leave_nothing() {
     const SEED: u64 = 20;
@@ -232,7 +232,7 @@ fn a_thousand_faults_leave_nothing() {
         fault.lasts = Some(std::time::Duration::from_millis(1 + random.below(100) as u64));
         let number = faulty.control.fault(&fault).unwrap();
         if random.below(4) == 0 {
-            // It may have ended by itself.
+            // The fault may have expired.
             let _ = faulty.control.lift(Some(number));
         }
     }

@@ -1,11 +1,10 @@
-//! Files of other tools: read with the right figures, or refused with their name and the next step.
+//! Files of other tools: read with the correct figures, or rejected with their name and a remedy.
 
 use crate::harness::{Folder, longhaul, number};
 
-/// The metric that is judged, samples, failures, and the mean in milliseconds.
+/// Metric, samples, failures, and the mean in milliseconds.
 type Figures = (&'static str, f64, f64, f64);
 
-/// Files with their figures.
 const READ: &[(&str, &str, Figures)] = &[
     (
         "BSD's ping of IPv6",
@@ -44,7 +43,7 @@ const READ: &[(&str, &str, Figures)] = &[
     ),
 ];
 
-/// Each with what the sentence has to contain.
+/// Contents, and words that the error must contain.
 const NAMED: &[(&str, [&str; 2])] = &[
     (
         "1741944600000,12,home,200,OK,t,text,true,5\n",

@@ -1,12 +1,13 @@
-//! A disk that is full: what cannot be written is named, what was there before stays, and nothing else is left.
+//! Behaviour on a full disk: the error names the file, existing files are unchanged, and no partial file
+//! remains.
 //!
-//! Each test mounts a disk of its own, in a mount namespace that ends with it. That needs root, or user namespaces.
+//! Each test mounts a disk in a mount namespace that ends with it. That needs root, or user namespaces.
 
 use std::process::Command;
 
 use crate::harness::{Ended, Folder, LONGHAUL};
 
-/// Runs the program on a disk that has no byte left, as `disk/` of the folder, in which `old` is a file already.
+/// Runs the program with a full disk at `disk/` of the folder, which already contains the file `old`.
 fn on_a_full_disk(folder: &Folder, arguments: &str) -> Ended {
     let script = format!(
         "set -e; mkdir -p disk; mount -t tmpfs -o size=64k none disk; printf kept > disk/old; cp disk/old disk/old.html
@@ -60,7 +61,7 @@ fn files_that_are_written_whole() {
     }
 }
 
-/// What a measurement has got so far is worth something, so it stays, up to the last whole line.
+/// The recording of an interrupted measurement is kept up to the last complete line.
 #[test]
 fn a_recording_that_cannot_go_on() {
     let folder = folder();
@@ -70,11 +71,12 @@ fn a_recording_that_cannot_go_on() {
         ended.stderr.contains("disk/p.jsonl") && ended.stderr.contains("No space left on device"),
         "{ended:?}"
     );
-    // Nothing had room, so nothing is there.
+    // There was no room for any record, so the file is empty.
     assert_eq!(ended.stdout, format!("{ONLY_WHAT_WAS_THERE}p.jsonl\n"), "{ended:?}");
 }
 
-/// Results that visitors leave: what has no room is refused, the test is as good as any, and when there is room again all goes on.
+/// Results that clients submit: a result that does not fit is refused, the test itself succeeds, and storing
+/// resumes when there is room again.
 #[test]
 fn a_file_of_results_that_cannot_grow() {
     let folder = Folder::new();
@@ -102,7 +104,7 @@ fn a_file_of_results_that_cannot_grow() {
     let ended = command.args(["--mount", "sh", "-c", &script]).current_dir(folder.path(".")).output();
     let ended = Ended::of(ended.unwrap());
     let refused =
-        "NOT KEPT: the server answered 507 Insufficient Storage: the server has no room for results";
+        "NOT KEPT: the server responded 507 Insufficient Storage: the server has no room for results";
     let kept = "kept: LINK\nlatency\n";
     assert_eq!(ended.stdout, format!("{kept}{refused}\nlatency\n{kept}"), "{ended:?}");
 }

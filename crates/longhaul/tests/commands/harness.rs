@@ -1,4 +1,4 @@
-//! A small language for the tests: run the program, describe a world, bring it up, work in it.
+//! Helpers of the tests: run the program, describe a world, start it, and run commands in it.
 
 use std::{
     fmt::Write,
@@ -17,7 +17,6 @@ use tempfile::TempDir;
 
 use crate::documents;
 
-/// The program.
 pub(crate) const LONGHAUL: &str = env!("CARGO_BIN_EXE_longhaul");
 
 /// Runs the program to its end.
@@ -25,7 +24,7 @@ pub(crate) fn longhaul(arguments: &[&str]) -> Ended {
     Ended::of(Command::new(LONGHAUL).args(arguments).output().unwrap())
 }
 
-/// A program that has ended.
+/// The result of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub code: Option<i32>,
@@ -41,27 +40,27 @@ impl Ended {
         Self { code: output.status.code(), stdout, stderr: String::from_utf8(output.stderr).unwrap() }
     }
 
-    /// Its output, if all went well.
+    /// Its output; panics unless the exit code is 0.
     #[track_caller]
     pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.stdout
     }
 
-    /// Its output as JSON, if all went well.
+    /// Its output as JSON; panics unless the exit code is 0.
     #[track_caller]
     pub(crate) fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    /// The JSON of a measurement. 1 is one that this machine was too busy for; it is a result all the same, and says so.
+    /// The JSON of a measurement. Exit code 1 marks an invalid result of a busy machine, which is accepted.
     #[track_caller]
     pub(crate) fn measured(self) -> serde_json::Value {
         assert!(matches!(self.code, Some(0 | 1)), "{self:?}");
         serde_json::from_str(&self.stdout).unwrap()
     }
 
-    /// What it said when it refused: exit code 2, nothing on standard output.
+    /// The error of a refused command: exit code 2, empty standard output.
     #[track_caller]
     pub(crate) fn refused(self) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{self:?}");
@@ -69,7 +68,7 @@ impl Ended {
     }
 }
 
-/// A folder that goes when it is dropped.
+/// A temporary folder.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -77,7 +76,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A file with this content.
+    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
         std::fs::write(&path, content).unwrap();
@@ -89,14 +88,14 @@ impl Folder {
     }
 }
 
-/// A world in the making.
+/// Builds a world file.
 pub(crate) struct World {
     name: String,
     text: String,
 }
 
 impl World {
-    /// A name is unique among the tests, which run at the same time, and on the machine.
+    /// Makes the name unique among concurrent tests and on the machine.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: format!("test-{name}-{}", std::process::id()), text: String::new() }
     }
@@ -111,7 +110,7 @@ impl World {
         self
     }
 
-    /// Any other tables of a world file.
+    /// Other tables of a world file.
     pub(crate) fn tables(mut self, text: &str) -> Self {
         self.text += text;
         self
@@ -125,7 +124,7 @@ impl World {
         &self.text
     }
 
-    /// Brings the world up.
+    /// Starts the planet.
     #[track_caller]
     pub(crate) fn up(self) -> Planet {
         let folder = Folder::new();
@@ -135,13 +134,13 @@ impl World {
     }
 }
 
-/// A planet that is up, and goes down when it is dropped.
+/// A running planet; stops when it is dropped.
 pub(crate) struct Planet {
     name: String,
 }
 
 impl Planet {
-    /// One that is up already.
+    /// A planet that already runs.
     pub(crate) fn of(name: String) -> Self {
         Self { name }
     }
@@ -168,7 +167,7 @@ impl Planet {
         exec
     }
 
-    /// Runs a command of `longhaul lab` that speaks to this planet.
+    /// Runs a subcommand of `longhaul lab` for this planet.
     pub(crate) fn lab(&self, command: &[&str]) -> Ended {
         longhaul(&[&["lab"], command, &["--planet", &self.name]].concat())
     }
@@ -180,12 +179,12 @@ impl Planet {
 
 impl Drop for Planet {
     fn drop(&mut self) {
-        // A test may have ended it already.
+        // A test may have stopped it already.
         longhaul(&["lab", "down", "--planet", &self.name]);
     }
 }
 
-/// Starts a program in a host that runs until it is ended, and waits until it does run.
+/// Starts a program in a host that sleeps until it is killed, and waits until it runs.
 pub(crate) fn sleeper(planet: &str, host: &str) -> Running {
     let mut command = Command::new(LONGHAUL);
     command.args([
@@ -204,12 +203,12 @@ pub(crate) fn sleeper(planet: &str, host: &str) -> Running {
     running
 }
 
-/// Whether a planet of that name answers.
+/// Whether a planet with this name runs.
 pub(crate) fn is_up(name: &str) -> bool {
     std::fs::read_to_string("/proc/net/unix").unwrap().contains(&format!("/{name}\n"))
 }
 
-/// A program that is running, and is killed when it is dropped.
+/// A running program; killed when it is dropped.
 pub(crate) struct Running(Child);
 
 impl Running {
@@ -217,19 +216,19 @@ impl Running {
         Self::with_stdin(command.stdin(Stdio::null()))
     }
 
-    /// Starts a program whose standard input is something.
+    /// Starts a program with the standard input of the command.
     pub(crate) fn with_stdin(command: &mut Command) -> Self {
         Self(command.spawn().unwrap())
     }
 
-    /// Starts a program and waits until it says where it listens.
+    /// Starts a program and waits until it prints its listen address.
     pub(crate) fn listening(command: &mut Command) -> (Self, String) {
         let mut running = Self(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         let address = running.says("listening on ");
         (running, address)
     }
 
-    /// Waits until the program says a line with these words on its standard error; what follows them.
+    /// Waits for a line with these words on standard error, and returns the text after them.
     #[track_caller]
     pub(crate) fn says(&mut self, words: &str) -> String {
         let lines = BufReader::new(self.0.stderr.as_mut().unwrap()).lines();
@@ -262,25 +261,25 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Waits for something that must happen; a test that waits in vain is ended by whoever runs the tests.
+/// Waits for a condition that must become true; otherwise the test runner's timeout ends the test.
 #[expect(
     clippy::disallowed_methods,
     reason = "a loop without a pause takes the processor from what it waits for"
 )]
 pub(crate) fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
-        // Who waits in a loop takes the processor from what it waits for.
+        // A busy loop would take the processor from the awaited process.
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }
 
-/// Reads a JSON number.
+/// Reads a number at a JSON pointer.
 #[track_caller]
 pub(crate) fn number(json: &serde_json::Value, pointer: &str) -> f64 {
     json.pointer(pointer)
@@ -288,12 +287,12 @@ pub(crate) fn number(json: &serde_json::Value, pointer: &str) -> f64 {
         .unwrap_or_else(|| panic!("no number {pointer} in {json}"))
 }
 
-/// A folder of the project.
+/// A path in the project.
 pub(crate) fn project(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path).display().to_string()
 }
 
-/// An address that nobody has, below the ports that the kernel gives to connections meanwhile.
+/// A free address, below the range of ephemeral ports.
 pub fn free_address() -> String {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {

@@ -1,8 +1,9 @@
-//! What scripts rely on stays: the options of every command with their values and defaults, and the fields of every JSON
-//! document with their types.
+//! Checks that the interface for scripts is stable: the options of every command with their values and
+//! defaults, and the fields of every JSON document with their types.
 //!
-//! Both are kept as sorted lines in `tests/interface`. Whatever changes a line changes those files in the same commit, and
-//! CHANGELOG.md says why; `LONGHAUL_INTERFACE=write cargo test -p longhaul interface` writes them.
+//! Both are stored as sorted lines in `tests/interface`. A change of a line changes those files in the same
+//! commit, and CHANGELOG.md contains the reason; `LONGHAUL_INTERFACE=write cargo test -p longhaul interface`
+//! writes them.
 
 use std::{
     collections::BTreeSet,
@@ -33,7 +34,7 @@ fn every_document_keeps_its_fields() {
     holds("fields.txt", &lines);
 }
 
-/// Compares lines with those of a file, or writes the file if it is to be written.
+/// Compares lines with those of a file, or writes the file if requested.
 #[track_caller]
 fn holds(file: &str, lines: &BTreeSet<String>) {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interface").join(file);
@@ -51,7 +52,7 @@ fn holds(file: &str, lines: &BTreeSet<String>) {
     );
 }
 
-/// Adds a line for each option of a command, and of those below it.
+/// Adds a line for each option of a command and of its subcommands.
 fn add_command(words: &[&str], lines: &mut BTreeSet<String>) {
     let help = longhaul(&[words, &["--help"]].concat()).ok();
     let command = words.join(" ");
@@ -84,7 +85,7 @@ fn add_command(words: &[&str], lines: &mut BTreeSet<String>) {
     }
 }
 
-/// "[default: 10]", "[possible values: a, b]", "[alias: --duration]", wherever they are in a line.
+/// Finds "[default: 10]", "[possible values: a, b]" and "[alias: --duration]" in a line.
 fn bracketed(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices('[').map(|(at, _)| &text[at..]);
     starts.filter_map(|rest| {
@@ -93,11 +94,11 @@ fn bracketed(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The fields of a schema, one line each: where it is, what it holds, whether it is always there.
+/// The fields of a schema as lines: path, type, and whether the field is always present.
 struct Fields<'s> {
     schema: &'s Value,
     lines: &'s mut BTreeSet<String>,
-    /// Definitions that are being looked into: one that holds itself is looked into once.
+    /// The definitions around the current one. A recursive definition is expanded once.
     within: Vec<&'s str>,
 }
 

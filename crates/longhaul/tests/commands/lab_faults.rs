@@ -1,4 +1,4 @@
-//! Faults by hand: they happen, are listed and lifted, and nonsense is answered with what there is.
+//! Faults by command: their effects, list and removal, and errors for invalid input.
 
 use crate::harness::{Planet, World, number, sleeper, wait_until};
 
@@ -10,7 +10,7 @@ fn atlantic(name: &str) -> Planet {
         .up()
 }
 
-/// Whether any of three pings is answered.
+/// Whether at least one of three pings is answered.
 fn passes(planet: &Planet) -> bool {
     planet.exec("visitor", &["ping", "-4", "-q", "-c", "3", "-i", "0.01", "-W", "1", "origin"]).code
         == Some(0)
@@ -120,7 +120,7 @@ fn nonsense_is_answered_with_what_there_is() {
         (vec!["london-atlantis", "down"], "its cities are newyork, london\n"),
         (vec!["london-newyork"], "this fault changes nothing; expected loss, rtt, rate or down"),
         (vec!["london"], "expected two cities with a hyphen between them"),
-        (vec!["london-newyork", "--loss", "120%"], "a share lies between 0% and 100%"),
+        (vec!["london-newyork", "--loss", "120%"], "a share must be from 0% to 100%"),
         (vec!["london-newyork", "down", "--for", "3 parsecs"], "has the unknown unit \"parsecs\""),
         (vec!["host", "bob", "down"], "its hosts are origin, visitor\n"),
         (

@@ -1,4 +1,4 @@
-//! `--log`: what happens inside, on standard error.
+//! `--log`: events on standard error.
 
 use std::{fs::File, process::Command};
 

@@ -1,4 +1,5 @@
-//! The program as its user runs it. Planets are real: these tests need root, or user namespaces and `/dev/net/tun`.
+//! Tests of the built program. Planets are real: these tests need root, or user namespaces and
+//! `/dev/net/tun`.
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that goes wrong")]
 

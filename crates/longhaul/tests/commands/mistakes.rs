@@ -1,4 +1,4 @@
-//! Wrong files are answered with their place and a remedy, and nothing is started.
+//! Invalid files are rejected with the position and a remedy, and no planet starts.
 
 use crate::harness::{Folder, is_up, longhaul, project};
 
@@ -16,7 +16,7 @@ fn world_files() {
         (&format!("{HOSTS}[[link]]\nbetween = ['london', 'rome']\n"), "w.toml:8:22: a link to nowhere"),
         (
             &format!("{HOSTS}[[link]]\nbetween = ['london', 'london']\n"),
-            "w.toml:8:22: a link from \"london\" to itself",
+            "w.toml:8:22: both ends of a link are \"london\"",
         ),
         (
             &format!("{HOSTS}[[link]]\nbetween = ['london', 'paris']\nrtt = '-3ms'\n"),

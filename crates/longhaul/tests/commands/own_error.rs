@@ -1,7 +1,8 @@
-//! What a planet says of its own error, held against an independent witness: a program that stamps datagrams at both ends by
-//! one clock, while the planet, the machine or a program is troubled.
+//! Compares the error that a planet reports with an independent measurement: a program timestamps datagrams
+//! at both ends with one clock, while the planet, the machine or a program is disturbed.
 //!
-//! `cargo test --release -p longhaul two_hundred -- --ignored --nocapture` tries all troubles many times and prints a table.
+//! `cargo test --release -p longhaul two_hundred -- --ignored --nocapture` runs all disturbances many times
+//! and prints a table.
 
 use std::{
     fs,
@@ -19,38 +20,38 @@ use nix::{
 
 use crate::harness::{Folder, Planet, Running, World, longhaul, wait_until};
 
-/// What troubles a run.
+/// The disturbance of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Trouble {
     Nothing,
-    /// The planet's process is stopped again and again, for 1 to 200 ms.
+    /// The planet's process is stopped repeatedly, for 1 to 200 ms.
     Stops,
-    /// Programs that do nothing but work.
+    /// Busy programs.
     Hogs(usize),
-    /// A program that fills gigabytes.
+    /// A program that fills gigabytes of memory.
     Memory,
     /// The receiving program is stopped like the planet.
     Frozen,
 }
 
-/// What came of a run.
+/// The result of a run.
 struct Trial {
     /// Datagrams that arrived.
     n: usize,
-    /// The share of them whose delay is within the stated error.
+    /// The share of datagrams whose delay is within the reported error.
     covered: f64,
-    /// By figure: what it is off, and what is stated to be the emulator's at most, in ms.
+    /// By figure: its deviation and the reported maximum error of the emulator, in ms.
     figures: [(&'static str, f64, f64); 4],
 }
 
 impl Trial {
-    /// Whether all figures are off by what is stated at most.
+    /// Whether the deviations of all figures are within the reported errors.
     fn is_within(&self) -> bool {
         self.figures.iter().all(|&(_, off, stated)| is_at_most(off, stated))
     }
 }
 
-/// Of two sums of the same times, made in another order, neither is more.
+/// Compares with a tolerance for sums that were added in another order.
 fn is_at_most(off_ms: f64, stated_ms: f64) -> bool {
     off_ms <= stated_ms + 1e-9
 }
@@ -86,7 +87,7 @@ fn trial(trouble: Trouble, seed: u64) -> Trial {
     judge(&planet, &port, &lines)
 }
 
-/// Makes trouble until the sender has ended.
+/// Disturbs the run until the sender has ended.
 #[expect(clippy::disallowed_methods, reason = "trouble has its times")]
 fn make(trouble: Trouble, planet: &Planet, port: &str, seed: u64, sender: &mut Running) {
     let process = planet::Planet::find(Some(planet.name())).unwrap().pid();
@@ -108,7 +109,7 @@ fn make(trouble: Trouble, planet: &Planet, port: &str, seed: u64, sender: &mut R
         Duration::from_millis(1 + random % most)
     };
     if trouble == Trouble::Frozen {
-        // A program that is stopped at once is not known yet.
+        // Wait, because the receiver is not ready yet.
         std::thread::sleep(Duration::from_millis(200));
     }
     while !sender.has_ended() {
@@ -121,7 +122,7 @@ fn make(trouble: Trouble, planet: &Planet, port: &str, seed: u64, sender: &mut R
         }
     }
     for helper in &mut helpers {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = helper.kill();
         let _ = helper.wait();
     }
@@ -131,7 +132,7 @@ fn shell(program: &str) -> Child {
     Command::new("sh").args(["-c", &format!("exec 2>/dev/null; {program}")]).spawn().unwrap()
 }
 
-/// The witness that receives, and not the program that leads into its host.
+/// The process id of the receiving witness, not of the program that started it in its host.
 fn receiver(port: &str) -> Option<i32> {
     let is_it = |process: &Path| {
         let words = fs::read(process.join("cmdline")).unwrap_or_default();
@@ -145,12 +146,12 @@ fn receiver(port: &str) -> Option<i32> {
     found.file_name().to_str()?.parse().ok()
 }
 
-/// Holds what the witness saw against what the planet says.
+/// Compares the witness with the report of the planet.
 fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
     let journal = planet::Planet::find(Some(planet.name())).unwrap().journal().unwrap();
     let service = Service { protocol: 17, port: port.parse().unwrap() };
     let index = Index::from(journal);
-    // A datagram that nobody answers: its way back takes no time.
+    // A datagram without a reply: the way back takes no time.
     let route = index.route("a", Some("b"), Some(service), [5_000_000, 0]);
     let stamps: Vec<[u64; 2]> = lines
         .lines()
@@ -159,7 +160,7 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
             [sent, arrived].map(|stamp| stamp.parse().unwrap())
         })
         .collect();
-    // Whatever is beyond the way itself may be the planet's.
+    // Any delay beyond the path itself may be the planet's.
     let span = |value_ms, sent, arrived| {
         let mut waits_ns = [[0; 2]; WAITS];
         waits_ns[0] = [sent, arrived];
@@ -190,7 +191,7 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
     }
 }
 
-/// The example of this crate, which is built with its tests.
+/// The example program of this crate, which `cargo test` builds.
 fn witness() -> String {
     let test = std::env::current_exe().unwrap();
     let path: PathBuf = test.parent().unwrap().parent().unwrap().join("examples/witness");
@@ -198,7 +199,7 @@ fn witness() -> String {
     path.display().to_string()
 }
 
-/// Of each trouble.
+/// Runs per disturbance.
 const RUNS: u64 = 29;
 
 const TROUBLES: [Trouble; 7] = [
@@ -217,12 +218,13 @@ fn the_truth_lies_within_the_stated_error() {
         let trial = trial(trouble, seed);
         assert!(trial.n > COUNT * 9 / 10, "{trouble:?}: {} datagrams arrived", trial.n);
         let said = format!("{trouble:?}: {:?}, {} of the datagrams", trial.figures, trial.covered);
-        // Single datagrams meet what nobody sees: they make the greatest, and a little of the mean. In how many of a hundred runs all
-        // figures are within the error is for `two_hundred_runs`.
+        // The planet cannot observe everything that delays single datagrams; these determine the maximum and
+        // slightly affect the mean. `two_hundred_runs` counts how often all figures are within the error.
         assert!(trial.covered > 0.95, "{said}");
         assert!(trial.figures[..2].iter().all(|&(_, off, stated)| is_at_most(off * 0.98, stated)), "{said}");
         assert!(trial.figures[2..].iter().all(|(_, off, stated)| off * 0.9 <= *stated), "{said}");
-        // What troubles nothing is not stated to be worthless, and what is stopped half of the time is not stated to be good.
+        // Without disturbance the reported error is small; with a process that is stopped half of the time it
+        // is large.
         let (_, off, stated) = trial.figures[3];
         let is_troubled = matches!(trouble, Trouble::Stops | Trouble::Frozen);
         assert!(!is_troubled || off > 10.0 && stated > 10.0, "{trouble:?}: {:?}", trial.figures);
@@ -246,14 +248,14 @@ fn the_same_scenario_twice_has_no_difference_beyond_the_error() {
     });
     let comparison = longhaul(&["compare", &recordings[0], &recordings[1], "--json"]).measured();
     for side in comparison["sides"].as_array().unwrap() {
-        // Two round trips and what the machine adds, of which nobody else knows anything.
+        // Two round trips, and an error that only the planet can know.
         assert!(side["own_error_ms"]["expected_request"].as_f64().unwrap() > 0.0, "{side}");
     }
     let headline = comparison["verdict"]["headline"].as_str().unwrap();
     assert!(headline.starts_with("There is no difference beyond the emulator's own error"), "{headline}");
 }
 
-/// As many as there is time for.
+/// As many runs as the time permits.
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn two_hundred_runs() {

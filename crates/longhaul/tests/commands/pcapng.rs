@@ -1,30 +1,30 @@
-//! Reads captures without the code that writes them, and finds what a kernel would find wrong with their packets.
+//! A pcapng reader that is independent of the code that writes captures; it validates packets like a kernel.
 
 use std::collections::BTreeMap;
 
-/// What is in a capture.
+/// The contents of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    /// The interfaces by their numbers.
+    /// The interfaces by number.
     places: Vec<String>,
     pub packets: Vec<Seen>,
-    /// Packets missed at each place; of a capture that has not ended in order, none.
+    /// Missed packets per place; empty if the capture did not end gracefully.
     pub missed: BTreeMap<String, u64>,
 }
 
-/// A packet where it was seen.
+/// A packet at a place.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub place: String,
-    /// From the IP header on; as much as was kept.
+    /// From the IP header on, cut at the snapshot length.
     pub bytes: Vec<u8>,
-    /// Its length on the wire.
+    /// Length on the wire.
     pub length: usize,
     pub comment: Option<String>,
 }
 
 impl Recording {
-    /// Reads a whole file, which must consist of whole blocks.
+    /// Reads a file, which must consist of whole blocks.
     pub(crate) fn read(mut file: &[u8]) -> Self {
         assert_eq!(
             (u32_at(file, 0), u32_at(file, 8)),
@@ -68,7 +68,7 @@ impl Recording {
         self.places[u32_at(body, 0) as usize].clone()
     }
 
-    /// The pings that were seen at a place, as IP version and "request" or "reply"; sorted.
+    /// The pings at a place, as IP version and "request" or "reply"; sorted.
     pub(crate) fn pings(&self, place: &str) -> Vec<(u8, &'static str)> {
         let mut pings: Vec<_> =
             self.packets.iter().filter(|seen| seen.place == place).map(Seen::ping).collect();
@@ -92,11 +92,11 @@ impl Seen {
         if self.bytes[0] >> 4 == 4 { 20 } else { 40 }
     }
 
-    /// Whether its length and its checksums are right: none of the hosts sends IP options or extension headers.
+    /// Whether the length and the checksums are correct. The hosts send no IP options or extension headers.
     pub(crate) fn is_sound(&self) -> bool {
         let (ip, transport) = self.bytes.split_at(self.transport());
-        // A sum over everything, checksum included, is all ones (RFC 1071). A pseudo-header stands before TCP and ICMPv6
-        // (RFC 9293, section 3.1; RFC 8200, section 8.1), but not before ICMP.
+        // The sum over all data including the checksum is all ones (RFC 1071). TCP and ICMPv6 include a
+        // pseudo-header (RFC 9293, section 3.1; RFC 8200, section 8.1), ICMP does not.
         let length = u32::try_from(transport.len()).unwrap().to_be_bytes();
         let (said, header, protocol, addresses) = match ip[0] >> 4 {
             4 => (usize::from(u16_at(ip, 2)), sum(ip), ip[9], &ip[12..]),
@@ -107,7 +107,7 @@ impl Seen {
         (said, header, sum(&covered)) == (self.length, 0xffff, 0xffff)
     }
 
-    /// Payload of a TCP segment from this port, by its sequence number.
+    /// Sequence number and payload length of a TCP segment from this port.
     pub(crate) fn tcp_payload_from(&self, port: u16) -> Option<(u32, usize)> {
         let tcp = &self.bytes[self.transport()..];
         let header = usize::from(tcp[12] >> 4) * 4;
@@ -141,7 +141,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Big-endian words in ones' complement.
+/// One's complement sum of big-endian words.
 fn sum(bytes: &[u8]) -> u16 {
     bytes.chunks(2).fold(0_u16, |sum, pair| {
         let (added, carry) = sum.overflowing_add(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));

@@ -1,4 +1,5 @@
-//! `longhaul probe` against servers that others wrote: nginx, aioquic and hyper-h2. What the two ends say of a request agrees.
+//! `longhaul probe` against independent servers: nginx, aioquic and hyper-h2. Both ends must report the same
+//! about a request.
 
 mod hints;
 mod nginx;
@@ -10,17 +11,17 @@ use recording::{Metric, Reader, Sample};
 
 use crate::harness::{Folder, Running, longhaul, project};
 
-/// Bytes that each server here answers with.
+/// Size of the body of each server.
 const BODY: u64 = 20_000;
 
-/// What a first request on a connection over TLS has; `connect` alone in clear text, and neither over QUIC.
+/// The phases of the first request on a TLS connection, on a clear-text connection, and on QUIC.
 const SECURE: [Metric; 5] = [Metric::Connect, Metric::Tls, Metric::Send, Metric::Wait, Metric::Load];
 const CLEAR: [Metric; 4] = [Metric::Connect, Metric::Send, Metric::Wait, Metric::Load];
 const QUIC: [Metric; 4] = [Metric::Quic, Metric::Send, Metric::Wait, Metric::Load];
-/// What a request on a connection that was there before has.
+/// The phases of a request on a reused connection.
 const REUSED: [Metric; 3] = [Metric::Send, Metric::Wait, Metric::Load];
 
-/// A folder with a certificate for `address` that signs itself, and its key.
+/// A folder with a self-signed certificate for `address`, and its key.
 fn certified(address: Ipv4Addr) -> Folder {
     let folder = Folder::new();
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed([address.to_string()]).unwrap();
@@ -29,14 +30,14 @@ fn certified(address: Ipv4Addr) -> Folder {
     folder
 }
 
-/// A server that ends with this test, however that ends.
+/// A server that is killed when this test ends for any reason.
 fn server(program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", program]);
     command
 }
 
-/// The samples of a run that succeeded: whole bodies, and nothing else.
+/// The samples of a successful run with complete bodies.
 fn samples(folder: &Folder, url: &str, arguments: &[&str]) -> Vec<Sample> {
     let (file, ca) = (folder.path("run.jsonl"), folder.path("cert.pem"));
     let (file, ca) = (file.to_str().unwrap(), ca.to_str().unwrap());
@@ -64,7 +65,7 @@ fn label<'s>(sample: &'s Sample, name: &str) -> Option<&'s str> {
     sample.labels.get(name).map(String::as_str)
 }
 
-/// A server in Python, and its URL.
+/// A Python server, and its URL.
 fn in_python(script: &str, folder: &Folder) -> (Running, String) {
     let python = project("target/peers/bin/python");
     assert!(Path::new(&python).exists(), "{python} is missing: `sh xtask/tools.sh test` installs it");

@@ -1,4 +1,4 @@
-//! `longhaul ping` on a planet, where distance and loss are known.
+//! `longhaul ping` on a planet with a known distance and loss.
 
 mod liar;
 
@@ -33,11 +33,11 @@ fn round_trips_have_the_length_of_the_path() {
         let summary = planet.exec("visitor", &command).json();
         assert_eq!((summary["sent"].as_u64(), summary["received"].as_u64()), (Some(6), Some(6)));
         let (far, near) = (&summary["targets"][0], &summary["targets"][1]);
-        // Light is never early: 20 ms there and 20 ms back. How late it may be is the benchmark's business.
+        // Delays are never too short: 20 ms in each direction. The benchmark checks the upper limit.
         assert!(number(far, "/rtt_ms/min") >= 40.0, "{far}");
         assert!(number(near, "/rtt_ms/min") > 0.0, "{near}");
         assert_eq!(far["address"].as_str().unwrap().contains(':'), family == "-6");
-        // Three round trips have none beyond any percentile.
+        // Three round trips are too few for any percentile.
         assert_eq!(number(far, "/rtt_ms/thin_above"), 0.0);
 
         let compared = longhaul(&["compare", &file, "--by", "target", "--json"]).measured();
@@ -66,7 +66,7 @@ fn what_is_lost_is_missing_and_not_zero() {
         &file,
     ];
     let ended = planet.exec("visitor", &command);
-    // One of the two never answered.
+    // One of the two hosts never replied.
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let summary = ended.measured();
     let lost = &summary["targets"][0];

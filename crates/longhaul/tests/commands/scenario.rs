@@ -1,4 +1,4 @@
-//! `longhaul run`: a whole scenario, and what happens when something in it goes wrong.
+//! `longhaul run`: complete scenarios, and failures during a run.
 
 use std::process::{Command, Stdio};
 
@@ -24,12 +24,12 @@ fn a_scenario_becomes_a_report() {
     assert_eq!(result, written);
     assert_eq!(result["schema"], "longhaul.report/1");
 
-    // 8 s at 20/s, give or take Poisson: 160 +- 4 sqrt(160).
+    // 8 s at 20/s with Poisson arrivals: 160 +- 4 sqrt(160).
     for side in [0, 1] {
         let n = number(&result, &format!("/comparison/sides/{side}/n"));
         assert!((109.0..=211.0).contains(&n), "{n} samples");
     }
-    // While the near path is down its SYNs are lost and sent again after a second or more.
+    // While the near path is down, its SYNs are lost and retransmitted after a second or more.
     assert!(number(&result, "/comparison/sides/0/max_ms") > 1000.0);
     for claim in result["claims"].as_array().unwrap() {
         assert!(claim["holds"] == true || claim["decided"] == false, "{claim}");
@@ -37,7 +37,7 @@ fn a_scenario_becomes_a_report() {
     assert_eq!(result["faults"][0]["label"], "london-amsterdam: down");
     let bytes = |name: &str| number(&result, &format!("/fidelity/bytes_{name}"));
     assert_eq!(bytes("in"), bytes("out") + bytes("dropped") + bytes("in_flight"));
-    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("A minute of bad weather"));
+    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("A fault on the near path"));
     for side in ["near", "far"] {
         assert!(out.join(format!("{side}-from-visitor.jsonl")).exists());
     }
@@ -66,8 +66,8 @@ fn a_program_that_dies_fails_the_scenario_with_its_last_words() {
     }
 }
 
-/// Claims hold as expected, or it is not decided: on a busy machine times and rates can be within the emulator's own error of
-/// the limit.
+/// Claims hold as expected, or are undecided: on a busy machine the emulator's own error may exceed the
+/// distance to the limit.
 fn assert_claims<const N: usize>(result: &serde_json::Value, expected: [bool; N]) {
     let claims = result["claims"].as_array().unwrap();
     assert_eq!(claims.len(), N);
@@ -76,7 +76,7 @@ fn assert_claims<const N: usize>(result: &serde_json::Value, expected: [bool; N]
     }
 }
 
-/// A third host in a city of its own, a transfer and pings beside the probe.
+/// A third host in a separate city, with a transfer and pings in addition to the probe.
 const THREE: &str = "[scenario]\ntitle = 'x'\n[world]\nlateness = '1s'\n\
      [[host]]\nname = 'a'\ncity = 'london'\n[[host]]\nname = 'b'\ncity = 'paris'\n[[host]]\nname = 'c'\ncity = 'oslo'\n\
      [[link]]\nbetween = ['london', 'paris']\nrate = '8Mbit'\n";
@@ -99,14 +99,15 @@ fn transfers_pings_and_faults_are_judged() {
         ),
     );
     let result = longhaul(&["run", &file, "--out", out.to_str().unwrap(), "--json"]).measured();
-    // While the link is down nothing passes, for 1 s; what is under way when that begins takes less than 100 ms.
+    // While the link is down, no data passes for 1 s. Data in flight at the start of the fault needs less
+    // than 100 ms.
     assert_claims(&result, [true, true, true, true, false]);
     assert_eq!(result["comparison"]["sides"], serde_json::json!([]));
     assert_eq!(
         (&result["transfers"][0]["side"], &result["transfers"][0]["bytes_lost"]),
         (&"cut".into(), &0.into())
     );
-    // a and b each ask c twice; c asks nobody, for it does not ask itself.
+    // a and b each ping c twice; c does not ping itself.
     assert_eq!((&result["pings"][0]["hosts"], &result["pings"][0]["sent"]), (&2.into(), &4.into()));
     assert_eq!(
         result["faults"][0],
@@ -123,7 +124,8 @@ fn commands_take_turns_and_are_judged() {
         "first.sh",
         r#"sleep 0.2; echo working >&2; echo '{ "runs": [{ "name": "x", "took_ms": 12 }] }'"#,
     );
-    // The second finds what the first has printed, so it began after it; and its exit code says that a threshold failed.
+    // The second command reads the output of the first, so it started later. Its exit code reports a failed
+    // threshold.
     let file = folder.file(
         "s.toml",
         format!(
@@ -156,7 +158,7 @@ fn commands_take_turns_and_are_judged() {
     let commands = &result["commands"];
     assert_eq!(commands[0]["value"], commands[1]["value"]);
     assert_eq!((&commands[1]["side"], &commands[1]["host"]), (&"first".into(), &"a".into()));
-    // What goes to standard error is not part of what is printed.
+    // Standard error is not part of the output.
     let log = out.join("logs/command-first-from-a.log");
     assert_eq!(std::fs::read_to_string(log).unwrap(), "working\n");
 }
@@ -232,7 +234,7 @@ fn a_planet_that_is_killed_is_to_blame_for_what_ends_with_it() {
 fn output_is_bounded_and_what_is_cut_is_said() {
     let folder = Folder::new();
     let out = folder.path("out");
-    // Both write without end, one to its log and one beside its result.
+    // Both programs write without end, one to its log and one to standard error.
     let file = folder.file(
         "loud.toml",
         THREE.replacen("title = 'x'\n", "title = 'x'\nlog_limit = '20KB'\n", 1)
@@ -247,7 +249,7 @@ fn output_is_bounded_and_what_is_cut_is_said() {
     let result = longhaul(&["run", &file, "--out", out.to_str().unwrap(), "--json"]).measured();
     assert_eq!(result["claims"][0]["holds"], true, "{}", result["claims"]);
     let said = result["warnings"].to_string();
-    for log in ["logs/b-1.log: of ", "logs/command-quiet-from-a.log: of 589 KB that were printed"] {
+    for log in ["logs/b-1.log: of ", "logs/command-quiet-from-a.log: of 589 KB of output"] {
         assert!(said.contains(log), "{said}");
     }
     for (log, last) in [("b-1.log", "tedious"), ("command-quiet-from-a.log", "100000")] {
@@ -285,7 +287,7 @@ fn a_probe_that_nobody_answers_ends_the_run() {
     let out = folder.path("out");
     let file = folder.file("s.toml", TWO.replace("60s", "500ms"));
     let said = longhaul(&["run", &file, "--out", out.to_str().unwrap()]).refused();
-    assert!(said.contains("no request to http://b/ from a was answered: "), "{said}");
+    assert!(said.contains("no request to http://b/ from a received a response: "), "{said}");
     assert!(said.contains(" connection refused"), "{said}");
 }
 
@@ -354,7 +356,7 @@ fn ctrl_c_ends_a_scenario_in_order() {
     assert!(number(&result, "/comparison/sides/0/n") > 0.0);
     assert_eq!(result["transfers"][0]["side"], "two");
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("PARTIAL: interrupted after"));
-    // The planet is gone, and with it all that ran in it.
+    // The planet and all its processes have ended.
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
     assert!(!sockets.contains(&format!("/run-{name}-")), "{sockets}");
 }

@@ -1,4 +1,4 @@
-//! `longhaul speed`: its server and its client, on loopback and over a line on a planet.
+//! `longhaul speed`: server and client, on loopback and over a line on a planet.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -35,7 +35,7 @@ fn a_test_is_a_document_a_text_and_a_recording() {
     assert_eq!((number(&found, "/download/sets/0/n"), number(&found, "/upload/sets/0/n")), (2.0, 1.0));
     assert_eq!(number(&found, "/latency/idle_ms/n"), 3.0);
     assert_eq!(found["latency"]["samples"].as_array().unwrap().len(), 3);
-    // The plan has no step for it.
+    // The plan has no step for loss.
     assert_eq!(found["loss"], Value::Null);
     let missing = found["missing"].as_array().unwrap();
     assert!(missing.iter().any(|missing| missing["what"] == "loss"), "{missing:?}");
@@ -90,7 +90,7 @@ fn a_result_is_left_at_a_server_that_keeps_results() {
     assert!(longhaul(&["speed", "token"]).ok().contains("--operator"));
 }
 
-/// The body of an answer.
+/// The body of a response.
 fn body(address: &str, path: &str, fields: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{fields}\r\n").unwrap();
@@ -104,13 +104,13 @@ fn body(address: &str, path: &str, fields: &str) -> String {
 #[test]
 fn figures_are_scored_without_a_test() {
     let folder = Folder::new();
-    // The published example's office close to its access point.
+    // The published example: an office close to its access point.
     let close = folder.file(
         "close.json",
         r#"{"download_bps": 25.7e6, "upload_bps": 5.26e6, "idle_ms": 19.5, "jitter_ms": 37.9, "loss_ratio": 0}"#,
     );
     let scored = longhaul(&["speed", "score", &close, "--json"]).json();
-    // Latency 10, loss 10, download 10; what it adds under load is not known, -20 to 20.
+    // Latency 10, loss 10, download 10; the increase under load is unknown, -20 to 20.
     assert_eq!(
         (number(&scored, "/scores/streaming/points"), number(&scored, "/scores/streaming/points_at_best")),
         (10.0, 50.0)
@@ -139,7 +139,7 @@ fn what_cannot_be_tested_is_refused_with_a_sentence() {
     for (arguments, expected) in [
         (
             ["http://127.0.0.1:1", "--plan", "quick"],
-            "nobody listens there: is `longhaul speed serve` running",
+            "no server listens there: is `longhaul speed serve` running",
         ),
         (["ftp://a.example", "--plan", "quick"], "it has to begin with http:// or https://"),
         ([&other, "--plan", "quick"], "is not a speed server of Longhaul"),
@@ -168,7 +168,7 @@ fn an_interrupted_test_shows_what_it_has_and_a_server_says_what_it_did() {
     let url = says("listening on ");
     let metrics = says("metrics at http://");
     let folder = Folder::new();
-    // 10 000 datagrams take 50 s: it is in the middle of them when it is interrupted.
+    // 10 000 datagrams take 50 s; the test is interrupted meanwhile.
     let plan = folder.file("long.toml", "[[step]]\nlatency = 3\n[[step]]\nloss = 10000\n");
     let mut test = Command::new(LONGHAUL);
     test.args(["speed", "test", &url, "--plan", &plan, "--quiet", "--json"]).stdout(Stdio::piped());
@@ -188,7 +188,7 @@ fn an_interrupted_test_shows_what_it_has_and_a_server_says_what_it_did() {
     assert_eq!(server.0.wait().unwrap().code(), Some(0));
 }
 
-/// A server of whose output more than one line is read; it ends when it is dropped.
+/// A server whose output is read line by line; killed when it is dropped.
 struct Server(Child);
 
 impl Drop for Server {
@@ -207,7 +207,7 @@ fn get(address: &str) -> String {
     told
 }
 
-/// A line of 5 Mbit/s with HTTP/2: what fills it, what is lost, and that latency is looked at while it is full.
+/// A line of 5 Mbit/s with HTTP/2: throughput, loss, and latency under load.
 #[test]
 fn a_line_of_a_planet_is_measured() {
     let planet = World::named("speed")
@@ -228,10 +228,10 @@ fn a_line_of_a_planet_is_measured() {
     assert_eq!(found["protocol"], "h2");
     for direction in ["download", "upload"] {
         assert_eq!(found[direction]["limited_by"], "network", "{found:#}");
-        // No more than the link's rate, of which a twentieth is headers: 5 x 1448/1538.
+        // At most the link's rate minus headers, a twentieth: 5 x 1448/1538.
         assert!(number(&found, &format!("/{direction}/bps_p90")) < 5e6);
     }
-    // 0.96 s at least for 600 KB, with a look each 0.1 s from 0.25 s on.
+    // 600 KB take at least 0.96 s, with a probe every 0.1 s from 0.25 s on.
     assert!(
         number(&found, "/latency/loaded_down_ms") >= 20.0 && number(&found, "/latency/loaded_up_ms") >= 20.0
     );

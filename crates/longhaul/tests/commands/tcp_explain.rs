@@ -1,5 +1,6 @@
-//! `longhaul tcp explain` on a planet: connections that are slow each in a way of its own, beside neighbours that lack just
-//! that cause, and must not be explained by it. All of them run at the same time, each on a link of its own.
+//! `longhaul tcp explain` on a planet: connections with one bottleneck each, and for each a control
+//! connection that lacks just that cause and must not be explained by it. All run concurrently, each on a
+//! separate link.
 
 mod loopback;
 mod trouble;
@@ -22,8 +23,9 @@ use crate::{
     harness::{LONGHAUL, Planet, Running, World},
 };
 
-/// Both ends of a transfer. `read` accepts one connection, `send` opens one. Options: `rate` in Mbit/s, how much is read at once (`chunk`), buffers, pacing in
-/// bytes a second, `burst` of bytes `every` so many seconds, `bytes` in all. Says "moved" when `warm` bytes have come.
+/// Both ends of a transfer. `read` accepts one connection, `send` opens one. Options: `rate` in Mbit/s, bytes
+/// per read (`chunk`), buffers, pacing in bytes per second, `burst` of bytes `every` number of seconds,
+/// `bytes` in total. Prints "moved" after `warm` bytes.
 const TRAFFIC: &str = "
 import socket, sys, time
 options = dict(word.split('=') for word in sys.argv[2:])
@@ -65,7 +67,7 @@ def send():
 {'read': read, 'send': send}[sys.argv[1]]()
 ";
 
-/// Hosts `NAME-s` that sends and `NAME-r` that reads, in cities of their own.
+/// Hosts `NAME-s` that sends and `NAME-r` that reads, in separate cities.
 fn planet(ways: &[Way]) -> Planet {
     let mut world = World::named("tcp-explain");
     for (number, way) in ways.iter().enumerate() {
@@ -83,13 +85,13 @@ fn planet(ways: &[Way]) -> Planet {
     world.up()
 }
 
-/// Starts a program of [`TRAFFIC`] in a host and waits until it says so.
+/// Starts a program of [`TRAFFIC`] in a host.
 fn traffic(planet: &Planet, host: &str, arguments: &[&str]) -> Running {
     let command = [&["python3", "-c", TRAFFIC], arguments].concat();
     Running::start(planet.command(host, &command).stderr(Stdio::piped()))
 }
 
-/// What is said of the one connection in a host.
+/// The explanation of the only connection in a host.
 #[track_caller]
 fn explain(planet: &Planet, host: &str, arguments: &[&str]) -> Value {
     let all = planet.exec(host, &[&[LONGHAUL, "tcp", "explain", "--json"], arguments].concat()).json();
@@ -97,13 +99,13 @@ fn explain(planet: &Planet, host: &str, arguments: &[&str]) -> Value {
     all[0].clone()
 }
 
-/// Every kind that was found, the cause first.
+/// The kinds of all findings, the cause first.
 fn kinds(explanation: &Value) -> Vec<&str> {
     let also = explanation["also"].as_array().unwrap().iter().map(|finding| &finding["kind"]);
     std::iter::once(&explanation["kind"]).chain(also).map(|kind| kind.as_str().unwrap()).collect()
 }
 
-/// Makes a connection slow, and compares what is said at both ends; what is wrong with it.
+/// Runs a transfer with a bottleneck and checks the explanations at both ends; returns the errors.
 fn check(planet: &Planet, way: &Way) -> Vec<String> {
     let [sender, receiver] = ["s", "r"].map(|side| format!("{}-{side}", way.name));
     let warm = format!("warm={}", way.warm);
@@ -126,7 +128,7 @@ fn check(planet: &Planet, way: &Way) -> Vec<String> {
     })
 }
 
-/// What is wrong with an explanation.
+/// The errors of an explanation.
 fn mistakes_in(said: &Value, (limit, found): &(&str, &[&str]), never: &[&str]) -> Vec<String> {
     let mut mistakes = Vec::new();
     let mut expect = |holds: bool, what: String| mistakes.extend((!holds).then_some(what));
@@ -145,7 +147,7 @@ fn mistakes_in(said: &Value, (limit, found): &(&str, &[&str]), never: &[&str]) -
 #[test]
 fn each_way_to_be_slow_is_told_from_its_neighbour() {
     let planet = planet(&WAYS);
-    // A few at a time: all at once are more than a small machine can move.
+    // Only a few concurrently: all of them would overload a small machine.
     let next = AtomicUsize::new(0);
     let mistakes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

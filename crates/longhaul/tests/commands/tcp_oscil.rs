@@ -1,4 +1,4 @@
-//! `longhaul tcp oscil` on loopback, and on a planet whose path is long and whose receive buffer is small.
+//! `longhaul tcp oscil` on loopback, and on a planet with a long path and a small receive buffer.
 
 use std::process::Command;
 
@@ -39,7 +39,7 @@ fn what_was_read_is_recorded_and_can_be_shown_again() {
         (json["schema"].as_str(), json["ended"].as_str()),
         (Some("longhaul.tcp.oscil/1"), Some("complete"))
     );
-    // Two rounds of 70 and 30 ms; no phase is as long as a second, so each has one.
+    // Two rounds of 70 and 30 ms. Each phase is shorter than a second, so each has one entry.
     assert_eq!(json["seconds"].as_array().unwrap().len(), 4);
     assert!(number(&json, "/summary/bytes") > 0.0);
     assert_eq!((number(&json, "/seconds/1/bytes"), number(&json, "/seconds/3/t_s")), (0.0, 0.17));
@@ -176,7 +176,7 @@ fn ctrl_c_keeps_what_was_seen() {
     let mut command = Command::new(LONGHAUL);
     command.args(["tcp", "oscil", "read", &address, "--for", "10min", "--output"]).arg(&file);
     let reader = Running::start(command.stdout(std::process::Stdio::null()));
-    // The sender says so when a reader has gone; that it has come is seen on the reader's own socket.
+    // The sender reports only the end of a connection, so its start is observed at the reader's socket.
     let diag = tcp::diag::Diag::open().unwrap();
     let port: u16 = address.rsplit(':').next().unwrap().parse().unwrap();
     crate::harness::wait_until(|| {
@@ -226,15 +226,15 @@ fn over_300_ms_the_window_is_what_the_buffer_allows_and_bounds_what_comes() {
     assert!(number(&json, "/conditions/rtt_ms") >= 300.0);
     let [window, buffer, queue] = ["window_bytes", "rcvbuf_bytes", "queue_bytes"]
         .map(|name| number(&json, &format!("/summary/{name}")));
-    // A connection begins with a window of half of its buffer, 65 535 bytes here, and tunes the buffer up to its limit.
-    // Metadata takes some of that.
+    // The initial window is half of the buffer, 65 535 bytes here. The kernel grows the buffer to its limit,
+    // part of which is metadata.
     assert!((65_535.0..=buffer).contains(&window) && buffer <= BUFFER, "{}", json["summary"]);
-    // No more than a buffer can come in a round trip: in 24, and what is on its way. The link would bring 35
+    // At most one buffer arrives per round trip: 24 buffers, plus one in flight. The link could deliver 35
     // times as much.
     let received = number(json["samples"].as_array().unwrap().last().unwrap(), "/tcp_info/bytes_received");
     assert!(received <= 25.0 * BUFFER, "{received}");
-    // A reader that stops for six round trips has at least its first window in the queue, and the kernel closes it, or would if it had not
-    // advertised more before.
+    // A reader that stops for six round trips has at least its initial window in the queue. The kernel closes
+    // the window, or would close it if it had not advertised more before.
     assert!((65_535.0..=BUFFER).contains(&queue), "{queue}");
     let closed = ["Want", "To"].map(|how| number(&json, &format!("/counters/TCP{how}ZeroWindowAdv")));
     assert!(closed.iter().sum::<f64>() > 0.0, "{}", json["counters"]);

@@ -1,10 +1,10 @@
-//! `longhaul tcp ports` on planets, whose hosts have all ports to themselves, and its mistakes.
+//! `longhaul tcp ports` on planets, whose hosts use no other ports, and its errors.
 
 use serde_json::Value;
 
 use crate::harness::{Folder, LONGHAUL, Planet, World, longhaul, number};
 
-/// A host with 400 source ports, the first of them even, and one beside it.
+/// A host with 400 source ports, the first of them even, and a server.
 fn planet(name: &str) -> Planet {
     let table = "[[host]]\nname = \"client\"\ncity = \"london\"\n\
                  sysctl = { \"net.ipv4.ip_local_port_range\" = \"40000 40399\" }\n";
@@ -22,14 +22,14 @@ fn by_default_even_ports_come_first_and_the_remedies_take_both() {
     let (page, charts) = (folder.path("ports.html"), folder.path("charts"));
     let drawn = ["--html", page.to_str().unwrap(), "--svg", charts.to_str().unwrap()];
     let measured = ports(&planet, &[&["--rate", "10/s", "--window", "40"][..], &drawn].concat());
-    // Four strategies on the same axes are one drawing; all of their points are there without --samples.
+    // Four strategies on the same axes form one drawing, with all points even without --samples.
     let chart = std::fs::read_to_string(charts.join("scatter.svg")).unwrap();
     for name in ["kernel-default", "random-bind", "random-window (40 ports)", "full-range", "even", "odd"] {
         assert!(chart.contains(name), "{name}");
     }
     assert!(std::fs::read_to_string(page).unwrap().contains("What a source port costs"));
     assert_eq!((&measured["port_low"], &measured["ports"]), (&40000.into(), &400.into()));
-    // 400 ports / 60 s = 6.67 a second: at 10 a second they last 40 s.
+    // 400 ports / 60 s = 6.67 per second: at 10 per second they last 40 s.
     assert_eq!(number(&measured, "/forecast/exhausted_after_s"), 40.0);
     let runs = measured["strategies"].as_array().unwrap();
     let names: Vec<_> = runs.iter().map(|run| run["strategy"].as_str().unwrap()).collect();
@@ -44,7 +44,7 @@ fn by_default_even_ports_come_first_and_the_remedies_take_both() {
             assert_eq!(odd, [0.0, 1.0], "{run}");
             assert!(run["finding"].as_str().unwrap().contains("even ports"), "{run}");
         } else {
-            // 200 draws of an even chance: six standard deviations of sqrt(200 / 4) are a share of 0.212.
+            // 200 draws with probability 1/2: six standard deviations of sqrt(200 / 4) are a share of 0.212.
             assert!((odd[0] - 0.5).abs() < 0.212, "{run}");
         }
     }
@@ -73,7 +73,7 @@ fn a_destination_in_another_city() {
     assert_eq!(measured["is_own_listener"], false);
     let refused = planet.exec("client", &[LONGHAUL, "tcp", "ports", &format!("{address}:81")]).refused();
     assert!(refused.contains(&format!("cannot connect to {address}:81: Connection refused")), "{refused}");
-    assert!(refused.contains("hint: nobody listens there"), "{refused}");
+    assert!(refused.contains("hint: no server listens there"), "{refused}");
 }
 
 #[test]
@@ -82,7 +82,8 @@ fn udp_with_reuse_address_gets_ports_twice() {
     let measured = ports(&planet, &["--udp", "--share", "100%"]);
     let [default, .., shared] = measured["strategies"].as_array().unwrap().as_slice() else { panic!() };
     assert_eq!(default["duplicates"], 0, "{default}");
-    // 400 draws with repetition leave 400 x (1 - 1/400)^400 = 147 ports out; six standard deviations are 37.
+    // 400 draws with repetition leave 400 x (1 - 1/400)^400 = 147 ports unused; six standard deviations are
+    // 37.
     assert_eq!(shared["reuse_address"], true);
     assert!((number(shared, "/duplicates") - 147.0).abs() < 37.0, "{shared}");
 }
@@ -117,7 +118,7 @@ fn mistakes() {
         (&["--range", "1-100"], "the ports 1-100 are not all in"),
         (&["--strategy", "magic"], "invalid value 'magic'"),
         (&["--window", "0"], "invalid value '0'"),
-        (&["--share", "101%"], "a share lies between 0% and 100%"),
+        (&["--share", "101%"], "a share must be from 0% to 100%"),
         (&["--source", "192.0.2.1"], "cannot listen on 192.0.2.1: Cannot assign requested address"),
         (&["127.0.0.1:9", "--source", "::1"], "one is IPv4, the other IPv6"),
         (&["localhost"], "cannot find localhost, which should be a host and a port such as 192.0.2.1:443"),

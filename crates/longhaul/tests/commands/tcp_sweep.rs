@@ -1,4 +1,4 @@
-//! `longhaul tcp sweep`: cells that are measured, kept, gone on with, and ended in the middle.
+//! `longhaul tcp sweep`: measured, kept, continued and interrupted cells.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// The results that single runs have left, by name.
+/// The results of single runs, by name.
 fn records(out: &Path) -> Vec<PathBuf> {
     let entries =
         fs::read_dir(out.join("cells")).unwrap().map(|entry| entry.unwrap().path().join("cell.json"));
@@ -50,7 +50,7 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
             json!({ "rtt_ms": rtt_ms, "rate_mbps": 20.0, "rmem_bytes": 4 << 20, "programme": "steady" })
         );
         assert_eq!(cell["n"], 1);
-        // A window that TCP opens with, and no buffer beyond its limit.
+        // At least TCP's initial window, and no buffer beyond its limit.
         assert!(number(cell, "/bytes") > 0.0 && number(cell, "/window_bytes") >= 65_535.0, "{cell}");
         assert!(number(cell, "/rcvbuf_bytes") <= f64::from(4 << 20), "{cell}");
     }
@@ -62,7 +62,8 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
     );
     assert!(fs::read_to_string(out.join("sweep.html")).unwrap().contains("A reader in 2 worlds"));
 
-    // This machine may have been too busy for a result that counts. What is asked here is what becomes of one.
+    // On a busy machine the results may be invalid. They are marked valid, because this test is about valid
+    // results.
     for path in records(&out) {
         let mut record = json(&path);
         (record["fidelity"]["valid"], record["read"]["reasons"]) = (true.into(), json!([]));
@@ -75,7 +76,7 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
     let after: Vec<_> = records(&out).iter().map(|path| fs::metadata(path).unwrap().ino()).collect();
     assert_eq!(before, after);
 
-    // More values are more runs. A result that is broken, or made from something else, is none.
+    // More values are more runs. A damaged result, or one of another cell, does not count.
     fs::write(&records(&out)[0], "{").unwrap();
     let said = sweep(&out, &[&file, "--rtt", "5ms,20ms,30ms", "--dry-run"]).ok();
     assert!(said.contains("3 cells, 3 runs, of which 1 are measured already"), "{said}");
@@ -83,7 +84,7 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
     assert!(said.contains("2 cells, 2 runs; about "), "{said}");
 }
 
-/// A cell that would take a minute, under way on a planet.
+/// A running cell that would take a minute.
 fn under_way(out: &Path) -> (Running, String) {
     let mut command = Command::new(LONGHAUL);
     command.args([
@@ -110,7 +111,7 @@ fn ctrl_c_ends_a_sweep_in_order() {
     let out = folder.path("out");
     let (mut running, planet) = under_way(&out);
     running.signal(Signal::SIGINT);
-    running.says("interrupted; 0 of 1 are measured, and the same command goes on");
+    running.says("interrupted; 0 of 1 are measured, and the same command continues");
     assert_eq!(running.wait(), Some(2));
     assert!(!is_up(&planet));
     let result = json(&out.join("sweep.json"));
@@ -142,7 +143,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["--rate", "0Mbit"], "\"0Mbit\""),
         (&["--rtt", ""], "--rtt"),
         (&["--rtt", "0ms"], "--rtt: 0ms is not from 10us to 60s"),
-        (&["--rtt", "1ms,1ms"], "--rtt: 1ms stands there twice"),
+        (&["--rtt", "1ms,1ms"], "--rtt: 1ms is listed twice"),
         (&["--rmem", "much"], "\"much\""),
         (&["--programme", "ocillating"], "did you mean \"oscillating\"?"),
         (&["--repeat", "25000"], "100000 runs and more than the limit of 10000"),

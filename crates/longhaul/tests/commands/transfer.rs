@@ -1,4 +1,4 @@
-//! `longhaul transfer` on loopback, and on a planet whose path is narrow, lossy or dead.
+//! `longhaul transfer` on loopback, and on a planet with a narrow, lossy or dead path.
 
 use std::process::{Child, Command, Stdio};
 
@@ -34,7 +34,7 @@ fn a_lossy_path_costs_time_and_no_byte() {
     {
         assert_eq!(number(&summary, pointer), expected, "{pointer}");
     }
-    // 5 MB are 3450 segments, so that all arrive at the first attempt with a chance of 0.99^3450 = 1e-15.
+    // 5 MB are 3450 segments: the probability that all arrive without a retransmission is 0.99^3450 = 1e-15.
     assert!(number(&summary, "/retransmits") > 0.0, "{summary}");
     assert!(number(&summary, "/rtt_min_ms") >= 10.0, "{summary}");
     let intervals = summary["intervals"].as_array().unwrap();
@@ -62,12 +62,12 @@ fn a_path_that_is_down_for_a_second_is_a_stall_of_a_second() {
     let _server = serve(&planet, &[]);
     let sender = begin(&planet, &["--bytes", "5MB", "--json"]);
     set_down(&planet, true);
-    // How long the fault lasts, at least.
+    // The minimum duration of the fault.
     assert!(Command::new("sleep").arg("1").status().unwrap().success());
     set_down(&planet, false);
     let summary = Ended::of(sender.wait_with_output().unwrap()).json();
-    // What was in the queue or on its way still arrives, 22 ms at most. The rest of the margin is for a receiver that
-    // gets no processor and reads late what came in time.
+    // Data in the queue or in flight still arrives, within 22 ms. The rest of the margin is for a receiver
+    // that gets no processor time and reads late.
     assert!(number(&summary, "/stall/longest_s") >= 0.5, "{summary}");
     assert_eq!((number(&summary, "/bytes_received"), number(&summary, "/bytes_lost")), (5e6, 0.0));
     let intervals = summary["intervals"].as_array().unwrap();
@@ -84,14 +84,14 @@ fn a_path_that_dies_leaves_the_transfer_unfinished() {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let summary = ended.measured();
     let why = summary["unfinished"].as_str().unwrap();
-    assert!(why.contains("no receipt came for 2s"), "{why}");
-    // What was under way is not known to be lost; what was acknowledged before is known to have arrived.
+    assert!(why.contains("no receipt arrived for 2s"), "{why}");
+    // Data in flight is not known to be lost; data that was acknowledged before is known to have arrived.
     assert_eq!((summary.get("bytes_lost"), summary.get("bytes_received")), (None, None));
     let (sent, unknown) = (number(&summary, "/bytes_sent"), number(&summary, "/bytes_unacknowledged"));
     assert!(unknown > 0.0 && unknown < sent, "{summary}");
 }
 
-/// Starts to send, and waits until the first megabyte is over the ocean.
+/// Starts a transfer, and waits until the planet has delivered the first megabyte.
 fn begin(planet: &Planet, arguments: &[&str]) -> Child {
     let mut command = vec![LONGHAUL, "transfer", "send", "origin:5201"];
     command.extend(arguments);
@@ -118,11 +118,11 @@ fn a_window_of_a_power_of_two_is_kept_and_a_start_left_out() {
     let _server = serve(&planet, &["--window", "256KiB"]);
     let arguments = ["--for", "3s", "--omit", "1s", "--congestion", "reno", "--json"];
     let summary = send(&planet, "5201", &arguments).json();
-    // 256 KiB every 100 ms are 20.97 Mbit/s; 2 s hold 20 windows, of which one at an end may count more or less: 5 %. The
-    // kernel's own sizing, were it to double the window, would give 42; a receiver that is late makes it less.
+    // 256 KiB every 100 ms are 20.97 Mbit/s. 2 s contain 20 windows, of which one at an end may or may not
+    // count: 5 %. If the kernel doubled the window, the result would be 42; a late receiver lowers it.
     assert!(number(&summary, "/goodput_mbps") < 20.97 * 1.05, "{summary}");
     assert_eq!(number(&summary, "/omitted_s"), 1.0);
-    // What the sender's kernel holds is about what is under way, and with a window that is not much.
+    // The memory of the sender's kernel is about the data in flight, which the window limits.
     assert!(number(&summary, "/memory/most_bytes") >= 262_080.0, "{summary}");
 }
 
@@ -146,7 +146,7 @@ fn mistakes_are_named() {
         (["transfer", "send", "nowhere"].as_slice(), "expected HOST:PORT"),
         (&["transfer", "send", "no-such-host.invalid:1"], "no-such-host.invalid:1"),
         (&["transfer", "send", "127.0.0.1:1", "--for", "1s", "--bytes", "1KB"], "cannot be used with"),
-        (&["transfer", "send", "127.0.0.1:1", "--interval", "1us"], "between 1ms and 1h"),
+        (&["transfer", "send", "127.0.0.1:1", "--interval", "1us"], "from 1ms to 1h"),
         (&["transfer", "send", "127.0.0.1:1", "--congestion", "hope"], "congestion control \"hope\""),
         (
             &["transfer", "send", "127.0.0.1:1", "--for", "1s", "--omit", "1s"],
@@ -159,7 +159,7 @@ fn mistakes_are_named() {
             "sysctl net.core.rmem_max=2000000000",
         ),
         (&["transfer", "serve", "--listen", "everywhere"], "everywhere"),
-        // Of the documentation's addresses (RFC 5737): no machine has it.
+        // Documentation addresses (RFC 5737), which no machine has.
         (&["transfer", "serve", "--listen", "192.0.2.1:1"], "cannot listen on 192.0.2.1:1"),
     ] {
         let said = longhaul(arguments).refused();

@@ -1,12 +1,13 @@
-//! Which planet is meant, and which command, where it could be several.
+//! Selection of the planet and of the command.
 //!
-//! Planets are looked for in one network namespace. These tests make one of their own, in which no other test's planet is.
+//! Planets are found in a network namespace. These tests create a separate one, which contains no planets of
+//! other tests.
 
 use std::process::{Command, Stdio};
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, project};
 
-/// A network namespace of our own, until it is dropped.
+/// A separate network namespace, until it is dropped.
 struct Alone {
     holder: Running,
 }
@@ -52,33 +53,33 @@ fn the_planet_that_came_up_last_is_meant_unless_another_is_named() {
     let none = alone.run(&["lab", "status"]).refused();
     assert!(none.contains("no planet is up") && none.contains("hint: start one with"), "{none}");
 
-    // Named so that the order of names is not that of their coming up.
+    // The names are chosen so that their order differs from the start order.
     up("z");
     let only = alone.run(&["lab", "status", "--json"]);
     assert_eq!(only.stderr, "");
     up("m");
     let last = alone.run(&["lab", "status", "--json"]);
-    assert!(last.stderr.starts_with("planet \"m\", the last of 2 that came up;"), "{last:?}");
+    assert!(last.stderr.starts_with("planet \"m\", the last started of 2;"), "{last:?}");
     assert_eq!(last.json()["name"], "m");
 
     let named = alone.run_with("z", &["lab", "status", "--json"]);
-    assert!(named.stderr.starts_with("planet \"z\", as LONGHAUL_PLANET says"), "{named:?}");
+    assert!(named.stderr.starts_with("planet \"z\", from LONGHAUL_PLANET"), "{named:?}");
     assert_eq!(named.json()["name"], "z");
     let flagged = alone.run_with("z", &["lab", "status", "--json", "--planet", "m"]);
     assert_eq!(flagged.stderr, "");
     assert_eq!(flagged.json()["name"], "m");
     let gone = alone.run_with("y", &["lab", "status"]).refused();
     assert!(gone.contains("LONGHAUL_PLANET: no planet named \"y\" is up; running: m, z"), "{gone}");
-    // Empty is as if it were not there.
+    // An empty variable is ignored.
     assert_eq!(alone.run_with("", &["lab", "status", "--json"]).json()["name"], "m");
 
-    // A command that is shown goes on meaning this planet when a third comes up.
+    // A suggested command still selects this planet after a third has started.
     let fault = alone.run(&["lab", "fault", "host", "b", "--loss", "1%"]).ok();
     assert!(fault.ends_with("longhaul lab fault lift 1 --planet m\n"), "{fault}");
 
-    // What cannot be undone is not chosen.
+    // Commands that cannot be undone do not choose a planet.
     let down = alone.run(&["lab", "down"]).refused();
-    assert!(down.contains("several planets are up, say which with --planet: m, z"), "{down}");
+    assert!(down.contains("several planets are up, pick one with --planet: m, z"), "{down}");
     let down = alone.run_with("z", &["lab", "down"]).stderr;
     assert_eq!(down, "planet \"z\" is gone\n");
 }
@@ -114,14 +115,14 @@ fn the_planet_of_a_fault_may_be_named_anywhere() {
             "{words:?}: {said}"
         );
     }
-    // What is about a link is not silently left out.
+    // Options for a link are not silently ignored.
     for words in [
         ["--loss", "1%", "host", "b"].as_slice(),
         &["--for", "1s", "city", "london"],
         &["london-paris", "list"],
     ] {
         let said = alone.run(&[&["lab", "fault", "--planet", "p"], words].concat()).refused();
-        assert!(said.contains("write it after the command"), "{words:?}: {said}");
+        assert!(said.contains("put them after the command"), "{words:?}: {said}");
     }
     let faults = alone.run(&["lab", "fault", "list", "--planet", "p", "--json"]).json();
     assert_eq!(faults.as_array().map(Vec::len), Some(6));
@@ -147,11 +148,11 @@ fn the_planet_of_a_command_may_be_named_anywhere() {
         for at in 0..=words.iter().position(|word| *word == "--").unwrap_or(words.len()) {
             let ended = alone.run(&[&["lab"], &words[..at], &["--planet", "p"], &words[at..]].concat());
             assert_eq!(ended.code, Some(0), "{words:?} at {at}: {ended:?}");
-            assert!(!ended.stderr.contains("the last of 2"), "{words:?} at {at}: {ended:?}");
+            assert!(!ended.stderr.contains("the last started of 2"), "{words:?} at {at}: {ended:?}");
         }
     }
     let up = alone.run(&["lab", "--planet", "p", "up", &world]).refused();
-    assert!(up.contains("one that comes up is named with --name"), "{up}");
+    assert!(up.contains("name a new one with --name"), "{up}");
     let down = alone.run(&["lab", "--planet", "p", "down", "--all"]).refused();
     assert!(down.contains("exclude each other"), "{down}");
     assert_eq!(alone.run(&["lab", "--planet", "p", "down"]).stderr, "planet \"p\" is gone\n");
@@ -171,7 +172,7 @@ fn a_world_for_a_scenario_and_the_reverse_are_answered_with_the_right_command() 
         assert!(said.contains("this is a scenario, and a world is expected"), "{said}");
         assert!(said.contains(&format!("hint: run it with: longhaul run {scenario}")), "{said}");
     }
-    // A mistake in a file of the right kind is still said as such.
+    // An error in a file of the correct kind is reported unchanged.
     let wrong = folder.file("w.toml", "[[host]]\nname = 'a'\ncity = 'lodnon'\n");
     assert!(longhaul(&["lab", "up", &wrong]).refused().contains("unknown city \"lodnon\""));
     let wrong = folder.file("s.toml", "[scenario]\ntitel = 'x'\n");
@@ -188,13 +189,13 @@ fn names_of_files_may_have_blanks() {
     assert_eq!(json["sides"][1]["label"], "my run");
     let example = folder.path("an example");
     let ended = longhaul(&["example", example.to_str().unwrap()]);
-    // What is shown to be typed can be.
+    // The suggested command can be run.
     let shown = ended.stderr.split_once("try: longhaul ").unwrap().1.trim();
     let script = format!("'{LONGHAUL}' {shown} --resamples 0 --json");
     let compared = Ended::of(Command::new("sh").args(["-c", &script]).output().unwrap()).json();
     // The published figure: both files hold 90 000 requests.
     assert_eq!(compared["sides"][0]["n"], 90_000);
-    // Written once more they are the same; what is somebody's own stays.
+    // Writing again gives identical files; other files are not overwritten.
     longhaul(&["example", example.to_str().unwrap()]).ok();
     folder.file("an example/provider-b.csv", "mine");
     let said = longhaul(&["example", example.to_str().unwrap()]).refused();

@@ -1,4 +1,4 @@
-//! How requests are made. The only home of the defaults in which a probe differs from any other client.
+//! Configuration of requests. The only place of the defaults in which a probe differs from other clients.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub struct Config {
     pub http: http::client::Config,
     /// What to do with a redirect.
     pub redirects: Redirects,
-    /// How long one request may take, from start to last byte.
+    /// Timeout of one request, from start to last byte.
     pub timeout: Duration,
     /// Fields of responses that become labels of samples.
     pub record: Vec<Field>,

@@ -1,41 +1,39 @@
-//! Why a measured request failed, as a short phrase that stays the same from run to run.
+//! Why a measured request failed, as a short phrase that is stable between runs.
 //!
-//! Failures are counted by their phrase, so nothing that a server chooses may get into one.
+//! Failures are counted by phrase, so a phrase contains no text from the server.
 
 use std::{fmt, io};
 
 use http::client::Step;
 
-/// Why a request, or a ping, failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// HTTP's reason, or its connection's.
+    /// A failure of HTTP or of the connection.
     Http(http::Failure),
-    /// It took longer than it may, and this is what it was waiting for.
+    /// The request timed out in this step.
     Timeout(Step),
-    /// The run ended before the response did.
+    /// The run ended before the response was complete.
     Abandoned,
-    /// It was due, and too many others were in flight.
+    /// The request was due, but too many others were in flight.
     NotSent,
     /// More redirects than [`crate::limits::REDIRECTS`].
     Redirects,
-    /// A redirect to what is no URL that can be asked for.
+    /// A redirect to a URL that cannot be requested.
     Location,
 }
 
 impl Failure {
-    /// It took longer than it may.
+    /// A timeout without a step.
     pub(crate) const TIMEOUT: Self = Self::Http(http::Failure::Timeout);
 
-    /// The phrase of one that was not sent.
+    /// The phrase of [`Self::NotSent`].
     pub(crate) const NOT_SENT: &str = "not sent: too many in flight";
 
-    /// What an error of a socket comes to.
     pub(crate) fn from_io(error: &io::Error) -> Self {
         Self::Http(http::Failure::from_io(error))
     }
 
-    /// Whether the measuring machine was short of sockets, which is not the server's fault.
+    /// Whether the measuring machine ran out of sockets, which is not the server's fault.
     pub(crate) fn is_own_shortage(phrase: &str) -> bool {
         [http::Failure::OutOfFiles, http::Failure::OutOfPorts].iter().any(|own| phrase == own.to_string())
     }

@@ -1,4 +1,4 @@
-//! Fields of responses that become labels of samples.
+//! Response fields that become labels of samples.
 
 use std::{fmt, str::FromStr};
 
@@ -7,13 +7,14 @@ use serde::Deserialize;
 
 use crate::{Error, limits};
 
-/// The name of a field of responses whose value is to be a label of each sample, under the same name in small letters.
+/// The name of a response field whose value becomes a label of each sample, under the same name in lower
+/// case.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Field(HeaderName);
 
 impl Field {
-    /// What a response says there, up to [`limits::LABEL`] bytes of it; `None` if nothing, or no text.
+    /// The value in a response, up to [`limits::LABEL`] bytes; `None` if it is absent or not text.
     pub(crate) fn read(&self, headers: &HeaderMap) -> Option<(HeaderName, String)> {
         let lines: Vec<&str> =
             headers.get_all(&self.0).iter().map(|line| line.to_str()).collect::<Result<_, _>>().ok()?;
@@ -23,7 +24,6 @@ impl Field {
         (!lines.is_empty()).then(|| (self.0.clone(), text))
     }
 
-    /// Whether it is the field of this name.
     pub(crate) fn is(&self, name: &str) -> bool {
         name.eq_ignore_ascii_case(self.0.as_str())
     }
@@ -57,7 +57,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// Labels that say something else: a probe's own, and those of [`recording::Sample::label`].
+/// Labels with another meaning: the probe's labels, and those of [`recording::Sample::label`].
 const OWN: [&str; 20] = [
     "protocol", "lookup", "tls", "cipher", "resumed", "early", "queued", "retried", "object", "status",
     "reused", "remote", "local", "family", "fallback", "cache", "tier", "zone", "error", "label",

@@ -5,7 +5,6 @@ use http::{HeaderMap, HeaderName, StatusCode, client::Reply, header};
 
 use super::Field;
 
-/// What it says.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     pub(crate) status: Option<StatusCode>,
@@ -29,7 +28,8 @@ impl Head {
         }
     }
 
-    /// The same of a response that says nothing but its status; `None` of another one.
+    /// Like [`Self::of`], for a response of which only the status matters; `None` if it has other relevant
+    /// fields.
     pub(crate) fn of_plain(reply: &Reply<'_>, record: &[Field]) -> Option<Self> {
         let says_more = |name: &str| {
             SAY_MORE.iter().any(|other| name.eq_ignore_ascii_case(other))
@@ -40,5 +40,5 @@ impl Head {
     }
 }
 
-/// Fields that somebody has to read: those that are always recorded, and Alt-Svc, from which a client learns.
+/// Fields that must be parsed: fields that are always recorded, and Alt-Svc, which the client uses.
 const SAY_MORE: [&str; 4] = ["location", "server-timing", "cache-status", "alt-svc"];

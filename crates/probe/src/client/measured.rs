@@ -1,5 +1,5 @@
-//! What a request that is over came to: numbers and names that never change, and no text but what a server chose. To be made by the
-//! thread that measures, which has no time to spare; [`Scribe`](super::scribe::Scribe) says the same as a sample.
+//! The result of a finished request: numbers and static names, and text only if a server chose it. It is
+//! cheap to create on the measuring thread; [`Scribe`](super::scribe::Scribe) converts it to a sample.
 
 use std::net::SocketAddr;
 
@@ -7,18 +7,18 @@ use http::client::{Early, Trace};
 
 use super::{failure::Failure, head::Head};
 
-/// What a request came to. Times are in nanoseconds, and absent where they did not happen.
+/// The result of a request. Times are in nanoseconds, and absent if the event did not happen.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// When the schedule wanted it to start.
+    /// The scheduled start.
     pub(crate) intended: Option<u64>,
-    /// Which page view it belongs to.
+    /// The page view that it belongs to.
     pub(crate) page: Option<u64>,
-    /// Which redirect chain it belongs to.
+    /// The redirect chain that it belongs to.
     pub(crate) chain: Option<u64>,
     /// Its URL, if it belongs to a redirect chain.
     pub(crate) url: Option<String>,
-    /// The number of the object that it asked for.
+    /// The number of the requested object.
     pub(crate) object: Option<usize>,
     pub(crate) failure: Option<Failure>,
     pub(crate) started: Option<u64>,
@@ -34,7 +34,7 @@ pub(crate) struct Measured {
     pub(crate) names: Names,
 }
 
-/// How long its phases took.
+/// Durations of the phases.
 #[derive(Debug, Default)]
 pub(crate) struct Phases {
     pub(crate) dns: Option<u64>,
@@ -46,7 +46,7 @@ pub(crate) struct Phases {
     pub(crate) load: Option<u64>,
 }
 
-/// When its bytes moved, since it started.
+/// Timestamps since the start of the request.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
     pub(crate) first_interim: Option<u64>,
@@ -55,12 +55,11 @@ pub(crate) struct Stamps {
     pub(crate) last_byte: Option<u64>,
 }
 
-/// What samples have as labels, by name.
+/// Labels of samples, with their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Names([Option<(&'static str, &'static str)>; 8]);
 
 impl Names {
-    /// Those that there are.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.0.iter().copied().flatten()
     }
@@ -81,15 +80,15 @@ impl Names {
 }
 
 impl Measured {
-    /// A request that was due, and was not sent as too many were in flight.
+    /// A request that was due and was not sent, because too many were in flight.
     pub(crate) fn unsent(intended: u64) -> Self {
         Self { intended: Some(intended), failure: Some(Failure::NotSent), ..Self::default() }
     }
 
-    /// One that failed keeps the phases that were over, and has no last byte.
+    /// The result of a request. A failed one keeps its completed phases, and has no last byte.
     pub(crate) fn of(trace: &Trace, head: Head, failure: Option<Failure>) -> Self {
         let since_start = |at: Option<u64>| at.map(|at| at.saturating_sub(trace.started));
-        // Only the response proves that the request was written to its end.
+        // Only the response proves that the request was written completely.
         let written = trace.final_headers.and(trace.first_write().zip(trace.last_write()));
         let (first_write, last_write) = written.unzip();
         let last_byte = trace.last_byte().filter(|_| failure.is_none());
@@ -103,7 +102,7 @@ impl Measured {
                 tls: trace.tls,
                 quic: trace.quic,
                 send: span(first_write, last_write),
-                // 0 if the response came before the request had been sent to its end.
+                // 0 if the response arrived before the request was sent completely.
                 wait: span(last_write, trace.final_headers),
                 load: span(first_body_byte, last_byte),
             },

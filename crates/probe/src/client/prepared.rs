@@ -1,4 +1,4 @@
-//! A request that is made many times over: what can be said once for all is.
+//! A request that is sent many times, serialized once.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use http::{
 
 use super::target::Target;
 
-/// A target, and its request as HTTP/1.1 has it.
+/// A target, and its serialized HTTP/1.1 request.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared<'t> {
     pub(crate) target: Cow<'t, Target>,
-    /// The whole head of a GET without a body, which can be sent as it is.
+    /// The whole head of a GET without a body, ready to send.
     pub(crate) lines: Option<Vec<u8>>,
 }
 
@@ -43,5 +43,5 @@ impl<'t> From<&'t Target> for Cow<'t, Target> {
     }
 }
 
-/// More than most heads have.
+/// More than most heads need.
 const LINES: usize = 256;

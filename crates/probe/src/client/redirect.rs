@@ -1,24 +1,25 @@
-//! Where a redirect leads: from a request, a status and a Location to the next request.
+//! Computes the next request from a request, a status and a Location.
 
 use http::{Bytes, Method, StatusCode, header};
 
 use super::target::Target;
 
-/// What a response asks for.
+/// The result of a response with respect to redirects.
 #[derive(Debug)]
 pub(crate) enum Redirect {
-    /// Nothing: it is the last one.
+    /// The response is not a redirect.
     None,
     /// Another request.
     To(Box<Target>),
-    /// A request that cannot be made, such as one to a URL of another scheme.
+    /// A redirect that cannot be followed, such as to a URL of another scheme.
     Unusable,
 }
 
-/// What `status` and `location` ask for after `from`.
+/// The redirect of a response with `status` and `location` to the request `from`.
 ///
-/// 303, and 301 and 302 to a POST, make a GET without a body of it (RFC 9110 section 15.4, as browsers do);
-/// 307 and 308 repeat the request. Credentials stay with the origin that they were given for.
+/// 303, and 301 and 302 after a POST, change the request to a GET without a body (RFC 9110 section 15.4, as
+/// browsers do); 307 and 308 repeat the request. Credentials are sent only to the origin that they were given
+/// for.
 pub(crate) fn next(from: &Target, status: StatusCode, location: &str) -> Redirect {
     let repeats = match status {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => from.method != Method::POST,
@@ -68,7 +69,7 @@ fn resolve(base: &Target, reference: &str) -> String {
     format!("{root}{path}{query}")
 }
 
-/// The query keeps its question mark.
+/// Splits off the query with its question mark.
 fn split_query(text: &str) -> (&str, &str) {
     text.split_at(text.find('?').unwrap_or(text.len()))
 }

@@ -1,4 +1,5 @@
-//! From what requests came to, to samples: one after the other in the same place, where what is as it was need not be written again.
+//! Converts results of requests to samples, which reuse the same memory: unchanged parts are not written
+//! again.
 
 use std::net::SocketAddr;
 
@@ -11,19 +12,19 @@ use super::{
 };
 use crate::Family;
 
-/// Writes samples, each over the one before.
+/// Writes each sample over the previous one.
 #[derive(Debug, Default)]
 pub(crate) struct Scribe {
     sample: Sample,
     remote: Option<SocketAddr>,
     local: Option<SocketAddr>,
     names: Names,
-    /// Those of the labels that were fields of the response.
+    /// Labels of the sample that are response fields.
     recorded: Vec<HeaderName>,
 }
 
 impl Scribe {
-    /// What a request came to.
+    /// Converts the result of a request.
     pub(crate) fn sample(&mut self, measured: Measured) -> &Sample {
         self.set_addresses(&measured);
         self.set_labels(&measured);
@@ -119,7 +120,7 @@ mod tests {
 
     use super::{super::head::Head, *};
 
-    /// Samples that differ in all that is kept from one to the next.
+    /// The samples differ in everything that the scribe keeps between samples.
     #[test]
     fn nothing_is_left_of_the_sample_before() {
         let trace = |protocol, port: Option<u16>| {

@@ -27,10 +27,10 @@ pub struct Target {
 }
 
 impl Target {
-    /// With another method than GET.
+    /// Sets the method instead of GET.
     ///
     /// # Errors
-    /// When `method` is not a token (RFC 9110 section 9.1), or is CONNECT, which asks for no resource.
+    /// When `method` is not a token (RFC 9110 section 9.1), or is CONNECT, which requests no resource.
     pub fn method(mut self, method: &str) -> Result<Self, Error> {
         let refused =
             || Error::Request { text: method.to_owned(), what: "an HTTP method that can be measured" };
@@ -38,13 +38,13 @@ impl Target {
         if self.method == Method::CONNECT { Err(refused()) } else { Ok(self) }
     }
 
-    /// With one more header field, in place of a default of the same name.
+    /// Adds a header field; replaces a default field of the same name.
     ///
     /// # Errors
     /// When the name is not a token or the value has control characters.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
         let refused = |text: &str, what| Error::Request { text: text.to_owned(), what };
-        // A value may be a secret, so it is not repeated.
+        // The value may be a secret, so the error does not contain it.
         let field: HeaderName = name.parse().map_err(|_| refused(name, "the name of a header field"))?;
         let content = HeaderValue::from_str(value)
             .map_err(|_| refused(name, "followed by the value of a header field"))?;
@@ -56,7 +56,7 @@ impl Target {
         Ok(self)
     }
 
-    /// With a header field as people write it: "Name: value".
+    /// Adds a header field in the form "Name: value".
     ///
     /// # Errors
     /// When it is not a header field, or sets the length of the request, which follows from the request.
@@ -77,7 +77,7 @@ impl Target {
         self.header(name, value.trim())
     }
 
-    /// The names of the requested header fields, in order and once each.
+    /// The names of the header fields that the user set, in order and without duplicates.
     pub(crate) fn added_headers(&self) -> impl Iterator<Item = &str> {
         let is_default = |name: &HeaderName| {
             DEFAULTS.iter().any(|(default, value)| {
@@ -87,24 +87,24 @@ impl Target {
         self.headers.keys().filter(move |name| !is_default(name)).map(HeaderName::as_str)
     }
 
-    /// The address in the URL, if it has one instead of a host's name.
+    /// The IP address in the URL, if its host is one.
     pub fn address(&self) -> Option<std::net::IpAddr> {
         self.origin.address()
     }
 
-    /// With the number of an object in the place that its URL has for it.
+    /// Replaces the placeholder in the URL by the number of an object.
     pub(crate) fn object(&self, number: usize) -> Self {
         let path = self.path.as_str().replace(Catalogue::PLACE, &number.to_string());
-        // Digits are in the place of two braces: what was a path is one.
+        // Digits replace two braces, so the path stays valid.
         Self { path: path.parse().unwrap_or_else(|_| self.path.clone()), ..self.clone() }
     }
 
-    /// Whether its URL has a place for the number of an object.
+    /// Whether its URL has a placeholder for the number of an object.
     pub fn has_place(&self) -> bool {
         self.path.as_str().contains(Catalogue::PLACE)
     }
 
-    /// The request as it is sent. It contains path and query of the URL; the rest is in the origin.
+    /// The request to send. It contains path and query of the URL; the rest is in the origin.
     pub(crate) fn request(&self) -> Request<Body> {
         let mut request = Request::new(Body::whole(self.body.clone()));
         *request.method_mut() = self.method.clone();
@@ -113,7 +113,7 @@ impl Target {
         request
     }
 
-    /// With a body; its length is announced.
+    /// Sets the body; Content-Length is sent with it.
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = Bytes::from(body.into());
@@ -127,7 +127,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, Error> {
         let uri: Uri = text.parse().map_err(|_| refused(text, OriginError::of_text(text)))?;
         let origin = Origin::of(&uri).map_err(|error| match error {
-            // A password is not repeated on a terminal or in a log.
+            // A password must not appear on a terminal or in a log.
             OriginError::Credentials => refused(&without_credentials(&uri), error),
             other => refused(text, other),
         })?;
@@ -159,7 +159,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// What to do about a user name in a URL.
+/// The remedy for a user name in a URL.
 const CREDENTIALS: &str = "; leave that out and send it as a header: \
      -H \"Authorization: Basic $(printf %s USER:PASSWORD | base64 -w 0)\"";
 

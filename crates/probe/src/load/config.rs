@@ -1,4 +1,4 @@
-//! How many requests are made, when, and when it ends. The only home of the run's defaults.
+//! Number and schedule of requests, and the end of a run. The only place of the run's defaults.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -7,28 +7,30 @@ use units::Frequency;
 use super::{replay::Replay, schedule::Arrival};
 use crate::{Catalogue, client};
 
-/// How many requests are made, when, and when it ends.
+/// Number and schedule of requests, and the end of a run.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// What decides when a request starts.
+    /// Determines when a request starts.
     pub pace: Pace,
     /// No request starts after this. `None`: no limit.
     pub duration: Option<Duration>,
-    /// How many requests are made at once for each start, as those of a page, on connections of their own. `None`: one request.
+    /// Requests per start: those of a page are sent concurrently on separate connections. `None`: one
+    /// request.
     pub page: Option<NonZeroU32>,
-    /// Of which objects each request asks for one, in the place that the URL has for its number. `None`: the URL as it is.
+    /// Selects an object for each request; its number replaces the placeholder in the URL. `None`: the URL is
+    /// used unchanged.
     pub catalogue: Option<Catalogue>,
-    /// No more starts than this: requests, of which a chain of redirects is one, or pages. `None`: no limit. With neither limit, until
-    /// asked to stop.
+    /// Maximum number of starts: requests, of which a chain of redirects is one, or pages. `None`: no limit.
+    /// Without any limit, the run lasts until it is stopped.
     pub count: Option<u64>,
-    /// How long requests in flight may take to finish once no more are started; those that do not, fail.
+    /// How long requests in flight may take to finish after the last start; then they are aborted and fail.
     pub grace: Duration,
     /// Seed of a Poisson schedule; the same seed makes the same schedule.
     pub seed: u64,
-    /// How long an open loop waits before its schedule begins: runs side by side take turns.
+    /// Delay of an open loop's schedule, to interleave concurrent runs.
     pub offset: Duration,
-    /// Requests in flight at once. One that is due beyond it, or beyond what open files allow, is not sent,
-    /// which makes the run invalid.
+    /// Maximum number of requests in flight. A request that is due beyond it, or beyond the limit of open
+    /// files, is not sent, which makes the run invalid.
     pub max_in_flight: usize,
     /// The run is invalid if more than one request in a thousand starts later than this after its intended
     /// time.
@@ -39,21 +41,21 @@ pub struct Config {
     pub client: client::Config,
 }
 
-/// What decides when a request starts.
+/// Determines when a request starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pace {
-    /// Open loop: a schedule, whatever becomes of the requests before. What users do.
+    /// Open loop: a schedule that is independent of earlier requests, like users.
     Open {
-        /// Requests a second.
+        /// Requests per second.
         rate: Frequency,
-        /// How they are spread.
+        /// Their spacing.
         arrival: Arrival,
     },
-    /// Open loop: the schedule of a recording. It ends with it, if nothing ends it before.
+    /// Open loop: the schedule of a recording. The run ends with it, unless another limit ends it first.
     Replay(Replay),
-    /// Closed loop: this many workers, each of which starts a request when its last one is done. Measures throughput.
-    /// It hides stalls: while the server does not answer nobody asks, so a stall of a second is one slow
-    /// sample a worker and not a second's worth of them ("coordinated omission").
+    /// Closed loop: this many workers, each of which starts a request when its last one is done. Measures
+    /// throughput. It hides stalls: while the server does not respond, no requests are sent, so a stall of a
+    /// second is one slow sample per worker and not a second's worth of them ("coordinated omission").
     Closed {
         /// Workers.
         concurrency: usize,
@@ -64,7 +66,7 @@ impl Config {
     /// Default duration: enough for a hundred requests at the default rate.
     pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-    /// Default rate of what goes on for days.
+    /// Default rate of a run that lasts for days.
     pub fn watch_rate() -> Frequency {
         "1/s".parse().expect("1/s is a frequency")
     }
@@ -74,13 +76,13 @@ impl Config {
         "10/s".parse().expect("10/s is a frequency")
     }
 
-    /// How many requests are made for each start of the schedule or of a worker.
+    /// Requests per start of the schedule or of a worker.
     pub(crate) fn requests_a_start(&self) -> u32 {
         self.page.map_or(1, NonZeroU32::get)
     }
 
-    /// This, for one of several runs side by side, counted from 0: requests at equal intervals take turns, and those at random are
-    /// independent of each other.
+    /// This configuration for one of several concurrent runs, counted from 0: requests at equal intervals are
+    /// interleaved, random ones are independent of each other.
     #[must_use]
     pub fn turn(&self, number: u32, of: u32) -> Self {
         let mut config = self.clone();

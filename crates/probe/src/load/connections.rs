@@ -11,21 +11,22 @@ use crate::client;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Connections {
-    /// A connection for each request: what a first visit sees.
+    /// A connection for each request, like a first visit.
     New,
-    /// The same, resuming the TLS session of one before, if the server allows it.
+    /// A connection for each request, with resumption of an earlier TLS session if the server allows it.
     Resume,
-    /// The same, the request going ahead of the handshake if the session allows it and the request does no harm twice (0-RTT).
+    /// Like `Resume`, with the request in 0-RTT data if the session allows it and the request is safe to
+    /// replay.
     Early,
-    /// Shared ones for the whole run.
+    /// Shared connections for the whole run.
     Reuse,
-    /// Several requests at once for each start of the schedule or of a worker, on connections of their own: up to [`OF_A_PAGE`] of
-    /// HTTP/1.1, or one of HTTP/2 or HTTP/3, as a browser opens them for a page.
+    /// Several concurrent requests per start of the schedule or of a worker, on separate connections: up to
+    /// [`OF_A_PAGE`] for HTTP/1.1, or one for HTTP/2 or HTTP/3, as a browser opens them for a page.
     Pages,
 }
 
 impl Connections {
-    /// All, in the order in which they are offered.
+    /// All variants, in the order of the help text.
     pub const ALL: [Self; 5] = [Self::New, Self::Resume, Self::Early, Self::Reuse, Self::Pages];
 
     /// The word for it in files, on the command line and in a recording's conditions.
@@ -52,7 +53,8 @@ impl Config {
         }
     }
 
-    /// Has its requests share connections like that. A page has so many requests; elsewhere their number says nothing.
+    /// Sets how requests share connections. `requests` is the number per page, and ignored for other
+    /// variants.
     pub fn set_connections(&mut self, connections: Connections, requests: NonZeroU32) {
         let http = &mut self.client.http;
         self.page = (connections == Connections::Pages).then_some(requests);
@@ -70,7 +72,7 @@ impl Config {
     }
 }
 
-/// Connections of HTTP/1.1 to one origin at once: that of Chrome, Firefox and Safari.
+/// Concurrent HTTP/1.1 connections to one origin, as in Chrome, Firefox and Safari.
 pub const OF_A_PAGE: usize = 6;
 
 #[cfg(test)]

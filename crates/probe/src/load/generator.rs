@@ -1,4 +1,4 @@
-//! The generator: starts requests when the schedule or its workers are due, and waits for the end of each.
+//! The generator: starts requests when the schedule or the workers require it, and waits for the end of each.
 
 use std::{
     future::Future,
@@ -43,17 +43,17 @@ pub(crate) struct Generator {
     pub(crate) config: Config,
     pub(crate) samples: mpsc::Sender<Measured>,
     pub(crate) progress: Progress,
-    /// The caller's wish to end the run.
+    /// The caller's request to end the run.
     pub(crate) stop: Stop,
-    /// The run's own: after one request to stop, nothing more is sent; after a second, requests in flight are given
-    /// up.
+    /// The run's internal stop: after one request to stop, nothing more is sent; after a second, requests in
+    /// flight are aborted.
     pub(crate) halt: Stop,
-    /// One for each request or worker at a time.
+    /// One permit per request in flight or per worker.
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) room: usize,
-    /// Which objects are asked for, if there are several.
+    /// Selects the objects, if there are several.
     pub(crate) draws: Option<Mutex<Draws>>,
-    /// Pages begun.
+    /// Pages started.
     pub(crate) pages: AtomicU64,
 }
 
@@ -61,13 +61,13 @@ pub(crate) struct Generator {
 pub(crate) struct SelfReport {
     pub(crate) duration: Duration,
     pub(crate) cpu_share: f64,
-    /// The time that it used of a core while it sent.
+    /// CPU time that it used while it sent.
     pub(crate) cpu: Duration,
     /// Requests that were due before the run's end and could not be sent until then.
     pub(crate) left_over: u64,
-    /// Whether somebody asked for the end before the run came to it.
+    /// Whether the run was stopped before its end.
     pub(crate) interrupted: bool,
-    /// When the clock of its samples started, on the machine's monotonic clock.
+    /// The start of the samples' clock, on the machine's monotonic clock.
     pub(crate) started_monotonic_ns: Option<u64>,
 }
 
@@ -91,8 +91,8 @@ impl Generator {
                 0
             }
         };
-        // Who asks while the last requests are in flight, or asks a run without an end, interrupts nothing that was left
-        // to do unless he insists and they are given up.
+        // A stop while the last requests are in flight, or in a run without an end, is not an interruption,
+        // unless a second one aborts them.
         let replays = matches!(self.config.pace, Pace::Replay(_));
         let has_end = replays || self.config.duration.is_some() || self.config.count.is_some();
         let ended_early = has_end && self.stop.is_asked();
@@ -110,8 +110,9 @@ impl Generator {
         })
     }
 
-    /// Open loop: each request at its time, whatever becomes of the others. Returns how many were due before the end and
-    /// could not be sent; `due` counts those of the schedule from one time on and before another.
+    /// Open loop: starts each request on schedule, independently of the others. Returns the number of
+    /// requests that were due before the end and could not be sent; `due(from, to)` counts the scheduled
+    /// requests of an interval.
     async fn follow(
         self: &Arc<Self>,
         schedule: impl Iterator<Item = Duration>,
@@ -143,7 +144,7 @@ impl Generator {
                     let left = self.config.count.map_or(left, |count| left.min(count.saturating_sub(made)));
                     return Ok(left.saturating_mul(self.config.requests_a_start().into()));
                 }
-                // Behind the schedule: send what is due, but let the requests already sent have their turn.
+                // Behind the schedule: send due requests, but let the requests in flight progress.
                 burst += 1;
                 if burst % BURST == 0 {
                     tokio::task::yield_now().await;
@@ -163,7 +164,7 @@ impl Generator {
             Ok(permit) => {
                 tokio::spawn(Arc::clone(self).make(Some(intended), permit));
             }
-            // To wait for a permit would make a closed loop of it, and hide that it did.
+            // Waiting for a permit would turn it into a closed loop, without a trace in the result.
             Err(_) => {
                 for _ in 0..requests {
                     self.progress.count_failed();
@@ -178,7 +179,7 @@ impl Generator {
         drop(permit);
     }
 
-    /// What one start makes, a request or a page; whether all of it went well.
+    /// Makes the request or the page of one start; returns whether all of it succeeded.
     async fn measure(
         self: &Arc<Self>,
         intended: Option<u64>,
@@ -196,11 +197,12 @@ impl Generator {
                 this.request(&client, Some(page), intended, insisted).await
             });
         }
-        // Requests neither panic nor are they cancelled, unless all of the run is.
+        // Requests neither panic nor are they cancelled, unless the whole run is.
         others.join_all().await.into_iter().all(|went_well| went_well)
     }
 
-    /// One request with its redirects, given up when `insisted` is over; whether all of it went well.
+    /// Makes one request with its redirects, aborted when `insisted` completes; returns whether all of it
+    /// succeeded.
     async fn request(
         &self,
         client: &Client,
@@ -225,7 +227,7 @@ impl Generator {
         went_well
     }
 
-    /// The number of the object that is asked for next.
+    /// The number of the next object.
     fn draw(&self) -> Option<usize> {
         let draws = self.draws.as_ref()?;
         Some(draws.lock().unwrap_or_else(PoisonError::into_inner).draw())
@@ -233,7 +235,7 @@ impl Generator {
 
     async fn record(&self, measured: Measured) {
         if let Err(TrySendError::Full(measured)) = self.samples.try_send(measured) {
-            // Fails only after the ledger's thread is gone, whose own failure is reported instead.
+            // Fails only after the ledger's thread has ended, whose error is reported instead.
             let _ = self.samples.send(measured).await;
         }
     }
@@ -272,7 +274,7 @@ impl Generator {
             && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
         {
             if !self.measure(None, insisted.as_mut()).await {
-                // That request was given up, and the watch for it is over.
+                // That request was aborted, and `insisted` has completed.
                 if self.halt.is_insisted() {
                     break;
                 }
@@ -282,8 +284,8 @@ impl Generator {
         drop(permit);
     }
 
-    /// Waits for what is in flight, for as long as grace and caller allow; then gives it up. Whether the caller wanted it
-    /// so.
+    /// Waits for requests in flight, as long as grace and caller allow; then aborts them. Returns whether the
+    /// caller requested it.
     async fn drain(&self) -> bool {
         let insisted = tokio::select! {
             () = self.all_done() => return false,
@@ -308,8 +310,8 @@ impl Generator {
     }
 }
 
-/// How many requests a schedule of this rate has from one time on and before another, or just the next one: to draw them all
-/// may take as long as to send them.
+/// The number of requests that a schedule of this rate has in an interval, or 1 without an end. An estimate,
+/// because drawing them all may take as long as sending them.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -320,14 +322,13 @@ fn due(rate: Frequency, from: Duration, to: Option<Duration>) -> u64 {
     ((rest.as_secs_f64() * rate.per_second()).round() as u64).max(1)
 }
 
-/// How long after its end a run still sends requests that were due before: a stall of the machine then costs no request, and a
-/// rate that cannot be kept no time.
+/// How long after its end a run still sends requests that were due before: a stall of the machine then loses
+/// no request, and an unattainable rate does not prolong the run.
 const CATCH_UP_NS: u64 = 100_000_000;
 
-/// Requests sent in a row when behind the schedule, before others have their turn: about a millisecond's
-/// worth of work.
+/// Requests sent in a row when behind the schedule, before other tasks run: about a millisecond of work.
 const BURST: u64 = 32;
 
-/// A worker whose request failed waits: against a closed port it would make nothing but failures, hundreds of
-/// thousands a second.
+/// Pause of a worker after a failure: against a closed port it would produce hundreds of thousands of
+/// failures per second.
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);

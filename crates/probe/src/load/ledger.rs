@@ -1,4 +1,4 @@
-//! The thread that writes samples down while others are being measured.
+//! The thread that writes samples while others are being measured.
 
 use std::{io::Write, time::Duration};
 
@@ -39,7 +39,7 @@ impl<W: Write> Ledger<W> {
         }
     }
 
-    /// Writes until nobody can send samples any more. If the recording cannot be written, the run is halted.
+    /// Writes samples until all senders are dropped. If the recording cannot be written, halts the run.
     pub(crate) fn keep(mut self, mut samples: mpsc::Receiver<Measured>, halt: &Stop) -> Result<Self, Error> {
         let mut batch = Vec::with_capacity(BATCH);
         let mut outcome = Ok(());
@@ -48,7 +48,7 @@ impl<W: Write> Ledger<W> {
             if taken == 0 {
                 break;
             }
-            // After a failure the queue is still emptied, so that nobody waits for room in it.
+            // After a failure the queue is still drained, so that no sender blocks.
             if outcome.is_ok() {
                 outcome = self.write(&mut batch);
                 if outcome.is_err() {
@@ -83,17 +83,18 @@ impl<W: Write> Ledger<W> {
     }
 }
 
-/// Lets samples come together: to be woken for each costs the thread that measures more than to write it costs this one.
+/// Waits for more samples: waking this thread for each sample would cost the measuring thread more than a
+/// batch.
 #[expect(clippy::disallowed_methods, reason = "nothing is measured here, and nobody waits")]
 fn linger() {
     std::thread::sleep(LINGER);
 }
 
-/// A queue's worth of samples in this time would be four million a second.
+/// Filling the queue within this time would take four million samples per second.
 const LINGER: Duration = Duration::from_millis(2);
 
-/// Samples taken off the queue at once.
+/// Samples taken off the queue together.
 const BATCH: usize = 256;
 
-/// Often enough for a user who follows the file, and rare compared with the samples of a fast run.
+/// Frequent enough for a user who follows the file, and rare compared with the samples of a fast run.
 const FLUSH_INTERVAL_NS: u64 = 200_000_000;

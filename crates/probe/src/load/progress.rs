@@ -22,15 +22,15 @@ struct Counters {
 /// The distributions of a run so far, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Live {
-    /// Median of how long responses took, counted from when their requests were meant to start where there is a schedule.
+    /// Median duration of responses, counted from the intended start of the request if there is a schedule.
     pub p50: u64,
     /// The 90th percentile.
     pub p90: u64,
     /// The 99th percentile.
     pub p99: u64,
-    /// The longest.
+    /// The maximum.
     pub max: u64,
-    /// The 99th percentile of how late requests started against the schedule; `None` where there is none.
+    /// The 99th percentile of the lateness of requests; `None` without a schedule.
     pub late_p99: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Progress {
         self.counters.done.load(Relaxed)
     }
 
-    /// Requests failed, and those that were due but not sent.
+    /// Requests failed, including those that were due but not sent.
     pub fn failed(&self) -> u64 {
         self.counters.failed.load(Relaxed)
     }

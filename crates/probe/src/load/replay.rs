@@ -1,4 +1,4 @@
-//! A schedule that was recorded: requests start when those of a recording did.
+//! A recorded schedule: requests start at the times of those in a recording.
 
 use std::{
     fmt,
@@ -11,7 +11,7 @@ use recording::{Counts, Event, Options, Sink};
 
 use crate::Error;
 
-/// When the requests of a recording started, from the first of them on. Clones share it.
+/// The start times of the requests of a recording, relative to the first. Clones share them.
 #[derive(Clone, PartialEq)]
 pub struct Replay {
     path: PathBuf,
@@ -19,11 +19,11 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Reads a recording of any format that has times of start. A time for which a request was scheduled goes before that at which
-    /// it started. Hops of a redirect are not taken: who follows redirects makes them again.
+    /// Reads a recording of any format that contains start times. A scheduled time takes precedence over an
+    /// actual start. Hops of a redirect are skipped: a client that follows redirects makes them again.
     ///
     /// # Errors
-    /// The recording cannot be read, has no such times, or more requests than [`MOST_TIMES`].
+    /// The recording cannot be read, has no start times, or more requests than [`MOST_TIMES`].
     pub fn read(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Replay { source };
         let mut times = Times::default();
@@ -38,12 +38,12 @@ impl Replay {
         Ok(Self { path: path.to_owned(), times })
     }
 
-    /// The times at which requests are to start, ascending; the first is 0.
+    /// The start times of the requests, ascending; the first is 0.
     pub fn times(&self) -> &[Duration] {
         &self.times
     }
 
-    /// How many requests are to start from one time on and before another.
+    /// The number of requests in an interval.
     pub(crate) fn due(&self, from: Duration, to: Option<Duration>) -> u64 {
         let before = |end: Duration| self.times.partition_point(|&at| at < end);
         (to.map_or(self.times.len(), before).saturating_sub(before(from))) as u64
@@ -93,7 +93,7 @@ impl Sink for Times {
     }
 }
 
-/// Requests of a schedule that is read from a file: 160 MB of memory.
+/// Maximum number of requests of a schedule from a file: 160 MB of memory.
 pub const MOST_TIMES: usize = 10_000_000;
 
 #[cfg(test)]

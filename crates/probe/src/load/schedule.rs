@@ -1,4 +1,4 @@
-//! When requests are to start: a pure sequence of times.
+//! Start times of requests: a pure sequence.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use units::Frequency;
 
 use crate::random;
 
-/// How requests are spread over time; in a file "constant" or "poisson".
+/// The spacing of requests over time; in a file "constant" or "poisson".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrival {
-    /// At equal intervals, the first at once.
+    /// At equal intervals, the first immediately.
     #[default]
     Constant,
-    /// As if from many independent users: intervals are exponential (a Poisson process), so that some come
-    /// together.
+    /// Like many independent users: intervals are exponential (a Poisson process), so that some requests are
+    /// close together.
     Poisson,
 }
 
 impl Arrival {
-    /// Both, in the order in which they are offered.
+    /// Both variants, in the order of the help text.
     pub const ALL: [Self; 2] = [Self::Constant, Self::Poisson];
 
     /// The word for it in files, on the command line and in a recording's conditions.
@@ -33,19 +33,20 @@ impl Arrival {
     }
 }
 
-/// The times at which requests are to start, from the start of the run; without end.
+/// The start times of requests, relative to the start of the run; endless.
 pub struct Schedule {
     nanos_per_request: f64,
     arrival: Arrival,
     rng: Xoshiro256PlusPlus,
-    /// Requests so far, for the constant schedule: multiplied, not added up, so that no error accumulates.
+    /// Requests so far, for the constant schedule: times are multiplied, not added up, so that no error
+    /// accumulates.
     made: u64,
     /// Time of the last request, for the Poisson schedule.
     nanos: f64,
 }
 
 impl Schedule {
-    /// A schedule of `rate`, random as `rng` decides if it is random at all.
+    /// A schedule of `rate`; `rng` is used only for random arrivals.
     pub fn new(rate: Frequency, arrival: Arrival, rng: Xoshiro256PlusPlus) -> Self {
         Self { nanos_per_request: 1e9 / rate.per_second(), arrival, rng, made: 0, nanos: 0.0 }
     }
@@ -101,13 +102,13 @@ mod tests {
         let count = intervals.len() as f64;
         let mean = intervals.iter().sum::<f64>() / count;
         let variance = intervals.iter().map(|interval| (interval - mean).powi(2)).sum::<f64>() / count;
-        // Mean 1/rate, standard error of it 1/rate/sqrt(n).
+        // Mean 1/rate, with standard error 1/rate/sqrt(n).
         assert!((mean * 100.0 - 1.0).abs() < 4.0 / count.sqrt(), "{mean}");
         // Variance 1/rate^2; an exponential's fourth central moment is 9/rate^4, so its standard error is
         // sqrt(8/n)/rate^2.
         assert!((variance * 1e4 - 1.0).abs() < 4.0 * (8.0 / count).sqrt(), "{variance}");
-        // Memoryless: the share of intervals longer than the mean is 1/e, and so is that of those twice as
-        // long among them.
+        // Memoryless: the share of intervals longer than the mean is 1/e, and among these the share longer
+        // than twice the mean is also 1/e.
         let longer = |than: f64| intervals.iter().filter(|&&interval| interval > than).count() as f64;
         let one_over_e = (-1f64).exp();
         assert!((longer(0.01) / count - one_over_e).abs() < 4.0 * 0.5 / count.sqrt());

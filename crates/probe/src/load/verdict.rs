@@ -1,4 +1,4 @@
-//! Whether the generator itself may have shaped what it measured.
+//! Detects runs whose results the generator itself may have shaped.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{client::Failure, summary::Tally};
 
-/// Why a run is invalid; empty if it is valid.
+/// The reasons why a run is invalid; empty if it is valid.
 pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if report.left_over > 0 {
@@ -43,13 +43,13 @@ pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec
     doubts
 }
 
-/// Starting the first request takes some ms of a core, which is all of a short run's time. A share of less tells nothing about requests that
-/// wait for each other.
+/// Starting the first request takes some ms of CPU time, which dominates a short run. With less CPU time than
+/// this, the CPU share does not show that requests waited for each other.
 const START: Duration = Duration::from_millis(20);
 
-/// The percentile of lateness that is compared with the limit: the 99.9th, or the one that ten requests lie beyond if that is
-/// lower, so that a single stall of the machine does not speak for a short run; but never less than the median. A single request has
-/// no schedule to keep.
+/// The percentile of lateness that is compared with the limit: the 99.9th, or in a short run the percentile
+/// with ten requests beyond it, so that a single stall of the machine does not dominate; but at least the
+/// median. A single request has no schedule.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn judged_percentile(requests: u64) -> f64 {
     (100.0 * (1.0 - 10.0 / requests.max(1) as f64)).clamp(50.0, 99.9)
@@ -61,7 +61,6 @@ mod tests {
 
     use super::*;
 
-    /// The doubts as sentences.
     fn reasons(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<String> {
         doubts(config, tally, report).iter().map(Doubt::to_string).collect()
     }

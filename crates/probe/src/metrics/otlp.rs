@@ -1,14 +1,15 @@
-//! OpenTelemetry's metrics as OTLP/HTTP sends them in JSON, by its conventions for HTTP clients
+//! OpenTelemetry metrics in the JSON encoding of OTLP/HTTP, with the conventions for HTTP clients
 //! (<https://opentelemetry.io/docs/specs/semconv/http/http-metrics/>).
 //!
-//! Those would have the durations of failed requests too. A failure has none here, so that failures are counted by a metric of their own.
+//! The conventions also count the durations of failed requests. A failure has no duration here, so failures
+//! have a separate metric.
 
 use otlp::{Attribute, Resource, histogram, sum};
 use serde_json::Value;
 
 use super::{BOUNDS, Counts, Metrics};
 
-/// What was counted of some targets between two moments, in ns since 1970: what a collector takes at `/v1/metrics`.
+/// The counts of some targets between two times, in ns since 1970, as the body of a request to `/v1/metrics`.
 pub fn otlp(targets: &[Metrics], began_ns: i64, now_ns: i64) -> Value {
     let counts: Vec<Counts> = targets.iter().map(|target| target.counts().clone()).collect();
     let points = counts.iter().flat_map(|counts| {
@@ -23,7 +24,7 @@ pub fn otlp(targets: &[Metrics], began_ns: i64, now_ns: i64) -> Value {
     let requests = ("http.client.request.duration", "s", "Duration of HTTP client requests.");
     let requests = histogram(requests, (began_ns, now_ns), BOUNDS.as_slice(), points);
     let points = counts.iter().flat_map(|counts| {
-        // A sum names its start, so that the first failure is an increase.
+        // A sum contains its start time, so that the first failure is an increase.
         counts.failures.iter().filter(|(_, n)| **n > 0).map(|(reason, n)| {
             let mut attributes = attributes(counts);
             attributes.push(Attribute::text("error.type", reason));
@@ -40,7 +41,7 @@ pub fn otlp(targets: &[Metrics], began_ns: i64, now_ns: i64) -> Value {
     otlp::metrics(&resource, &[requests, failures])
 }
 
-/// What all requests to a target have in common.
+/// Attributes of all requests to a target.
 fn attributes(counts: &Counts) -> Vec<Attribute> {
     let (host, port) = &counts.server;
     vec![

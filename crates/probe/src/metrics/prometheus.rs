@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{BOUNDS, Buckets, Counts, Metrics};
 
-/// All that was counted of some targets.
+/// The metrics of some targets.
 pub fn prometheus(targets: &[Metrics]) -> String {
     let targets: Vec<Counts> = targets.iter().map(|target| target.counts().clone()).collect();
     let mut page = Page::default();
@@ -59,7 +59,6 @@ impl Counts {
     }
 }
 
-/// What is served.
 #[derive(Default)]
 struct Page(String);
 
@@ -85,7 +84,7 @@ impl Page {
     }
 }
 
-/// Labels with their values, in which backslashes, quotes and ends of lines are escaped.
+/// Labels with their values; backslashes, quotes and line ends are escaped.
 fn written(labels: &[(&str, &str)]) -> String {
     let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels: Vec<_> =

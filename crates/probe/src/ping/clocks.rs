@@ -1,13 +1,14 @@
-//! The two clocks of a run: the monotonic one, in which everything is counted, and the wall clock, in which the kernel stamps packets.
+//! The two clocks of a run: the monotonic clock, in which all times are counted, and the wall clock, which
+//! the kernel uses to timestamp packets.
 
 use super::steps::Reading;
 use crate::clock::{self, Clock};
 
-/// Both clocks.
 #[derive(Clone, Copy)]
 pub(super) struct Clocks {
     pub(super) monotonic: Clock,
-    /// By how much somebody has set the wall clock until a moment of the monotonic one, both in ns: for tests, which cannot set the machine's.
+    /// The offset of a simulated wall clock at a time of the monotonic clock, both in ns: for tests, which
+    /// cannot set the machine's clock.
     set: fn(u64) -> i64,
 }
 
@@ -16,7 +17,7 @@ impl Clocks {
         Self { monotonic: Clock::start(), set }
     }
 
-    /// Both, as close to each other as can be.
+    /// Reads both clocks as close together as possible.
     pub(super) fn read(self) -> Reading {
         let before = self.monotonic.now();
         let wall = clock::wall_ns();
@@ -26,7 +27,7 @@ impl Clocks {
         Reading { monotonic, wall: wall.saturating_add((self.set)(monotonic)), within }
     }
 
-    /// What a clock that was so set would have stamped instead.
+    /// The kernel's timestamp as the simulated clock would have given it.
     pub(super) fn stamp(self, kernel: i64) -> i64 {
         let ahead = clock::wall_ns().saturating_sub_unsigned(self.monotonic.now());
         let at = u64::try_from(kernel.saturating_sub(ahead)).unwrap_or_default();
@@ -34,7 +35,7 @@ impl Clocks {
     }
 }
 
-/// A clock that nobody sets but the machine.
+/// No simulated offset.
 pub(super) fn as_it_is(_: u64) -> i64 {
     0
 }

@@ -1,4 +1,4 @@
-//! How pings are sent. The only home of its defaults.
+//! Configuration of pings. The only place of its defaults.
 
 use std::time::Duration;
 
@@ -9,26 +9,26 @@ use super::Error;
 pub struct Config {
     /// Pings to each target, at least 1.
     pub count: u32,
-    /// Before the first round.
+    /// Delay before the first round.
     pub delay: Duration,
-    /// From one round to the next; each target gets one ping a round. More than 0.
+    /// Time between rounds; each target gets one ping per round. More than 0.
     pub interval: Duration,
-    /// After this a ping is lost, even if a reply comes later.
+    /// After this time a ping is lost, even if a reply arrives later.
     pub timeout: Duration,
     /// Bytes of payload after the 8 bytes of ICMP header, at most [`Self::LARGEST_SIZE`].
     pub size: u16,
 }
 
 impl Config {
-    /// What an IPv4 packet of 65 535 bytes leaves for payload, without its header of 20 bytes and ICMP's of 8.
+    /// The payload of an IPv4 packet of 65 535 bytes, without its header of 20 bytes and ICMP's of 8.
     pub const LARGEST_SIZE: u16 = 65_507;
 
-    /// Fails if this is impossible with so many targets.
+    /// Fails if this configuration is impossible with this number of targets.
     pub(super) fn check(&self, targets: usize) -> Result<(), Error> {
         if self.interval.is_zero() {
             return Err(Error::Interval);
         }
-        // A reply identifies its ping in 16 bits, so no more may be in flight.
+        // A reply identifies its ping with 16 bits, so no more may be in flight.
         let rounds = self.timeout.as_nanos().div_ceil(self.interval.as_nanos()).min(u128::from(self.count));
         let under_way = rounds.saturating_mul(targets as u128);
         if under_way > REMEMBERED as u128 {
@@ -50,5 +50,5 @@ impl Default for Config {
     }
 }
 
-/// Pings that can be told apart by a sequence of 16 bits.
+/// Pings that a 16-bit sequence number can distinguish.
 pub(super) const REMEMBERED: usize = 1 << 16;

@@ -1,12 +1,12 @@
-//! Why no ping could be sent. A ping that is lost is not an error but a result.
+//! Errors of ping runs. A lost ping is not an error but a result.
 
 use std::io;
 
-/// What went wrong, grouped by whose hand can mend it.
+/// The errors, grouped by who can fix them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // The caller's.
+    // Errors of the caller.
     /// The resolver does not know the name.
     #[error("unknown host \"{host}\"")]
     UnknownHost {
@@ -26,19 +26,19 @@ pub enum Error {
     /// Rounds with no time between them.
     #[error("an interval of 0 leaves no time for a round; give at least 1us")]
     Interval,
-    /// More pings in flight at once than replies can distinguish.
+    /// More pings in flight than replies can distinguish.
     #[error(
-        "{under_way} pings would be in flight at once, but replies can distinguish only {most}; choose a longer interval, \
+        "{under_way} pings would be in flight concurrently, but replies can distinguish only {most}; choose a longer interval, \
          a shorter timeout or fewer targets"
     )]
     TooMany {
         /// Pings within one timeout.
         under_way: u128,
-        /// Pings that can be.
+        /// The maximum.
         most: usize,
     },
 
-    // The environment's.
+    // Errors of the environment.
     /// The kernel allows neither kind of socket.
     #[error(
         "this user may not send pings over {family}: raw sockets need CAP_NET_RAW (run as root), and datagram ones \
@@ -56,7 +56,7 @@ pub enum Error {
         #[from]
         source: recording::Error,
     },
-    /// The kernel refused something that cannot be done without.
+    /// A required system call failed.
     #[error("cannot {what}")]
     System {
         /// The operation: "start a runtime", ...

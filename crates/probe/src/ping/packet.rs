@@ -1,8 +1,9 @@
-//! An echo request and its reply as bytes: the same message except for its type (RFC 792, RFC 4443 section 4).
+//! An echo request and its reply as bytes: the same message except for its type (RFC 792, RFC 4443 section
+//! 4).
 
 use std::hash::{BuildHasher, RandomState};
 
-/// What differs between ICMP and ICMPv6, and between the sockets that carry them.
+/// The differences between ICMP and ICMPv6, and between their sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
     pub(super) request: u8,
@@ -11,7 +12,7 @@ pub(super) struct Format {
     pub(super) has_ip_header: bool,
 }
 
-/// An echo reply, as far as it tells which request it answers.
+/// The parts of an echo reply that identify its request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply<'b> {
     pub(super) ident: u16,
@@ -24,7 +25,7 @@ impl Format {
     pub(super) const V4_DATAGRAM: Self = Self { has_ip_header: false, ..Self::V4_RAW };
     pub(super) const V6: Self = Self { request: 128, reply: 129, has_ip_header: false };
 
-    /// Puts the request with this number into `packet`. Its sequence is the number's low 16 bits.
+    /// Writes the request with this number into `packet`. Its sequence number is the low 16 bits.
     pub(super) fn write(
         self,
         ident: u16,
@@ -37,7 +38,8 @@ impl Format {
         packet.extend(ident.to_be_bytes());
         packet.extend(sequence(number).to_be_bytes());
         packet.extend(payload);
-        // Where the kernel is responsible for the checksum, it computes it again, over more than we can see.
+        // Where the kernel is responsible for the checksum, it overwrites the field, because its sum includes
+        // more data.
         let sum = checksum(packet);
         packet[2..4].copy_from_slice(&sum.to_be_bytes());
     }
@@ -60,34 +62,34 @@ impl Format {
     }
 }
 
-/// The number's low 16 bits.
+/// The low 16 bits of a number.
 pub(super) fn sequence(number: u64) -> u16 {
     let [.., high, low] = number.to_be_bytes();
     u16::from_be_bytes([high, low])
 }
 
-/// What the pings of a run take along. Nobody else can tell what the next one will, so that whoever answers before he was asked
-/// has a wrong answer.
+/// The payloads of a run's pings. They are unpredictable, so that a reply that was sent before its request
+/// has a wrong payload.
 #[derive(Debug)]
 pub(super) struct Payloads {
-    /// A hash under a key that only this process has (SipHash).
+    /// A hash with a key that only this process has (SipHash).
     token: RandomState,
     size: u16,
 }
 
 impl Payloads {
-    /// Payloads of `size` bytes, under a new key. Fewer than 8 bytes are easier to guess.
+    /// Payloads of `size` bytes, with a new key. Fewer than 8 bytes are easier to guess.
     pub(super) fn new(size: u16) -> Self {
         Self { token: RandomState::new(), size }
     }
 
-    /// The number's token, and then bytes that count up.
+    /// The token of the number, followed by a byte counter.
     pub(super) fn of(&self, number: u64) -> impl Iterator<Item = u8> + use<> {
         let token = self.token.hash_one(number).to_be_bytes();
         token.into_iter().chain((0..=u8::MAX).cycle()).take(self.size.into())
     }
 
-    /// Whether a reply brought back what the request with this number took along.
+    /// Whether a reply contains the payload of the request with this number.
     pub(super) fn is_of(&self, number: u64, echoed: &[u8]) -> bool {
         self.of(number).eq(echoed.iter().copied())
     }
@@ -109,9 +111,9 @@ mod tests {
 
     #[test]
     fn the_checksum_of_rfc_1071() {
-        // The RFC's example in section 3: the words 0001 f203 f4f5 f6f7 sum up to ddf2.
+        // The RFC's example in section 3: the sum of the words 0001 f203 f4f5 f6f7 is ddf2.
         assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
-        // A message with its own checksum in it sums up to all ones, the complement of which is 0.
+        // The sum of a message including its checksum is all ones, whose complement is 0.
         let mut packet = Vec::new();
         Format::V4_RAW.write(7, 70_000, 0..13, &mut packet);
         assert_eq!(checksum(&packet), 0);

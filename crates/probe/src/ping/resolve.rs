@@ -1,25 +1,26 @@
-//! From names to one address each.
+//! Resolves names to one address each.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 use super::{Error, Family};
 
-/// Who is pinged.
+/// A target of pings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The name or address as it was given.
+    /// The name or address on the command line.
     pub host: String,
     /// The address, with its scope; the port is 0.
     pub address: SocketAddr,
 }
 
-/// The address of each host, in order. Names are looked up at the same time, by threads; blocks until all are known.
+/// Returns the address of each host, in order. Resolves names concurrently in threads; blocks until all are
+/// resolved.
 ///
 /// # Errors
 /// The first host that is unknown or has no address of this family.
 pub fn resolve(hosts: &[String], family: Family) -> Result<Vec<Target>, Error> {
     if hosts.iter().all(|host| host.parse::<IpAddr>().is_ok()) {
-        // Nothing to look up, and no reason for threads.
+        // Only addresses: no threads needed.
         return hosts.iter().map(|host| look_up(host, family)).collect();
     }
     std::thread::scope(|scope| {
@@ -48,5 +49,5 @@ fn look_up(host: &str, family: Family) -> Result<Target, Error> {
     Ok(Target { host: host.to_owned(), address: wanted.swap_remove(0) })
 }
 
-/// Names looked up at the same time: enough that three hundred take no longer than a person waits.
+/// Concurrent lookups: enough to resolve three hundred names in a tolerable time.
 const LOOKUPS: usize = 32;

@@ -1,5 +1,5 @@
-//! Decides which pings are due, answered and lost: the engine. The caller passes the time, in nanoseconds since the
-//! run began.
+//! The engine: decides which pings are due, answered and lost. The caller passes the time, in nanoseconds
+//! since the run began.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,11 @@ pub(super) struct Ping {
     pub(super) number: u64,
     /// Index of the target.
     pub(super) target: usize,
-    /// When it is scheduled.
+    /// The scheduled time.
     pub(super) intended: u64,
 }
 
-/// A ping that was sent, and its reply.
+/// A sent ping, and the state of its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Flight {
     pub(super) ping: Ping,
@@ -34,14 +34,14 @@ enum Fate {
     Lost,
 }
 
-/// What a reply is.
+/// The classification of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The first to this ping, in time.
+    /// The first reply, in time.
     First(Flight),
-    /// A further one.
+    /// An additional reply.
     Duplicate,
-    /// The first, but after the timeout: the ping counts as lost.
+    /// The first reply, after the timeout: the ping counts as lost.
     Late,
 }
 
@@ -51,11 +51,11 @@ pub(super) struct Rounds {
     delay: u64,
     interval: u64,
     timeout: u64,
-    /// Pings begun so far: the number of the next.
+    /// The number of the next ping.
     next: u64,
-    /// How many pings to send.
+    /// The number of pings to send.
     end: u64,
-    /// The last [`REMEMBERED`] that were begun.
+    /// The last [`REMEMBERED`] pings.
     flights: VecDeque<Flight>,
     /// Every ping before this number has been answered or is lost.
     settled: u64,
@@ -76,13 +76,13 @@ impl Rounds {
         }
     }
 
-    /// The next ping, if it is due. It is begun by [`Self::sent`] or [`Self::not_sent`].
+    /// The next ping, if it is due. Call [`Self::sent`] or [`Self::not_sent`] with it.
     pub(super) fn due(&self, now: u64) -> Option<Ping> {
         self.upcoming().filter(|ping| ping.intended <= now)
     }
 
-    /// The next ping. `None` at the end, and while it would make us forget one that may still be answered: after this
-    /// program got no processor for a while, many are due at once.
+    /// The next ping. `None` at the end, and while it would displace a ping that may still be answered: after
+    /// a stall of this program, many pings are due.
     fn upcoming(&self) -> Option<Ping> {
         if self.next >= self.end || self.next - self.settled >= REMEMBERED as u64 {
             return None;
@@ -94,12 +94,12 @@ impl Rounds {
         Some(Ping { number: self.next, target: usize::try_from(place).ok()?, intended })
     }
 
-    /// The ping that was due is on its way.
+    /// Registers a ping that was sent.
     pub(super) fn sent(&mut self, ping: Ping, sent: u64) {
         self.begin(Flight { ping, sent, fate: Fate::Waiting });
     }
 
-    /// The ping that was due could not be sent.
+    /// Registers a ping that could not be sent.
     pub(super) fn not_sent(&mut self, ping: Ping, now: u64) -> Flight {
         let flight = Flight { ping, sent: now, fate: Fate::Lost };
         self.begin(flight);
@@ -114,19 +114,19 @@ impl Rounds {
         self.next += 1;
     }
 
-    /// The youngest ping with this sequence, if it is remembered.
+    /// The latest ping with this sequence number, if it is still stored.
     pub(super) fn find(&mut self, wanted: u16) -> Option<Flight> {
         let youngest = self.next.checked_sub(1)?;
         let before = sequence(youngest).wrapping_sub(wanted);
         self.flight(youngest.checked_sub(before.into())?).copied()
     }
 
-    /// Pings begun so far.
+    /// Pings started so far.
     pub(super) fn begun(&self) -> u64 {
         self.next
     }
 
-    /// The ping has a reply. `None` if it is not remembered.
+    /// Registers a reply to a ping. `None` if the ping is no longer stored.
     pub(super) fn answer(&mut self, number: u64, now: u64) -> Option<Answer> {
         let timeout = self.timeout;
         let flight = self.flight(number)?;
@@ -136,7 +136,7 @@ impl Rounds {
                 flight.fate = Fate::Answered;
                 Answer::Late
             }
-            // Left to wait: it is lost when it is asked for.
+            // Keeps waiting: `lost` will return it.
             Fate::Waiting if now.saturating_sub(flight.sent) > timeout => Answer::Late,
             Fate::Waiting => {
                 flight.fate = Fate::Answered;
@@ -145,13 +145,13 @@ impl Rounds {
         })
     }
 
-    /// A ping that has waited for longer than it may, each of them once.
+    /// Returns a ping whose timeout has expired, each of them once.
     pub(super) fn lost(&mut self, now: u64) -> Option<Flight> {
         let timeout = self.timeout;
         self.settle(|flight| now.saturating_sub(flight.sent) > timeout)
     }
 
-    /// A ping that has no reply, each of them once, however short it has waited.
+    /// Returns a ping without a reply, each of them once, even before its timeout.
     pub(super) fn abandoned(&mut self) -> Option<Flight> {
         self.settle(|_| true)
     }
@@ -174,7 +174,7 @@ impl Rounds {
         None
     }
 
-    /// When something is due or lost next; `None` when all is over.
+    /// The time when the next ping is due or times out; `None` at the end.
     pub(super) fn next_timeout(&mut self) -> Option<u64> {
         let (due, timeout) = (self.upcoming().map(|ping| ping.intended), self.timeout);
         let waiting =
@@ -188,7 +188,7 @@ impl Rounds {
         self.flights.range(settled.min(self.flights.len())..).find(|flight| flight.fate == Fate::Waiting)
     }
 
-    /// Nothing more is sent. Whether something would have been.
+    /// Ends sending. Returns whether pings were left.
     pub(super) fn stop(&mut self) -> bool {
         let left = self.next < self.end;
         self.end = self.next;

@@ -1,4 +1,4 @@
-//! The shell: sends pings that are due, receives replies, and writes each ping as a sample.
+//! The I/O layer: sends pings that are due, receives replies, and writes each ping as a sample.
 
 use std::{collections::BTreeMap, io::Write, net::SocketAddr, time::Duration};
 
@@ -18,11 +18,12 @@ use crate::{Stop, client::Failure, clock, load::Progress, sys, timer::Timer};
 
 /// Pings all targets, writes each ping into `recording`, and returns a summary.
 ///
-/// After one request to stop, it sends nothing more and waits for pings in flight, for the timeout at most; after a second, it gives
-/// that up too. Blocks; to be called outside of any tokio runtime.
+/// After one request to stop, it sends nothing more and waits for pings in flight, for the timeout at most;
+/// after a second one, it returns immediately. Blocks; call it outside of any tokio runtime.
 ///
 /// # Errors
-/// When no socket for pings is to be had, the configuration cannot be carried out, or the recording not be written.
+/// When no socket for pings is permitted, the configuration cannot be carried out, or the recording cannot be
+/// written.
 pub fn run<W: Write>(
     targets: &[Target],
     config: &Config,
@@ -33,7 +34,7 @@ pub fn run<W: Write>(
     run_by(targets, config, recording, progress, stop, Clocks::start(clocks::as_it_is))
 }
 
-/// The same by these clocks.
+/// Like [`run`], with the given clocks.
 pub(super) fn run_by<W: Write>(
     targets: &[Target],
     config: &Config,
@@ -54,8 +55,8 @@ pub(super) fn run_by<W: Write>(
     })
 }
 
-/// The header of a recording of such a run, with its conditions; to be made when it starts. A label is the caller's to
-/// add.
+/// The header of a recording of such a run, with its conditions; create it when the run starts. The caller
+/// adds a label.
 pub fn header(targets: &[Target], config: &Config) -> Header {
     let conditions = [
         ("targets", targets.len().to_string()),
@@ -90,7 +91,7 @@ struct Shell<'r, W: Write> {
     steps: Steps,
     packet: Vec<u8>,
     buffer: Vec<u8>,
-    /// Whether pings were left out, or given up, because somebody wanted an end.
+    /// Whether pings were skipped or aborted because of a stop.
     interrupted: bool,
 }
 
@@ -139,7 +140,7 @@ impl<'r, W: Write> Shell<'r, W> {
             let Some(next) = self.rounds.next_timeout() else { return Ok(()) };
             let sleep = Duration::from_nanos(next.saturating_sub(self.clocks.monotonic.now()));
             if sleep.is_zero() {
-                // Without a pause the runtime would not look at the sockets.
+                // Without yielding, the runtime would not poll the sockets.
                 tokio::task::yield_now().await;
             }
             tokio::select! {
@@ -161,7 +162,7 @@ impl<'r, W: Write> Shell<'r, W> {
         Ok(())
     }
 
-    /// Sends pings that are due, at most [`BATCH`] of them, so that replies are not stamped late.
+    /// Sends pings that are due, at most [`BATCH`] of them, so that replies are not timestamped late.
     fn send_due(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
             let Some(ping) = self.rounds.due(self.clocks.monotonic.now()) else { break };
@@ -183,7 +184,7 @@ impl<'r, W: Write> Shell<'r, W> {
         Ok(())
     }
 
-    /// Takes received packets, at most [`BATCH`] of them, so that a flood of foreign packets delays no ping.
+    /// Reads received packets, at most [`BATCH`] of them, so that a flood of foreign packets delays no ping.
     fn receive(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
             let received = [&self.v4, &self.v6]
@@ -255,7 +256,7 @@ impl<'r, W: Write> Shell<'r, W> {
     }
 }
 
-/// Returns when there may be something to receive; never without a socket.
+/// Returns when the socket may be readable; never without a socket.
 async fn readable(socket: Option<&Echo>) {
     match socket {
         Some(socket) => socket.readable().await,
@@ -263,8 +264,8 @@ async fn readable(socket: Option<&Echo>) {
     }
 }
 
-/// The largest that an IP packet can be.
+/// The maximum size of an IP packet.
 const LARGEST_PACKET: usize = 65_535;
 
-/// Packets sent or taken at once.
+/// Packets sent or received per turn.
 const BATCH: usize = 64;

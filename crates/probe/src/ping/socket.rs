@@ -1,4 +1,4 @@
-//! The sockets of a run: for each family that is needed a raw one, or a datagram one where that is all we may have.
+//! The sockets of a run: a raw socket per address family, or a datagram socket if only that is permitted.
 
 use std::{
     io::{self, IoSliceMut},
@@ -19,13 +19,14 @@ use super::{
     packet::{Format, Payloads},
 };
 
-/// A socket that sends echo requests and receives replies. To Rust's types it is one of UDP: the calls are the same.
+/// A socket that sends echo requests and receives replies. It uses the types of UDP sockets, because the
+/// calls are the same.
 pub(super) struct Echo {
-    /// The same socket, for immediate sending: a runtime would first have to learn that there is room.
+    /// The same socket, for immediate sending: a runtime would first have to wait for writability.
     sender: net::UdpSocket,
     receiver: UdpSocket,
     format: Format,
-    /// Ours; on a datagram socket the kernel's, which lets nothing else in.
+    /// Our identifier; on a datagram socket the kernel's, which filters all other replies.
     ident: u16,
 }
 
@@ -33,11 +34,11 @@ pub(super) struct Echo {
 pub(super) struct Received {
     pub(super) length: usize,
     pub(super) from: IpAddr,
-    /// When the kernel took it from the network, by the wall clock, ns since 1970.
+    /// The kernel's receive timestamp, on the wall clock in ns since 1970.
     pub(super) stamp: Option<i64>,
 }
 
-/// What kind of socket the kernel gave.
+/// The kind of socket that the kernel permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Raw,
@@ -45,7 +46,7 @@ enum Kind {
 }
 
 impl Echo {
-    /// To be called inside a runtime.
+    /// Call this inside a runtime.
     pub(super) fn open(domain: Domain, ident: u16) -> Result<Self, Error> {
         let is_v4 = domain == Domain::IPV4;
         let (protocol, family) = if is_v4 { (Protocol::ICMPV4, "IPv4") } else { (Protocol::ICMPV6, "IPv6") };
@@ -66,7 +67,7 @@ impl Echo {
             let any = if is_v4 { IpAddr::from([0; 4]) } else { IpAddr::from([0; 16]) };
             socket.bind(&SocketAddr::new(any, 0).into())?;
             socket.set_nonblocking(true)?;
-            // Where the kernel does not stamp packets, they count from when they are read.
+            // Without kernel timestamps, the time of the read counts.
             let _ = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
             let sender = net::UdpSocket::from(socket);
             let receiver = UdpSocket::from_std(sender.try_clone()?)?;
@@ -76,23 +77,21 @@ impl Echo {
         ready().map_err(|source| Error::System { what: "set up a socket for pings", source })
     }
 
-    /// Puts a request into `packet`.
     pub(super) fn write(&self, number: u64, payloads: &Payloads, packet: &mut Vec<u8>) {
         self.format.write(self.ident, number, payloads.of(number), packet);
     }
 
-    /// Hands a request to the kernel.
     pub(super) fn send(&self, packet: &[u8], to: SocketAddr) -> io::Result<()> {
         self.sender.send_to(packet, to).map(drop)
     }
 
-    /// Returns when there may be something to receive.
+    /// Returns when the socket may be readable.
     pub(super) async fn readable(&self) {
-        // An error of the runtime's shows when we receive.
+        // An error of the runtime also appears when receiving.
         let _ = self.receiver.readable().await;
     }
 
-    /// Takes a received packet, if there is one.
+    /// Reads a received packet, if there is one.
     pub(super) fn receive(&self, buffer: &mut [u8]) -> Option<Received> {
         let take = || {
             let mut control = nix::cmsg_space!(TimeSpec);
@@ -109,14 +108,13 @@ impl Echo {
         self.receiver.try_io(Interest::READABLE, take).ok()?
     }
 
-    /// The reply to one of our requests in received data: its sequence and payload.
+    /// Parses a reply to one of our requests; returns its sequence number and payload.
     pub(super) fn read<'b>(&self, packet: &'b [u8]) -> Option<(u16, &'b [u8])> {
         let reply = self.format.read(packet)?;
         (reply.ident == self.ident).then_some((reply.sequence, reply.payload))
     }
 }
 
-/// The address of a peer of either family.
 fn address(peer: &SockaddrStorage) -> Option<IpAddr> {
     let v4 = peer.as_sockaddr_in().map(|peer| IpAddr::from(peer.ip()));
     v4.or_else(|| peer.as_sockaddr_in6().map(|peer| IpAddr::from(peer.ip())))

@@ -1,54 +1,53 @@
-//! Turns the kernel's stamps, which are in the time of the wall clock, into monotonic time, and notices when somebody sets that
-//! clock. Pure.
+//! Converts the kernel's wall clock timestamps to monotonic time, and detects when that clock is set. Pure.
 //!
-//! How far the wall clock is ahead of the monotonic one changes slowly as long as it is only slewed: by 0.05 % at most on Linux
-//! (adjtimex(2)). What changes faster is a step.
+//! While the wall clock is only slewed, its offset from the monotonic clock changes slowly: by 0.05 % at most
+//! on Linux (adjtimex(2)). A faster change is a step.
 
-/// Both clocks at a moment.
+/// A simultaneous reading of both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Of the run's clock, in ns.
+    /// The run's clock, in ns.
     pub(super) monotonic: u64,
     /// Since 1970, in ns.
     pub(super) wall: i64,
-    /// It took so long to read both, in ns.
+    /// Duration of the reading, in ns.
     pub(super) within: u64,
 }
 
 /// The wall clock was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Pings begun until then.
+    /// Pings started until then.
     pub(super) after: u64,
-    /// By so much, in ns; negative: it was set back.
+    /// In ns; negative: the clock was set back.
     pub(super) by: i64,
 }
 
-/// What is known of the wall clock.
+/// The history of the wall clock.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     last: Option<Reading>,
-    /// How far it was ahead before the last step, as long as a stamp may be from then.
+    /// Its offset before the last step, for timestamps from before the step.
     before: Option<i64>,
     found: Vec<Step>,
 }
 
 impl Reading {
-    /// How far the wall clock is ahead of the run's.
+    /// The offset of the wall clock from the run's clock.
     fn ahead(self) -> i64 {
         self.wall.saturating_sub_unsigned(self.monotonic)
     }
 }
 
 impl Steps {
-    /// Looks at both clocks. `begun` pings were begun until now.
+    /// Adds a reading. `begun` is the number of pings started so far.
     pub(super) fn look(&mut self, now: Reading, begun: u64) {
         if let Some(last) = self.last {
             let by = now.ahead().saturating_sub(last.ahead());
             let slewed = now.monotonic.saturating_sub(last.monotonic) / SLEWING;
             if by.unsigned_abs() > last.within + now.within + slewed + NOISE_NS {
                 self.before = Some(last.ahead());
-                // Nobody sets a clock so often; what does, is not remembered for ever.
+                // A clock that is set constantly must not fill the memory.
                 if self.found.len() < MOST {
                     self.found.push(Step { after: begun, by });
                 }
@@ -57,8 +56,8 @@ impl Steps {
         self.last = Some(now);
     }
 
-    /// When a packet that was sent at `sent` arrived, by the stamp of the kernel if it can be true: not before it was sent, and not
-    /// after the last look.
+    /// The arrival time of a packet that was sent at `sent`, by the kernel's timestamp if that is plausible:
+    /// not before `sent`, and not after the last reading.
     pub(super) fn arrival(&self, stamp: Option<i64>, sent: u64) -> Option<u64> {
         let (stamp, last) = (stamp?, self.last?);
         let at = |ahead: i64| u64::try_from(stamp.saturating_sub(ahead)).ok();
@@ -68,16 +67,15 @@ impl Steps {
         Some(found.min(last.monotonic))
     }
 
-    /// All steps, in order.
     pub(super) fn found(&self) -> &[Step] {
         &self.found
     }
 }
 
-/// A clock is slewed by at most a part in so many: twice of what Linux does.
+/// A clock is slewed by at most one part in this number: twice as fast as Linux does.
 const SLEWING: u64 = 1000;
 
-/// Between two looks nothing less is a step.
+/// A smaller difference between two readings is not a step.
 const NOISE_NS: u64 = 20_000;
 
 const MOST: usize = 1000;
@@ -118,15 +116,15 @@ mod tests {
         steps.look(reading(5, S), 1);
         assert_eq!(steps.arrival(stamp(3, S), MS), Some(3 * MS));
         assert_eq!(steps.arrival(None, MS), None, "the kernel made none");
-        // The clock was set after the stamp was made, and before it is read.
+        // The clock was set after the timestamp was taken, and before it is read.
         steps.look(reading(8, 40 * S), 1);
         assert_eq!(steps.arrival(stamp(6, S), 5 * MS), Some(6 * MS));
         assert_eq!(steps.arrival(stamp(7, 40 * S), 5 * MS), Some(7 * MS));
-        // It was set twice in between: no stamp before the sending or after now is believed.
+        // It was set twice in between: timestamps before the sending or after now are rejected.
         assert_eq!(steps.arrival(stamp(6, 20 * S), 5 * MS), None);
         assert_eq!(steps.arrival(stamp(6, 60 * S), 5 * MS), None);
         assert_eq!(steps.arrival(stamp(4, 40 * S), 5 * MS), None);
-        // A stamp that is a moment after the last look is from that moment.
+        // A timestamp slightly after the last reading is moved to that reading.
         assert_eq!(steps.arrival(Some(40 * S + 8_000_100), 5 * MS), Some(8 * MS));
     }
 

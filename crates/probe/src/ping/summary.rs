@@ -1,4 +1,4 @@
-//! What a run of pings comes to: one object a target.
+//! The result of a ping run: one object per target.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -13,57 +13,58 @@ use super::{Target, steps::Step};
 pub struct Summary {
     /// Always "longhaul.ping/1".
     pub schema: String,
-    /// One a target, in the order in which they were given.
+    /// One per target, in the order of the command line.
     pub targets: Vec<TargetSummary>,
     /// Pings to all targets.
     pub sent: u64,
-    /// Pings that were answered in time, each counted once.
+    /// Pings that received a reply in time, each counted once.
     pub received: u64,
     /// Whether the run was interrupted before all pings were sent and answered.
     pub interrupted: bool,
-    /// When the wall clock was set, in order; at most 1000. Round trips are right all the same.
+    /// The times when the wall clock was set, in order; at most 1000. Round trips are correct regardless.
     pub clock_steps: Vec<ClockStep>,
 }
 
 /// The wall clock was set while pings were sent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ClockStep {
-    /// The last round of which a ping had been sent by then, counted from 1; 0: none.
+    /// The last round of which a ping had been sent by then, counted from 1; 0: before the first.
     pub after_seq: u64,
-    /// By how much; negative: back.
+    /// The size of the step; negative: back.
     pub step_ms: f64,
 }
 
-/// The answers of one target.
+/// The replies of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TargetSummary {
-    /// The name or address as it was given.
+    /// The name or address on the command line.
     pub host: String,
     /// The address that was pinged.
     pub address: IpAddr,
-    /// Pings that were due, those that the kernel refused to send included.
+    /// Pings that were due, including those that the kernel refused to send.
     pub sent: u64,
-    /// Pings that were answered in time, each counted once.
+    /// Pings that received a reply in time, each counted once.
     pub received: u64,
-    /// Further replies to pings that were answered already.
+    /// Additional replies to pings that already had one.
     pub duplicates: u64,
     /// Replies after the timeout; their pings count as lost.
     pub late: u64,
-    /// Answers in time that came after the answer to a later ping.
+    /// Replies in time that arrived after the reply to a later ping.
     pub reordered: u64,
-    /// Replies with a wrong payload; they do not count as answers.
+    /// Replies with a wrong payload; not counted as received.
     pub damaged: u64,
-    /// Replies to one of our pings from another address than was pinged; they do not count as answers.
+    /// Replies to a ping from another address than the target's; not counted as received.
     pub forged: u64,
     /// Pings that were not answered, by reason.
     pub failed_by_reason: BTreeMap<String, u64>,
-    /// The share of pings that were not answered: what was counted, and the ends between which the share on this path lies with a
-    /// confidence of 95 %, if losses are independent.
+    /// The share of unanswered pings, and its 95 % confidence interval, which assumes that losses are
+    /// independent.
     pub loss: Loss,
-    /// The mean difference between the round trips of a ping and of the one that was answered before it, without its sign. Absent with fewer than two.
+    /// The mean absolute difference between the round trips of successive answered pings. Absent with fewer
+    /// than two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter_ms: Option<f64>,
-    /// Round-trip times. Absent if there was no answer.
+    /// Round-trip times. Absent without a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<RoundTrips>,
 }
@@ -71,11 +72,11 @@ pub struct TargetSummary {
 /// A share with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Loss {
-    /// What was counted.
+    /// The measured share.
     pub share: f64,
-    /// At least so much (95 %).
+    /// The lower end of the 95 % confidence interval.
     pub low: f64,
-    /// At most so much (95 %).
+    /// The upper end of the 95 % confidence interval.
     pub high: f64,
 }
 
@@ -94,14 +95,14 @@ pub struct RoundTrips {
     pub p99: f64,
     /// The greatest.
     pub max: f64,
-    /// How far they spread: the root of the mean squared deviation. Absent with a single round trip.
+    /// The standard deviation. Absent with a single round trip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sd: Option<f64>,
     /// Percentiles at or above this one have fewer than 10 round trips beyond them.
     pub thin_above: f64,
 }
 
-/// The counts of a target while the run lasts.
+/// The counts of a target during the run.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) duplicates: u64,
@@ -112,7 +113,7 @@ pub(super) struct Tally {
     /// The number of the latest ping that was answered.
     latest: Option<u64>,
     failed_by_reason: BTreeMap<String, u64>,
-    /// All of them, so that percentiles are exact: 8 bytes each.
+    /// All round trips, so that percentiles are exact: 8 bytes each.
     rtts_ms: Vec<f64>,
 }
 
@@ -144,13 +145,13 @@ impl Tally {
             loss: Loss::of(lost, received + lost),
             jitter_ms: jitter(&self.rtts_ms),
             failed_by_reason: self.failed_by_reason,
-            // It fails for want of a sample only.
+            // It fails only without samples.
             rtt_ms: Distribution::new(self.rtts_ms).ok().map(|rtts| RoundTrips::of(&rtts)),
         }
     }
 }
 
-/// The mean of how much each differs from the one before.
+/// The mean absolute difference of successive values.
 #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 pings")]
 fn jitter(rtts_ms: &[f64]) -> Option<f64> {
     let pairs = rtts_ms.len().checked_sub(1).filter(|&pairs| pairs > 0)?;

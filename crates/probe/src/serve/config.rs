@@ -1,4 +1,4 @@
-//! What the origin listens on and how it behaves. The only home of its defaults.
+//! Listen addresses and behaviour of the origin. The only place of its defaults.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -12,48 +12,48 @@ use units::Bytes;
 use super::service_time::ServiceTime;
 use crate::Error;
 
-/// What the origin listens on and how it behaves.
+/// Listen addresses and behaviour of the origin.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen; port 0 is any free one. Loopback unless told otherwise.
+    /// Listen addresses; port 0 is any free one. Default: loopback.
     pub listen: Vec<SocketAddr>,
     /// Size of each response's body.
     pub body: Bytes,
-    /// How long a request is worked on before it is answered.
+    /// Service time of a request.
     pub service_time: ServiceTime,
-    /// Send a 103 Early Hints as soon as a request is there, over all but HTTP/1.0 ([`http::server::Interim`]).
+    /// Send a 103 Early Hints when a request arrives, except over HTTP/1.0 ([`http::server::Interim`]).
     pub early_hints: bool,
-    /// Each response has the version of the content as its ETag: "1", and after each POST or PUT the next number. That of a GET is of the
-    /// moment when the request was there, and If-None-Match is heeded.
+    /// Each response has the version of the content as its ETag: "1", incremented by each POST or PUT. The
+    /// ETag of a GET is the version when the request arrived, and If-None-Match is supported.
     pub versions: bool,
-    /// Fields of each response, in place of those of the same names that it has by itself, but for Server-Timing, and ETag of versions
-    /// ([`Config::header_line`]).
+    /// Fields of each response, which replace default fields of the same name, except Server-Timing and the
+    /// ETag of versions ([`Config::header_line`]).
     pub headers: HeaderMap,
     /// Seed of the service times; the same seed makes the same sequence.
     pub seed: u64,
-    /// Speak TLS on every address, with a certificate made on the spot. Without it, clear text.
+    /// Use TLS on every address, with a generated certificate. Without it, clear text.
     pub tls: Option<Tls>,
 }
 
-/// TLS with a certificate that the origin makes itself.
+/// TLS with a generated certificate.
 #[derive(Debug, Clone, Default)]
 pub struct Tls {
-    /// Names and addresses that the certificate is for, besides `localhost`, 127.0.0.1, ::1 and those
-    /// listened on.
+    /// Names and addresses in the certificate, in addition to `localhost`, 127.0.0.1, ::1 and the listen
+    /// addresses.
     pub names: Vec<String>,
-    /// Where to write the certificate of the authority that signed it (PEM), for probes to trust.
+    /// The file for the certificate of the authority that signed it (PEM), for probes to trust.
     pub write_ca: Option<PathBuf>,
-    /// Speak HTTP/3 as well, on the UDP ports of the same numbers.
+    /// Also serve HTTP/3, on the UDP ports of the same numbers.
     pub http3: bool,
-    /// Accept requests ahead of QUIC's handshake ([`http::server::Identity::with_early_data`]).
+    /// Accept requests in 0-RTT data of QUIC ([`http::server::Identity::with_early_data`]).
     pub early_data: bool,
 }
 
 impl Config {
-    /// With a field of responses as people write it: "Name: value".
+    /// Adds a response field in the form "Name: value".
     ///
     /// # Errors
-    /// When it is not a header field, or is about the body's length, which follows from the body.
+    /// When it is not a header field, or sets the body's length, which follows from the body.
     pub fn header_line(mut self, line: &str) -> Result<Self, Error> {
         let refused = |what| Error::Request { text: line.to_owned(), what };
         let form =

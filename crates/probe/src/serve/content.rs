@@ -1,4 +1,5 @@
-//! The version of what an origin serves, so that whoever measures can tell an answer from before a change from one after it.
+//! The version of an origin's content, so that a measurement can distinguish responses from before and after
+//! a change.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -6,7 +7,8 @@ use http::{HeaderMap, HeaderValue, header};
 
 /// Counts the changes; its entity tag (RFC 9110 section 8.8.3) is the number of the version, from 1 on.
 ///
-/// No clock is in it: a response that has the tag of a version was begun after that version was made and before the next one was.
+/// It uses no clock: a response with the tag of a version started after that version was created and before
+/// the next one was.
 #[derive(Debug)]
 pub(crate) struct Content {
     version: AtomicU64,
@@ -17,12 +19,12 @@ impl Content {
         Self { version: AtomicU64::new(1) }
     }
 
-    /// What is served now.
+    /// The tag of the current version.
     pub(crate) fn tag(&self) -> String {
         tag(self.version.load(SeqCst))
     }
 
-    /// Makes the next version, and returns its tag.
+    /// Creates the next version, and returns its tag.
     pub(crate) fn change(&self) -> String {
         tag(self.version.fetch_add(1, SeqCst) + 1)
     }
@@ -32,14 +34,14 @@ fn tag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// Whether a client has the version with this tag already (RFC 9110 section 13.1.2).
+/// Whether a client already has the version with this tag (RFC 9110 section 13.1.2).
 pub(crate) fn is_known(request: &HeaderMap, tag: &str) -> bool {
     let lines = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
     let mut known = lines.flat_map(|line| line.split(',')).map(str::trim);
     known.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
-/// Says which version a response is.
+/// Sets the ETag of a response.
 pub(crate) fn put(response: &mut HeaderMap, tag: &str) {
     if let Ok(tag) = HeaderValue::from_str(tag) {
         response.insert(header::ETAG, tag);

@@ -1,4 +1,4 @@
-//! What the origin answers to one request.
+//! The origin's response to a request.
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::clock::Clock;
 
-/// Answers requests on all connections.
+/// Handles requests on all connections.
 pub(crate) struct Responder {
     service_time: ServiceTime,
     body: u64,
@@ -49,7 +49,7 @@ impl Responder {
         }
     }
 
-    /// Takes a request's body, works on it as long as the distribution prescribes, and answers.
+    /// Reads a request's body, waits for the service time, and returns the response.
     pub(crate) async fn respond(&self, request: Request<Body>) -> Response<Body> {
         self.requests.fetch_add(1, Relaxed);
         let (head, body) = request.into_parts();
@@ -66,7 +66,7 @@ impl Responder {
         if !swallow(body).await {
             return plain(StatusCode::REQUEST_TIMEOUT);
         }
-        // Before it is worked on: what changes meanwhile is not in the answer.
+        // Before the service time: the response does not contain changes during it.
         let is_reading = matches!(head.method, Method::GET | Method::HEAD);
         let tag =
             self.content.as_ref().map(|content| if is_reading { content.tag() } else { content.change() });
@@ -80,7 +80,7 @@ impl Responder {
         if let Some(tag) = &tag {
             content::put(response.headers_mut(), tag);
         }
-        // The time that it took, not the one that was drawn: the timer may have been late.
+        // The actual time, not the drawn one: the timer may have been late.
         let timing = format!("app;dur={:.3}", took.as_secs_f64() * 1e3);
         if let Ok(timing) = HeaderValue::try_from(timing) {
             response.headers_mut().insert("server-timing", timing);
@@ -104,7 +104,7 @@ impl Responder {
     }
 }
 
-/// What a page needs besides itself, as an origin of a page would say it (RFC 8297).
+/// Hints of a page about its subresources (RFC 8297).
 fn hints() -> HeaderMap {
     let mut hints = HeaderMap::new();
     hints.insert(header::LINK, HeaderValue::from_static("</style.css>; rel=preload; as=style"));
@@ -118,7 +118,7 @@ fn plain(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// Reads a body to its end; whether it got there.
+/// Reads a body; returns whether it was complete.
 async fn swallow(mut body: Body) -> bool {
     while let Some(frame) = body.frame().await {
         if frame.is_err() {

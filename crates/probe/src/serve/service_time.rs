@@ -1,4 +1,4 @@
-//! How long an origin works on a request: a distribution, as a person writes it.
+//! The service time of an origin: a distribution in a textual form.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{Error, random};
 pub enum ServiceTime {
     /// "5ms": always the same.
     Constant(Duration),
-    /// "uniform:1ms..9ms": anything between two bounds.
+    /// "uniform:1ms..9ms": uniform between two bounds.
     Uniform {
         /// The lower bound.
         min: Duration,
@@ -31,14 +31,14 @@ pub enum ServiceTime {
         /// Its mean.
         mean: Duration,
     },
-    /// "lognormal:5ms,0.5": what most service times look like.
+    /// "lognormal:5ms,0.5": the usual shape of service times.
     LogNormal {
         /// The median, e^mu.
         median: Duration,
         /// Standard deviation of the logarithm, 0 to 10.
         sigma: f64,
     },
-    /// "pareto:1ms,1.5": a tail without end; its mean is infinite at shape 1 and below.
+    /// "pareto:1ms,1.5": an unbounded tail; its mean is infinite at shape 1 and below.
     Pareto {
         /// The smallest value.
         min: Duration,
@@ -48,7 +48,7 @@ pub enum ServiceTime {
 }
 
 impl ServiceTime {
-    /// Nothing takes longer: the tail of a Pareto distribution would outlast any experiment.
+    /// The maximum: the tail of a Pareto distribution would exceed the length of any experiment.
     pub const MAX: Duration = Duration::from_secs(3600);
 
     /// The next time, from a generator that the caller has seeded.

@@ -1,4 +1,4 @@
-//! Many sleepers on one precise timer: service times are often shorter than tokio's timer can tell apart.
+//! Many sleepers on one precise timer: service times are often shorter than the resolution of tokio's timer.
 
 use std::{
     cmp::Reverse,
@@ -12,17 +12,17 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::{clock::Clock, timer::Timer};
 
-/// Wakes requests when their time has come.
+/// Wakes requests at their times.
 pub(crate) struct Sleeper {
     clock: Clock,
     beds: Mutex<Beds>,
-    /// Somebody is to wake earlier than everybody before.
+    /// Notified when a new sleeper is the earliest.
     earlier: Notify,
 }
 
 #[derive(Default)]
 struct Beds {
-    /// When, and which of `wakers`; the earliest on top.
+    /// Time, and index in `wakers`; the earliest on top.
     due: BinaryHeap<Reverse<(u64, usize)>>,
     wakers: Vec<Option<oneshot::Sender<()>>>,
     free: Vec<usize>,
@@ -33,7 +33,7 @@ impl Sleeper {
         Self { clock, beds: Mutex::default(), earlier: Notify::new() }
     }
 
-    /// Returns when `duration` has passed, as long as [`Self::run`] runs.
+    /// Returns after `duration`, while [`Self::run`] runs.
     pub(crate) async fn sleep(&self, duration: Duration) {
         if duration.is_zero() {
             return;
@@ -43,11 +43,11 @@ impl Sleeper {
         if self.beds.lock().unwrap_or_else(PoisonError::into_inner).add(at, waker) {
             self.earlier.notify_one();
         }
-        // Fails when nobody runs the sleeper any more: the origin is being stopped.
+        // Fails when the sleeper has ended: the origin is being stopped.
         let _ = woken.await;
     }
 
-    /// Wakes the requests that are due, for ever.
+    /// Wakes due requests, in an endless loop.
     pub(crate) async fn run(&self, mut timer: Timer) -> io::Result<()> {
         loop {
             let next = self.beds.lock().unwrap_or_else(PoisonError::into_inner).wake(self.clock.now());
@@ -65,7 +65,7 @@ impl Sleeper {
 }
 
 impl Beds {
-    /// Whether the new one is the first to wake.
+    /// Adds a sleeper; returns whether it is the earliest.
     fn add(&mut self, at: u64, waker: oneshot::Sender<()>) -> bool {
         let bed = self.free.pop().unwrap_or(self.wakers.len());
         if bed == self.wakers.len() {
@@ -76,7 +76,7 @@ impl Beds {
         self.due.peek() == Some(&Reverse((at, bed)))
     }
 
-    /// Wakes all that are due at `now`, and returns when the next one is.
+    /// Wakes all sleepers that are due at `now`, and returns the time of the next one.
     fn wake(&mut self, now: u64) -> Option<u64> {
         while let Some(&Reverse((at, bed))) = self.due.peek() {
             if at > now {
@@ -85,7 +85,7 @@ impl Beds {
             self.due.pop();
             self.free.push(bed);
             if let Some(waker) = self.wakers[bed].take() {
-                // The request may be gone.
+                // The request may have been dropped.
                 let _ = waker.send(());
             }
         }

@@ -10,7 +10,7 @@ use http::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// A body of this many zeros, which is never in memory as a whole.
+/// A body of zeros that is never in memory as a whole.
 pub(crate) struct Zeros {
     left: u64,
 }

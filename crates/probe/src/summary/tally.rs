@@ -1,4 +1,4 @@
-//! Counts samples as they pass by, in memory that does not grow with their number.
+//! Aggregates a stream of samples in constant memory.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use recording::{Metric, Sample};
 use super::{Phase, SCHEMA, Summary};
 use crate::load::Live;
 
-/// The part of a [`Summary`] that comes from samples.
+/// The part of a [`Summary`] that is computed from samples.
 pub(crate) struct Tally {
     requests: u64,
     failed: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Tally {
     lateness: Distribution,
 }
 
-/// The generator's measurements of itself when a run is over.
+/// The generator's measurements of itself at the end of a run.
 pub(crate) struct Run {
     pub(crate) url: String,
     pub(crate) duration_s: f64,
@@ -48,7 +48,7 @@ impl Tally {
         self.requests += 1;
         if let Some(reason) = &sample.error {
             self.failed += 1;
-            // Reasons are short phrases of our own, so their number is bounded.
+            // Reasons are short phrases of this program, so their number is bounded.
             count(&mut self.failed_by_reason, reason);
         }
         if let Some(status) = sample.status {
@@ -76,7 +76,7 @@ impl Tally {
         self.failed
     }
 
-    /// How often `is_it` holds of a failure's reason.
+    /// The number of failures whose reason matches.
     pub(crate) fn failed_because(&self, is_it: impl Fn(&str) -> bool) -> u64 {
         self.failed_by_reason.iter().filter(|(reason, _)| is_it(reason)).map(|(_, count)| count).sum()
     }
@@ -86,7 +86,7 @@ impl Tally {
         (self.lateness.n > 0).then(|| self.lateness.percentile(percentile))
     }
 
-    /// What those who watch the run see of its distributions; `None` before the first response.
+    /// The distributions for the live view; `None` before the first response.
     pub(crate) fn live(&self) -> Option<Live> {
         let of = |wanted| self.phases.iter().find(|(metric, seen)| *metric == wanted && seen.n > 0);
         let (_, seen) = of(Metric::Response).or_else(|| of(Metric::Total))?;
@@ -120,7 +120,6 @@ impl Tally {
     }
 }
 
-/// The distribution of one metric.
 struct Distribution {
     n: u64,
     sum: u128,
@@ -144,7 +143,8 @@ impl Distribution {
         self.histogram.saturating_record(nanos);
     }
 
-    /// A percentile by the definition of `compare`: linear between the two samples around (n - 1) p. To three digits.
+    /// A percentile by the definition of `compare`: linear between the two samples around (n - 1) p. To three
+    /// digits.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -162,7 +162,7 @@ impl Distribution {
     #[expect(clippy::cast_precision_loss, reason = "ranks are below 2^53")]
     fn at_rank(&self, rank: u64) -> u64 {
         let quantile = (rank.min(self.n.saturating_sub(1)) as f64 + 0.5) / self.n.max(1) as f64;
-        // A bucket's upper end may lie beyond every sample in it.
+        // A bucket's upper end may exceed every sample in it.
         self.histogram.value_at_quantile(quantile).clamp(self.min.min(self.max), self.max)
     }
 
@@ -200,9 +200,9 @@ fn ms(nanos: u64) -> f64 {
 
 const NANOS_PER_MS: f64 = 1e6;
 const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-/// Samples needed beyond a percentile; with fewer it is unreliable.
+/// Samples required beyond a percentile; with fewer it is unreliable.
 const ENOUGH_BEYOND: f64 = 10.0;
-/// One hour. Longer times count as this in percentiles; the maximum is exact.
+/// One hour. Percentiles treat longer times as this value; the maximum is exact.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 const METHOD: &str = "Percentiles are nearest-rank from histograms of three significant digits (within 0.1 %); n, minimum, mean \
                       and maximum are exact. Phases that did not happen are left out, not counted as 0.";

@@ -1,4 +1,4 @@
-//! A summary against samples whose distribution is known.
+//! A summary of samples with a known distribution.
 
 use super::{tally::Run, *};
 use recording::Sample;
@@ -30,7 +30,7 @@ fn percentiles_of_one_to_ten_thousand() {
         // Three significant digits.
         assert!((found / expected - 1.0).abs() <= 0.001, "{percent}: {found}");
     }
-    // 10 of 10 000 lie beyond the 99.9th percentile.
+    // 10 of 10 000 samples are beyond the 99.9th percentile.
     assert!((wait.thin_above - 99.9).abs() < 1e-9);
     assert_eq!(summary.status["200"], 10_000);
 }

@@ -1,5 +1,5 @@
-//! Servers that answer HTTP/1.1 wrongly, without end or not at all: each request is a failed sample with a reason and without
-//! latency, and the next one is measured all the same.
+//! Servers with invalid, endless or missing HTTP/1.1 responses: each request is a failed sample with a reason
+//! and without latency, and the next request succeeds.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -13,11 +13,11 @@ use recording::{Metric, Sample};
 
 use crate::support::{Security, V4, config, fetch, origin, read_request, responder};
 
-/// The sample of a bad server. A good one is asked before and after it by the same client.
+/// The sample of a bad server. The same client requests from a good server before and after it.
 pub fn failed(config: &Config, bad: &Target) -> Sample {
     let good = origin(V4, Security::Clear, |_| {});
     let mut samples = if config.http.protocol == Protocol::Http3 {
-        // There is no HTTP/3 in clear text; a bad server after another one has to do.
+        // There is no HTTP/3 in clear text; here the client requests from the bad server three times.
         fetch(config, &[bad.clone(), bad.clone(), bad.clone()])
     } else {
         let samples = fetch(config, &[good.target(), bad.clone(), good.target()]);
@@ -32,12 +32,12 @@ pub fn failed(config: &Config, bad: &Target) -> Sample {
     sample
 }
 
-/// A client with little patience.
+/// A client with a short timeout.
 pub fn impatient(adjust: impl FnOnce(&mut http::client::Config)) -> Config {
     Config { timeout: Duration::from_millis(200), ..config(adjust) }
 }
 
-/// Writes `pieces` until nobody takes them any more, a gigabyte at most; how many bytes that were.
+/// Writes pieces until the connection fails, a gigabyte at most; returns the number of bytes.
 pub fn flood(mut stream: &TcpStream, mut piece: impl FnMut() -> Vec<u8>) -> u64 {
     let mut sent = 0;
     while sent < 1 << 30 {
@@ -50,8 +50,8 @@ pub fn flood(mut stream: &TcpStream, mut piece: impl FnMut() -> Vec<u8>) -> u64 
     sent
 }
 
-/// What two sockets of this machine may hold between a server and its client, at most: the largest buffers that the kernel
-/// gives them by itself (tcp(7)).
+/// The maximum that two sockets of this machine buffer between a server and its client: the largest buffers
+/// that the kernel's autotuning allows (tcp(7)).
 pub fn in_sockets() -> u64 {
     let largest = |name: &str| -> u64 {
         let file = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap();
@@ -135,12 +135,12 @@ fn a_header_without_end_is_given_up_early() {
         });
         let sample = failed(&Config::default(), &server.target());
         assert_eq!(sample.error.as_deref(), Some("response header too large"), "{name}");
-        // Of a gigabyte no more left the server than sockets hold and one read takes.
+        // Of a gigabyte, the server sent at most the socket buffers and one read.
         assert!(sent.recv().unwrap() <= in_sockets() + 2 * http::limits::HEADER_BYTES as u64, "{name}");
     }
 }
 
-/// Sends a byte when the client has been silent for a while, for as long as the client is there.
+/// Sends a byte whenever the client has been silent for a while, until it disconnects.
 fn drip(mut stream: &TcpStream, bytes: impl Iterator<Item = u8>) {
     stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
     for byte in bytes {
@@ -185,7 +185,7 @@ fn interim_responses_without_end_are_given_up() {
 #[test]
 fn silence_within_a_handshake_times_out() {
     let server = responder(|mut stream| {
-        // Until the client hangs up.
+        // Until the client closes the connection.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     });
     let target = format!("https://{}/", server.address).parse().unwrap();
@@ -215,11 +215,11 @@ fn a_server_of_another_quic_has_no_version_in_common() {
         let mut datagram = [0; 2048];
         loop {
             let (length, client) = socket.recv_from(&mut datagram).unwrap();
-            // RFC 9000 section 17.2: a byte, the version, and two IDs behind their lengths.
+            // RFC 9000 section 17.2: a byte, the version, and two IDs after their lengths.
             let ids = &datagram[5..length];
             let (theirs, rest) = ids[1..].split_at(ids[0].into());
             let ours = &rest[1..=rest[0].into()];
-            // Section 17.2.1: version 0, the IDs exchanged, and the versions that are spoken.
+            // Section 17.2.1: version 0, the IDs exchanged, and the supported versions.
             let mut answer = vec![0x80, 0, 0, 0, 0];
             for id in [ours, theirs] {
                 answer.push(id.len().try_into().unwrap());

@@ -1,4 +1,4 @@
-//! Certificates that are not to be trusted: the sample says why, and has a connection but no handshake.
+//! Untrusted certificates: the sample contains the reason, and has a connection but no handshake.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     support::{Responder, Security, V4, config, origin, responder},
 };
 
-/// A server that shows a certificate which signs itself, and the file to trust it by.
+/// A server with a self-signed certificate, and the file that trusts it.
 fn server(adjust: impl FnOnce(&mut CertificateParams)) -> (Responder, tempfile::NamedTempFile) {
     let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
     adjust(&mut params);

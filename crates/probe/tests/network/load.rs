@@ -18,7 +18,7 @@ use recording::{End, Header, Sample, Writer};
 
 use crate::support::{Security, V4, origin, read_request, responder};
 
-/// A file that is still there when the recording is finished.
+/// A file whose contents are available after the recording is finished.
 #[derive(Clone, Default)]
 struct Paper(Arc<Mutex<Vec<u8>>>);
 
@@ -75,7 +75,7 @@ fn an_open_loop_keeps_its_schedule_in_the_recording() {
     assert_eq!(recorded.samples.len(), 50);
     let mut intended: Vec<u64> = recorded.samples.iter().map(|sample| sample.intended_ns.unwrap()).collect();
     intended.sort_unstable();
-    // 1000 a second: exactly 1 ms apart, whatever the machine did.
+    // 1000 per second: exactly 1 ms apart, independent of the machine.
     assert!(intended.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000), "{intended:?}");
     for sample in &recorded.samples {
         assert_eq!((sample.status, sample.error.as_deref()), (Some(200), None));
@@ -139,7 +139,7 @@ fn a_closed_loop_makes_as_many_requests_as_asked() {
     let recorded = run(&origin.target(), &config);
     assert_eq!(recorded.samples.len(), 101);
     assert!(recorded.samples.iter().all(|sample| sample.intended_ns.is_none() && sample.status == Some(200)));
-    // Four workers need four connections at most.
+    // Four workers need at most four connections.
     let fresh = recorded.samples.iter().filter(|sample| sample.reused == Some(false)).count();
     assert!((1..=4).contains(&fresh), "{fresh}");
     assert_eq!((recorded.end.schedule_lateness_p999_ns, recorded.summary.lateness_ms), (None, None));
@@ -365,7 +365,7 @@ fn a_recording_that_cannot_be_written_ends_the_run() {
     let outcome = Writer::new(Full, &Header::default())
         .map(|recording| load::run(&origin.target(), &config, recording, &Progress::default(), &Stop::new()));
     match outcome {
-        // A writer without a buffer notices at once.
+        // An unbuffered writer fails immediately.
         Err(_) => {}
         Ok(outcome) => assert!(matches!(outcome, Err(Error::Record { .. })), "{outcome:?}"),
     }

@@ -1,4 +1,4 @@
-//! All protocols and families to our own origin, and what is measured.
+//! All protocols and address families against our own origin, and the measurements.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -32,8 +32,8 @@ fn assert_whole(sample: &Sample, protocol: &str, security: Security) {
     assert_eq!(sample.connect_ns > Some(0), security != Security::Quic);
     assert_eq!(sample.tls_ns > Some(0), security == Security::Tls);
     assert_eq!(sample.quic_ns > Some(0), security == Security::Quic);
-    // The service time begins after the request's first byte was written, and ends before the header's first
-    // byte comes.
+    // The service time starts after the request's first byte was written, and ends before the header's first
+    // byte arrives.
     assert!(sample.get(Metric::Ttfb).unwrap() >= SERVICE_NS, "{sample:?}");
     let worked_ms: f64 =
         sample.server_timing.as_ref().unwrap().strip_prefix("app;dur=").unwrap().parse().unwrap();
@@ -153,7 +153,7 @@ fn a_reused_connection_has_no_handshake() {
             for sample in &samples[1..] {
                 assert_eq!((sample.status, sample.reused), (Some(200), Some(true)), "{sample:?}");
                 assert_eq!((sample.connect_ns, sample.tls_ns, sample.quic_ns), (None, None, None));
-                // It leads where it led; no address was tried for it.
+                // The remote address is unchanged; no address was tried.
                 assert_eq!((&sample.remote, sample.fallback), (&samples[0].remote, None));
                 assert!(sample.wait_ns.is_some() && sample.load_ns.is_some());
             }
@@ -203,7 +203,8 @@ fn a_name_is_looked_up_once_or_each_time() {
 
 #[test]
 fn one_family_of_a_name_can_be_asked_for() {
-    // localhost has both, and this origin listens on one: the other is refused, and Happy Eyeballs goes on.
+    // localhost has both families, and this origin listens on one: the other is refused, and Happy Eyeballs
+    // tries the next.
     let origin = origin(V4, Security::Clear, |_| {});
     let port = origin.ready.addresses[0].port();
     let target: Target = format!("http://localhost:{port}/").parse().unwrap();

@@ -1,4 +1,4 @@
-//! Servers that fail, redirect, stall and hang up.
+//! Servers that fail, redirect, stall and disconnect.
 
 use std::{
     io::{Read, Write},
@@ -19,7 +19,7 @@ const EMPTY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 #[test]
 fn a_closed_port_refuses() {
-    // Bound, so that nobody else gets the port, but not listening.
+    // Bound, so that no other process gets the port, but not listening.
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&V4.parse::<SocketAddr>().unwrap().into()).unwrap();
     let address = socket.local_addr().unwrap().as_socket().unwrap();
@@ -71,7 +71,8 @@ fn garbage_is_not_http() {
 #[test]
 fn clear_text_is_not_tls() {
     let server = responder(|mut stream| {
-        // The whole ClientHello, or closing would reset the connection before the answer is read.
+        // Read the whole ClientHello; otherwise closing would reset the connection before the client reads
+        // the response.
         let _ = stream.read(&mut [0; 4096]).unwrap();
         send(&stream, EMPTY);
     });
@@ -84,7 +85,7 @@ fn clear_text_is_not_tls() {
 #[test]
 fn silence_times_out_and_keeps_what_was_measured() {
     let server = responder(|stream| {
-        // Until the client hangs up.
+        // Until the client closes the connection.
         while read_request(&stream).is_some() {}
     });
     let config = Config { timeout: Duration::from_millis(50), ..Config::default() };
@@ -115,7 +116,7 @@ fn each_hop_of_a_redirect_is_a_sample() {
     let root = server.target().to_string();
     assert_eq!(urls, [root.clone(), format!("{root}a/b?c"), format!("{root}end")]);
     assert!(!stay[0].labels.contains_key("url"));
-    // A hop starts when the one before is over.
+    // A hop starts after the previous one has ended.
     let end = hops[0].started_ns.unwrap() + hops[0].last_byte_ns.unwrap();
     assert!(hops[1].started_ns.unwrap() >= end);
 }
@@ -147,7 +148,7 @@ fn redirects_that_never_end_are_given_up() {
     assert!(hops[..hops.len() - 1].iter().all(|hop| hop.error.is_none()));
 }
 
-/// Answers the first request of a connection, reads the second, and closes without an answer.
+/// Responds to the first request of a connection, reads the second, and closes without a response.
 fn one_request_a_connection(stream: &TcpStream) {
     if read_request(stream).is_some() {
         send(stream, EMPTY);
@@ -177,7 +178,7 @@ fn a_post_that_may_have_been_received_is_not_repeated() {
     assert_eq!((samples[1].reused, server.connections()), (Some(true), 1));
 }
 
-/// HTTP/2: answers one request a connection, and resets the connection on the second.
+/// HTTP/2: serves one request per connection, and resets the connection on the second.
 fn one_stream_a_connection(stream: TcpStream) {
     stream.set_nonblocking(true).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -217,7 +218,7 @@ fn a_connection_that_the_server_closes_is_not_used_again() {
     }
 }
 
-/// On a connection that is kept, the second request takes another way through the client than the first.
+/// The second request on a reused connection uses another code path of the client than the first.
 #[test]
 fn what_comes_second_on_a_connection_is_measured_like_what_comes_first() {
     for (answer, error, status, body_bytes) in [
@@ -239,7 +240,7 @@ fn what_comes_second_on_a_connection_is_measured_like_what_comes_first() {
                     send(&stream, answer);
                 }
             }
-            // Until the client hangs up.
+            // Until the client closes the connection.
             while read_request(&stream).is_some() {}
         });
         let config = config(|http| http.connections = Connections::Reuse);

@@ -1,4 +1,4 @@
-//! Servers to aim at, and one request at a time.
+//! Test servers, and single requests.
 
 use std::{
     io::{BufRead, BufReader},
@@ -19,7 +19,7 @@ use probe::{
 };
 use recording::Sample;
 
-/// An origin that lives as long as this does.
+/// An origin that stops when it is dropped.
 pub struct Origin {
     pub ready: serve::Ready,
     scheme: &'static str,
@@ -32,7 +32,7 @@ pub struct Origin {
 pub enum Security {
     Clear,
     Tls,
-    /// TLS, and HTTP/3 besides.
+    /// TLS, and additionally HTTP/3.
     Quic,
 }
 
@@ -75,7 +75,7 @@ impl Origin {
         config(|http| http.trust = trust)
     }
 
-    /// The same with other settings of connections.
+    /// Like [`Self::client`], with other connection settings.
     pub fn client_with(&self, adjust: impl FnOnce(&mut http::client::Config)) -> client::Config {
         let mut client = self.client();
         adjust(&mut client.http);
@@ -90,8 +90,7 @@ impl Drop for Origin {
     }
 }
 
-/// A server that does `answer` with each connection, one after the other, for as long as the test process
-/// lives.
+/// A server that calls `answer` for each connection, sequentially, until the test process ends.
 pub struct Responder {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -133,14 +132,14 @@ pub fn read_request(stream: &TcpStream) -> Option<String> {
     Some(first)
 }
 
-/// A client's defaults, with other settings of connections.
+/// A client's defaults, with other connection settings.
 pub fn config(adjust: impl FnOnce(&mut http::client::Config)) -> client::Config {
     let mut config = client::Config::default();
     adjust(&mut config.http);
     config
 }
 
-/// Requests one after the other with one client.
+/// Sends requests sequentially with one client.
 pub fn fetch(config: &client::Config, targets: &[Target]) -> Vec<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let client = Client::new(config, &Stop::new()).unwrap();

@@ -21,17 +21,17 @@ use super::{Histogram, Layout, Range};
 pub(crate) struct Decoded {
     /// The significant digits that it keeps.
     pub digits: u8,
-    /// What values must be multiplied by: 1, except for histograms of decimals.
+    /// The scale of the values: 1, except for histograms of decimals.
     pub ratio: f64,
     /// Whether it was made for decimals; that does not determine the size of a unit.
     pub is_double: bool,
-    /// How many buckets there are of the narrowest kind.
+    /// The number of buckets with the minimum width.
     pub parts: u64,
     /// Its buckets with their counts, none of them 0, ascending.
     pub counts: Vec<(Range, u64)>,
 }
 
-/// Decodes one histogram after the other, in the same memory.
+/// Decodes a sequence of histograms, reusing memory.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     bytes: Vec<u8>,
@@ -58,7 +58,7 @@ impl Decoder {
     }
 }
 
-/// A histogram as V2, packed, in base64.
+/// A histogram as V2, compressed, in base64.
 pub(crate) fn encode(histogram: &Histogram) -> String {
     let mut counts = Vec::new();
     let mut zeros = 0;
@@ -69,10 +69,10 @@ pub(crate) fn encode(histogram: &Histogram) -> String {
         }
         put_zeros(&mut counts, zeros);
         zeros = 0;
-        // A count of more than 2^63 has no form.
+        // A count of more than 2^63 cannot be encoded.
         put(&mut counts, i64::try_from(count).unwrap_or(i64::MAX));
     }
-    // A histogram of nothing is one bucket of nothing.
+    // An empty histogram is one empty bucket.
     let nothing = u32::from(counts.is_empty());
     put_zeros(&mut counts, nothing);
     let mut plain = Vec::with_capacity(HEADER + counts.len());
@@ -154,7 +154,7 @@ fn cookie(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_be_bytes(*cookie), rest))
 }
 
-/// The unpacked form. Declared sizes allocate nothing.
+/// The decompressed form. Declared sizes do not allocate memory.
 fn plain(mut input: impl BufRead, decoded: &mut Decoded) -> Result<(), String> {
     let cookie = u32::from_be_bytes(array(&mut input)?);
     let version = cookie & !WORD_BITS;
@@ -270,7 +270,7 @@ impl<R: BufRead> Words<R> {
     }
 }
 
-/// Takes the count of one bucket; gives the index of the next.
+/// Reads the count of one bucket; returns the index of the next.
 fn place(index: usize, count: u64, layout: Layout, counts: &mut Vec<(Range, u64)>) -> Result<usize, String> {
     let range = layout.range(index).ok_or_else(beyond)?;
     if count > 0 {
@@ -394,7 +394,7 @@ mod tests {
         for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(refused(&plain(3, 1, ratio, &[2])).contains("multiplied by"));
         }
-        // So many zeros that the next count is beyond all values.
+        // A run of zeros after which the next count is beyond all values.
         let mut counts = Vec::new();
         put(&mut counts, i64::MIN + 1);
         put(&mut counts, 1);

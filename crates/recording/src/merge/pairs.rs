@@ -8,10 +8,10 @@ use crate::{Bucket, Series, Values, Wanted, read_series};
 /// The phases of one request, in microseconds: queue, lookup, TCP, TLS, sending, waiting, receiving.
 type Took = [u32; 7];
 
-/// A file of a format, made of requests.
+/// Writes requests as a file of a format.
 type Render = fn(&[Took]) -> String;
 
-/// Formats that have samples. Histograms are made of these.
+/// Formats with samples. The tests of histograms are derived from these.
 const FORMATS: [(&str, Render); 13] = [
     ("native", native),
     ("csv", csv),
@@ -32,7 +32,7 @@ fn lines(requests: &[Took], line: impl Fn(usize, &Took) -> String) -> String {
     requests.iter().enumerate().map(|(index, took)| line(index, took) + "\n").collect()
 }
 
-/// Of the first so many.
+/// The sum of the first `parts` phases.
 fn sum(took: &Took, parts: usize) -> u64 {
     took[..parts].iter().map(|&us| u64::from(us)).sum()
 }
@@ -45,7 +45,7 @@ fn ms(us: u64) -> f64 {
     us as f64 / 1e3
 }
 
-/// Some with a stated TTFB that contradicts the phases, some that failed, some with a schedule.
+/// Requests with a stated TTFB that contradicts the phases, failed ones, and ones with a schedule.
 fn native(requests: &[Took]) -> String {
     let line = |index: usize, took: &Took| {
         let [queue, dns, tcp, tls, send, wait, load] = took.map(|us| u64::from(us) * 1000);
@@ -85,7 +85,7 @@ fn csv(requests: &[Took]) -> String {
     header.to_owned() + &lines(requests, line)
 }
 
-/// No column of any metric that is looked at without being asked for but the total.
+/// The total is the only column with a default metric.
 fn csv_of_phases(requests: &[Took]) -> String {
     let line = |_, took: &Took| {
         let [_, dns, tcp, _, _, wait, _] = took;
@@ -131,7 +131,7 @@ fn timing(requests: &[Took]) -> String {
     format!("[{}]", requests.iter().map(entry).collect::<Vec<_>>().join(","))
 }
 
-/// With a queue and with sending, which a stamp of the first byte has and the sum of the phases has not.
+/// With a queue and with sending, which the time of the first byte includes and the sum of the phases does not.
 fn curl(requests: &[Took]) -> String {
     let line = |index: usize, took: &Took| {
         let at = |parts| s(sum(took, parts));
@@ -324,7 +324,7 @@ fn samples_stay(input: &File, name: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Histograms keep one metric as precisely as they state, and report that the others are gone.
+/// Histograms keep one metric with the stated precision, and report that the others are lost.
 fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -> Result<(), TestCaseError> {
     let Some(before) = series(&input.path, metric) else {
         // Prometheus counts failures, so a file without any value is valid; the missing ones are reported.
@@ -370,7 +370,7 @@ fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -
     prop_assert_eq!(after.metric, chosen);
     let Values::Counted { relative_error, .. } = &after.values else { panic!("a histogram has counts") };
     let error = *relative_error;
-    // A coarse input does not become a fine one silently.
+    // A coarse input does not silently become a fine one.
     prop_assert!(
         error + 1e-12 >= own_error || said(&merged, "The input has each value only within"),
         "{:?}",
@@ -407,7 +407,7 @@ proptest! {
                     counts_stay(format, &input, name, metric).map_err(context)?;
                 }
             }
-            // And what became of it, as an input.
+            // The output is a valid input.
             let (log, _) = input.convert("b.hlog", None).map_err(|error| TestCaseError::fail(format!("{format}: {error}")))?;
             let (percentiles, _) = input.convert("b.hgrm", None).unwrap();
             for path in [log, percentiles] {

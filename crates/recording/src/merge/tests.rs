@@ -247,7 +247,7 @@ fn an_input_is_not_replaced() {
         assert_eq!(std::fs::read_to_string(&first).unwrap(), text);
     }
     assert!(merged(&[link], &first).is_err());
-    // The neighbours: a file that is none of them, and one that is not there yet.
+    // Control cases: another existing file, and one that does not exist yet.
     let third = folder.text("c.csv", "latency_ms\n9\n");
     assert_eq!(merged(&inputs, &third).unwrap().written, 4);
     assert_eq!(merged(&inputs, &folder.path("d.csv")).unwrap().written, 4);

@@ -1,4 +1,4 @@
-//! Reads what ApacheBench writes with `ab -g`: a row for each request with a response, times in whole milliseconds.
+//! Reads the output of ApacheBench's `ab -g`: a row for each request with a response, times in whole milliseconds.
 //!
 //! `ttime` is from the start of the connection to the last byte, `ctime` until the connection is there (TLS included), and
 //! `wait` from the request to the first byte of the response. `seconds` is the start in whole seconds since 1970. Rows are

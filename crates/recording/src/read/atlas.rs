@@ -61,7 +61,7 @@ struct Measured {
     result: Vec<Reply>,
 }
 
-/// What came of one request: `{"rtt":12.3}`, `{"x":"*"}` or `{"error":"connect failed: ..."}`.
+/// The result of one request: `{"rtt":12.3}`, `{"x":"*"}` or `{"error":"connect failed: ..."}`.
 #[derive(Deserialize)]
 struct Reply {
     rtt: Option<f64>,

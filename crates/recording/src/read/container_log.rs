@@ -1,5 +1,6 @@
-//! Takes the lines of a program out of what a container runtime writes around them: Docker's `json-file`
-//! (`{"log":"...\n","stream":"stdout","time":"..."}`) and the format of Kubernetes' runtimes (CRI: time, stream, `F` or `P`, text).
+//! Extracts a program's lines from the log of a container runtime: Docker's `json-file`
+//! (`{"log":"...\n","stream":"stdout","time":"..."}`) and the format of Kubernetes' runtimes (CRI: time,
+//! stream, `F` or `P`, text).
 
 use std::{
     borrow::Cow,
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use super::{lines::Lines, unpack};
 use crate::{Error, Place};
 
-/// The first bytes of a file and a reader of all that follows them, without what a container runtime wrote around each line.
+/// The first bytes of a file and a reader of the rest, without the container runtime's envelope of each line.
 pub(super) fn decode<'i>(
     head: Vec<u8>,
     rest: Box<dyn Read + 'i>,
@@ -31,7 +32,7 @@ pub(super) fn decode<'i>(
     Ok((head, Box::new(inner)))
 }
 
-/// Reads the lines without what is around them. A line without that is passed on as it is.
+/// Reads the lines without their envelope. A line without an envelope is passed on unchanged.
 struct Inner<R> {
     lines: Lines<R>,
     take: fn(&[u8]) -> Option<Vec<u8>>,
@@ -56,7 +57,7 @@ impl<R: Read> Read for Inner<R> {
     }
 }
 
-/// The text of a line of Docker, with its line end; a part of a longer line has none.
+/// The text of a Docker line, with its line end; a part of a longer line has no line end.
 fn docker(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Line<'l> {
@@ -107,7 +108,7 @@ mod tests {
         };
         let text = docker("a \\\"b\\\" \\u003c\\n") + &docker("half ") + &docker("a line\\n");
         assert_eq!(unwrapped(&text), "a \"b\" <\nhalf a line\n");
-        // A line that breaks off, or was written by another program, stays as it is.
+        // A truncated line, or one of another program, is passed on unchanged.
         assert_eq!(unwrapped(&(docker("a\\n") + "{\"log\":\"b")), "a\n{\"log\":\"b");
         let cri = "2025-03-14T09:26:53.123456789Z stdout P half \n2025-03-14T09:26:53.2Z stdout F a line\n";
         assert_eq!(unwrapped(cri), "half a line\n");

@@ -1,5 +1,5 @@
-//! Reads CSV: a header row that names a metric with its unit, or a lone column of numbers. Other columns may say when
-//! an event started, to which page it belongs, whether it failed, its phases, and what tells it apart.
+//! Reads CSV: a header row that names a metric with its unit, or a single column of numbers. Other columns
+//! may contain the start of an event, its page, its failure, its phases, and labels.
 
 use std::{borrow::Cow, collections::BTreeMap, io::Read};
 
@@ -20,7 +20,7 @@ pub(super) use fields::Cells;
 use columns::{Columns, Role};
 use fields::fields;
 
-/// Puts all rows of a file into a sink.
+/// Reads all rows of a file into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
     let mut first = next_row(&mut lines)?;
@@ -116,7 +116,7 @@ impl Problem {
 struct Rows {
     columns: Columns,
     sample: Sample,
-    /// Metrics of the row as they are written, the file's first; without those that the row does not have.
+    /// Unrounded metrics of the row, the file's first; without those that are absent in the row.
     exact: Vec<(Metric, f64)>,
     read: u64,
     /// The first of the empty lines just passed: fine at the end of the file, an error before it.
@@ -145,7 +145,7 @@ impl Rows {
         self.columns.roles == [Role::Value] && self.columns.has_units == [false] && self.blank.is_none()
     }
 
-    /// The row that was taken last.
+    /// The last row.
     fn event(&self, number: u64) -> Event<'_> {
         Event { number, sample: &self.sample, exact: &self.exact }
     }
@@ -267,7 +267,7 @@ impl Rows {
 }
 
 impl Columns {
-    /// Decides by the first cell of a column of times how they are written.
+    /// Determines the format of a column of times by its first cell.
     fn decide_time(&mut self, index: usize, field: &[u8]) {
         let Role::Moment { header, .. } = &self.roles[index] else { return };
         let Some(text) = text(field) else { return };
@@ -342,7 +342,7 @@ fn cell(
     if text.is_empty() && terminated {
         return Ok(None);
     }
-    // Where a line is cut off, "12." was more than 12.
+    // In a truncated line, "12." was more than 12.
     let whole = terminated || text.last().is_some_and(u8::is_ascii_digit);
     let plain = if has_unit { None } else { number::parse(text) };
     match plain.and_then(|value| unit.milliseconds(value)) {
@@ -362,7 +362,7 @@ fn check_text<R: Read>(line: &Line<'_>, lines: &Lines<R>) -> Result<(), Error> {
     Err(Error::NotText { place: lines.place(line.number, column), byte })
 }
 
-/// The first byte that no text has, and its column.
+/// The first byte that is not valid in text, and its column.
 fn find_binary(text: &[u8]) -> Option<(usize, u8)> {
     let nul = memchr::memchr(0, text);
     let invalid = std::str::from_utf8(text).err().map(|error| error.valid_up_to());
@@ -386,13 +386,13 @@ const A_DATE: &str = "a date such as 2025-03-14T09:26:53Z, as in the rows before
 pub(super) const UNCLOSED: &str = "a double quote that is not closed on its line";
 pub(super) const A_CLOSING_QUOTE: &str = "another double quote at the cell's end (a cell ends on its line)";
 
-/// Lone numbers that are handed on together.
+/// Numbers per batch for a single column.
 const BATCH: usize = 4096;
 
 /// Numbers from here on are for page ids that are not numbers in the file.
 const UNNUMBERED: u64 = 1 << 63;
 
-/// How much of a field a message shows.
+/// Maximum length of a quoted field in a message.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

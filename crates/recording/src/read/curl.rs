@@ -1,11 +1,12 @@
-//! Reads what `curl -w '%{json}'` writes: an object for each transfer, with stamps in seconds since its start.
+//! Reads the output of `curl -w '%{json}'`: an object for each transfer, with timestamps in seconds since its
+//! start.
 //!
-//! A stamp of 0 was never set. `time_queue` (from 8.12) lies inside of the name lookup's time and is taken out of it;
-//! without `time_posttransfer` (from 8.10) sending is a part of `wait`. The handshake of HTTP/3 is `quic`. curl does not say when
-//! a transfer started.
+//! A timestamp of 0 was never set. `time_queue` (from 8.12) is part of the name lookup's time and is
+//! subtracted from it; without `time_posttransfer` (from 8.10) sending is a part of `wait`. The handshake of
+//! HTTP/3 is `quic`. The output does not contain the start of a transfer.
 //!
-//! After redirects (`-L`) curl adds up each stamp over all requests of the chain (`progress.total` in its
-//! `lib/progress.c`), so that the first byte of the final response cannot be told: only the total remains.
+//! After redirects (`-L`) curl adds up each timestamp over all requests of the chain (`progress.total` in its
+//! `lib/progress.c`), so that the first byte of the final response is unknown: only the total remains.
 
 use std::net::IpAddr;
 
@@ -131,7 +132,7 @@ impl Transfer {
         name.parse::<IpAddr>().is_ok()
     }
 
-    /// Why there is no answer. curl before 7.75 does not report that.
+    /// Why there is no response. curl before 7.75 does not report that.
     fn failure(&self) -> Option<String> {
         let message =
             self.errormsg.as_ref().map(|Text(message)| message).filter(|message| !message.is_empty());

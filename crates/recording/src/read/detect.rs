@@ -1,4 +1,4 @@
-//! Which format a file has, by its content: names lie, and a pipe has none.
+//! Detects the format of a file by its content: names may be wrong, and a pipe has no name.
 
 use std::path::Path;
 
@@ -118,7 +118,7 @@ fn first_line(head: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// By the keys of the first object. A key stands in quotes before a colon.
+/// Detects a format by the keys of the first object. A key is in quotes before a colon.
 fn json(text: &[u8]) -> Option<Format> {
     let line = text.split(|&byte| byte == b'\n').find(|line| line.len() > 2).unwrap_or(text);
     let has = |part: &[u8], key: &str| {
@@ -177,13 +177,13 @@ fn later_log(head: &[u8]) -> Option<AccessFormat> {
     }
 }
 
-/// The first key of an object, as it stands between its quotes.
+/// The first key of an object, without its quotes and with its escapes.
 fn first_key(text: &[u8]) -> Option<&[u8]> {
     let key = text.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(b"\"")?;
     Some(&key[..memchr::memchr(b'"', key)?])
 }
 
-/// Whether one of the first lines is so.
+/// Whether one of the first lines matches.
 fn has_line(head: &[u8], is: fn(&[u8]) -> bool) -> bool {
     head.split(|&byte| byte == b'\n').take(LOOKED_AT).any(is)
 }
@@ -199,7 +199,7 @@ fn is_hlog_line(line: &[u8]) -> bool {
     let Some(histogram) = line.rsplit(|&byte| byte == b',').next() else { return false };
     line.starts_with(b"\"StartTimestamp\"")
         || line.starts_with(b"#[Histogram log format")
-        // The base64 of the three bytes that every version's cookie begins with, and those of histograms of decimals.
+        // The base64 prefix of the cookies of all versions, and the prefix of histograms of decimals.
         || (line.contains(&b',')
             && (histogram.starts_with(b"HIST") || histogram.starts_with(b"DHIST"))
             && histogram.len() > 16)
@@ -211,8 +211,8 @@ fn is_vegeta_gob(head: &[u8]) -> bool {
     memchr::memmem::find(first, b"\x03\x01\x01\x06Result").is_some()
 }
 
-/// "1741944413000000000,200,...": nanoseconds since 1970, a status, a latency, bytes out and in, and at least 9 fields, as
-/// far as they are to be seen: the body may be longer than that.
+/// "1741944413000000000,200,...": nanoseconds since 1970, a status, a latency, bytes out and in, and at least
+/// 9 fields, if visible: the body may extend beyond the sample.
 fn is_vegeta_csv(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n');
     let line = lines.next().unwrap_or(head);
@@ -255,7 +255,7 @@ pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"sche
                                    the output of a tool such as curl, oha, k6, vegeta, JMeter, hey, wrk, Gatling or ping \
                                    (docs/recording.md lists all)";
 
-/// Lines that are looked at for a header: wrk2 prints a page before its percentiles, with a line for each thread.
+/// Maximum number of lines to search for a header: wrk2 prints a page before its percentiles, with a line for each thread.
 const LOOKED_AT: usize = 400;
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use crate::{
     standard_streams::{self, is_standard},
 };
 
-/// An open file. Where it ends before the length that it had when it was opened, reading fails: what was read is no
-/// recording, but the beginning of one. What grows is read as far as it goes.
+/// An open file. Reading fails if the file ends before the length that it had when it was opened, because the
+/// data would be only the beginning of a recording. A file that grows is read to its current end.
 pub(crate) struct Whole {
     file: File,
     /// The length that it must have; 0 if it is not a file, for example a pipe.
@@ -50,7 +50,7 @@ impl Read for Whole {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!(
-                    "the file had {length} bytes when it was opened and now ends after {read}: somebody shortened it \
+                    "the file had {length} bytes when it was opened and now ends after {read}: it was truncated \
                      meanwhile; read a copy of it"
                 ),
             ));
@@ -59,8 +59,8 @@ impl Read for Whole {
     }
 }
 
-/// Whether two names lead to one file. Of a file with two names that do not lead to each other either can be replaced
-/// without the other, but nobody means that.
+/// Whether two names refer to one file. Either of two hard links can be replaced without the other, but users
+/// rarely intend that.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     let (Ok(first), Ok(second)) = (fs::metadata(one), fs::metadata(other)) else { return false };
     if !first.is_file() || !second.is_file() {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::{Counts, Event, Metric, Options, Sink, read};
 
-    /// Shortens the file that it is given the events of.
+    /// Truncates the file while its events are being read.
     struct Shortening<'p> {
         path: &'p Path,
         length: u64,
@@ -127,7 +127,7 @@ mod tests {
             assert!(said.contains(&format!("had {length} bytes when it was opened")), "{said}");
             assert!(said.contains("a.csv:") && said.contains("read a copy"), "{said}");
         }
-        // The neighbour: as long as before, or longer.
+        // The control: an unchanged or a longer file.
         assert_eq!(shortened_to(&rows, length as u64), Ok(400_000));
     }
 

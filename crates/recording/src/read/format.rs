@@ -1,15 +1,15 @@
-//! The formats that can be read, and what each is called.
+//! The formats that can be read, and their names.
 
 use super::AccessFormat;
 
 /// A format that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// JSON lines with a header: ours.
+    /// JSON lines with a header: the native format.
     Native,
     /// Rows of columns.
     Csv,
-    /// HTTP Archive 1.2, what browsers export.
+    /// HTTP Archive 1.2, the export format of browsers.
     Har,
     /// HdrHistogram interval log.
     Hlog,
@@ -39,7 +39,7 @@ pub enum Format {
     Hey,
     /// `ab -g`.
     Ab,
-    /// What `wrk --latency` prints.
+    /// The output of `wrk --latency`.
     Wrk,
     /// `autocannon --json`.
     Autocannon,
@@ -57,13 +57,13 @@ pub enum Format {
     Prometheus,
     /// Traces of OpenTelemetry as JSON.
     Otlp,
-    /// What ping prints.
+    /// The output of ping.
     Ping,
-    /// What ping prints on Windows.
+    /// The output of ping on Windows.
     WindowsPing,
-    /// What `rrdtool fetch` prints of a database of smokeping.
+    /// The output of `rrdtool fetch` for a database of smokeping.
     Smokeping,
-    /// What fping prints.
+    /// The output of fping.
     Fping,
     /// Results of pings of RIPE Atlas.
     Atlas,
@@ -86,7 +86,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What a person calls it.
+    /// The name for display.
     pub fn name(self) -> &'static str {
         match self {
             Self::Native => "native recording",

@@ -1,4 +1,4 @@
-//! Reads what fping prints: with `-l` or `-c` a line for each reply, with `-C N -q` a line for each host.
+//! Reads the output of fping: with `-l` or `-c` a line for each reply, with `-C N -q` a line for each host.
 //!
 //! A request without an reply failed. `-D` stamps an reply when it is there, so the start is a round trip before.
 

@@ -1,8 +1,10 @@
-//! Reads Gatling's `simulation.log`, as text: lines of fields between tabs, of which those that begin with REQUEST count.
+//! Reads Gatling's `simulation.log` as text: lines of tab-separated fields, of which lines that begin with
+//! REQUEST count.
 //!
-//! A request has its start and its end in milliseconds since 1970, OK or KO, and a message. Gatling counts a response with
-//! an unexpected status as KO; with a status of 400 and more it is a response here, as in all formats. Lines of groups sum
-//! up requests and are left out. The fields before the name depend on the version. Newer versions write a binary log.
+//! A request has its start and its end in milliseconds since 1970, OK or KO, and a message. Gatling counts a
+//! response with an unexpected status as KO; with a status of 400 and more it is a response here, as in all
+//! formats. Lines of groups sum up requests and are skipped. The fields before the name depend on the
+//! version. Newer versions write a binary log.
 
 use super::{
     Frame, Input, Options,
@@ -11,7 +13,7 @@ use super::{
 };
 use crate::{Error, Event, Sample, Sink};
 
-/// Whether a line is the one that names the run, or is in front of it.
+/// Whether a line is the run's header, or precedes it.
 pub(super) fn is_header(line: &[u8]) -> bool {
     let fields = line.split(|&byte| byte == b'\t').count();
     (line.starts_with(b"RUN\t") && (4..=8).contains(&fields))

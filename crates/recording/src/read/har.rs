@@ -1,11 +1,15 @@
-//! Reads HAR 1.2, what browsers and proxies export: the entries of `log`, one by one, whatever the size of the bodies.
+//! Reads HAR 1.2, the export format of browsers and proxies: the entries of `log`, one by one, for any size
+//! of the bodies.
 //!
-//! `ssl` lies inside of `connect`, as the specification has it; Firefox writes it in addition, which shows in `time`. Old exports of
-//! Chrome count waits in `time` that are in no part: a sum with `ssl` that is only nearer to it proves nothing. -1 means absent, and so does 0 for a connect: Firefox writes that for a connection that was there already. `blocked`, the queue
-//! in the browser, is a part of the total and of no phase. Responses from the browser's cache are labelled. Playwright counts `ssl`
-//! twice in `time`, once within `connect`: the sum of the phases is the total of its entries.
+//! `ssl` is part of `connect`, as in the specification; Firefox writes it in addition, which `time` shows.
+//! Old exports of Chrome include waits in `time` that are in no phase: a sum with `ssl` that is only closer
+//! to it proves nothing. -1 means absent, and so does 0 for a connect: Firefox writes that for a reused
+//! connection. `blocked`, the queue in the browser, is a part of the total and of no phase. Responses from
+//! the browser's cache are labelled. Playwright counts `ssl` twice in `time`, once within `connect`: the sum
+//! of the phases is the total of its entries.
 //!
-//! An entry with a value that cannot be is left out and counted: in a file of a long session one in a thousand is so.
+//! An entry with an impossible value is skipped and counted: in a file of a long session about one in a
+//! thousand is invalid.
 
 use std::{collections::HashMap, fmt};
 
@@ -58,7 +62,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Entries that are left out: how many, and what is wrong with the first.
+/// Skipped entries: their number, and the error of the first.
 struct LeftOut {
     count: u64,
     why: String,
@@ -77,7 +81,7 @@ impl LeftOut {
 enum Part {
     /// The id of the next page.
     Page(String),
-    /// What wrote the file.
+    /// The program that wrote the file.
     Creator(String),
     // An entry is much larger than an id.
     Entry(Box<Entry>),
@@ -138,12 +142,12 @@ impl Problem {
     }
 }
 
-/// The exporters that count `ssl` in ways of their own.
+/// Exporters that count `ssl` in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
     /// `ssl` is within `connect`, and in `time` a second time.
     Playwright,
-    /// `ssl` may be beside `connect`.
+    /// `ssl` may be in addition to `connect`.
     Firefox,
     Other,
 }
@@ -191,7 +195,7 @@ impl Took {
     }
 }
 
-/// How far whole milliseconds of seven parts can be from their sum, about.
+/// Approximate rounding error of the sum of seven parts in whole milliseconds.
 const ROUNDING_MS: f64 = 2.0;
 
 /// The value of a phase that was not measured.
@@ -218,7 +222,7 @@ struct Response {
     content: Option<Content>,
     #[serde(rename = "_error")]
     error: Option<Problem>,
-    /// The same of Playwright, also where a response broke off.
+    /// The same field of Playwright, which also writes it for truncated responses.
     #[serde(rename = "_failureText")]
     failure_text: Option<Problem>,
 }
@@ -230,12 +234,13 @@ struct Content {
     mime_type: Loose,
 }
 
-/// Makes samples of entries.
+/// Converts entries to samples.
 struct Reader<'r> {
     labels: &'r Labels,
     sink: &'r mut dyn Sink,
     sample: Sample,
-    /// The numbers of pages by their ids: those of `log.pages` in its order, others as entries name them.
+    /// The numbers of pages by their ids: first those of `log.pages` in its order, then others as entries
+    /// name them.
     pages: HashMap<String, u64>,
     writer: Writer,
     read: u64,
@@ -290,14 +295,14 @@ impl Reader<'_> {
         let time = if self.writer == Writer::Playwright { Took::default() } else { entry.time };
         let protocol = response.http_version.text().or(request.http_version.text());
         let is_http3 = protocol.is_some_and(is_http3);
-        // Playwright writes a time of TLS where there was none.
+        // Playwright writes a TLS time even without TLS.
         let is_clear = request.url.text().is_some_and(|url| url.starts_with("http://"));
         let timings = &if is_clear { timings.without_tls() } else { *timings };
         let total = timings.fill(sample, time, self.writer, is_http3);
         sample.last_byte_ns = total.and_then(milliseconds);
         sample.reused = match (sample.connect_ns.or(sample.tls_ns).or(sample.quic_ns), sample.wait_ns) {
             (Some(_), _) => Some(false),
-            // Without a connect, and yet an answer that did not come out of a cache.
+            // No connect phase, although the response is not from a cache.
             (None, Some(1..)) if !is_cached && timings.connect.0.is_some() => Some(true),
             _ => None,
         };
@@ -330,7 +335,7 @@ impl Reader<'_> {
 }
 
 impl Entry {
-    /// When it started, if it says so; or what stands in it that cannot be.
+    /// The start, if the entry contains one; or an invalid value in it.
     fn started(&self) -> Result<Option<u64>, String> {
         let timings = self.timings.iter().flat_map(|timings| timings.named());
         for (name, took) in timings.chain([("time", self.time)]) {
@@ -381,7 +386,7 @@ impl Timings {
             _ => false,
         };
         let total = time.or_else(|| positive(Took(Some(if is_beside { beside } else { inside }))));
-        // Without any time, as Firefox writes what its cache answered, nothing was measured.
+        // Without any time, as Firefox writes for responses from its cache, nothing was measured.
         let measured = |took: Took| took.measured().filter(|_| total.is_some()).and_then(milliseconds);
         sample.dns_ns = measured(self.dns).filter(|&dns| dns > 0 || connect.is_some());
         sample.tls_ns = ssl.and_then(milliseconds);
@@ -481,7 +486,7 @@ impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Log<'_, F> {
     }
 }
 
-/// The pages, of which there may be none.
+/// The pages, possibly empty.
 struct Pages<'t, F>(&'t mut Taker<F>);
 
 impl<'de, F: FnMut(Part) -> Result<(), Error>> DeserializeSeed<'de> for Pages<'_, F> {

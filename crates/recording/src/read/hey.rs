@@ -1,9 +1,10 @@
 //! Reads hey's CSV (`hey -o csv`), in seconds with four decimals.
 //!
-//! `response-time` is from the start of a request to the last byte, connecting included. `DNS+dialup` is the time until the
-//! connection is there: the name, TCP and TLS together, and 0 on one that was there already; so of these only `DNS` is
-//! known alone. The first byte comes after `DNS+dialup`, `Request-write` and `Response-delay`. `offset` is the start,
-//! counted from that of the run. Requests without a response are not in the file (`requester/report.go` of hey).
+//! `response-time` is from the start of a request to the last byte, including the connection setup.
+//! `DNS+dialup` is the time until the connection is ready: the name lookup, TCP and TLS together, and 0 on a
+//! reused connection; so of these only `DNS` is known separately. The first byte follows `DNS+dialup`,
+//! `Request-write` and `Response-delay`. `offset` is the start, relative to the start of the run. Requests
+//! without a response are not in the file (`requester/report.go` of hey).
 
 use super::{Frame, Input, Options, table::Table};
 use crate::{Error, Event, Metric, Sample, Sink, Unit};

@@ -1,4 +1,4 @@
-//! Reads HdrHistogram percentile text, also as CSV and inside of what wrk2 prints.
+//! Reads HdrHistogram percentile text, also as CSV and inside the output of wrk2.
 //!
 //! [`points`] describes what a row means.
 
@@ -14,7 +14,7 @@ mod points;
 
 use points::Point;
 
-/// Puts the first table of a file into a sink.
+/// Reads the first table of a file into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     sink.metric(Metric::Latency);
     let mut lines = Lines::new(input.reader, input.path);
@@ -48,15 +48,15 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
 enum Problem {
     /// Another text than expected, at that byte of the line.
     Row { offset: usize, found: String, expected: &'static str },
-    /// The last line of a file that breaks off.
+    /// The last line of a truncated file.
     Cut,
 }
 
-/// The first table as far as it has been read.
+/// The first table read so far.
 struct Table {
     unit: Unit,
     state: State,
-    /// At which percentile the last row stands; 1 in a table that is whole.
+    /// The percentile of the last row; 1 in a complete table.
     percentile: f64,
     /// The last row's value, ms.
     value_ms: f64,
@@ -67,9 +67,9 @@ struct Table {
     /// The footer's.
     mean_ms: Option<f64>,
     footer_total: Option<u64>,
-    /// Into how many parts the histogram splits a power of two, and the next one.
+    /// SubBuckets of the footer. Each power of two has half of them.
     sub_buckets: f64,
-    /// Tables that came after the first.
+    /// Tables after the first.
     others: u64,
     is_wrk: bool,
 }

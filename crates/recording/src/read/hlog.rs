@@ -1,6 +1,7 @@
-//! Reads HdrHistogram interval logs: a line is an interval with its histogram, packed and in base64.
+//! Reads HdrHistogram interval logs: a line is an interval with its histogram, compressed and in base64.
 //!
-//! The grammar and the meaning of the times are those of the Java library's `HistogramLogReader` and its documentation.
+//! The grammar and the meaning of the times follow the Java library's `HistogramLogReader` and its
+//! documentation.
 
 use std::io::Read;
 
@@ -18,7 +19,7 @@ use crate::{
     },
 };
 
-/// Puts the histograms of all lines into a sink.
+/// Reads the histograms of all lines into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     sink.metric(Metric::Latency);
     let mut lines = Lines::new(input.reader, input.path);
@@ -63,7 +64,7 @@ impl Problem {
     }
 }
 
-/// The log as far as it has been read.
+/// The log read so far.
 struct Log {
     /// As given, as a comment names it, or as the first interval with values shows it.
     unit: Option<Unit>,
@@ -76,7 +77,7 @@ struct Log {
     largest: f64,
     /// Whether the unit comes from the column of maxima.
     is_unit_derived: bool,
-    /// Values below this are not told apart; 0 if the log's unit is fine enough.
+    /// Values below this are not distinguished; 0 if the log's unit is fine enough.
     blurred_below: f64,
 }
 
@@ -155,7 +156,7 @@ impl Log {
         }))
     }
 
-    /// Keeps what the warnings and the end need of the histogram just decoded.
+    /// Stores the data of the decoded histogram that the warnings and the end need.
     fn note(&mut self, offset: usize) -> Result<(), Problem> {
         let histogram = self.decoder.histogram();
         let total = histogram.counts.iter().try_fold(self.total, |sum, &(_, count)| sum.checked_add(count));
@@ -194,7 +195,8 @@ impl Log {
     }
 }
 
-/// When intervals began. Timestamps in a log are absolute or relative to its start, and the log does not tell which.
+/// Start times of intervals. Timestamps in a log are absolute or relative to its start, and the log does not
+/// specify which.
 #[derive(Default)]
 struct Clock {
     /// `#[StartTime: ...]`, or the first interval's timestamp; seconds since 1970 if it is a date.
@@ -218,7 +220,7 @@ impl Clock {
         }
     }
 
-    /// Seconds since 1970, or since the log's start where the log tells no date.
+    /// Seconds since 1970, or since the log's start if the log has no date.
     fn started(&mut self, timestamp: f64) -> f64 {
         let start = *self.start.get_or_insert(timestamp);
         // The Java library's rule: more than a year before the start cannot be absolute.
@@ -272,7 +274,7 @@ fn buckets(histogram: &Decoded, unit: Unit) -> Option<Vec<Bucket>> {
         let ms = |value: f64| unit.milliseconds(value * histogram.ratio);
         let low_ms = ms(range.low as f64)?;
         if histogram.is_double {
-            // Decimals lie anywhere in a bucket, and not on its whole numbers.
+            // Decimals may be anywhere in a bucket, not only at whole numbers.
             return Some(Bucket::between(low_ms, ms((range.low + range.width) as f64)?, count));
         }
         Some(Bucket { value_ms: ms(range.middle())?, low_ms, high_ms: ms(range.high() as f64)?, count })
@@ -302,10 +304,10 @@ fn derive_unit(largest: f64, written: f64) -> Result<Unit, String> {
     ))
 }
 
-/// How many times smaller the column of maxima is than the values: the power of 1000 that explains it, if one does.
+/// The factor between the values and the column of maxima: a power of 1000, if one fits.
 fn ratio(largest: f64, written: f64) -> Option<u64> {
-    // The column has three decimals and may be the maximum itself, which lies anywhere in its bucket; a bucket of one
-    // digit is 6 % wide.
+    // The column has three decimals and may be the exact maximum, which can be anywhere in its bucket; a
+    // bucket of one digit is 6 % wide.
     let explains = |ratio: u64| {
         let expected = largest / ratio as f64;
         (expected - written).abs() <= 0.001 + expected * 0.07
@@ -324,7 +326,7 @@ const EPOCH_S: f64 = 1e8;
 
 const AN_INTERVAL: &str = "at least one interval with a value, such as 0.127,1.007,2.769,HISTFAAAA...";
 
-/// How much of a word is shown in a message.
+/// Maximum length of a quoted word in a message.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

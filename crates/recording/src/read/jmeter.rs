@@ -1,9 +1,10 @@
 //! Reads JMeter's results (JTL): CSV with a header row, or XML.
 //!
-//! `elapsed` is JMeter's own figure, from the start of the sample to the last byte: it is the latency here. `Latency` ends with the
-//! first byte, and `Connect` with the handshakes; both count from the start of the sample. JMeter counts answers with a status of
-//! 400 and more as failures: they are answers here, as in all formats. A sample with another status and `success=false` failed an
-//! assertion. Transaction controllers sum other samples up, and are left out.
+//! `elapsed` is JMeter's own figure, from the start of the sample to the last byte: it is the latency here.
+//! `Latency` ends with the first byte, and `Connect` with the handshakes; both count from the start of the
+//! sample. JMeter counts responses with a status of 400 and more as failures: they are responses here, as in
+//! all formats. A sample with another status and `success=false` failed an assertion. Transaction controllers
+//! sum up other samples, and are skipped.
 
 use super::{
     Frame, Labels,
@@ -17,7 +18,7 @@ mod xml;
 pub(super) use rows::{is_header, is_row, read as read_csv};
 pub(super) use xml::read as read_xml;
 
-/// One sample as it is written.
+/// The raw fields of one sample.
 #[derive(Debug, Default)]
 struct Written {
     texts: [Option<String>; NAMES.len()],
@@ -56,7 +57,7 @@ const NAMES: [(Field, &str, &str); 12] = [
     (Field::Url, "URL", ""),
 ];
 
-/// A field with a value that it cannot have, and what it should have.
+/// A field with an invalid value, and the expected content.
 #[derive(Debug, PartialEq, Eq)]
 struct Wrong {
     field: Field,
@@ -78,7 +79,7 @@ impl Written {
         self.get(Field::Message).is_some_and(|message| message.starts_with(OF_A_SUM))
     }
 
-    /// Of how many samples it is the sum: "Number of samples in transaction : 2, number of failing samples : 1".
+    /// The number of samples in the sum: "Number of samples in transaction : 2, number of failing samples : 1".
     fn summed(&self) -> u64 {
         let rest = self.get(Field::Message).and_then(|message| message.strip_prefix(OF_A_SUM));
         let number = rest.and_then(|rest| rest.trim_start_matches([' ', ':']).split(',').next());
@@ -121,7 +122,7 @@ impl Written {
         Ok(())
     }
 
-    /// Why it failed: without an answer, or in an assertion.
+    /// Why it failed: no response, or an assertion.
     fn error(&self, status: Option<u16>) -> Option<String> {
         let is_success = self.get(Field::Success).is_none_or(|success| success.eq_ignore_ascii_case("true"));
         if is_success || status.is_some_and(|status| status >= 400) {
@@ -146,7 +147,7 @@ fn started(text: &str) -> Result<u64, Wrong> {
     time.ok_or_else(|| Wrong { field: Field::TimeStamp, found: format!("{text:?}"), expected: TIME })
 }
 
-/// Hands samples on, and counts the sums that are left out.
+/// Passes samples on, and counts the skipped sums.
 struct Samples<'s> {
     sink: &'s mut dyn Sink,
     labels: &'s Labels,
@@ -162,7 +163,7 @@ impl<'s> Samples<'s> {
         Self { sink, labels, sample: Sample::default(), taken: 0, sums: 0, summed: 0 }
     }
 
-    /// Takes one sample; its number is that of its line.
+    /// Reads one sample; its number is that of its line.
     fn take(&mut self, number: u64, written: &Written) -> Result<Result<(), Wrong>, Error> {
         if written.is_sum() {
             self.sums += 1;

@@ -41,8 +41,8 @@ impl From<Error> for Stop {
     }
 }
 
-/// Hands each line of a file of JSON lines to `take`, with its number. Blank lines are passed over; a last line without
-/// its end that breaks off is left out, and the result reports that.
+/// Passes each line of a file of JSON lines to `take`, with its number. Blank lines are skipped. A truncated
+/// last line without a line end is omitted, and the result reports that.
 pub(super) fn each_line(
     input: Input<'_>,
     expected: &'static str,
@@ -64,7 +64,7 @@ pub(super) fn each_line(
     Ok(None)
 }
 
-/// The warning for a last line that was cut off.
+/// The warning for a truncated last line.
 pub(super) fn cut_off(line: u64) -> String {
     format!("Line {line}, the last, is cut off in mid-write; read up to the line before it.")
 }

@@ -1,14 +1,15 @@
-//! Reads what `k6 run --out json=...` or `--out csv=...` writes: a line for each metric of each request, which are put
-//! together again.
+//! Reads the output of `k6 run --out json=...` or `--out csv=...`: a line for each metric of each request,
+//! which are combined again.
 //!
-//! k6's `http_req_duration` is sending + waiting + receiving, without the connection; it is the latency here, since k6
-//! reports it as that. `http_req_blocked` is the time to get a connection (`GetConn` to `GotConn` in its
-//! `lib/netext/httpext/tracer.go`): the name lookup, connecting and the TLS handshake are inside. So the total is blocked +
-//! duration, and the start lies that long before the point's time, which is the end. The name lookup is not told apart.
+//! k6's `http_req_duration` is sending + waiting + receiving, without the connection; it is the latency here,
+//! because k6 reports it as such. `http_req_blocked` is the time to get a connection (`GetConn` to `GotConn`
+//! in its `lib/netext/httpext/tracer.go`): it includes the name lookup, connecting and the TLS handshake. So
+//! the total is blocked + duration, and the start is that long before the point's time, which is the end. The
+//! name lookup is not separate.
 //!
-//! The points of a request follow each other, with one time and one set of tags. A connection that was there already has
-//! `http_req_connecting` 0. A request failed when it has an `error` or the status 0; that k6 counts a 500 as failed too
-//! (`http_req_failed`) is left aside: it was answered.
+//! The points of a request are consecutive, with one time and one set of tags. A reused connection has
+//! `http_req_connecting` 0. A request failed if it has an `error` or the status 0. k6 also counts a 500 as
+//! failed (`http_req_failed`), but here it is a response.
 
 use std::{
     borrow::Cow,
@@ -70,13 +71,13 @@ struct Data {
 }
 
 impl Point<'_> {
-    /// Which part of a request it is.
+    /// The part of the request.
     fn part(&self) -> Option<usize> {
         part(self.metric.as_deref().filter(|_| self.kind.as_deref() == Some("Point"))?)
     }
 }
 
-/// Which part of a request a metric is.
+/// The part of a request that a metric measures.
 fn part(metric: &str) -> Option<usize> {
     let rest = metric.strip_prefix("http_req")?;
     PARTS.iter().position(|part| *part == rest)
@@ -93,7 +94,7 @@ struct Tags {
     tags: Option<BTreeMap<String, String>>,
 }
 
-/// Tells sets of tags apart without keeping them.
+/// Distinguishes sets of tags without storing them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Fingerprint(u64);
 
@@ -125,7 +126,7 @@ impl<'de> Deserialize<'de> for Fingerprint {
 /// The points of one request.
 #[derive(Default)]
 struct Request {
-    /// The line of its first point; 0 as long as there is none.
+    /// The line of its first point; 0 before the first point.
     number: u64,
     ended: Option<u64>,
     tags: Fingerprint,
@@ -166,7 +167,7 @@ impl Request {
         }
         let [_, _, duration, blocked, connecting, tls, sending, waiting, receiving] =
             self.parts.map(|part| {
-                // The clock of these can be set back, which makes them negative.
+                // The clock behind these can be set back, which makes them negative.
                 part.and_then(|ms| length(Unit::Ms, ms))
             });
         let is_answered = self.sample.error.is_none();
@@ -189,7 +190,7 @@ impl Request {
     }
 }
 
-/// Why a request got no answer. Codes from 1400 to 1599 are answers: 1000 + the status.
+/// Why a request got no response. Codes from 1400 to 1599 are responses: 1000 + the status.
 fn failure(error: Option<&str>, code: Option<&str>, status: Option<i64>) -> Option<String> {
     let is_answer = |code: &str| code.parse().is_ok_and(|code: u32| (1400..1600).contains(&code));
     match (error, code.filter(|code| !is_answer(code)), status) {
@@ -200,7 +201,7 @@ fn failure(error: Option<&str>, code: Option<&str>, status: Option<i64>) -> Opti
     }
 }
 
-/// The metrics of a request, each as it goes on after "http_req".
+/// The metrics of a request, without the prefix "http_req".
 const PARTS: [&str; 9] = [
     "s",
     "_failed",
@@ -213,7 +214,7 @@ const PARTS: [&str; 9] = [
     "_receiving",
 ];
 
-/// Where the duration stands among them.
+/// The index of the duration in `PARTS`.
 const DURATION: usize = 2;
 
 const EXPECTED: &str = "a line of k6's JSON output, one metric or one point of it";

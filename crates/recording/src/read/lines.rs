@@ -8,7 +8,7 @@ use std::{
 use super::number;
 use crate::{Error, Place};
 
-/// Hands out one line after the other from a buffer that never grows.
+/// Iterates over lines in a buffer of fixed size.
 pub(crate) struct Lines<R> {
     input: R,
     path: PathBuf,
@@ -16,7 +16,7 @@ pub(crate) struct Lines<R> {
     /// Bytes that were read and not yet returned: `buffer[start..end]`.
     start: usize,
     end: usize,
-    /// Lines handed out.
+    /// Lines returned.
     line: u64,
     ended: bool,
 }
@@ -64,9 +64,9 @@ impl<R: Read> Lines<R> {
         Ok(Some(Line { number: self.line, text, terminated }))
     }
 
-    /// The next line, if it is nothing but a plain decimal number that is accepted, and lies in the buffer with its end;
-    /// otherwise nothing is taken, and [`Lines::next`] has the line. Most lines of most files of numbers are so, and this takes a third of the
-    /// time.
+    /// The next line, if it is a plain decimal number that is accepted and is complete in the buffer;
+    /// otherwise nothing is consumed, and [`Lines::next`] returns the line. This applies to most lines of
+    /// most files of numbers, and takes a third of the time.
     pub(crate) fn next_number(&mut self, accept: impl Fn(f64) -> Option<f64>) -> Option<f64> {
         let unread = &self.buffer[self.start..self.end];
         let (value, length) = number::short_line(unread).or_else(|| number::leading(unread))?;
@@ -81,7 +81,7 @@ impl<R: Read> Lines<R> {
         Some(value)
     }
 
-    /// The text of the next line, which is not taken; empty at the end.
+    /// The text of the next line without consuming it; empty at the end.
     pub(crate) fn peek(&mut self) -> Result<&[u8], Error> {
         loop {
             let unread = &self.buffer[self.start..self.end];
@@ -101,7 +101,7 @@ impl<R: Read> Lines<R> {
         Place { path: self.path.clone(), line, column: column as u64 }
     }
 
-    /// The line that was handed out last, from 1.
+    /// The number of the last returned line, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.line
     }
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// All lines of a text that arrives `step` bytes at a time.
+    /// All lines of a text that is read in pieces of `step` bytes.
     fn lines(text: &[u8], step: usize) -> Vec<(Vec<u8>, bool)> {
         struct Slow<'t>(&'t [u8], usize);
         impl Read for Slow<'_> {
@@ -176,7 +176,7 @@ mod tests {
         let error = read([longest.as_slice(), b"77"].concat()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "x:1:1048576: the line goes on after 1048576 bytes; expected a line end before that"
+            "x:1:1048576: the line is longer than 1048576 bytes; expected a line end before that"
         );
     }
 

@@ -1,9 +1,9 @@
-//! Reads Locust's statistics (`locust --csv NAME`, the file `NAME_stats.csv`): a row for each request name with its counts and
-//! percentiles, and one that aggregates them.
+//! Reads Locust's statistics (`locust --csv NAME`, the file `NAME_stats.csv`): a row for each request name
+//! with its counts and percentiles, and an aggregated row.
 //!
-//! Locust rounds the times behind the percentiles to two digits, but not the extremes and the mean. It counts responses with a
-//! status of 400 or more as failures, and all failures among the percentiles. The aggregated row is read; where labels are
-//! wanted, the row of each name, with the name as its tag.
+//! Locust rounds the times behind the percentiles to two digits, but not the extremes and the mean. It counts
+//! responses with a status of 400 or more as failures, and includes all failures in the percentiles. Reads
+//! the aggregated row; if labels are requested, reads the row of each name, with the name as its tag.
 
 use super::{
     Frame, Input, Labels, Options,
@@ -68,7 +68,7 @@ pub(super) fn failed_among(failed: u64) -> Option<String> {
     })
 }
 
-/// Hands the responses of a row over; how many requests failed.
+/// Passes the responses of a row on; returns the number of failed requests.
 fn hand_over(
     table: &Table<'_, COLUMNS>,
     row: &Row,
@@ -142,7 +142,7 @@ const MAX: usize = 6;
 const FIRST_PERCENTILE: usize = 7;
 const PERCENTS: [f64; 10] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99];
 
-/// Names of requests that are kept.
+/// Maximum number of stored request names.
 const MOST_ROWS: usize = 100_000;
 
 const SOURCE: &str = "Locust's file";

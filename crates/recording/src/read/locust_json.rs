@@ -1,4 +1,4 @@
-//! Reads what `locust --json` prints: of each request name, how many requests took how long, rounded.
+//! Reads the output of `locust --json`: for each request name, the number of requests per rounded duration.
 //!
 //! Locust rounds to a millisecond, from 100 ms on to two digits, and from 10 s on to a second (`locust/stats.py`). Failed requests are among the
 //! times, so that as large a share of each is left out as failed of all.

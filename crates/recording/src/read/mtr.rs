@@ -1,8 +1,8 @@
-//! Reads what `mtr --raw` prints: for each hop, requests that were sent, replies and their times in microseconds.
+//! Reads the output of `mtr --raw`: for each hop, sent requests, replies and their times in microseconds.
 //!
-//! The samples are those of the destination: the nearest hop with the address of the farthest one that replied, as mtr
-//! probes beyond the destination before it is known. Where labels are wanted, they are those of all hops, with the hop as a
-//! label. mtr's reports have no samples and are refused.
+//! The samples are those of the destination: the nearest hop with the address of the farthest one that
+//! replied, because mtr probes beyond the destination before it is known. If labels are requested, the
+//! samples are those of all hops, with the hop as a label. mtr's reports have no samples and are rejected.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ fn keep_destination(hops: &mut BTreeMap<u64, Hop>, warnings: &mut Vec<String>) {
     let is_same = |hop: &Hop| host.is_some() && hop.host == *host;
     let nearest = hops.iter().find(|(_, hop)| is_same(hop)).map_or(farthest, |(&hop, _)| hop);
     warnings.push(format!(
-        "The samples are those of hop {}, {}, the last that replied; --by hop has all.",
+        "The samples are from hop {}, {}, the last that replied; --by hop includes all hops.",
         nearest + 1,
         host.as_deref().unwrap_or("whose address is unknown")
     ));
@@ -179,11 +179,7 @@ mod tests {
         let seen: Vec<_> =
             kept.samples.iter().map(|sample| (sample.latency_ns, sample.error.as_deref())).collect();
         assert_eq!(seen, [(Some(620_000), None), (None, Some("no reply")), (Some(500_000), None)]);
-        assert!(
-            kept.warnings[0].starts_with("The samples are those of hop 2, 192.0.2.1"),
-            "{:?}",
-            kept.warnings
-        );
+        assert!(kept.warnings[0].starts_with("The samples are from hop 2, 192.0.2.1"), "{:?}", kept.warnings);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{End, Error, Event, Header, SCHEMA, Sample, Sink, error::counted};
 
-/// Puts a whole native recording into a sink.
+/// Reads a whole native recording into a sink.
 pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut reader = Reader::new(input.reader, input.path)?;
     while let Some(sample) = reader.next().transpose()? {
@@ -27,10 +27,10 @@ pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result
     Ok(Frame { header: Some(reader.header), end: reader.end, warnings: reader.warnings })
 }
 
-/// The samples of a native recording, one after the other in bounded memory. Unknown fields are ignored. After an error
-/// nothing more comes.
+/// Iterates over the samples of a native recording in bounded memory. Unknown fields are ignored. After an
+/// error the iterator ends.
 ///
-/// A last line that was cut off in mid-write is left out, and [`Reader::warnings`] reports that.
+/// A last line that was truncated in mid-write is omitted, and [`Reader::warnings`] reports that.
 pub struct Reader<R> {
     lines: Lines<R>,
     header: Header,

@@ -1,4 +1,4 @@
-//! A number as data files write it: stricter than Rust, which also reads "inf", "nan" and "infinity".
+//! Numbers in data files: stricter than Rust, which also reads "inf", "nan" and "infinity".
 
 use crate::Unit;
 
@@ -7,15 +7,16 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     plain(text).or_else(|| any(text))
 }
 
-/// The fast case, digits with perhaps a point. Up to 2^53 and 10^22 both the digits and the power of ten are exact in
-/// f64, so that one division rounds correctly (Clinger 1990, "How to read floating point numbers accurately").
+/// The fast case, digits with an optional point. Up to 2^53 and 10^22 both the digits and the power of ten
+/// are exact in f64, so that one division rounds correctly (Clinger 1990, "How to read floating point numbers
+/// accurately").
 fn plain(text: &[u8]) -> Option<f64> {
     leading(text).filter(|&(_, length)| length == text.len()).map(|(value, _)| value)
 }
 
-/// The plain number of up to seven characters that `text` begins with before a "\n", and its length. Eight bytes at a
-/// time and without a branch for each, because neither the length nor the place of the point can be guessed; all that is
-/// not so is left to [`leading`].
+/// The plain number of up to seven characters at the start of `text` before a "\n", and its length. Processes
+/// eight bytes together without branches, because neither the length nor the position of the point is
+/// predictable; all other input is left to [`leading`].
 pub(super) fn short_line(text: &[u8]) -> Option<(f64, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?);
     // Bits count from the first byte: in little-endian order it is the lowest.

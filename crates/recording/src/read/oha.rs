@@ -1,4 +1,4 @@
-//! Reads what oha writes: CSV with a row for each request, or JSON that only sums them up.
+//! Reads the output of oha: CSV with a row for each request, or a summary as JSON.
 
 use super::{Frame, Input, Options};
 use crate::{Error, Sink};

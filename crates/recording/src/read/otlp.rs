@@ -38,7 +38,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let kinds: Vec<_> =
             spans.kinds.iter().map(|(kind, &count)| format!("{count} of the kind {kind}")).collect();
         warnings.push(format!(
-            "Each of {} is a sample: {}. One request may be several of them; tell them apart with --by kind or --by name.",
+            "Each of {} is a sample: {}. One request may have several spans; separate them with --by kind or --by name.",
             counted(spans.number, "span"),
             kinds.join(", ")
         ));
@@ -46,7 +46,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Hands spans on.
+/// Passes spans on.
 struct Spans<'s> {
     sink: &'s mut dyn Sink,
     labels: &'s Labels,

@@ -1,4 +1,4 @@
-//! Reads what ping prints, of iputils, BSD, macOS and busybox: a line for each reply, with `-D` its time.
+//! Reads the output of ping of iputils, BSD, macOS and busybox: a line for each reply, with `-D` its time.
 //!
 //! A request without a reply is seen by its number or in the count at the end; it failed. `-D` stamps a reply when it
 //! is there, so the start is a round trip before. A second reply to a request is left out: marked with DUP!, or, where a group
@@ -112,7 +112,7 @@ impl Requests {
         }
     }
 
-    /// How many have no reply: of those that were sent, or else up to the highest.
+    /// The number of pings without a reply: of the pings sent, if known, or else up to the highest number.
     fn lost(&self, sent: Option<u64>) -> u64 {
         // A run begins with 0 or 1.
         let begin = self.first.map(|first| if self.is_whole { first.min(1) } else { first });
@@ -209,7 +209,7 @@ const A_TIME: &str = "a time such as 12.3 ms";
 /// More than a run of a year loses, and no number that a damaged line can make.
 const MOST_LOST: u64 = 1_000_000;
 
-/// How much of a field a message shows.
+/// Maximum length of a quoted field in a message.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

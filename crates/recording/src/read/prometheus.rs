@@ -51,13 +51,13 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// What is kept of all scrapes of a file.
+/// The state over all scrapes of a file.
 #[derive(Default)]
 struct Scrapes {
     /// By the text of the series without its bound.
     series: BTreeMap<String, Series>,
     buckets: usize,
-    /// Scrapes that have begun.
+    /// Scrapes started.
     begun: u64,
 }
 
@@ -90,7 +90,7 @@ impl Change {
         self.last = value;
     }
 
-    /// What was added; from 0 in a file of one scrape, and where the counter began anew.
+    /// The increase; counts from 0 in a file of one scrape, and after a reset of the counter.
     fn added(self, scrapes: u64, is_anew: bool) -> f64 {
         if scrapes <= 1 || is_anew { self.last } else { self.last - self.first }
     }

@@ -1,8 +1,9 @@
-//! Whether the plain numbers of a log are seconds.
+//! Determines whether the plain numbers of a log are seconds.
 //!
-//! Servers that log durations in seconds write fractions. A whole number is one of milliseconds, or of another unit, as
-//! Caddy's `duration_format ms` and many a filter of logs make it; or by chance a whole second. So a fraction anywhere in a
-//! file proves that its numbers are seconds, and without any proof whoever asks must say.
+//! Servers that log durations in seconds write fractions. A whole number is one of milliseconds, or of
+//! another unit, as Caddy's `duration_format ms` and many log filters produce it; or by chance a whole
+//! second. So a fraction anywhere in a file proves that its numbers are seconds, and without any proof the
+//! user must specify the unit.
 
 use crate::{Error, Place, Unit};
 
@@ -31,7 +32,7 @@ impl Seconds {
         self.is_proven = true;
     }
 
-    /// Notes a number as it is written.
+    /// Notes a number in its textual form.
     pub(super) fn look(&mut self, text: &str, place: impl FnOnce() -> Place) {
         if self.given.is_some() {
             return;

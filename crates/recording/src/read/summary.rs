@@ -115,8 +115,8 @@ fn events_up_to(percent: f64, events: u64) -> u64 {
     (rank as u64 + 1).min(events)
 }
 
-/// The events of bins at their middles, and how far they may lie from there. `None` if the bins do not rise or hold more
-/// events than can be.
+/// The events of bins at their middles, and their maximum relative error. `None` if the bins do not rise or
+/// hold more events than possible.
 pub(super) fn of_bins(bins: &[Bin]) -> Option<Counts> {
     let (mut buckets, mut relative_error, mut total) = (Vec::<Bucket>::new(), 0.0_f64, 0_u64);
     let mut end = 0.0;
@@ -178,8 +178,8 @@ pub(super) fn failures<'r>(
     Ok(())
 }
 
-/// The counts without so many events, of each bucket as large a share as of all: for files that have failed events among their times. What is
-/// up to a bucket is rounded, so that percentiles stay where they are.
+/// Removes `without` events from the counts, the same share from each bucket: for files that include failed
+/// events in their times. Cumulative counts are rounded, so that percentiles are unchanged.
 pub(super) fn thinned(mut buckets: Vec<Bucket>, without: u64) -> Vec<Bucket> {
     let all: u64 = buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
     let kept = u128::from(all.saturating_sub(without));
@@ -214,7 +214,7 @@ const MOST_EVENTS: u64 = 1 << 53;
 /// As in other formats: 30 000 years.
 const MOST_MS: f64 = crate::unit::MOST_MS;
 
-/// Events that are made of failures, which have nothing but their number.
+/// Maximum number of synthetic events for failures, which consist only of their number.
 const MOST_FAILURES: u64 = 10_000_000;
 
 #[cfg(test)]

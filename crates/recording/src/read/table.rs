@@ -14,7 +14,7 @@ use crate::{Error, Place, Unit};
 pub(super) struct Table<'i, const N: usize> {
     lines: Lines<Box<dyn Read + 'i>>,
     delimiter: u8,
-    /// Where each known column stands.
+    /// The index of each known column.
     columns: [Option<usize>; N],
     width: usize,
     pub warnings: Vec<String>,
@@ -37,7 +37,7 @@ impl<'i, const N: usize> Table<'i, N> {
         Ok(Self { lines, delimiter, columns, width: header.len(), warnings: Vec::new() })
     }
 
-    /// The next row that is not blank. A last row that breaks off is left out with a warning.
+    /// The next row that is not blank. A truncated last row is omitted with a warning.
     pub fn next(&mut self) -> Result<Option<Row>, Error> {
         while let Some(line) = self.lines.next()? {
             if line.text.trim_ascii().is_empty() {
@@ -81,7 +81,7 @@ impl<'i, const N: usize> Table<'i, N> {
         })
     }
 
-    /// What `parse` makes of a cell; an error if that is nothing.
+    /// Parses a cell with `parse`; an error if the result is `None`.
     pub fn number<T>(
         &self,
         row: &Row,

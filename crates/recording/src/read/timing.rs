@@ -1,14 +1,15 @@
-//! Reads entries of the W3C interfaces Resource Timing and Navigation Timing as `toJSON` gives them, in milliseconds since
-//! the page's time origin: `JSON.stringify(performance.getEntries())`, an object with an array `entries`, an array of such
-//! arrays, or any of these line by line.
+//! Reads entries of the W3C interfaces Resource Timing and Navigation Timing in the form of `toJSON`, in
+//! milliseconds since the page's time origin: `JSON.stringify(performance.getEntries())`, an object with an
+//! array `entries`, an array of such arrays, or any of these line by line.
 //!
-//! An array is one page view. So are the entries outside of arrays, up to the next navigation entry. A stamp of 0 is not
-//! known: other origins hide theirs (Timing-Allow-Origin). A connection that was there already has its stamps at one
-//! moment. The total ends with the response, also for a navigation, whose `duration` is that of the whole page. Each page
-//! has a clock of its own, so only the first one's start times are taken.
+//! An array is one page view. So are the entries outside of arrays, up to the next navigation entry. A
+//! timestamp of 0 is unknown: other origins hide theirs (Timing-Allow-Origin). A reused connection has all
+//! its timestamps at one moment. The total ends with the response, also for a navigation, whose `duration` is
+//! that of the whole page. Each page has a separate clock, so only the first page's start times are used.
 //!
-//! A `responseStatus` of 0 is a request without an answer; but browsers write it also for what a page asks of another
-//! origin without CORS, whatever its result. If it is absent, as in older browsers, nothing follows.
+//! A `responseStatus` of 0 is a request without a response; but browsers also write it for requests to
+//! another origin without CORS, whatever their result. If it is absent, as in older browsers, the result is
+//! unknown.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -40,7 +41,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// What a value is made of.
+/// The contents of a value.
 enum Token {
     /// An array begins.
     Array,
@@ -78,7 +79,7 @@ struct Reader<'r> {
     has_navigation: bool,
     /// The origin of that entry, which is the page's.
     origin: Option<String>,
-    /// Entries whose status a browser keeps to itself.
+    /// Entries whose status the browser hides.
     hidden: u64,
     /// Entries that possibly failed: the origin of their page is unknown.
     doubtful: u64,
@@ -145,7 +146,7 @@ impl<'r> Reader<'r> {
     }
 
     fn count_other(&mut self, name: &str) {
-        // Whoever invents types does not fill the memory with them.
+        // Bounds the memory for files with invented types.
         let name = if self.others.len() < MOST_TYPES { name } else { "others" };
         *self.others.entry(name.to_owned()).or_default() += 1;
     }
@@ -156,15 +157,15 @@ impl<'r> Reader<'r> {
         let others = || format!("{} left out that are no requests ({}).", entries(count), types.join(", "));
         let hidden = || {
             format!(
-                "{} of other origins with a responseStatus of 0: browsers do not tell whether these failed; they are \
+                "{} of other origins with a responseStatus of 0: browsers hide whether these failed; they are \
                  not counted as failed.",
                 entries(self.hidden)
             )
         };
         let doubtful = || {
             format!(
-                "{} with a responseStatus of 0 counted as failed. Where such a one is of another origin than its page, \
-                 browsers do not tell whether it failed, and without the page's navigation entry nobody can tell which \
+                "{} with a responseStatus of 0 counted as failed. If an entry has another origin than its page, browsers \
+                 hide whether it failed, and only the page's navigation entry shows which entries these \
                  are: record performance.getEntries().",
                 entries(self.doubtful)
             )
@@ -228,14 +229,14 @@ impl Entry {
         sample.body_bytes = self.encoded_body_size.filter(|&size| size > 0.0 && !is_hit).map(bytes);
     }
 
-    /// Whether a page of that origin is not told what became of it: what is asked of another origin without CORS, as
-    /// images and scripts are, has the status 0 also where all went well.
+    /// Whether the browser hides the result from a page of that origin: requests to another origin without
+    /// CORS, such as images and scripts, have the status 0 even on success.
     fn is_hidden_from(&self, page: &str) -> bool {
         let is_scripted = matches!(self.initiator_type.text(), Some("fetch" | "xmlhttprequest" | "beacon"));
         !is_scripted && self.name.text().and_then(origin).is_some_and(|own| own != page)
     }
 
-    /// Whether it came out of the browser's cache, with nothing transferred.
+    /// Whether it was served from the browser's cache, without a transfer.
     fn is_cache_hit(&self) -> bool {
         let is_nothing_transferred = self.transfer_size.is_some_and(|size| size == 0.0);
         self.delivery_type.text() == Some("cache")

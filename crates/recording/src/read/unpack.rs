@@ -11,7 +11,7 @@ use std::{
 
 use crate::{Error, Place};
 
-/// The first bytes of a file, unpacked, and a reader of all that follows them.
+/// The first bytes of a file, decompressed, and a reader of the rest.
 pub(crate) fn unpack<'i>(
     mut input: impl Read + 'i,
     path: &Path,
@@ -38,7 +38,7 @@ pub(crate) fn unpack<'i>(
     Ok((head, Box::new(unpacked)))
 }
 
-/// As much as a look at the content needs, or all that there is.
+/// The bytes that format detection needs, or fewer at the end of the input.
 pub(super) fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);
     input.take(HEAD as u64).read_to_end(&mut head)?;
@@ -49,7 +49,7 @@ pub(super) fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
 #[derive(Default)]
 struct Taken {
     bytes: Cell<u64>,
-    /// Whether more was asked for than there is.
+    /// Whether a read has reached the end of the input.
     is_at_end: Cell<bool>,
     /// Whether reading failed, which is not an error of the packing.
     has_failed: Cell<bool>,
@@ -64,9 +64,9 @@ impl Taken {
         let bytes = self.bytes.get();
         let problem = match self.is_at_end.get() || error.kind() == io::ErrorKind::UnexpectedEof {
             true => format!(
-                "the {format} data is cut off: it ends after {bytes} packed bytes, in the middle of what it holds"
+                "the {format} data is truncated: it ends after {bytes} compressed bytes, in the middle of its content"
             ),
-            false => format!("the {format} data is damaged, within the first {bytes} packed bytes: {error}"),
+            false => format!("the {format} data is damaged in the first {bytes} compressed bytes: {error}"),
         };
         io::Error::new(io::ErrorKind::InvalidData, problem)
     }
@@ -91,7 +91,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Unpacked bytes, as long as they are in a proportion to the packed ones that data can have.
+/// Decompressed bytes, as long as the compression ratio is plausible.
 struct Bounded<R> {
     inner: R,
     format: &'static str,
@@ -219,7 +219,8 @@ mod tests {
                 assert_eq!(read(&packed), Ok(u64::from(count)), "{name}");
                 for length in [12, packed.len() / 2, packed.len() - 9, packed.len() - 1] {
                     let said = read(&packed[..length]).unwrap_err();
-                    let cut_off = format!("the {name} data is cut off: it ends after {length} packed bytes");
+                    let cut_off =
+                        format!("the {name} data is truncated: it ends after {length} compressed bytes");
                     // Whatever checks a sum at the end may have given out all of the text before.
                     assert!(
                         said.contains(&cut_off) && said.starts_with("a.csv.gz:"),
@@ -253,7 +254,7 @@ mod tests {
         let packed = [gzip(&rows(10)), gzip(b"1\n2\n")].concat();
         assert_eq!(read(&packed), Ok(12));
         assert_eq!(read(&[bzip2(&rows(10)), bzip2(b"1\n2\n")].concat()), Ok(12));
-        // Between streams of xz there may be zeros, four at a time.
+        // Streams of xz may be separated by zeros, in multiples of four.
         let twice = [XZ, &[0; 8], XZ, &[0; 4]].concat();
         assert!(read(&twice).unwrap_err().contains("found \"latency_ms\""), "{:?}", read(&twice));
         // The rest is not a member.

@@ -8,7 +8,8 @@ use std::{
 use super::unpack;
 use crate::{Error, Place};
 
-/// The first bytes of a file and a reader of all that follows them, in UTF-8 if they begin with the byte order mark of UTF-16.
+/// The first bytes of a file and a reader of the rest, converted to UTF-8 if they begin with the byte order
+/// mark of UTF-16.
 pub(super) fn decode<'i>(
     head: Vec<u8>,
     rest: Box<dyn Read + 'i>,

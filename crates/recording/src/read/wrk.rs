@@ -1,7 +1,7 @@
-//! Reads what wrk prints with `--latency`: percentiles, the mean, the slowest and the number of requests.
+//! Reads the output of wrk with `--latency`: percentiles, the mean, the slowest and the number of requests.
 //!
-//! The percentiles are of all responses, whatever their status. What wrk2 prints has a table of HdrHistogram besides, which is
-//! read instead.
+//! The percentiles are of all responses, whatever their status. The output of wrk2 also contains a table of
+//! HdrHistogram, which is read instead.
 
 use std::io::Read;
 
@@ -34,7 +34,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     run.hand_over(&lines, options, sink)
 }
 
-/// What one run prints.
+/// The output of one run.
 #[derive(Default)]
 struct Run {
     runs: u64,

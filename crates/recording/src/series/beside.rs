@@ -23,7 +23,7 @@ impl Beside {
         self.pages.is_empty() && self.groups.is_empty() && self.phases[0].is_empty()
     }
 
-    /// The number of the page of `sample`; [`NO_GROUP`] if it has none.
+    /// The number of the page of `sample`; [`NO_GROUP`] without a page.
     pub(super) fn page(&mut self, sample: &Sample) -> u32 {
         sample.page.map_or(NO_GROUP, |page| self.page_numbers.number(&page))
     }

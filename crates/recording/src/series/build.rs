@@ -32,9 +32,9 @@ pub(super) struct Builder<'w> {
     started_s: Vec<f64>,
     clock: Clock,
     beside: Beside,
-    /// As long as the values, or shorter if it is not known of some.
+    /// One per value, or fewer if it is unknown for some values.
     own_errors_ms: Vec<f64>,
-    /// Values beyond those that are kept exactly.
+    /// Values beyond the limit of exact values.
     histogram: Option<Histogram>,
     buckets: Vec<Bucket>,
     parts: Parts,
@@ -44,9 +44,9 @@ pub(super) struct Builder<'w> {
     without: u64,
     /// The failed ones, as long as values are kept one by one.
     failures: Vec<Failure>,
-    /// When those without the metric started, as far as it is known.
+    /// Start times of samples without the metric, if known.
     without_s: Vec<f64>,
-    /// Values of which a phase was taken out, and of those the ones that it was longer than.
+    /// Values from which a phase was subtracted, and the number of those that became negative.
     taken_out: u64,
     below_zero: u64,
     /// Where the last event was, and which metrics it had.
@@ -273,7 +273,7 @@ impl<'w> Builder<'w> {
         }
         if self.below_zero > 0 {
             let below = counted(self.below_zero, "sample");
-            warnings.push(format!("In {below} {phases} takes longer than the whole: 0 is left."));
+            warnings.push(format!("In {below} {phases} takes longer than the whole: the rest counts as 0."));
         }
     }
 
@@ -314,7 +314,7 @@ impl<'w> Builder<'w> {
     }
 }
 
-/// What a recording says against itself.
+/// The reasons in a recording why it may be invalid.
 fn recorded(end: Option<&End>) -> impl Iterator<Item = Doubt> {
     let reasons = end.map(|end| end.invalid.clone()).unwrap_or_default();
     reasons.into_iter().map(Doubt::Recorded)

@@ -1,4 +1,4 @@
-//! When events started: seconds since whatever a file counts from, and what its clock did meanwhile.
+//! Start times of events: seconds since the file's time origin, and steps of its clock.
 
 use crate::{Event, read::EPOCH_NS, unit::nanoseconds};
 
@@ -34,10 +34,10 @@ impl Clock {
         Some(if started_ns >= base { distance } else { -distance })
     }
 
-    /// Looks whether an event that took so long stands where it belongs.
+    /// Checks whether an event of this duration is in the expected order.
     pub(super) fn look(&mut self, event: &Event<'_>, value_ms: f64) {
         let Some(started_ns) = event.sample.started_ns else { return };
-        // Who writes an event at its end writes it late by its latency, and no later.
+        // A program that writes an event at its end delays it by its latency at most.
         let ended_ns = started_ns.saturating_add(nanoseconds(value_ms)).saturating_add(LEEWAY_NS);
         if ended_ns < self.latest_ns {
             let by_s = (self.latest_ns - started_ns) as f64 / 1e9;
@@ -57,17 +57,18 @@ impl Clock {
             let start =
                 if *count == 1 { "1 sample starts".to_owned() } else { format!("{count} samples start") };
             format!(
-                "{start} long before one that stands before it, the first (number {number}) by {}: the clock \
-                 went back, or the file is not in the order of time.",
+                "{start} long before its predecessor, the first (number {number}) by {}: the clock \
+                 went back, or the file is not sorted by time.",
                 units::show::time(*by_s)
             )
         });
         let mixed = self.is_mixed.then(|| {
-            "Some start times are dates and others are not: they cannot be held together.".to_owned()
+            "Some start times are dates and others are not: they cannot be compared with each other."
+                .to_owned()
         });
         backwards.into_iter().chain(mixed)
     }
 }
 
-/// What a busy writer may be late by, ns.
+/// Tolerance for a busy writer, ns.
 const LEEWAY_NS: u64 = 1_000_000_000;

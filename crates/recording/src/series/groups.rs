@@ -1,4 +1,4 @@
-//! What tells the values of a series apart: the value of a label, or the page that each belongs to.
+//! Groups of the values of a series: the value of a label, or the page of each value.
 
 use std::collections::HashMap;
 
@@ -65,7 +65,8 @@ pub(super) fn append(
     Some(groups)
 }
 
-/// The same for pages: those of two recordings are never the same page, so those of the second begin at `used`.
+/// Like `append`, for pages: pages of two recordings are never the same, so those of the second begin at
+/// `used`.
 pub(super) fn append_pages(
     first: Option<Vec<u32>>,
     mine: u64,

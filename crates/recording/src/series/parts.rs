@@ -1,4 +1,4 @@
-//! Data of an HdrHistogram log besides its counts: when an interval began, and its tag.
+//! Data of an HdrHistogram log in addition to its counts: the start of an interval, and its tag.
 
 use claim::Doubt;
 
@@ -12,7 +12,7 @@ pub struct Part {
     pub started_s: Option<f64>,
     /// Its length, seconds; 0 if the file does not contain it.
     pub length_s: f64,
-    /// What tells it apart from others.
+    /// The tag of the interval.
     pub tag: Option<String>,
     /// Its values with their counts, ascending.
     pub buckets: Vec<Bucket>,
@@ -53,8 +53,8 @@ impl Parts {
         }
     }
 
-    /// The parts, if they tell anything, with times that count from the earliest if they are dates; and when that was,
-    /// seconds since 1970.
+    /// The parts, if they contain information, with times relative to the earliest if they are dates; and the
+    /// earliest, in seconds since 1970.
     pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> (Option<Vec<Part>>, Option<f64>) {
         if self.is_too_much {
             warnings.push(
@@ -91,7 +91,7 @@ impl Series {
         let (mut across, mut events) = (0_u64, 0);
         for part in parts.iter() {
             let Some(started) = part.started_s else { continue };
-            // A millisecond is what logs tell.
+            // Logs have a resolution of a millisecond.
             if borders.iter().any(|&border| started < border && started + part.length_s > border + 0.001) {
                 (across, events) = (across + 1, events + part.events());
             }

@@ -19,7 +19,7 @@ fn values(series: &Series) -> &[f64] {
     series.values.exact().unwrap()
 }
 
-/// What was noticed, as sentences.
+/// The warnings as sentences.
 fn warnings(series: &Series) -> Vec<String> {
     series.doubts.iter().filter(|doubt| !doubt.invalidates()).map(ToString::to_string).collect()
 }
@@ -207,7 +207,7 @@ fn a_phase_is_taken_out_where_there_is_one() {
         warnings(&series),
         [
             "1 of 3 samples have no dns: nothing is subtracted from them.",
-            "In 1 sample dns takes longer than the whole: 0 is left."
+            "In 1 sample dns takes longer than the whole: the rest counts as 0."
         ]
     );
 }
@@ -245,7 +245,7 @@ proptest! {
         let (suffix, scale) = [("ms", 1.0), ("us", 1e3), ("ns", 1e6), ("s", 1e-3)][unit];
         let rows: String = values.iter().map(|value| format!("{}\n", value * scale)).collect();
         let series = read_as(format!("latency_{suffix}\n{rows}"), None);
-        // Scaling there and back may round above the limit by itself.
+        // Rounding of the conversions may exceed the limit.
         prop_assume!(values.iter().all(|&value| value < 9.9e14));
         let series = series.unwrap();
         for (found, expected) in self::values(&series).iter().zip(&values) {
@@ -398,7 +398,7 @@ fn tags_of_a_log_are_a_label() {
     let city = read_wanted(log(None), &wanted("city")).unwrap();
     let said = "The meaning of the tags is not in the file; they are read as the label \"city\".";
     assert!(warnings(&city).iter().any(|warning| warning == said), "{:?}", warnings(&city));
-    // Two logs of one side keep theirs; combined with samples, there are none.
+    // Two logs of one side keep their parts; combined with samples, there are no parts.
     let mut two = read_wanted(log(None), &wanted("tag")).unwrap();
     two.append(city).unwrap();
     assert_eq!(two.parts.as_ref().map(Vec::len), Some(12));

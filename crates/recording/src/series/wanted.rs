@@ -8,8 +8,8 @@ use crate::{
 /// The request for a series.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// The metric. Without one it is the first of `latency`, `ttfb` and `total` that a sample has; of CSV and of formats
-    /// that know one only, that one.
+    /// The metric. By default the first of `latency`, `ttfb` and `total` that a sample has; for CSV and for
+    /// formats with a single metric, that metric.
     pub metric: Option<Metric>,
     /// Phases that are taken out of the metric.
     pub excluded_phases: Vec<Metric>,

@@ -1,4 +1,4 @@
-//! A series that somebody else looks at while it is read, so that a file is decoded once for both.
+//! A series that also passes its events to another sink, so that a file is decoded once for both.
 
 use super::build::Builder;
 use crate::{Counts, Error, Event, Metric, Sample, Sink};

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::{Output, Writer};
 use crate::{Error, Sample, read::native};
 
-/// Lets `note` change each sample of a native recording, in its order. The file is replaced when the new one is whole; what fails
-/// leaves it as it is. One that was cut off stays without an end.
+/// Applies `note` to each sample of a native recording, in order. The file is replaced when the new one is
+/// complete; on an error it is unchanged. A truncated recording stays without an end.
 ///
 /// # Errors
 /// The file cannot be read, is not a native recording, or the new one cannot be written.

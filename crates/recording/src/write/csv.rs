@@ -81,7 +81,7 @@ impl Csv {
             self.put(Column::Page, page.to_string());
         }
         if let Some(error) = &sample.error {
-            // A sample that failed must not look like one that did not.
+            // A failed sample must not look like a successful one.
             self.put(
                 Column::Error,
                 if error.trim().is_empty() { "failed".to_owned() } else { error.clone() },
@@ -276,7 +276,7 @@ fn written(sample: &Sample, metric: Metric) -> Option<u64> {
         | Metric::Wait
         | Metric::Load => sample.phase(metric),
         Metric::FirstInterim => sample.first_interim_ns,
-        // Beside a wait nobody looks at it.
+        // Ignored by the reader if there is a wait.
         Metric::Ttfb => sample.ttfb_ns.filter(|_| sample.wait_ns.is_none()),
         Metric::Total => sample.last_byte_ns,
         Metric::TtfbWithoutDns | Metric::Response => None,
@@ -313,8 +313,8 @@ fn push_quoted(line: &mut String, cell: &str, delimiter: u8) {
     line.push('"');
 }
 
-/// A file without a name in the folder of `path`, or for what has no folder that can be written to, such as a device,
-/// in the folder for such things.
+/// A file without a name in the folder of `path`; for destinations without a writable folder, such as
+/// devices, in the temporary folder.
 fn nameless(path: &Path) -> io::Result<File> {
     let is_device = fs::metadata(path).is_ok_and(|present| !present.is_file());
     let path = if is_device { std::env::temp_dir().join("longhaul") } else { path.to_owned() };

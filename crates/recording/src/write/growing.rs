@@ -9,7 +9,7 @@ use std::{
 
 use crate::standard_streams::{self, is_standard};
 
-/// A file of lines. When writing fails, it is cut back to its last whole line, and takes nothing any more.
+/// A file of lines. If writing fails, it is truncated to its last complete line and accepts no more data.
 #[derive(Debug)]
 pub struct Growing {
     file: File,
@@ -21,10 +21,10 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// Creates the file, or empties the one that is there.
+    /// Creates the file, or truncates an existing one.
     ///
     /// # Errors
-    /// The file system's; the path is the caller's to name.
+    /// The file system's; the caller adds the path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = if is_standard(path) { standard_streams::output()? } else { File::create(path)? };
         Ok(Self { file, path: path.to_owned(), written: 0, end: 0, has_failed: false })
@@ -32,7 +32,7 @@ impl Growing {
 
     fn failed(&mut self, error: &io::Error) -> io::Error {
         self.has_failed = true;
-        // A pipe or a device has nothing to cut, and standard output may have begun before the recording.
+        // A pipe or a device cannot be truncated, and standard output may contain earlier data.
         let is_cut = !is_standard(&self.path) && self.file.set_len(self.end).is_ok();
         let kept = if is_cut { "; its content until then is kept, without an end line" } else { "" };
         io::Error::new(error.kind(), format!("{}: {error}{kept}", self.path.display()))

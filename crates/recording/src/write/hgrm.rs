@@ -98,7 +98,7 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
         count += here;
         last = range.high();
         while level < 100.0 && count as f64 * 100.0 / total as f64 >= level {
-            // As there, the last event ends it; the row of 100 % follows by itself.
+            // As in the Java library, the last event ends the loop; the row of 100 % is added separately.
             rows.push(Row { value_ns: last, percentile: level, count });
             let half_distances = ((100.0 / (100.0 - level)).ln() / 2.0_f64.ln()).floor() + 1.0;
             level += 100.0 / (TICKS * half_distances.exp2());
@@ -113,7 +113,8 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
     rows
 }
 
-/// The sentence about the part of the distribution that is kept. A row stands at its bucket's upper end, a width from the lower.
+/// The sentence about the precision of the distribution. A row is at its bucket's upper end, a width from the
+/// lower.
 fn precision(histogram: &Histogram, rows: &[Row]) -> String {
     let mut values: Vec<u64> = rows.iter().map(|row| row.value_ns).collect();
     values.dedup();
@@ -134,8 +135,8 @@ fn moments(histogram: &Histogram) -> (f64, f64) {
     (mean, (squares.sum::<f64>() / total).sqrt())
 }
 
-/// Nanoseconds, in milliseconds. Java's has as many decimals as it has significant digits, which keeps nothing of what is
-/// shorter.
+/// Milliseconds with nanosecond precision. Java's output has as many decimals as significant digits, which
+/// loses short values.
 const DECIMALS: usize = 6;
 
 /// Steps in each half of the remainder.

@@ -114,7 +114,7 @@ impl Hlog {
         }
         let mut lines = 0;
         let failed = |lines| move |source| Error::Write { path: None, line: lines, source };
-        // The time that the lines count from. Without a date they count from the recording's start as they are.
+        // The time origin of the lines. Without a date, times are relative to the recording's start.
         let first_ms = self.packed.keys().map(|interval| interval.start_ms).min().unwrap_or(0);
         let base_ms = self.start_ms.filter(|start| *start <= first_ms).unwrap_or(first_ms);
         let base_ms = if base_ms > EPOCH_NS / 1_000_000 { base_ms } else { 0 };

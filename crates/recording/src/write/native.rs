@@ -128,7 +128,7 @@ impl Native {
         Self { state: State::New(output), samples: 0, failed: 0, lost: Lost::default() }
     }
 
-    /// The writer, which begins with a header of nothing if it has none yet.
+    /// The writer; writes an empty header first if there is none yet.
     fn writer(&mut self) -> Result<&mut Writer<Output>, Error> {
         if let State::New(_) = self.state {
             self.begin(&Header::default())?;

@@ -45,7 +45,8 @@ impl Part {
         Ok(Some((created, file)))
     }
 
-    /// Gives it its name, in place of what has it. Then nothing of the other name is left to be removed.
+    /// Renames the file to its final name, replacing an existing file. Afterwards there is no temporary file
+    /// to remove.
     fn complete(self) -> io::Result<()> {
         fs::rename(&self.part, &self.path)
     }
@@ -53,7 +54,7 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // Nobody can be told, and the remaining file is named as temporary.
+        // The error cannot be reported, and the remaining file has a temporary name.
         let _ = fs::remove_file(&self.part);
     }
 }
@@ -98,17 +99,17 @@ impl Output {
     }
 }
 
-/// Writes a file that is not a recording (a report, a picture, a summary) so that it appears under its name when it is whole:
-/// what fails, as on a full disk, leaves what was there before and nothing else. What is not a file, such as a pipe, is written
-/// to as it is.
+/// Writes a file that is not a recording (a report, a picture, a summary) atomically: on an error, such as a
+/// full disk, the previous file is unchanged and no other file remains. A destination that is not a file,
+/// such as a pipe, is written directly.
 ///
 /// # Errors
-/// The file system's; the path is the caller's to name.
+/// The file system's; the caller adds the path.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_whole_by(path, |file| file.write_all(content))
 }
 
-/// The same of content that is made while it is written, of which `write` may say something.
+/// Like [`write_whole`], for content that `write` generates; returns its result.
 ///
 /// # Errors
 /// The file system's, and those of `write`.
@@ -166,21 +167,21 @@ pub(super) fn packing(path: &Path) -> (String, Packing) {
     (name, Packing::None)
 }
 
-/// The names that this process gives to files while it writes `output`, for a caller that must end the process immediately and leave
-/// nothing behind: first that of what becomes `output`, then of what has a name for a moment. None for what is written to
-/// directly, such as a pipe.
+/// The temporary files that this process uses while it writes `output`, for a caller that must end the
+/// process immediately and remove them: first the file that becomes `output`, then one that has a name only
+/// for a moment. Empty for a destination that is written directly, such as a pipe.
 pub fn temporaries_of(output: &Path) -> Vec<PathBuf> {
     let part = names(output).ok().flatten().map(|(part, _)| part);
     part.into_iter().flat_map(|part| [Some(part), beside(output, ROWS).ok()]).flatten().collect()
 }
 
-/// How the name of a file ends that loses its name as soon as it is open.
+/// Suffix of a file that is unlinked as soon as it is open.
 pub(super) const ROWS: &str = "rows";
 
 /// The temporary name and the final name; `None` if the destination is not a file, and not to be replaced by one.
 fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
-    // /dev/stdout may be a file, but one that somebody else has opened.
+    // /dev/stdout may be a file, but one that another process has opened.
     let is_device = path.starts_with("/dev") || path.starts_with("/proc");
     if is_standard(path) || is_device || fs::metadata(path).is_ok_and(is_special) {
         return Ok(None);
@@ -224,7 +225,7 @@ pub(super) fn beside(path: &Path, extension: &str) -> io::Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
-/// Packs with zstd, one frame for so much text: the packer takes only whole inputs.
+/// Compresses with zstd, one frame for each piece of text, because the compressor accepts only whole inputs.
 struct Frames<W> {
     output: W,
     plain: Vec<u8>,

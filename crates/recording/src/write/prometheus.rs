@@ -116,8 +116,9 @@ impl Recorder for Prometheus {
     }
 }
 
-/// The index i of the bucket that holds a value: above base^(i-1), at or below base^i, base being 2^(2^-schema). As
-/// Prometheus' native histograms have it. What is below a nanosecond lies with it.
+/// The index i of the bucket that contains a value: above base^(i-1), at or below base^i, with base
+/// 2^(2^-schema), as in Prometheus' native histograms. Values below a nanosecond are in the bucket of a
+/// nanosecond.
 #[expect(clippy::cast_possible_truncation, reason = "from -30 * 256 to 40 * 256")]
 fn index(seconds: f64, schema: i8) -> i32 {
     let value = seconds.clamp(1e-9, 1e12);

@@ -293,7 +293,7 @@ fn counts_need_a_format_of_counts() {
         assert_eq!(
             source,
             format!(
-                "the input has only counts of latencies, and {} needs every sample by itself; hlog, hgrm and prometheus \
+                "the input has only counts of latencies, and {} requires single samples; hlog, hgrm and prometheus \
                  take counts",
                 target.name()
             )
@@ -360,7 +360,7 @@ fn dates_of_events_are_a_logs_dates() {
     assert_eq!(starts, [1_700_000_000.0, 1_700_000_001.0, 1_700_000_300.0]);
 }
 
-/// More intervals than are open at a time, filled in two rounds.
+/// More intervals than may be open simultaneously, filled in two rounds.
 #[test]
 fn intervals_that_come_again_are_one() {
     let folder = Folder::new();
@@ -372,8 +372,8 @@ fn intervals_that_come_again_are_one() {
     assert!(counts.iter().all(|counts| counts.buckets.len() == 1 && counts.buckets[0].count == 2));
 }
 
-/// The histogram behind `testdata/hlog/v2.hlog`, as the Java library prints it. Its histogram was made for up to an hour
-/// (20 powers of two above 2048 in what it holds), so the row of Buckets is the same.
+/// The histogram behind `testdata/hlog/v2.hlog`, in the output of the Java library. Its range was an hour (20
+/// powers of two above 2048), so the row of Buckets is the same.
 #[test]
 fn percentiles_are_those_of_java() {
     let folder = Folder::new();
@@ -434,7 +434,8 @@ fn percentiles_below_a_millisecond_stay() {
 #[test]
 fn values_that_become_others_are_counted() {
     let folder = Folder::new();
-    // Two that no u64 holds, one that a histogram does not hold, one that rounds to 0, two that stay: 0 and 1 ns.
+    // Two that exceed u64, one that exceeds a histogram, one that rounds to 0, and two that are exact: 0 and
+    // 1 ns.
     let values = [1e15, 2e13, 1e13, 1e-7, 0.0, 1e-6];
     let small = "Values above 0 and below half a nanosecond are written as 0: 1 value.".to_owned();
     for (name, large, takes_counts) in [
@@ -479,7 +480,7 @@ fn errors_name_the_file() {
 /// Name, labels, value.
 type Line = (String, Vec<(String, String)>, f64);
 
-/// A parser of the text format, as far as a histogram needs it.
+/// A parser of the text format, limited to histograms.
 fn parse_prometheus(text: &str) -> Vec<Line> {
     let line = |line: &str| {
         let (series, value) = line.rsplit_once(' ').unwrap();

@@ -24,7 +24,7 @@ struct Samples<'s> {
     started_s: Vec<f64>,
     /// When their recording started, if it has a date.
     start_unix_s: Option<f64>,
-    /// Their pages, if every page lies within one group; else empty.
+    /// Their pages, if every page is within one group; else empty.
     pages: Vec<u32>,
 }
 
@@ -194,11 +194,11 @@ fn sort(groups: &mut [Group], first: &str) {
     groups.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.share.total_cmp(&a.share)));
 }
 
-/// The largest groups are described; a label such as an id has a million values, which nobody reads.
+/// Only the largest groups are described; a label such as an id has a million values, which no reader needs.
 const MOST_GROUPS: usize = 1000;
 
 /// The largest groups get intervals, which take some milliseconds each.
 const MOST_INTERVALS: usize = 50;
 
-/// Resamples for each group: enough to tell sure from not sure.
+/// Resamples for each group: enough to distinguish sure from not sure.
 const RESAMPLES: u32 = 300;

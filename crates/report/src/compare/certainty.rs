@@ -1,4 +1,4 @@
-//! The certainty of a difference: the number and its word, which always come together.
+//! The certainty of a difference: the number and its word, which are always used together.
 
 use experience::Difference;
 

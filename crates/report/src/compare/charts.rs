@@ -8,8 +8,8 @@ use super::{Analysis, PERCENTILES, SideInput, inference, phases};
 use crate::model::{Band, DifferenceCurve, Experienced, Heat, OverTime, Quantiles, SideCharts};
 
 impl Analysis<'_> {
-    /// The chart data of each side, in order. The page's slider goes up to its own number of effective requests, and
-    /// at least to 400, which is what the heaviest shops make.
+    /// The chart data of each side, in order. The page's slider extends to its number of effective requests,
+    /// and at least to 400, the number on the largest shop pages.
     ///
     /// All sides have the same interval of time, so that their lines can be overlaid.
     ///

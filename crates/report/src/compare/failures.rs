@@ -43,8 +43,8 @@ impl SideFailures {
         self.pages.map(|pages| (pages.failed, pages.all, pages.share()))
     }
 
-    /// The probability that this side would fail so much more often than the other if both failed equally often. By
-    /// page views only if both have them.
+    /// The probability that this side would fail this much more often than the other if both failed equally
+    /// often. By page views only if both have them.
     pub(crate) fn chance_of_more(&self, other: &Self, by_pages: bool) -> f64 {
         match (self.pages, other.pages) {
             (Some(mine), Some(theirs)) if by_pages => mine.chance_of_more(&theirs),
@@ -96,11 +96,12 @@ fn requests(side: &SideInput) -> Failing {
     }
 }
 
-/// Which side fails more, at this level; `None` if nothing failed. `leader` is the index of the faster side.
+/// Which side fails more, at this level; `None` without failures. `leader` is the index of the faster side.
 ///
-/// Of two sides, the one that fails more often is compared with the other. Of more, the leader is compared with the
-/// side that fails least, because people would be sent to the leader; without a leader, the side that fails most.
-/// Each side that might have been chosen counts as a comparison (Bonferroni).
+/// Of two sides, the side that fails more often is compared with the other. Of more, the leader is compared
+/// with the side that fails least, because traffic would be sent to the leader; without a leader, the side
+/// that fails most is compared with it. Each side that might have been chosen counts as a comparison
+/// (Bonferroni).
 pub(super) fn verdict(
     failures: &[SideFailures],
     labels: &[String],

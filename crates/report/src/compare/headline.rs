@@ -1,4 +1,4 @@
-//! The answer in sentences. An undecided comparison is called undecided, and failures come before speed.
+//! The result in sentences. An undecided comparison is called undecided, and failures precede speed.
 
 use experience::Page;
 
@@ -53,8 +53,8 @@ impl Answer<'_> {
         let speed = self.disagreement().unwrap_or_else(|| self.speed());
         match self.fails_first() {
             Some(failing) => {
-                let came = if self.is_page() { "are complete" } else { "succeeded" };
-                format!("{failing} Of those that {came}: {speed}.")
+                let came = if self.is_page() { "complete page views" } else { "successful requests" };
+                format!("{failing} Of the {came}: {speed}.")
             }
             None => capitalised(&speed) + ".",
         }
@@ -135,7 +135,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What is said of a verdict that names no side.
+    /// The sentence of a verdict that names no side.
     fn level(&self, verdict: &Verdict) -> &'static str {
         match (verdict.within_own_error, self.labels.len()) {
             (true, _) => "there is no difference beyond the emulator's own error",
@@ -233,7 +233,7 @@ fn lead(verdict: &Verdict) -> String {
 /// "; about 12 times as many samples would decide it".
 fn needed(times: f64) -> String {
     let times = digits(times);
-    format!("; about {times} times as many samples would decide it, were the difference as it is")
+    format!("; about {times} times as many samples would decide it, if the difference stays the same")
 }
 
 /// "for real page views (180 requests, 90 required)".

@@ -2,7 +2,7 @@
 
 use super::SideInput;
 
-/// The indices of sides that are identical to an earlier one, each with that one's.
+/// The indices of sides that are identical to an earlier side, each with the index of that side.
 pub(super) fn identical(sides: &[SideInput]) -> Vec<[usize; 2]> {
     let first_alike = |second: usize| (0..second).find(|&first| is_same(&sides[first], &sides[second]));
     (1..sides.len()).filter_map(|second| Some([first_alike(second)?, second])).collect()

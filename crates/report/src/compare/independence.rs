@@ -44,7 +44,7 @@ fn pages(side: &SideInput, page: Page) -> Result<Option<PageCheck>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
     let found = match independence(&columns.values_ms, pages, page.required()) {
-        // One page view tells nothing about others, and a million requests are not a page.
+        // One page view does not show dependence between views, and a million requests are not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };
@@ -111,7 +111,7 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
     );
     if !check.conclusive {
         return format!(
-            "{found}: too few page views to tell whether requests of a page depend on each other."
+            "{found}: too few page views to determine whether requests of a page depend on each other."
         );
     }
     let [low, high] = check.off_ci;
@@ -156,7 +156,7 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
         );
     }
     let mut sentence = format!(
-        "{unchecked}; but slow requests come together in time: of {label}'s {} requests {} are slow, and \
+        "{unchecked}; but slow requests cluster in time: of {label}'s {} requests {} are slow, and \
          {} of those after a slow one, which happens by chance {}.",
         count(check.n),
         share(check.slow_share),
@@ -187,8 +187,8 @@ const SLOW: f64 = 0.95;
 /// Slow requests count as clustered if chance explains that no better than this.
 const CLUSTERED: f64 = 0.05;
 
-/// With fewer samples, the order of neighbours tells nothing.
+/// With fewer samples, the order of neighbours is not significant.
 const ENOUGH: usize = 200;
 
-/// With fewer windows of neighbours, their mean tells nothing.
+/// With fewer windows of neighbours, their mean is not significant.
 const ENOUGH_WINDOWS: usize = 10;

@@ -42,8 +42,8 @@ pub(super) struct Inferred<'s> {
     pub shifts: Vec<Vec<Shift>>,
 }
 
-/// Resamples all sides for a page of so many requests, in blocks of samples that depend on each other. Every verdict goes by this:
-/// those of a whole recording and those of its groups.
+/// Resamples all sides for a page of this many requests, in blocks of dependent samples. All verdicts use
+/// this: those of a whole recording and those of its groups.
 pub(super) fn infer(
     sides: &[SideInput],
     requests: u32,
@@ -177,7 +177,7 @@ pub(super) fn share_ci(interval: ConfidenceInterval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
 
-/// One sample in so many at either end is left out of a range.
+/// The reciprocal of the share of samples that a range excludes at each end.
 const TAIL: usize = 20;
 
 /// Pages in the shortest block of a side with page ids.

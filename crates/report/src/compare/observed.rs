@@ -47,7 +47,7 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
         .collect();
     let times = columns.started_s.as_deref();
     let views = match page_views(&columns.values_ms, pages, times, &failed, required) {
-        // One page view tells nothing about others, and a million requests are not a page.
+        // One page view does not show the variation of views, and a million requests are not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };

@@ -9,11 +9,12 @@ use crate::{
     text::milliseconds,
 };
 
-/// The error of each figure: what it is less what it would be without the error of each sample. `None` if that is not known.
+/// The error of each figure: its value minus the value without the error of each sample. `None` if the errors
+/// are unknown.
 pub(super) fn described(side: &SideInput, page: Page) -> Option<OwnError> {
     let (with, without) = (&*side.distribution, side.without_error.as_deref()?);
     let requests = page.effective_requests();
-    // Every figure grows with every sample, so none is negative but by rounding.
+    // Every figure increases with every sample, so only rounding could make a difference negative.
     let error = |figure: &dyn Fn(&Distribution) -> f64| (figure(with) - figure(without)).max(0.0);
     Some(OwnError {
         expected_request: error(&Distribution::mean),
@@ -31,7 +32,7 @@ pub(super) fn doubts(sides: &[Side]) -> Vec<Doubt> {
     sides.iter().flat_map(mostly).collect()
 }
 
-/// Of the figures that everybody looks at; one that few samples decide is marked as such anyway.
+/// Checks the main figures; a figure that depends on few samples is marked as such anyway.
 fn mostly(side: &Side) -> Vec<Doubt> {
     let (Some(error), Some(figures)) = (&side.own_error_ms, &side.figures) else { return Vec::new() };
     let percentile = |name: &str| {

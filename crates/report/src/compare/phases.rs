@@ -6,7 +6,7 @@ use recording::Metric;
 use super::{PERCENTILES, SideInput, side::Columns};
 use crate::model::{PhaseColumn, PhaseDifference, PhaseShare, PhaseStack};
 
-/// The phases of the first two sides around each percentile; empty if one side has none.
+/// The phases of the first two sides around each percentile; empty if a side has no phases.
 pub(super) fn difference(metric: Metric, sides: &[SideInput]) -> Result<Vec<PhaseDifference>, Error> {
     let [first, second, ..] = sides else { return Ok(Vec::new()) };
     let phases = happened(metric, &[first, second]);
@@ -61,7 +61,7 @@ fn happened(metric: Metric, sides: &[&SideInput]) -> Vec<usize> {
         .collect()
 }
 
-/// A side's columns and those of the phases at `places`, if there are any.
+/// A side's columns and the columns of the phases at `places`, if present.
 fn measured<'s>(side: &'s SideInput, places: &[usize]) -> Option<(&'s Columns, Vec<&'s [f32]>)> {
     let columns = side.columns.as_ref()?;
     let phases = columns.phases.as_ref()?;
@@ -69,7 +69,7 @@ fn measured<'s>(side: &'s SideInput, places: &[usize]) -> Option<(&'s Columns, V
     (!places.is_empty()).then_some((columns, chosen))
 }
 
-/// What the columns are called, and the rest.
+/// The names of the columns, and the rest.
 fn names(places: &[usize]) -> Vec<&'static str> {
     places.iter().map(|&place| Metric::PHASES[place].name()).chain([REST]).collect()
 }

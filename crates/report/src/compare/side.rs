@@ -1,4 +1,4 @@
-//! One side of a comparison: the samples of one metric, further columns for them, and what is missing.
+//! One side of a comparison: the samples of one metric, further columns for them, and missing data.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ pub struct SideInput {
     pub distribution: Arc<Distribution>,
     /// The same samples without the emulator's own error, where that is known.
     pub without_error: Option<Arc<Distribution>>,
-    /// The same samples in recorded order with further columns. Absent if there are none.
+    /// The same samples in recorded order with further columns. Absent without such columns.
     pub columns: Option<Columns>,
     /// When the recording started, seconds since 1970, if it has a date.
     pub start_unix_s: Option<f64>,
@@ -98,7 +98,7 @@ impl SideInput {
     }
 }
 
-/// Requests that are on their way when a fault begins, or that find its queue after its end.
+/// Requests in flight when a fault begins, or that meet its queue after its end.
 const NEAR_S: f64 = 1.0;
 
 /// Fewer samples do not show how they depend on each other.

@@ -127,7 +127,7 @@ fn what_is_missing_is_said() {
              decided by fewer than 10 of them.",
             "few: 2 samples are too few for 90 effective requests: what even the median person waits for is decided \
              by fewer than 10 of them.",
-            "Fewer than 20 samples on a side: too few to say where they cross.",
+            "Fewer than 20 samples on a side: too few to locate the crossing.",
         ]
     );
     // ((5000 - 10)/4999)^90 = exp(-90 x 0.00180198) = 0.850.
@@ -371,10 +371,7 @@ fn order_in_time_is_spoken_of_as_far_as_it_is_known() {
     let scattered = sentence(500, &|i| i * 37 % 500 < 25);
     assert!(scattered.contains("no more often than by chance (n = 500)"), "{scattered}");
     let together = sentence(500, &|i| i % 100 < 5);
-    assert!(
-        together.contains("slow requests come together") && together.contains("500 requests"),
-        "{together}"
-    );
+    assert!(together.contains("slow requests cluster") && together.contains("500 requests"), "{together}");
     let few = sentence(60, &|i| i % 20 == 0);
     assert!(few.contains("fewer than 200 samples") && !few.contains("no times"), "{few}");
 }

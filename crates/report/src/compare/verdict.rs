@@ -43,7 +43,7 @@ pub(crate) struct Judge<'j> {
     pub labels: &'j [String],
     pub page: Page,
     pub resamples: Option<&'j Resamples<'j>>,
-    /// Page views of all sides; `None` where a side has none.
+    /// Page views of all sides; `None` unless all sides have page views.
     pub observed: Option<&'j Observed<'j>>,
     /// How intervals were made; without intervals, the level of exact tests.
     pub settings: Settings,
@@ -191,8 +191,8 @@ impl Judge<'_> {
         value(distribution).zip(without).map_or(0.0, |(with, without)| (with - without).max(0.0))
     }
 
-    /// The side with the smallest number among `contenders` (at least two), and its lead over the next. It is as
-    /// surely the best as it is surely better than each other one.
+    /// The side with the smallest number among `contenders` (at least two), and its lead over the next. The
+    /// certainty that it is the best is the smallest certainty that it is better than another contender.
     fn best(&self, contenders: &[usize], by: By, claims: &Claims) -> Verdict {
         let mut ranked = contenders.to_vec();
         ranked.sort_by(|&a, &b| self.number(a, by).total_cmp(&self.number(b, by)));

@@ -1,4 +1,4 @@
-//! Scales: where a value lies between the ends of an axis, and which values have ticks. Pure.
+//! Scales: the position of a value on an axis, and the values with ticks. Pure.
 
 use crate::text::{grouped, percent, rounded};
 
@@ -61,8 +61,8 @@ impl Scale {
         }
     }
 
-    /// The ticks of an axis of this length with their texts: at least three, and as many as keep a distance of `gap`
-    /// and leave room for each text, which takes `extent` along the axis.
+    /// The ticks of an axis of this length with their texts: at least three, and at most as fit with a
+    /// distance of `gap` and room for each text, which takes `extent` along the axis.
     pub(super) fn ticks(self, length: f64, gap: f64, extent: impl Fn(&str) -> f64) -> Vec<(f64, String)> {
         let texts = |values: Vec<f64>| -> Vec<(f64, String)> {
             values.into_iter().map(|value| (value, self.text(value))).collect()
@@ -182,7 +182,7 @@ fn nines_ticks(high: f64) -> Vec<Vec<f64>> {
     [halves, median].into_iter().chain(sparse).collect()
 }
 
-/// 0, 1, ... up to a number that stays small: there is room for so many ticks.
+/// 0, 1, ... up to a number that is small enough for all ticks.
 fn whole_numbers(last: f64) -> impl Iterator<Item = f64> {
     (0..1000_u32).map(f64::from).take_while(move |&number| number <= last)
 }
@@ -191,8 +191,8 @@ fn whole_numbers(last: f64) -> impl Iterator<Item = f64> {
 const LEAST_TICKS: usize = 3;
 /// Gap between the texts of two ticks.
 const BETWEEN: f64 = 6.0;
-/// Values that differ by a smaller share are drawn as equal: ticks between them would need more digits than anybody
-/// measures.
+/// Values that differ by a smaller share are drawn as equal: ticks between them would need more digits than
+/// measurements have.
 const LEAST: f64 = 1e-5;
 
 #[cfg(test)]
@@ -232,7 +232,8 @@ mod tests {
         assert_eq!(scale.position(1.0), 1.0);
         let texts: Vec<_> = scale.ticks(700.0, 40.0, |_| 0.0).into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, ["0", "50", "90", "95", "99", "99.5", "99.9", "99.95", "99.99"]);
-        // Ticks of nines may be 24 apart. 60 a nine: the median lies 18 from the start, too near; every nine has room.
+        // Ticks of nines may be 24 apart. 60 a nine: the median is 18 from the start, too near; every nine
+        // has room.
         assert_eq!(ticks(Scale::Nines { high: 5.0 }, 300.0, 40.0).len(), 6);
         // 20 a nine: every second one.
         assert_eq!(ticks(Scale::Nines { high: 5.0 }, 100.0, 40.0).len(), 3);

@@ -44,7 +44,7 @@ impl Lettering {
     }
 }
 
-/// Which part of a text lies at its position.
+/// Which part of a text is at its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Anchor {
     Start,

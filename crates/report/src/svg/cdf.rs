@@ -31,7 +31,7 @@ impl Axis {
         }
     }
 
-    /// Where a share lies on the scale; `None` for the slowest sample, which no number of nines reaches.
+    /// The position of a share on the scale; `None` for the slowest sample, which no number of nines reaches.
     fn value(self, share: f64) -> Option<f64> {
         match self {
             Self::Percent => Some(share * 100.0),
@@ -92,7 +92,7 @@ fn name_lines(canvas: &mut Canvas, frame: &Frame, report: &Report, axis: Axis) {
         report.charts.iter().map(|chart| dense(&frame.places(curve(chart, axis)))).collect();
     let mut labels = Labels::new(frame, &lines);
     for (index, chart) in report.charts.iter().enumerate() {
-        // A line is steep in its middle, and furthest from the others there; other positions come after it.
+        // A line is steep in its middle, and farthest from the others there; other positions follow.
         let middle = f64::midpoint(frame.top, frame.bottom);
         let mut anchors: Vec<Point> = lines[index].iter().copied().step_by(3).collect();
         anchors.sort_by(|a, b| (a.1 - middle).abs().total_cmp(&(b.1 - middle).abs()));

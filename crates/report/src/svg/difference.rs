@@ -116,8 +116,8 @@ fn signed(curve: &DifferenceCurve, share: f64) -> String {
     text::difference(interpolated(&curve.share, &curve.difference_ms, share))
 }
 
-/// Holds the differences, 0, and the band except where it would dwarf them. A tail of few samples that would dwarf
-/// everything else is cut, and [`name_all`] writes how far it goes.
+/// A range that contains the differences, 0, and the band unless it would dwarf them. A tail of few samples
+/// that would dwarf everything else is cut, and [`name_all`] writes its extent.
 fn heights(curves: &[&DifferenceCurve], thick: f64) -> Scale {
     let ends = |most: f64| {
         let pairs = curves.iter().flat_map(|curve| curve.share.iter().zip(&curve.difference_ms));

@@ -138,7 +138,7 @@ impl Samples {
     fn phases(&self) -> PhaseStack {
         let parts =
             [("dns", 0.02), ("connect", 0.2), ("tls", 0.2), ("send", 0.01), ("wait", 0.55), ("rest", 0.02)];
-        // Waiting makes up the rest of what the median does not explain.
+        // Waiting makes up the rest that the median does not explain.
         let column = |(phase, part): (&str, f64)| {
             let at = |&share: &f64| {
                 let (all, median) = (self.quantile(share), self.quantile(0.5));

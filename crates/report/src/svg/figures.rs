@@ -42,7 +42,7 @@ enum Group<'f> {
     Bars(&'f crate::model::figures::Bars),
 }
 
-/// Adjacent timelines, adjacent scatters with the same axes, and each other panel by itself.
+/// Groups adjacent timelines, and adjacent scatters with the same axes; each other panel is a separate group.
 fn groups(panels: &[Panel]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     for panel in panels {

@@ -119,7 +119,7 @@ impl Frame {
             .collect()
     }
 
-    /// Whether a point lies within the rectangle.
+    /// Whether a point is within the rectangle.
     pub(super) fn holds(&self, (x, y): Point) -> bool {
         (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
     }
@@ -160,8 +160,8 @@ impl Frame {
     }
 }
 
-/// The approximate width of a text. Nothing can be measured here, so the widths are those of DejaVu Sans, the widest
-/// of the fonts that a reader is likely to have.
+/// The approximate width of a text. Text cannot be measured here, so the widths are those of DejaVu Sans, the
+/// widest common font.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '/' | ' ' => 0.32,

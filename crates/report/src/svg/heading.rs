@@ -118,7 +118,7 @@ fn shrunk(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
 
 /// Tolerance for sizes that were computed to fit, in units of the drawing.
 const ROUNDING: f64 = 0.01;
-/// Bold text is so much wider.
+/// Relative width of bold text.
 const BOLD: f64 = 1.1;
 /// This many sides are named in the conditions.
 const SIDES: usize = 4;

@@ -114,8 +114,8 @@ fn whole(number: f64) -> usize {
     (1..1000_u32).take_while(|&whole| f64::from(whole) <= number).count()
 }
 
-/// Ascending heights, moved as little as possible so that neighbours are a line apart: those that overlap are spread
-/// around their middle.
+/// Ascending heights, moved as little as possible so that neighbours are a line apart: overlapping labels are
+/// spread around their middle.
 fn apart(heights: &[f64], line: f64, top: f64, bottom: f64) -> Vec<f64> {
     // Each group: its middle and its size.
     let within = |middle: f64, size: f64| {

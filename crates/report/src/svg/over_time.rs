@@ -210,7 +210,7 @@ fn mark_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, faults: &[FaultM
     }
 }
 
-/// The ends of a fault in the frame; `None` if it lies outside.
+/// The ends of a fault in the frame; `None` if it is outside.
 pub(super) fn span_of_fault(frame: &Frame, time: &Time, fault: &FaultMark) -> Option<(f64, f64)> {
     let until_s = fault.until_s.unwrap_or(time.end_s).min(time.end_s);
     if fault.at_s >= time.end_s || until_s < time.start_s {

@@ -1,4 +1,4 @@
-//! Colours and the font: those of the page in its light scheme.
+//! Colours and the font: the light scheme of the page.
 
 // circle: a stroke is a colour on a canvas, whose words have the palette's font.
 

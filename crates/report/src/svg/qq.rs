@@ -223,5 +223,6 @@ fn thin_above(report: &Report, of: Of) -> f64 {
 }
 
 const LABELLED: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
-/// The effective QQ starts at this share of people: the part below it concerns nobody and would squeeze the rest.
+/// The effective QQ starts at this share of people: the part below it is irrelevant and would squeeze the
+/// rest.
 const FIRST_SHARE: f64 = 0.001;

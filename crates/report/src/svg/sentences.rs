@@ -86,7 +86,7 @@ pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
         .map(|crossover| (100.0 * (crossover.percentile / 100.0).powf(exponent), &*crossover.faster_above))
         .collect();
     changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    // Below this percentile nobody is affected.
+    // Below this percentile practically no page view is affected.
     let unmet = changes.iter().take_while(|(percent, _)| *percent < NOBODY).count();
     let below = match (unmet.checked_sub(1), changes.first()) {
         (Some(last), _) => changes[last].1,
@@ -158,7 +158,7 @@ pub(super) fn name(text: &str) -> String {
     label(text, 20)
 }
 
-/// Below this percentile of people, a crossover affects practically nobody.
+/// Below this percentile of people, a crossover is practically irrelevant.
 const NOBODY: f64 = 0.01;
 /// A day or more has too many digits for any drawing.
 const HUGE_MS: f64 = 1e8;

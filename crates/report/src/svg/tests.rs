@@ -1,4 +1,4 @@
-//! Whole files: that they are XML, what they contain, and what they do not.
+//! Whole files: valid XML, required and forbidden contents.
 
 use super::*;
 

@@ -60,8 +60,8 @@ fn row(group: &Group, first: &str) -> Vec<String> {
     ]
 }
 
-/// The mark before the better side. Where the first side is worse has a mark, because users look for that; what is
-/// not sure has another.
+/// The mark before the better side: one mark if the first side is surely worse, because users look for that,
+/// and another if the verdict is not sure.
 fn mark(verdict: &Verdict, first: &str) -> Option<char> {
     let better = verdict.better.as_ref()?;
     match verdict.certainty {

@@ -57,7 +57,7 @@ fn row(name: String, found: &Difference) -> Vec<String> {
     vec![name, format!("{}{thin}", difference(found.difference_ms)), ci, relative]
 }
 
-/// What fits next to the rest of an answer.
+/// The figures that fit next to the rest of a result.
 const FEW: [&str; 4] = ["mean", "50", "95", "99"];
 const ALL: [&str; 8] = ["mean", "50", "75", "90", "95", "99", "99.9", "99.99"];
 const LABEL: usize = 24;

@@ -113,7 +113,7 @@ const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 
 /// Bars in a row.
 const MOST_BARS: f64 = 61.0;
-/// Phases with a line of their own.
+/// Maximum number of phases with a separate line.
 const PHASES: usize = 4;
 const PHASE: usize = 40;
 const LABEL: usize = 14;

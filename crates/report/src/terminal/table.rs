@@ -1,4 +1,4 @@
-//! The only table that a terminal is shown, and the styled lines that it is made of, which can be cut to a window's width.
+//! The only table layout for terminals, and its styled lines, which can be cut to a window's width.
 
 use std::fmt;
 
@@ -79,7 +79,8 @@ impl Line {
     }
 }
 
-/// Whether there is room for one more character, which then takes it. Where there is none, none is left for the others.
+/// Takes the width of a character from `room`; returns whether it fits. After the first that does not fit,
+/// there is no room left.
 fn take(room: &mut usize, letter: char) -> bool {
     let width = letter.width().unwrap_or(0);
     let fits = width <= *room;

@@ -181,7 +181,7 @@ fn an_invalid_point_is_a_cross_in_the_colour_of_its_setting_and_the_legend_says_
             assert_eq!(crosses.len(), 2, "{crosses:?}");
         }
         let texts: Vec<_> = document.descendants().filter_map(|node| node.text()).collect();
-        let is_said = texts.contains(&"\u{2715} INVALID: the tool shaped this measurement");
+        let is_said = texts.contains(&"\u{2715} INVALID: the tool affected this measurement");
         assert_eq!(is_said, !crosses.is_empty(), "{name}: {texts:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! One request at a time, to fill a cache and to look at what it answers.
+//! A minimal HTTP client: one request per connection, to fill a cache and to inspect its responses.
 
 use std::{
     io::{Read, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 
-/// A response, its field names in lower case.
+/// A response with field names in lower case.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Response {
     pub(super) status: u16,
@@ -22,15 +22,15 @@ impl Response {
     }
 }
 
-/// Asks on a connection of its own.
+/// Sends a request on a new connection.
 pub(super) fn get(server: SocketAddr, path: &str, headers: &[(&str, &str)]) -> anyhow::Result<Response> {
     let mut stream = TcpStream::connect(server).with_context(|| format!("cannot connect to {server}"))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let fields: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     stream.write_all(format!("GET {path} HTTP/1.1\r\n{fields}Connection: close\r\n\r\n").as_bytes())?;
     let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).with_context(|| format!("{server} did not finish its answer"))?;
-    read(&bytes).with_context(|| format!("what {server} answers to GET {path}"))
+    stream.read_to_end(&mut bytes).with_context(|| format!("{server} did not complete its response"))?;
+    read(&bytes).with_context(|| format!("the response of {server} to GET {path}"))
 }
 
 fn read(bytes: &[u8]) -> anyhow::Result<Response> {
@@ -48,7 +48,7 @@ fn read(bytes: &[u8]) -> anyhow::Result<Response> {
     let length = response.header("content-length").context("no Content-Length")?;
     ensure!(
         length.parse() == Ok(response.body.len()),
-        "Content-Length says {length} bytes, and {} came",
+        "Content-Length is {length} bytes, but the body has {}",
         response.body.len()
     );
     Ok(response)

@@ -1,20 +1,20 @@
-//! The processor time of a server: of its process, of all below it, and of those below it that have ended.
+//! Processor time of a server: of its process and all descendants, including descendants that have exited.
 
 use std::fs;
 
 use anyhow::{Context, ensure};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// What `/proc/PID/stat` has of a process (man 5 `proc_pid_stat`).
+/// Fields of `/proc/PID/stat` (man 5 `proc_pid_stat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     id: u32,
     parent: u32,
-    /// In user and kernel mode, its own and that of children that were waited for.
+    /// User and kernel time, including that of children that were waited for.
     ticks: u64,
 }
 
-/// User and kernel time so far, microseconds. The kernel tells whole ticks, 10 ms as a rule.
+/// User and kernel time since the start, in microseconds. The resolution is one clock tick, normally 10 ms.
 #[expect(clippy::cast_precision_loss, reason = "ticks of a run fit")]
 pub(in crate::bench) fn of_tree_us(root: u32) -> anyhow::Result<f64> {
     let ticks_per_second = sysconf(SysconfVar::CLK_TCK)?.context("the kernel has no clock ticks")?;
@@ -23,13 +23,13 @@ pub(in crate::bench) fn of_tree_us(root: u32) -> anyhow::Result<f64> {
     Ok(of_tree(&all, root) as f64 * 1e6 / ticks_per_second as f64)
 }
 
-/// Each process once: "self" and "thread-self" are this one, which has a number too.
+/// Each process once: "self" and "thread-self" are skipped, because the process is also listed by number.
 fn all() -> anyhow::Result<Vec<Stat>> {
     let mut all = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let entry = entry?;
         if entry.file_name().to_string_lossy().parse::<u32>().is_ok() {
-            // A process may end while it is looked at.
+            // A process may exit before its file is read.
             all.extend(parse(&fs::read_to_string(entry.path().join("stat")).unwrap_or_default()));
         }
     }
@@ -42,7 +42,8 @@ fn of_tree(all: &[Stat], root: u32) -> u64 {
     own + below.map(|child| of_tree(all, child.id)).sum::<u64>()
 }
 
-/// None for what is not the line of a process. A program's name is in brackets, and may have blanks and brackets itself.
+/// Returns `None` if the text is not a stat line. The program's name is in parentheses and may contain blanks
+/// and parentheses.
 fn parse(text: &str) -> Option<Stat> {
     let (id, _) = text.split_once(" (")?;
     let (_, rest) = text.rsplit_once(") ")?;
@@ -62,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read_even_if_the_name_has_blanks_and_brackets() {
-        // Fields 14 to 17 of the manual page: 11 + 7 ticks of its own, 5 + 3 of children.
+        // Fields 14 to 17 of the manual page: 11 + 7 ticks of the process, 5 + 3 of its children.
         let line = "4242 (odd) (name) S 17 4242 4242 0 -1 4194560 900 0 0 0 11 7 5 3 20 0 6 0 812 1 2 3\n";
         assert_eq!(parse(line), Some(Stat { id: 4242, parent: 17, ticks: 26 }));
         for cut in ["", "4242 (name", "4242 (name) S 17 1 1 0 -1 0 0 0 0 0 11 7 5"] {

@@ -1,6 +1,7 @@
-//! Ends the servers and removes their folder even if this program is interrupted or killed.
+//! Stops the servers and removes their folder, even if this program is interrupted or killed.
 //!
-//! A shell reads a pipe whose other end this program holds. If the pipe ends before the word `done` came, it cleans up.
+//! A shell reads a pipe from this program. If the pipe closes before the shell has read `done`, the shell
+//! cleans up.
 
 use std::{
     io::Write,
@@ -21,14 +22,14 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Ctrl-C is for the group of this program.
+            // Ctrl-C signals the process group of this program only.
             .process_group(0)
             .spawn()
             .context("cannot run sh")?;
         Ok(Self(child))
     }
 
-    /// A process to end.
+    /// Adds a process to the list of processes to stop.
     pub(super) fn watch(&mut self, id: u32) -> anyhow::Result<()> {
         self.say(&id.to_string())
     }
@@ -41,13 +42,13 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // If it has ended, there is nothing to call off.
+        // If the shell has exited, it needs no message.
         let _ = self.say("done");
         let _ = self.0.wait();
     }
 }
 
-/// They have 5 s to end in order.
+/// SIGTERM first; SIGKILL after 5 s.
 const SCRIPT: &str = r#"
 ids=
 while read -r word; do
@@ -72,7 +73,7 @@ mod tests {
         let mut server = Command::new("sleep").arg("1000").spawn().unwrap();
         let mut guard = Guard::over(folder.path()).unwrap();
         guard.watch(server.id()).unwrap();
-        // As the kernel does when this program ends.
+        // The kernel closes the pipe in the same way when this program exits.
         drop(guard.0.stdin.take());
         assert!(!server.wait().unwrap().success());
         guard.0.wait().unwrap();

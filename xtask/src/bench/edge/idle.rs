@@ -1,4 +1,4 @@
-//! An edge that nobody asks anything: how soon it is ready, and how much memory it has then.
+//! An edge without requests: time until it is ready, and memory that it uses.
 
 use std::{
     fs,
@@ -26,7 +26,6 @@ use crate::{
     root,
 };
 
-/// What starts of some programs came to.
 pub(super) struct Idle(Vec<Starts>);
 
 struct Starts {
@@ -36,7 +35,8 @@ struct Starts {
     own_mb: Spread,
 }
 
-/// Starts it so often, with TLS, HTTP/3 and an operator's address; and the program that `make dist` made, if it did.
+/// Starts the edge `rounds` times with TLS, HTTP/3 and an admin address. Includes the program that `make
+/// dist` built, if it exists.
 pub(super) fn measure(rounds: usize) -> anyhow::Result<Idle> {
     let folder = tempfile::Builder::new().prefix("longhaul-bench-").tempdir()?;
     certify(folder.path())?;
@@ -63,13 +63,12 @@ impl Starts {
     }
 }
 
-/// What one start came to.
 struct Start {
-    /// From the call that starts it to when it says that it listens.
+    /// From process start until the edge reports that it is listening.
     ready_ms: f64,
-    /// A second later.
+    /// Measured one second later.
     resident_mb: f64,
-    /// That without the pages of files, which all data centres of a machine share.
+    /// Without file-backed pages, which all processes of the same program share.
     own_mb: f64,
 }
 
@@ -97,7 +96,7 @@ fn once(program: &Path, folder: &Path) -> anyhow::Result<Start> {
     Ok(Start { ready_ms, resident_mb: memory("VmRSS")?, own_mb: memory("RssAnon")? })
 }
 
-/// Our own configuration for a folder that has certificates, with TLS and an operator's address.
+/// A configuration with TLS and an admin address, for a folder with certificates.
 fn configuration(folder: &Path, [clear, tls, admin]: [SocketAddr; 3]) -> String {
     let tls = tls::listening(tls::OF_LONGHAUL, tls, folder);
     let values = [
@@ -110,12 +109,12 @@ fn configuration(folder: &Path, [clear, tls, admin]: [SocketAddr; 3]) -> String 
     fill(include_str!("peers/longhaul.toml"), &values.map(|(name, value)| (name, value.as_str())))
 }
 
-/// A program that is ended when it is no longer needed.
+/// A child process that is killed on drop.
 struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -148,5 +147,5 @@ impl Idle {
     }
 }
 
-/// Starts at least.
+/// Minimum number of starts.
 const LEAST: usize = 5;

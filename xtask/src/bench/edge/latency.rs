@@ -1,5 +1,6 @@
-//! How much time a cache adds at half of the load that it can carry, or what our load keeps up with: an open loop of ours asks for the same through it, through nginx, and of
-//! the origin itself.
+//! Latency that a cache adds at half of its maximum load, or at the highest rate that the load generator
+//! sustains. An open loop sends the same requests through Longhaul, through nginx, and directly to the
+//! origin.
 
 use std::{net::SocketAddr, path::Path, process::Command};
 
@@ -17,16 +18,16 @@ use super::{
 };
 use crate::bench::{figures::Spread, program::longhaul};
 
-/// One kind of work at one rate.
 pub(super) struct Latency {
     what: &'static str,
-    /// Half of what the slower of both can carry.
+    /// Half of the maximum rate of the slower proxy.
     rate: u32,
-    /// Medians of rounds, microseconds; the origin alone is the first. None where the load was late itself.
+    /// Median of each round in microseconds; the first entry is the origin alone. `None` if the load
+    /// generator was late.
     p50_us: Vec<(&'static str, Vec<Option<f64>>)>,
 }
 
-/// Hits, and what is passed on; each server in turns, in the reverse order every other round.
+/// Measures hits and forwarded requests. The order of the servers is reversed every other round.
 pub(super) fn measure(options: &Options, cores: Cores) -> anyhow::Result<Vec<Latency>> {
     let works = SCENARIOS.iter().filter(|scenario| ["hit-1k", "proxied-1k"].contains(&scenario.name));
     works
@@ -52,7 +53,7 @@ fn of_work(work: &'static Scenario, options: &Options, cores: Cores) -> anyhow::
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of requests fits")]
     let rate = (rate as u32).min(MOST);
-    // The probe names the port in its Host field, so that it has to fill the caches itself.
+    // The Host field of the probe contains the port, so the probe itself must fill each cache.
     for (_, place) in &places {
         probe(work, *place, rate, options.seconds, cores.load, folder.path())?;
     }
@@ -70,10 +71,11 @@ fn of_work(work: &'static Scenario, options: &Options, cores: Cores) -> anyhow::
     Ok(Latency { what: work.what, rate, p50_us })
 }
 
-/// Requests a second that our load makes on time with half a core, beside an origin.
+/// Requests per second that the load generator can send on schedule with half a core, next to an origin.
 const MOST: u32 = 20_000;
 
-/// The median of one run, from a request's first byte to its response's last, connections kept; none if the run was invalid.
+/// The median of one run, from the first byte of a request to the last byte of its response, on persistent
+/// connections. `None` if the run was invalid.
 fn probe(
     work: &Scenario,
     server: SocketAddr,
@@ -102,7 +104,7 @@ fn probe(
 impl Latency {
     pub(super) fn table(&self) -> String {
         let mut text = format!(
-            "{}; {} requests/s, evenly spread\n\n| asked of | n | p50, us | above the origin alone, us |\n| --- | --- | --- | --- |\n",
+            "{}; {} requests/s, evenly spread\n\n| server | n | p50, us | above the origin alone, us |\n| --- | --- | --- | --- |\n",
             self.what, self.rate
         );
         for (name, values) in &self.p50_us {
@@ -115,7 +117,7 @@ impl Latency {
         text
     }
 
-    /// What came on top of the origin's in the same round.
+    /// Added latency relative to the origin in the same round.
     fn added(&self, values: &[Option<f64>]) -> Vec<f64> {
         let pairs = values.iter().zip(&self.p50_us[0].1);
         pairs.filter_map(|(through, alone)| Some((*through)? - (*alone)?)).collect()

@@ -1,4 +1,4 @@
-//! The load: wrk for HTTP/1.1, h2load for HTTP/2, our own probe for HTTP/3, and what they say of a run.
+//! Load generators and their results: wrk for HTTP/1.1, h2load for HTTP/2, `longhaul probe` for HTTP/3.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, net::SocketAddr, path::Path, process::Command};
 
@@ -11,16 +11,13 @@ use super::{
 };
 use crate::bench::program::longhaul;
 
-/// What one run came to.
 #[derive(Debug, PartialEq)]
 pub(super) struct Loaded {
     pub(super) requests: u64,
     pub(super) seconds: f64,
-    /// What went wrong, if something did.
     pub(super) trouble: Option<String>,
 }
 
-/// Loads a server from one core.
 pub(super) fn run(
     scenario: &Scenario,
     server: SocketAddr,
@@ -69,7 +66,8 @@ pub(super) fn run(
     }
 }
 
-/// What a load printed. Ours ends with 1 where it was at its own limit: that is about its rate, and not about what a request costs a server.
+/// The output of a load generator. `longhaul probe` exits with 1 if it could not keep its rate. This is not
+/// an error here, because the benchmark measures the cost per request.
 fn printed(mut command: Command) -> anyhow::Result<String> {
     let output = command.output().context("cannot run taskset")?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -82,11 +80,11 @@ fn printed(mut command: Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// wrk's script: all requests are made beforehand, and what it counted is printed as JSON.
+/// The wrk script: it builds all requests in advance and prints its counters as JSON.
 fn script(scenario: &Scenario) -> String {
     let mut headers = String::new();
     for (name, value) in scenario.headers {
-        // A quoted string is the same in Lua and in Rust. Writing to a String cannot fail.
+        // Quoted strings have the same syntax in Lua and Rust. Writing to a String cannot fail.
         let _ = write!(headers, "[{name:?}] = {value:?}, ");
     }
     let folder = scenario.folder;
@@ -135,7 +133,7 @@ fn wrk(text: &str) -> anyhow::Result<Loaded> {
     Ok(Loaded { requests, seconds: duration_us as f64 / 1e6, trouble })
 }
 
-/// What `longhaul probe --json` says.
+/// Fields of the output of `longhaul probe --json`.
 #[derive(Deserialize)]
 struct Probed {
     duration_s: f64,
@@ -172,7 +170,7 @@ fn h2load(text: &str) -> anyhow::Result<Loaded> {
     Ok(Loaded { requests: count("done")?, seconds: seconds.context("h2load printed no duration")?, trouble })
 }
 
-/// As h2load writes them: `3.00s`, `812.50ms`.
+/// Parses a duration of h2load: `3.00s`, `812.50ms`.
 fn duration(text: &str) -> Option<f64> {
     match text.strip_suffix("ms") {
         Some(number) => Some(number.parse::<f64>().ok()? / 1e3),
@@ -188,7 +186,7 @@ fn trouble(counts: &[(u64, &str)]) -> Option<String> {
 
 pub(super) const CONNECTIONS: u32 = 64;
 
-/// The start of the line with wrk's counts.
+/// Prefix of the line with wrk's counters.
 const MARK: &str = "counted ";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is measured, and for how long, as the command line says it.
+//! Command line options of `bench edge`: what to measure and how long.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,13 @@ use super::scenario::{SCENARIOS, Scenario};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) rounds: usize,
-    /// For each server in each round.
+    /// Per server and round.
     pub(super) seconds: u32,
     pub(super) arms: Vec<Arm>,
-    /// The program of an earlier build, which is measured too.
+    /// Program of an earlier build, which is measured too.
     pub(super) before: Option<PathBuf>,
 }
 
-/// Something to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arm {
     Load(&'static Scenario),

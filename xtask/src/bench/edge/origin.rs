@@ -1,4 +1,4 @@
-//! The origin of all servers: nginx, which answers from memory and counts its requests.
+//! The origin of all servers: nginx, which responds from memory and counts its requests.
 
 use std::{fs, net::SocketAddr, path::Path, process::Command};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::bench::program::Running;
 
-/// It ends when this is dropped.
+/// nginx, stopped on drop.
 pub(super) struct Origin {
     pub(super) address: SocketAddr,
     status: SocketAddr,
@@ -45,23 +45,24 @@ impl Origin {
         Ok(Self { address, status, _running: running })
     }
 
-    /// How many requests it has had, without those for this number: it counts them itself, the current one included.
+    /// The number of requests received, without requests for this counter: nginx counts those too, including
+    /// the current one.
     pub(super) fn requests(&self, asked_before: u64) -> anyhow::Result<u64> {
         let headers = [("Host", "status")];
         let response = client::get(self.status, "/", &headers).context("the origin's count")?;
         let text = String::from_utf8_lossy(&response.body).into_owned();
-        let count = requests(&text).with_context(|| format!("the origin tells no count: {text}"))?;
+        let count =
+            requests(&text).with_context(|| format!("the origin's status contains no count: {text}"))?;
         Ok(count.saturating_sub(asked_before + 1))
     }
 }
 
-/// The third number of nginx's `accepts handled requests`.
+/// The third number below nginx's `accepts handled requests`.
 fn requests(text: &str) -> Option<u64> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("server accepts handled requests"));
     lines.nth(1)?.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// All bodies consist of it.
 pub(super) const LETTER: u8 = b'x';
 
 #[cfg(test)]

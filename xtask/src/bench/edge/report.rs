@@ -1,4 +1,4 @@
-//! What was measured, as a table and as JSON.
+//! Results as a table and as JSON.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::bench::figures::Spread;
 
-/// A row for each server: its medians and, between brackets, least and most.
+/// One row per server: medians, with minimum and maximum in brackets.
 pub(super) fn table(outcome: &Outcome) -> String {
     let mut text = "| server | version | requests/s | core used | CPU-us a request | Longhaul / it | n | |\n\
                     | --- | --- | --- | --- | --- | --- | --- | --- |\n"
@@ -44,7 +44,7 @@ pub(super) fn table(outcome: &Outcome) -> String {
     text
 }
 
-/// Everything, round by round.
+/// All results of each round.
 pub(super) fn json(conditions: &str, options: &Options, outcomes: &[Outcome]) -> Value {
     let scenarios: Vec<_> = outcomes
         .iter()
@@ -98,7 +98,8 @@ fn valid(runs: &[Run]) -> impl Iterator<Item = &Run> {
     runs.iter().filter(|run| run.invalid.is_none())
 }
 
-/// Our processor time a request by that of another, of each round that is valid for both. None for ourselves.
+/// Our processor time per request divided by that of another server, for each round that is valid for both.
+/// Empty for our own server.
 fn ratios(outcome: &Outcome, other: &Measured) -> Vec<f64> {
     let Some((first, State::Ran { runs: theirs, .. })) = outcome.servers.first().zip(Some(&other.state))
     else {
@@ -113,7 +114,7 @@ fn ratios(outcome: &Outcome, other: &Measured) -> Vec<f64> {
     pairs.map(|(ours, theirs)| ours.cpu_us / theirs.cpu_us).collect()
 }
 
-/// Which rounds do not count, and why.
+/// Invalid rounds and the reasons.
 fn doubts(runs: &[Run]) -> String {
     let invalid = runs.iter().enumerate().filter_map(|(round, run)| Some((round, run.invalid.as_ref()?)));
     let told: Vec<_> = invalid.map(|(round, why)| format!("round {} INVALID: {why}", round + 1)).collect();
@@ -148,7 +149,7 @@ mod tests {
             ],
         };
         let text = table(&outcome);
-        // 5 / 10 and 9 / 10: the middle is 0.7.
+        // 5 / 10 and 9 / 10: the median is 0.7.
         let nginx = "| nginx | 1.2 | 100000 | 50 % | 10.00 [10.00 .. 10.00] | 0.70 [0.50 .. 0.90] | 2 | round 2 INVALID: 3 timeouts |";
         assert!(text.contains(nginx), "{text}");
         assert!(

@@ -1,4 +1,4 @@
-//! A scenario from its start to its end: servers, full caches, proofs that they do what is measured, and the rounds.
+//! Runs one scenario: starts the servers, fills and verifies their caches, and runs the rounds.
 
 use std::path::Path;
 
@@ -15,20 +15,18 @@ use super::{
     tls::certify,
 };
 
-/// What a scenario came to.
 pub(super) struct Outcome {
     pub(super) scenario: &'static Scenario,
     pub(super) servers: Vec<Measured>,
 }
 
-/// A server in all rounds.
 pub(super) struct Measured {
     pub(super) kind: Kind,
     pub(super) state: State,
 }
 
 pub(super) enum State {
-    /// Why it took no part.
+    /// The reason why the server is not measured.
     Absent(String),
     Ran {
         version: String,
@@ -36,24 +34,24 @@ pub(super) enum State {
     },
 }
 
-/// A server in one round.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) requests_per_s: f64,
     pub(super) cpu_us: f64,
-    /// The part of its core that the server used.
+    /// Fraction of its core that the server used.
     pub(super) busy: f64,
-    /// Why these figures do not count, if so.
+    /// The reason why the run is invalid, if any.
     pub(super) invalid: Option<String>,
 }
 
-/// Starts all servers that are there, fills and checks them, and loads them in turns.
+/// Starts all installed servers, fills and verifies their caches, and loads them in turn.
 pub(super) fn measure(
     scenario: &'static Scenario,
     options: &Options,
     cores: Cores,
 ) -> anyhow::Result<Outcome> {
-    // In memory where that is possible: no disk is to be in the figures. What is about files on a disk needs a file system of one.
+    // In memory where possible, to exclude disk I/O from the figures. The disk store needs a file system on a
+    // disk.
     let memory = Path::new("/dev/shm");
     let is_in_memory = scenario.store == Store::Memory && memory.is_dir();
     let place = if is_in_memory { memory.to_owned() } else { std::env::temp_dir() };
@@ -72,7 +70,7 @@ pub(super) fn measure(
                     servers.push(server);
                     State::Ran { version: kind.version()?, runs: Vec::new() }
                 }
-                // Of a peer that does something else than the others there are no figures, and the others have theirs.
+                // A peer that behaves differently is left out; the results of the other servers stay valid.
                 Err(error) if kind != Kind::Longhaul => State::Absent(format!("{error:#}")),
                 Err(error) => return Err(error),
             },
@@ -103,7 +101,7 @@ pub(super) fn measure(
     Ok(Outcome { scenario, servers: measured })
 }
 
-/// A server that runs, has everything stored that it may, and does what is to be measured.
+/// Starts a server, fills its cache, and verifies that it does the work that the scenario measures.
 fn ready(
     kind: Kind,
     scenario: &Scenario,
@@ -114,7 +112,8 @@ fn ready(
 ) -> anyhow::Result<Server> {
     let server = Server::start(kind, scenario, asked.origin.address, cores.server, folder, guard)?;
     prove(&server, scenario, asked).with_context(|| kind.name())?;
-    // What is asked for over TLS, or of HAProxy over HTTP/2, is stored under other names; a slow machine asks for all of it in some goes.
+    // The load uses other cache keys over TLS (and, for HAProxy, over HTTP/2). A slow machine needs several
+    // rounds to request every URL.
     for _ in 0..MOST_GOES {
         let before = asked.count()?;
         load::run(scenario, server.loaded, 1, cores.load, folder)?;
@@ -125,7 +124,6 @@ fn ready(
     Ok(server)
 }
 
-/// One run against one server.
 fn once(
     server: &Server,
     scenario: &Scenario,
@@ -148,7 +146,8 @@ fn once(
     Ok(Run { requests_per_s: requests / seconds, cpu_us: cpu / requests, busy: cpu / 1e6 / seconds, invalid })
 }
 
-/// What the origin's count says against a run, if something. Of what should be stored a thousandth may have been asked for again.
+/// Why the request count of the origin contradicts the scenario, if it does. Up to 0.1 % of requests for
+/// cached objects may reach the origin.
 fn misplaced(answer: Answer, requests: u64, origin: u64) -> Option<String> {
     match answer {
         Answer::Cache if origin > requests / 1000 => {
@@ -161,11 +160,16 @@ fn misplaced(answer: Answer, requests: u64, origin: u64) -> Option<String> {
     }
 }
 
-/// Asks for every URL twice, and proves that what comes then is right, and comes from where it should.
+/// Requests each URL twice and verifies the second response and its source.
 fn prove(server: &Server, scenario: &Scenario, asked: &mut Asked) -> anyhow::Result<()> {
     let get = |index: usize| -> anyhow::Result<Response> {
         let response = client::get(server.address, &scenario.path(index), scenario.headers)?;
-        ensure!(response.status == 200, "{} is answered with {}", scenario.path(index), response.status);
+        ensure!(
+            response.status == 200,
+            "the response to {} has status {}",
+            scenario.path(index),
+            response.status
+        );
         let is_right =
             response.body.len() == scenario.body && response.body.iter().all(|&byte| byte == LETTER);
         ensure!(is_right, "the body of {} is wrong: {} bytes", scenario.path(index), response.body.len());
@@ -179,21 +183,21 @@ fn prove(server: &Server, scenario: &Scenario, asked: &mut Asked) -> anyhow::Res
     let asked_now = asked.count()? - before;
     match scenario.answer {
         Answer::Cache => {
-            ensure!(is_hit != Some(false), "a URL that was asked for twice is not told to be a hit");
-            ensure!(asked_now == 0, "the origin was asked for a hit");
+            ensure!(is_hit != Some(false), "the second request for a URL is not reported as a hit");
+            ensure!(asked_now == 0, "a hit caused a request at the origin");
         }
         Answer::Origin => {
-            ensure!(is_hit != Some(true), "what must not be stored is told to be a hit");
-            ensure!(asked_now == 1, "the origin had {asked_now} requests for one");
+            ensure!(is_hit != Some(true), "an uncacheable response is reported as a hit");
+            ensure!(asked_now == 1, "one request caused {asked_now} requests at the origin");
         }
     }
     Ok(())
 }
 
-/// Seconds of load before a cache that is still not full is measured as it is.
+/// Maximum number of one-second fill rounds; after that, the cache is measured even if it is not full.
 const MOST_GOES: usize = 10;
 
-/// The origin, and how often its count was asked for, which it counts too.
+/// The origin and the number of status requests so far, which nginx counts too.
 struct Asked {
     origin: Origin,
     before: u64,
@@ -215,7 +219,7 @@ mod tests {
     fn requests_at_the_wrong_place_are_told() {
         assert_eq!(misplaced(Answer::Cache, 10_000, 10), None);
         assert!(misplaced(Answer::Cache, 10_000, 11).is_some());
-        // Those that were in flight at the end are at the origin, and not counted by the load.
+        // Requests in flight at the end reached the origin but are not counted by the load generator.
         assert_eq!(misplaced(Answer::Origin, 10_000, 10_064), None);
         assert!(misplaced(Answer::Origin, 10_000, 9_999).is_some());
     }

@@ -1,20 +1,17 @@
-//! What the servers are asked.
+//! Workloads of `bench edge`.
 
-/// One kind of work.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scenario {
     pub(super) name: &'static str,
     pub(super) what: &'static str,
-    /// The folder of the URLs at the origin, which decides on size and storing.
+    /// The folder of the URLs at the origin; it determines body size and cacheability.
     pub(super) folder: &'static str,
-    /// Bytes of each body.
     pub(super) body: usize,
     pub(super) headers: &'static [(&'static str, &'static str)],
     pub(super) protocol: Protocol,
     pub(super) answer: Answer,
-    /// Whether nginx sends its files by sendfile, which pays for large ones.
+    /// Whether nginx uses sendfile, which helps with large files.
     pub(super) sendfile: bool,
-    /// Whether each request is written to an access log.
     pub(super) logged: bool,
     pub(super) store: Store,
 }
@@ -22,11 +19,9 @@ pub(super) struct Scenario {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http1,
-    /// HTTP/1.1 over TLS.
     Http1Tls,
-    /// HTTP/2 without TLS, by prior knowledge.
+    /// HTTP/2 without TLS, with prior knowledge.
     Http2,
-    /// HTTP/2 over TLS.
     Http2Tls,
     Http3,
 }
@@ -41,22 +36,22 @@ impl Protocol {
     }
 }
 
-/// Where our own hits come from.
+/// Where our server stores objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Store {
     Memory,
-    /// From files in the page cache; memory has room for an eighth of the objects.
+    /// Files in the page cache; the memory store has room for an eighth of the objects.
     Disk,
 }
 
-/// Where each response has to come from.
+/// The expected source of each response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Cache,
     Origin,
 }
 
-/// What most have in common.
+/// Common settings.
 const HIT: Scenario = Scenario {
     name: "hit-1k",
     what: "1 KB from the cache, as browsers ask for it: 17 headers, 1000 URLs",
@@ -93,7 +88,7 @@ pub(super) const SCENARIOS: [Scenario; 14] = [
     },
     Scenario {
         name: "proxied-1k",
-        what: "1 KB that the origin lets nobody store, 17 headers, 1000 URLs",
+        what: "1 KB, uncacheable according to the origin, 17 headers, 1000 URLs",
         folder: "own",
         answer: Answer::Origin,
         ..HIT
@@ -165,14 +160,14 @@ const H2C: Scenario = Scenario {
 
 pub(super) const KILOBYTE: usize = 1024;
 
-/// How many different URLs are asked for, in turns.
+/// Number of different URLs; the load generators cycle through them.
 pub(super) const URLS: usize = 1000;
 
 pub(super) const HOST: &str = "www.shop.example";
 
 const BARE: [(&str, &str); 1] = [("Host", HOST)];
 
-/// What a browser sends with a navigation, and what a load balancer in front adds.
+/// Fields of a browser navigation, and fields that a load balancer adds.
 const BROWSER: [(&str, &str); 17] = [
     ("Host", HOST),
     (

@@ -1,4 +1,4 @@
-//! The servers that are measured: how each is installed, configured, started and asked whether it had something stored.
+//! The servers under test: installation check, configuration, start, and detection of hits.
 
 use std::{
     fs,
@@ -25,9 +25,9 @@ use crate::bench::program::{Running, is_installed, longhaul};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Longhaul,
-    /// Ours with objects in memory, beside itself with objects on disk.
+    /// Our server with objects in memory, compared with the same server with objects on disk.
     InMemory,
-    /// An earlier build of ours.
+    /// An earlier build of our server.
     Before,
     Nginx,
     HaProxy,
@@ -35,7 +35,6 @@ pub(super) enum Kind {
     TrafficServer,
 }
 
-/// The program of [`Kind::Before`].
 pub(super) static BEFORE: OnceLock<PathBuf> = OnceLock::new();
 
 impl Kind {
@@ -61,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// Its program, and the words that make it tell its version.
+    /// The program, and its option that prints the version.
     fn program(self) -> (PathBuf, &'static str) {
         match self {
             Self::Longhaul | Self::InMemory => (longhaul().get_program().into(), "--version"),
@@ -73,13 +72,13 @@ impl Kind {
         }
     }
 
-    /// Why it cannot take part, if so.
+    /// The reason why the server cannot be measured, if any.
     pub(super) fn absence(self, scenario: &Scenario) -> Option<String> {
         if !is_installed(&self.program().0.to_string_lossy()) {
             return Some(format!("{} is not installed", self.name()));
         }
         if scenario.logged && matches!(self, Self::Varnish | Self::TrafficServer) {
-            return Some(format!("{} writes its log in a program of its own", self.name()));
+            return Some(format!("{} writes its log in a separate process", self.name()));
         }
         if scenario.protocol.is_tls() && matches!(self, Self::Varnish | Self::TrafficServer) {
             return Some(format!("{} is set up without TLS here", self.name()));
@@ -103,11 +102,11 @@ impl Kind {
         let output = Command::new(&program).arg(option).output()?;
         let said = [output.stdout, output.stderr].concat();
         version(&String::from_utf8_lossy(&said))
-            .with_context(|| format!("{} {option} tells no version", program.display()))
+            .with_context(|| format!("{} {option} prints no version", program.display()))
     }
 
-    /// Whether a response was stored, as it says itself: in Cache-Status, or by its age. Traffic Server says neither, as it gives an
-    /// age to every response.
+    /// Whether the response is a hit, according to Cache-Status or Age. `None` for Traffic Server, which
+    /// sends no Cache-Status and adds Age to every response.
     pub(super) fn is_hit(self, response: &Response) -> Option<bool> {
         let status = response.header("cache-status").map(str::to_ascii_lowercase);
         match (self, status) {
@@ -117,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// Whether it belongs into the table at all.
+    /// Whether the server belongs in the table of this scenario.
     pub(super) fn takes_part(self, scenario: &Scenario) -> bool {
         match self {
             Self::InMemory => scenario.store == Store::Disk,
@@ -126,7 +125,7 @@ impl Kind {
         }
     }
 
-    /// Writes what it reads, and returns what starts it.
+    /// Writes the configuration and returns the start command.
     fn configure(self, place: &Place) -> anyhow::Result<Command> {
         let file = place.folder.join("configuration");
         let configured = |text: &str| -> anyhow::Result<()> { Ok(fs::write(&file, place.fill(text))?) };
@@ -170,12 +169,12 @@ impl Kind {
     }
 }
 
-/// One that runs. It ends when this is dropped.
+/// A running server, stopped on drop.
 pub(super) struct Server {
     pub(super) kind: Kind,
-    /// Where it speaks HTTP/1.1.
+    /// The HTTP/1.1 address.
     pub(super) address: SocketAddr,
-    /// Where it speaks the scenario's protocol.
+    /// The address for the scenario's protocol.
     pub(super) loaded: SocketAddr,
     running: Running,
 }
@@ -199,19 +198,20 @@ impl Server {
             Place { folder: &folder, listen: address, http2, tls, origin, sendfile, logged, is_on_disk };
         let running = start(&kind.configure(&place)?, core, &folder, address, guard)
             .with_context(|| format!("{} did not start", kind.name()))?;
-        // These two have an address of its own for HTTP/2; others see by the first bytes what is spoken.
+        // nginx and HAProxy need a separate address for cleartext HTTP/2; the others detect the protocol from
+        // the first bytes.
         let apart = scenario.protocol == Protocol::Http2 && matches!(kind, Kind::Nginx | Kind::HaProxy);
         let loaded = tls.unwrap_or(if apart { http2 } else { address });
         Ok(Self { kind, address, loaded, running })
     }
 
-    /// Its processor time so far, microseconds.
+    /// Processor time since the start, in microseconds.
     pub(super) fn cpu_us(&self) -> anyhow::Result<f64> {
         cpu::of_tree_us(self.running.id()).with_context(|| self.kind.name())
     }
 }
 
-/// Starts a program on one core and waits until somebody listens at an address.
+/// Starts a program on one core and waits until its address accepts connections.
 #[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
 pub(super) fn start(
     command: &Command,
@@ -235,15 +235,15 @@ pub(super) fn start(
         thread::sleep(Duration::from_millis(10));
     }
     let said = fs::read_to_string(&log).unwrap_or_default();
-    bail!("nobody listens at {address}; it said: {}", said.trim())
+    bail!("no listener at {address}; output: {}", said.trim())
 }
 
-/// A port that was free a moment ago.
+/// An address with a port that was free at the time of the call.
 pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// What differs from run to run in a configuration.
+/// Parts of a configuration that differ from run to run.
 struct Place<'p> {
     folder: &'p Path,
     listen: SocketAddr,
@@ -294,18 +294,19 @@ impl Place<'_> {
     }
 }
 
-/// A text with values in the place of `@names@`.
+/// Replaces each `@name@` in a text by its value.
 pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
 }
 
-/// Who runs this program: nginx would give its workers to another user, who may not read the folder.
+/// The user of this process. As root, nginx would run its workers as another user without access to the
+/// folder.
 pub(super) fn user() -> String {
     let user = User::from_uid(nix::unistd::getuid()).ok().flatten();
     user.map_or_else(|| "root".to_owned(), |user| user.name)
 }
 
-/// The first word that is a number with points, perhaps after a name and a `/` or `-`.
+/// The first word that is a version number, optionally after a name and a `/` or `-`.
 fn version(said: &str) -> Option<String> {
     let words = said.split(|sign: char| sign.is_whitespace() || "()/".contains(sign));
     words.map(|word| word.trim_start_matches("varnish-")).find_map(|word| {

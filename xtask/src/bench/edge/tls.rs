@@ -1,4 +1,4 @@
-//! TLS of all servers: one certificate, and how each is told to listen with it.
+//! TLS for all servers: one certificate, and the TLS listener configuration of each server.
 
 use std::{fs, net::SocketAddr, path::Path};
 
@@ -6,16 +6,16 @@ use anyhow::{Context, ensure};
 
 use crate::bench::program::longhaul;
 
-/// Listening over TLS, in the configuration of each; an address in the place of the @.
+/// Configuration of a TLS listener of each server; `@` is a placeholder for the address.
 pub(super) const OF_LONGHAUL: &str =
     "listen_tls = [\"@\"]\ncertificate = \"AUTHORITY/lhr.pem\"\nkey = \"AUTHORITY/lhr-key.pem\"";
 pub(super) const OF_NGINX: &str = "listen @ ssl http2;\n        ssl_certificate AUTHORITY/lhr.pem;\n        ssl_certificate_key AUTHORITY/lhr-key.pem;";
 pub(super) const OF_HAPROXY: &str = "bind @ ssl crt AUTHORITY/both.pem alpn h2,http/1.1";
 
-/// Where the certificate is that all servers show, below the folder of a run.
+/// Folder of the certificate that all servers use, relative to the folder of a run.
 pub(crate) const AUTHORITY: &str = "authority";
 
-/// Makes it, by our own authority.
+/// Creates the certificate with `longhaul`'s own certificate authority.
 pub(crate) fn certify(folder: &Path) -> anyhow::Result<()> {
     let place = folder.join(AUTHORITY);
     for words in [&["new"][..], &["issue"]] {
@@ -35,7 +35,7 @@ pub(crate) fn certify(folder: &Path) -> anyhow::Result<()> {
     Ok(fs::write(place.join("both.pem"), [read("lhr.pem")?, read("lhr-key.pem")?].concat())?)
 }
 
-/// Such a piece of configuration for an address, in a run's folder.
+/// Fills in the address and the folder.
 pub(super) fn listening(piece: &str, address: SocketAddr, folder: &Path) -> String {
     let authority = folder.join(AUTHORITY).display().to_string();
     piece.replace('@', &address.to_string()).replace("AUTHORITY", &authority)

@@ -1,6 +1,6 @@
-//! Numbered UDP packets with the time of their sending, and a receiver that notes what arrived: run inside hosts.
+//! Sender and receiver of numbered and timestamped UDP packets, run inside hosts.
 //!
-//! Both ends are on one machine and read one clock, so a delay is one way and needs no synchronisation.
+//! Both run on one machine and read the same clock, so one-way delays need no clock synchronisation.
 
 use std::{
     fmt::Write as _,
@@ -17,23 +17,22 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::bench::lab::Planet;
 
-/// A packet that arrived.
+/// A received packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Counted from 0 by the sender.
     pub number: u64,
     pub sent: Duration,
     pub received: Duration,
 }
 
-/// How packets follow one another.
+/// Distribution of the gaps between packets.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
     Even,
     Poisson,
 }
 
-/// Sends packets from one host to another and returns those that arrived, in their order of arrival.
+/// Sends packets from one host to another and returns the received packets in order of arrival.
 pub(super) fn exchange(
     planet: &Planet,
     [from, to]: [&str; 2],
@@ -44,7 +43,7 @@ pub(super) fn exchange(
 ) -> anyhow::Result<Vec<Seen>> {
     let mut receiver = super::own(planet.exec(to), &["receive"])?.stdout(Stdio::piped()).spawn()?;
     let mut output = io::BufReader::new(receiver.stdout.take().context("no output")?);
-    // Its first line says that it listens.
+    // The receiver prints its first line when it is listening.
     io::BufRead::read_line(&mut output, &mut String::new())?;
     let pace = match pace {
         Pace::Even => "even",
@@ -69,7 +68,7 @@ fn parse(line: &str) -> Option<Seen> {
     })
 }
 
-/// `xtask packets`: what runs inside the hosts.
+/// `xtask packets`: the sender and the receiver inside the hosts.
 pub(crate) fn command(arguments: &[&str]) -> anyhow::Result<()> {
     match arguments {
         ["receive"] => receive(),
@@ -81,8 +80,8 @@ pub(crate) fn command(arguments: &[&str]) -> anyhow::Result<()> {
     }
 }
 
-/// Sends on a schedule that a packet's lateness does not shift, for the machine is always a little late. When it stood
-/// still, the schedule does shift: a burst that makes up for it would be no Poisson process.
+/// Sends on a fixed schedule; small delays of the machine do not shift it. A long stall shifts the schedule,
+/// because a burst that catches up would not be a Poisson process.
 #[expect(clippy::disallowed_methods, reason = "a sender keeps a schedule")]
 fn send(to: &str, pace: Pace, payload: usize, per_second: f64, seconds: f64) -> anyhow::Result<()> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
@@ -102,11 +101,11 @@ fn send(to: &str, pace: Pace, payload: usize, per_second: f64, seconds: f64) -> 
         number += 1;
         at += match pace {
             Pace::Even => 1.0 / per_second,
-            // The time to the next event of a Poisson process: -ln u, for u uniform in (0, 1].
+            // Time to the next event of a Poisson process: -ln u, for u uniform in (0, 1].
             Pace::Poisson => -uniform(&mut random).ln() / per_second,
         };
     }
-    // One of them will survive the link.
+    // Repeated, so that at least one of them survives the link.
     for _ in 0..100 {
         thread::sleep(Duration::from_millis(10));
         write(&mut packet[..HEADER], END, now());
@@ -141,13 +140,13 @@ fn write(packet: &mut [u8], number: u64, at: Duration) {
     packet[8..HEADER].copy_from_slice(&at.to_be_bytes());
 }
 
-/// The one clock that processes of one machine share and `std` can read.
+/// The only clock that processes on one machine share and `std` can read.
 #[expect(clippy::disallowed_methods, reason = "both ends need the same clock")]
 fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Uniform in (0, 1], with the 53 bits that an f64 can tell apart.
+/// Uniform in (0, 1], with 53 bits, the precision of an f64.
 #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
 pub(super) fn uniform(random: &mut impl Rng) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
@@ -155,7 +154,7 @@ pub(super) fn uniform(random: &mut impl Rng) -> f64 {
 
 const STANDSTILL: Duration = Duration::from_millis(1);
 const PORT: u16 = 4000;
-/// Number and time.
+/// Sequence number and timestamp, 8 bytes each.
 const HEADER: usize = 16;
-/// The number of the packets after the last one.
+/// Sequence number that marks the end of the stream.
 const END: u64 = u64::MAX;

@@ -1,4 +1,4 @@
-//! How long packets wait: with Poisson arrivals, and with a bulk flow with and without CoDel.
+//! Queueing delay: with Poisson arrivals, and with a bulk flow with and without CoDel.
 
 use std::{thread, time::Duration};
 
@@ -15,7 +15,8 @@ use super::{
 };
 use crate::bench::{iperf, lab::Planet};
 
-/// M/D/1 at 80 %: packets that take S each wait S * 0.8 / (2 * (1 - 0.8)) = 2 S in the mean (Pollaczek and Khinchine).
+/// M/D/1 at 80 % load: packets with service time S wait S * 0.8 / (2 * (1 - 0.8)) = 2 S on average
+/// (Pollaczek-Khinchine).
 pub(super) fn poisson() -> anyhow::Result<()> {
     let config = || -> anyhow::Result<Config> {
         Ok(Config {
@@ -37,7 +38,7 @@ pub(super) fn poisson() -> anyhow::Result<()> {
     let planet = Planet::up("forms", &world("rate = \"10Mbit\"\nqueue = \"1s\"\n"))?;
     let seen = packets::exchange(&planet, ["visitor", "origin"], Pace::Poisson, PAYLOAD, PER_SECOND, 40)?;
     let seen_ms = seen.iter().map(one_way_ms).sum::<f64>() / count(seen.len());
-    // The same arrivals, at the times at which they were sent.
+    // The engine receives the same arrivals, at the recorded send times.
     let first = seen.first().map_or(Duration::ZERO, |seen| seen.sent);
     let engine = mean_sojourn_ms(config()?, seen.iter().map(|seen| seen.sent - first)) - SERVICE_MS;
     let planet = seen_ms - ONE_WAY_MS - SERVICE_MS;
@@ -55,7 +56,6 @@ fn one_way_ms(seen: &Seen) -> f64 {
     seen.received.saturating_sub(seen.sent).as_secs_f64() * 1e3
 }
 
-/// The mean time from arrival to delivery.
 fn mean_sojourn_ms(config: Config, arrivals: impl Iterator<Item = Duration>) -> f64 {
     let mut link = Link::new(config, 1);
     let (mut total, mut packets) = (0.0, 0);
@@ -76,10 +76,10 @@ fn mean_sojourn_ms(config: Config, arrivals: impl Iterator<Item = Duration>) -> 
     total / count(packets)
 }
 
-/// A bulk flow of Reno fills a FIFO and leaves CoDel's near its target.
+/// A Reno bulk flow fills a FIFO queue; CoDel keeps the queue near its target.
 pub(super) fn standing() -> anyhow::Result<()> {
     for (discipline, expected, reference) in [
-        // Reno goes to and fro between a full pipe and queue (240 ms) and half of that: 80 to 200 ms of queue.
+        // Reno oscillates between a full pipe plus queue (240 ms) and half of that: 80 to 200 ms of queue.
         (Discipline::DropTail, "80 to 200 ms, a saw-tooth to the limit", Reference::Between(80.0, 200.0)),
         (Discipline::CODEL, "no more than twice the target of 5 ms", Reference::Between(0.0, 10.0)),
     ] {
@@ -104,7 +104,7 @@ pub(super) fn standing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much longer a ping takes with a bulk flow than alone.
+/// The increase of the ping time due to a bulk flow.
 fn standing_queue_ms(discipline: &Discipline) -> anyhow::Result<f64> {
     let link = format!("rate = \"10Mbit\"\nqueue = \"200ms\"\naqm = \"{discipline}\"\n");
     let world = world(&link).replace("10ms", "40ms");
@@ -116,7 +116,7 @@ fn standing_queue_ms(discipline: &Discipline) -> anyhow::Result<f64> {
     };
     thread::scope(|scope| {
         let flow = scope.spawn(bulk);
-        // The pings before slow start is over are a few of many; the saw-tooth has three teeth in this time.
+        // Few of the pings are sent during slow start; the run covers three periods of the sawtooth.
         let beside = planet.ping("visitor", "origin", 3000, 0.02)?;
         flow.join().expect("no panic")?;
         Ok(beside - alone)
@@ -126,6 +126,6 @@ fn standing_queue_ms(discipline: &Discipline) -> anyhow::Result<f64> {
 /// 1184 + 28 (IP, UDP) + 38 (Ethernet) = 1250 bytes, which take 1 ms at 10 Mbit/s.
 const PAYLOAD: usize = 1184;
 const SERVICE_MS: f64 = 1.0;
-/// 80 % of the thousand that fit.
+/// 80 % of the 1000 packets per second that the link carries.
 const PER_SECOND: u32 = 800;
 const ONE_WAY_MS: f64 = 5.0;

@@ -1,4 +1,4 @@
-//! Reno in virtual time through the link engine, and Mathis' formula for it.
+//! Reno in virtual time through the link engine, and the formula of Mathis et al. for its throughput.
 
 use std::{cmp::Reverse, collections::BinaryHeap, thread, time::Duration};
 
@@ -10,24 +10,23 @@ use crate::bench::{
     lab::{self, Planet},
 };
 
-/// What a bulk flow had.
 pub(super) struct Outcome {
-    /// Bits of payload a second.
+    /// Payload bits per second.
     pub goodput: f64,
-    /// How long its packets waited for the wire in the mean, after the first quarter.
+    /// Mean queueing delay of the packets after the first quarter of the run.
     pub wait_ms: f64,
 }
 
-/// A flow that always has something to send.
+/// A flow that always has data to send.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow {
-    /// How long an acknowledgement takes.
+    /// Delay of an acknowledgement.
     pub back: Duration,
     pub seconds: u32,
 }
 
-/// Runs one flow of Reno with selective acknowledgements through a link: one more segment each round trip, half as many
-/// once in a round trip with a loss.
+/// Runs one Reno flow with selective acknowledgements through a link: the window grows by one segment per
+/// round trip and is halved at most once per round trip with a loss.
 pub(super) fn run(config: Config, flow: Flow) -> Outcome {
     let wire = config.rate.mean().map_or(Duration::ZERO, |rate| rate.time_for(1538));
     let shortest = config.propagation + wire;
@@ -39,7 +38,7 @@ pub(super) fn run(config: Config, flow: Flow) -> Outcome {
         sender.send(now);
         let ack = sender.acks.peek().map(|Reverse((at, _))| *at);
         let Some(next) = [ack, sender.link.next_timeout()].into_iter().flatten().min() else {
-            // All that was under way is lost: the retransmission timer begins again with one segment.
+            // All packets in flight were lost: the retransmission timeout restarts with one segment.
             sender.time_out();
             now += Duration::from_secs(1);
             continue;
@@ -57,20 +56,21 @@ pub(super) fn run(config: Config, flow: Flow) -> Outcome {
     }
 }
 
-/// A segment's number and when it was sent.
+/// Sequence number and send time.
 type Tag = (u64, Duration);
 
 struct Sender {
     link: Link<Tag>,
     back: Duration,
-    /// From sending to arrival when nothing waits.
+    /// Delay without queueing.
     shortest: Duration,
     measure_from: Duration,
-    /// When which segment's acknowledgement arrives.
+    /// Arrival times of acknowledgements, with sequence numbers.
     acks: BinaryHeap<Reverse<(Duration, u64)>>,
     window: f64,
     threshold: f64,
-    /// The next segment's number, the last that was acknowledged plus one, and the first after the last loss's round trip.
+    /// `next`: the next sequence number. `acknowledged`: the last acknowledged number plus one. `recovered`:
+    /// the first number after the round trip of the last loss.
     next: u64,
     acknowledged: u64,
     recovered: u64,
@@ -98,7 +98,6 @@ impl Sender {
         }
     }
 
-    /// Sends as much as the window allows.
     fn send(&mut self, now: Duration) {
         while count(usize::try_from(self.next - self.acknowledged).unwrap_or(usize::MAX)) + 1.0 <= self.window
         {
@@ -132,7 +131,7 @@ impl Sender {
         }
     }
 
-    /// The link keeps order, so that a number that was left out is a loss.
+    /// The link preserves order, so a gap in the numbers is a loss.
     fn take_ack(&mut self) {
         let Some(Reverse((_, number))) = self.acks.pop() else { return };
         let is_loss = number > self.acknowledged;
@@ -154,8 +153,9 @@ impl Sender {
     }
 }
 
-/// Mathis, Semke, Mahdavi and Ott (1997): a loss every 1 / p segments makes a saw-tooth of sqrt(3 / 2 p) segments a round
-/// trip. Linux counts segments and not acknowledgements, so delayed ones change nothing.
+/// Mathis, Semke, Mahdavi and Ott (1997): one loss per 1 / p segments yields a sawtooth with a mean of sqrt(3
+/// / 2 p) segments per round trip. Linux counts segments, not acknowledgements, so delayed acknowledgements
+/// change nothing.
 pub(super) fn mathis() -> anyhow::Result<()> {
     let expected = 1448.0 * 8.0 / 0.1 * (3.0_f64 / 2.0 / 0.001).sqrt();
     let config = Config {

@@ -1,4 +1,4 @@
-//! What a link lets through: overload, bursts of loss, and a recorded rate.
+//! Loss and throughput of a link: overload, bursts of loss, and a recorded rate.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -13,19 +13,19 @@ use super::{
 };
 use crate::bench::{iperf, lab::Planet};
 
-/// UDP at 1.1 times the rate: of 1.1 there is room for 1, so 1 - 1 / 1.1 is lost.
+/// UDP at 1.1 times the rate of the link: 1 - 1 / 1.1 is lost.
 pub(super) fn overload() -> anyhow::Result<()> {
     let rate: units::Bitrate = "100Mbit".parse()?;
     let config =
         Config { rate: Rate::Constant(rate), queue: "50ms".parse()?, overhead: 38, ..Config::default() };
-    // A packet each 1538 bytes / 1.1 of the wire's time.
+    // One packet per 1538 bytes / 1.1 of the time on the wire.
     let gap = Duration::from_secs_f64(1538.0 * 8.0 / 1.1 / 100e6);
     let passed = survivors(config, 1500, 200_000, |number| gap * number);
     let engine =
         1.0 - count(passed.iter().filter(|number| **number >= FILLED).count()) / f64::from(200_000 - FILLED);
 
     let planet = Planet::up("forms", &world("rate = \"100Mbit\"\nqueue = \"50ms\"\n"))?;
-    // 1448 bytes of payload are 1514 on the wire.
+    // 1448 bytes of payload are 1514 bytes on the wire.
     let offered = (110e6 * 1448.0_f64 / 1514.0).round().to_string();
     let run = flow(&planet, &["-u", "-b", &offered, "-l", "1448", "-t", "23"])?;
     let planet = run.steady_loss(2, 20)?;
@@ -39,7 +39,8 @@ pub(super) fn overload() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gilbert and Elliott: a bad state that ends with the chance r after each packet lasts 1 / r packets.
+/// Gilbert-Elliott: a bad state that ends with probability r after each packet lasts 1 / r packets on
+/// average.
 pub(super) fn bursts() -> anyhow::Result<()> {
     let config = Config { loss: "gemodel 1% 25%".parse()?, ..Config::default() };
     let (engine, _) =
@@ -59,12 +60,14 @@ pub(super) fn bursts() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A trace in mahimahi's form, 5.028 Mbit/s in the mean as the well-known recording of Verizon's LTE is, in lumps.
+/// A bursty trace in mahimahi's format with a mean of 5.028 Mbit/s, like the well-known Verizon LTE
+/// recording.
 pub(super) fn trace() -> anyhow::Result<()> {
     let text = recording();
     let rate = Rate::Trace(std::sync::Arc::new(Trace::parse(text.as_bytes())?));
     let config = Config { rate, queue: Limit::Time(Duration::from_secs(2)), ..Config::default() };
-    // Full packets at 20 Mbit/s, four times the mean: the queue is never empty. The second and the third turn of the trace.
+    // Full packets at 20 Mbit/s, four times the mean rate: the queue is never empty. Measures the second and
+    // the third pass of the trace.
     let gap = Duration::from_secs_f64(1500.0 * 8.0 / 20e6);
     let (from, to) = (LENGTH, LENGTH * 3);
     let passed = departures(config, 1500, 60_000, |number| gap * number);
@@ -76,7 +79,8 @@ pub(super) fn trace() -> anyhow::Result<()> {
         &[("lte.down", &text)],
     )?;
     let run = flow(&planet, &["-u", "-b", "20M", "-l", "1448", "-t", "26"])?;
-    // An opportunity carries 1500 bytes whatever packet ends where: 1476 with headers each, back to back.
+    // An opportunity carries 1500 bytes, regardless of packet boundaries: 1476 bytes per packet with headers,
+    // back to back.
     let planet = run.steady(4, 20)? * 1476.0 / 1448.0;
     row(
         "a trace of 4190 x 1500 bytes in 10 s, mean rate of IP",
@@ -88,7 +92,8 @@ pub(super) fn trace() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// 4190 opportunities in 10 s, in lumps as a cell shared with others has them: a second's share between 1 and 9.
+/// 4190 opportunities in 10 s, in bursts like those of a shared cell: the weight of each interval is between
+/// 1 and 9.
 fn recording() -> String {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let weights: Vec<f64> = (0..100).map(|_| 1.0 + 8.0 * uniform(&mut random)).collect();
@@ -108,21 +113,21 @@ fn recording() -> String {
     text
 }
 
-/// The numbers of the packets that reach the other end of a link of their own.
+/// Sequence numbers of the packets that pass a separate link.
 fn survivors(config: Config, bytes: u32, packets: u32, at: impl Fn(u32) -> Duration) -> Vec<u32> {
     let mut passed = Vec::new();
     through(config, bytes, packets, at, |number, _| passed.push(number));
     passed
 }
 
-/// When they reach it.
+/// Arrival times of those packets.
 fn departures(config: Config, bytes: u32, packets: u32, at: impl Fn(u32) -> Duration) -> Vec<Duration> {
     let mut dues = Vec::new();
     through(config, bytes, packets, at, |_, due| dues.push(due));
     dues
 }
 
-/// Offers packets to a link, and tells of each that is delivered.
+/// Offers packets to a link, and calls `delivered` for each packet that passes.
 pub(super) fn through(
     config: Config,
     bytes: u32,
@@ -143,7 +148,7 @@ pub(super) fn through(
     link.advance(Duration::MAX / 1_000_000, &mut each);
 }
 
-/// The mean length of the gaps in rising numbers, and how many there are.
+/// Mean length and number of the gaps in an ascending sequence.
 fn mean_gap(numbers: &[u32]) -> (f64, usize) {
     let gaps: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
     (f64::from(gaps.iter().sum::<u32>()) / count(gaps.len()), gaps.len())
@@ -153,7 +158,7 @@ fn flow(planet: &Planet, arguments: &[&str]) -> anyhow::Result<iperf::Outcome> {
     iperf::run(&|| planet.exec("origin"), &|| planet.exec("visitor"), "origin", arguments)
 }
 
-/// Two cities 10 ms apart, and what else is said of the link.
+/// Two cities 10 ms apart, with additional link properties.
 pub(super) fn world(link: &str) -> String {
     format!(
         "[[host]]\nname = \"origin\"\ncity = \"newyork\"\n[[host]]\nname = \"visitor\"\ncity = \"london\"\n\
@@ -173,5 +178,5 @@ fn to_count(number: f64) -> u32 {
 
 const LENGTH: Duration = Duration::from_secs(10);
 const OPPORTUNITIES: u32 = 4190;
-/// The packets of the first two seconds, in which the queue fills.
+/// The packets of the first two seconds, which fill the queue.
 const FILLED: u32 = 17_880;

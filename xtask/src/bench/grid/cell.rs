@@ -1,4 +1,4 @@
-//! One cell of the grid: what was seen, and what should have been.
+//! One cell of the grid: measured and expected values.
 
 use std::fmt;
 
@@ -6,22 +6,21 @@ use serde_json::{Value, json};
 
 use super::binomial;
 
-/// A link of the grid and what was seen on it.
 #[derive(Debug)]
 pub(super) struct Cell {
     pub rtt_ms: u64,
     pub rate: &'static str,
-    /// Share of the segments.
+    /// Fraction of the segments.
     pub loss: f64,
-    /// What ping should see: the round trip, and twice the time of 84 + 38 bytes on the wire.
+    /// Expected ping time: the round trip, and twice the serialisation time of 84 + 38 bytes.
     pub expected_ping_ms: f64,
     pub ping_ms: f64,
-    /// UDP packets sent and lost.
+    /// UDP packets.
     pub sent: u64,
     pub lost: u64,
-    /// Bits of TCP payload a second, and what the rate allows: where nothing is lost.
+    /// Bits of TCP payload per second, measured and allowed by the rate. Only for cells without loss.
     pub goodput: Option<[f64; 2]>,
-    /// Whether the planet was within its limits all along.
+    /// Whether the planet stayed within its fidelity limits.
     pub valid: bool,
     pub reasons: Vec<String>,
 }
@@ -35,7 +34,7 @@ impl Cell {
         self.goodput.map(|[seen, expected]| (seen / expected - 1.0) * 100.0)
     }
 
-    /// How likely it is that a loss of the cell's chance looks like this or worse.
+    /// Two-sided p-value of the measured loss.
     pub(super) fn loss_chance(&self) -> f64 {
         binomial::two_sided(self.lost, self.sent, self.loss)
     }
@@ -46,7 +45,7 @@ impl Cell {
         format!("{}/{} = {:.3} %", self.lost, self.sent, share * 100.0)
     }
 
-    /// What is not as stated.
+    /// Deviations from the configured values.
     pub(super) fn complaints(&self) -> Vec<String> {
         let mut complaints = Vec::new();
         if !self.valid {
@@ -91,10 +90,10 @@ impl fmt::Display for Cell {
     }
 }
 
-/// docs/world.md: a measured round trip is longer by what the machine itself needs, 0.1 to 0.5 ms.
+/// The machine adds 0.1 to 0.5 ms to a measured round trip (docs/world.md).
 const MOST_PING_ERROR_US: f64 = 500.0;
 
 const MOST_GOODPUT_ERROR_PERCENT: f64 = 0.5;
 
-/// One of ten thousand: all cells together are then wrongly suspected once in a hundred runs.
+/// With 1e-4 per cell, about one run in a hundred reports a false deviation.
 const LEAST_LOSS_CHANCE: f64 = 1e-4;

@@ -1,4 +1,4 @@
-//! One planet of the grid: a round trip and a rate, with a pair of hosts for each loss.
+//! Measures one planet of the grid: one round trip and rate, with a pair of hosts for each loss rate.
 
 use std::thread;
 
@@ -11,7 +11,8 @@ use crate::bench::{
     lab::{self, Planet},
 };
 
-/// Pings through all links at once, then sends UDP through all, and then TCP through the one that loses nothing.
+/// Pings through all links concurrently, then sends UDP through all links, then TCP through the lossless
+/// link.
 pub(super) fn run(rtt_ms: u64, rate: &'static str, losses: &[f64], seed: u32) -> anyhow::Result<Vec<Cell>> {
     let wire = Wire::new(rtt_ms, rate)?;
     let planet = Planet::up("grid", &wire.world(losses, seed))?;
@@ -43,7 +44,7 @@ pub(super) fn run(rtt_ms: u64, rate: &'static str, losses: &[f64], seed: u32) ->
     Ok(cells.collect())
 }
 
-/// Does the same for every pair of hosts, all at once.
+/// Runs `work` for all pairs of hosts concurrently.
 fn at_once<T: Send>(
     pairs: usize,
     work: impl Fn(usize) -> anyhow::Result<T> + Sync,
@@ -55,15 +56,14 @@ fn at_once<T: Send>(
     })
 }
 
-/// What became of UDP packets.
 struct Count {
     sent: u64,
     lost: u64,
-    /// Those for which the receiver's own socket had no room: no link lost them.
+    /// Dropped by the receive buffer of the receiver's socket, not by the link.
     overflowed: u64,
 }
 
-/// Sends well below the rate, so that only the link's loss loses anything.
+/// Sends well below the rate, so that only the configured loss drops packets.
 fn udp(planet: &Planet, pair: usize, wire: &Wire) -> anyhow::Result<Count> {
     let (server, client) = (format!("s{pair}"), format!("c{pair}"));
     let rate = wire.udp_rate().to_string();
@@ -77,11 +77,11 @@ fn udp(planet: &Planet, pair: usize, wire: &Wire) -> anyhow::Result<Count> {
     Ok(Count { sent, lost, overflowed })
 }
 
-/// Bits of payload a second with a window that keeps the wire busy and never overflows its queue.
+/// TCP payload bits per second with a window that keeps the link busy and never overflows its queue.
 fn tcp(planet: &Planet, wire: &Wire) -> anyhow::Result<f64> {
     // Slow start from ten segments to the window of 300 ms at 5 Gbit/s takes 14 round trips, 4.2 s.
     let skip = 2 + usize::from(wire.rtt_s > 0.1) * 5;
-    // A slow wire needs longer until a segment more or less is below a thousandth.
+    // A slow link needs a longer run before one segment is less than a thousandth of the total.
     let take = if wire.rate < 5e6 { 8 } else { 5 };
     let seconds = (skip + take + 1).to_string();
     let size = if wire.rate < 50e6 { "1448" } else { "131072" };
@@ -89,10 +89,9 @@ fn tcp(planet: &Planet, wire: &Wire) -> anyhow::Result<f64> {
     iperf::run(&|| planet.exec("s0"), &|| planet.exec("c0"), "s0", &arguments)?.steady(skip, take)
 }
 
-/// The link's numbers.
 struct Wire {
     text: &'static str,
-    /// Bits a second.
+    /// Bits per second.
     rate: f64,
     rtt_s: f64,
 }
@@ -103,19 +102,21 @@ impl Wire {
         Ok(Self { text, rate: text.parse::<Bitrate>()?.bits_per_second() as f64, rtt_s: rtt_ms as f64 / 1e3 })
     }
 
-    /// The round trip of a ping: 84 bytes of IP and 38 of Ethernet wait for themselves on each way.
+    /// The round trip of a ping with the serialisation time of 84 bytes (IP) and 38 bytes (Ethernet) in each
+    /// direction.
     fn ping_ms(&self) -> f64 {
         (self.rtt_s + 2.0 * 122.0 * 8.0 / self.rate) * 1e3
     }
 
-    /// Bits of payload a second: 80 % of the wire, or 5000 packets a second, which a busy receiver does not lose.
+    /// Payload bits per second: 80 % of the link, but at most 5000 packets per second, which a busy receiver
+    /// does not drop.
     fn udp_rate(&self) -> f64 {
         let packets = (0.8 * self.rate / (f64::from(UDP_PAYLOAD + 28 + 38) * 8.0)).min(5000.0);
         (packets * f64::from(UDP_PAYLOAD) * 8.0).round()
     }
 
-    /// The window is more than what is on its way (B) and less than that and the queue: a sender's memory of 1.4 B + S
-    /// beside a queue of B + 2 S, where S is 50 ms but no less than what a kernel needs at all.
+    /// The window exceeds the bandwidth-delay product (B), but is smaller than B plus the queue: the send
+    /// buffer is 1.4 B + S and the queue B + 2 S, where S is 50 ms, or the minimum that a kernel needs.
     fn world(&self, losses: &[f64], seed: u32) -> String {
         let on_the_way = self.rate * self.rtt_s / 8.0;
         let some = (self.rate * 0.05 / 8.0).max(65_536.0);
@@ -135,8 +136,8 @@ impl Wire {
     }
 }
 
-/// Small, so that a slow wire carries many; as many on a wire of 1 Mbit/s as fit.
+/// Small, so that a slow link carries enough packets for the statistics.
 const UDP_PAYLOAD: u32 = 100;
 
-/// 1448 of payload in 1448 + 52 (IP, TCP with timestamps) + 38 (Ethernet) bytes.
+/// 1448 bytes of payload in 1448 + 52 (IP, TCP with timestamps) + 38 (Ethernet) bytes.
 const GOODPUT_SHARE: f64 = 1448.0 / 1538.0;

@@ -1,4 +1,4 @@
-//! The ways to find the network's own fields.
+//! Algorithms that find internal fields.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -51,7 +51,8 @@ fn set() -> HashMap<&'static [u8], usize> {
     NAMES.iter().enumerate().map(|(position, name)| (name.as_bytes(), position)).collect()
 }
 
-/// Nodes with a child for each of the 37 bytes that these names have; 0 is none, as the root is nobody's child.
+/// Nodes with a child for each of the 37 bytes that occur in the names. 0 means no child: the root is never a
+/// child.
 struct Trie {
     nodes: Vec<Node>,
 }
@@ -102,7 +103,7 @@ fn child(byte: u8) -> Option<usize> {
     }
 }
 
-/// A bit for each length, first and last byte, five bits of each.
+/// A bit per combination of length, first byte and last byte, five bits each.
 struct Bitmap(Box<[u64; 512]>);
 
 impl Bitmap {

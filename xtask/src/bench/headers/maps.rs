@@ -1,4 +1,4 @@
-//! Headers as they come from visitors and origins, with a field or two of the network's own.
+//! Header maps like those of clients and origins, with one or two internal fields.
 
 use anyhow::ensure;
 use cache::internal::{NAMES, is_internal};
@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::arms::Clear;
 
-/// Headers of 20 to 22 different fields, of which one or two are internal.
+/// Header maps with 20 to 22 different fields, one or two of them internal.
 #[expect(clippy::cast_possible_truncation, reason = "the rest is less than the limit")]
 pub(super) fn random(count: usize) -> Vec<HeaderMap> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -28,15 +28,15 @@ pub(super) fn random(count: usize) -> Vec<HeaderMap> {
         .collect()
 }
 
-/// That an arm removes all that is internal, and nothing else.
+/// Verifies that an algorithm removes all internal fields and no others.
 pub(super) fn prove(maps: &[HeaderMap], clear: &Clear) -> anyhow::Result<()> {
     for map in maps {
         let mut headers = map.clone();
         clear(&mut headers);
         let others: Vec<_> = map.keys().filter(|name| !is_internal(name.as_str().as_bytes())).collect();
         let all_left = others.iter().all(|name| headers.contains_key(*name));
-        ensure!(all_left, "a field is gone that is not internal");
-        ensure!(headers.len() == others.len(), "an internal field is left");
+        ensure!(all_left, "a field that is not internal was removed");
+        ensure!(headers.len() == others.len(), "an internal field was not removed");
     }
     Ok(())
 }
@@ -45,7 +45,7 @@ fn value() -> HeaderValue {
     HeaderValue::from_static("0123456789abcdef")
 }
 
-/// Of requests and responses alike: what browsers, load balancers and origins send.
+/// Fields of requests and responses that browsers, load balancers and origins send.
 const OTHERS: [&str; 60] = [
     "accept",
     "accept-encoding",

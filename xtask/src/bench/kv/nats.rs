@@ -1,4 +1,5 @@
-//! A store in NATS beside the client of NATS's own authors alone: what HTTP, tokens, versions and the index of keys add.
+//! A store in NATS, compared with the official NATS client: the cost that HTTP, tokens, versions and the key
+//! index add.
 
 use std::{net::TcpStream, process::Command, thread, time::Duration};
 
@@ -11,7 +12,8 @@ use crate::bench::{
     row,
 };
 
-/// Writes of 100 bytes by 64 at once, and reads by 64 and by 16 of keys that the edge has no copy of, by turns with `nats bench kv` against the same server.
+/// Writes of 100 bytes with 64 connections, and reads of keys without a local copy with 64 and 16
+/// connections, alternating with `nats bench kv` against the same server.
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     for (program, from) in [
         ("nats-server", "apt-get install nats-server"),
@@ -20,7 +22,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
         ensure!(is_installed(program), "{program} is not installed: {from}");
     }
     let nats = Nats::start()?;
-    // As little memory as may be, so that few of the keys have a copy.
+    // The smallest memory limit, so that few keys have a local copy.
     let edge = Edge::with_store(&format!("\"{}\"\nmemory = \"1MiB\"", nats.address))?;
     let write =
         edge.script("write.lua", &numbered("wrk.method = 'PUT'\nwrk.body = string.rep('v', 100)\n"))?;
@@ -30,7 +32,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
         ("reads without a copy", &read, 64, "get"),
         ("reads without a copy", &read, 16, "get"),
     ] {
-        let what = format!("{what}, {connections} at once");
+        let what = format!("{what}, {connections} connections");
         let mut all = [const { Vec::new() }; 6];
         let cpu_us = || anyhow::Ok(of_tree_us(edge.server.id())? + of_tree_us(nats.server.id())?);
         for _ in 0..ROUNDS {
@@ -47,12 +49,13 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
         row(&format!("{what}: nats alone / store in NATS"), "<= 1.3", "x", ratios);
         row(&format!("{what}: processor time, edge and nats-server"), "", "us", our_us);
         row(&format!("{what}: processor time, nats and nats-server"), "", "us", their_us);
-        row(&format!("{what}: the one over the other"), "", "x", us_ratios);
+        row(&format!("{what}: ratio of these processor times"), "", "x", us_ratios);
     }
     Ok(())
 }
 
-/// A script's requests, of one key after the other. They are made before they are needed, as the load's own work is not what is measured.
+/// A script that requests one key after another. It builds the requests in advance, so that this work is not
+/// measured.
 fn numbered(settings: &str) -> String {
     format!(
         "{settings}local n, requests = 0, {{}}\n\
@@ -61,7 +64,7 @@ fn numbered(settings: &str) -> String {
     )
 }
 
-/// A server of NATS with a bucket, in a folder of its own.
+/// A NATS server with a bucket in a temporary folder.
 struct Nats {
     address: String,
     server: Running,
@@ -91,7 +94,7 @@ impl Nats {
         command
     }
 
-    /// What its own bench does in a second, and the processor time of one, its own and the server's.
+    /// Operations per second of `nats bench kv`, and processor time per operation (client and server).
     fn work(&self, what: &str, clients: usize) -> anyhow::Result<(f64, f64)> {
         let before = of_tree_us(self.server.id())?;
         let said = run(self.command().args(["bench", "kv", what]).args([
@@ -117,5 +120,5 @@ impl Nats {
 
 const BUCKET: &str = "bench";
 const KEYS: u32 = 20_000;
-/// Of the client alone in one round, which takes as long as a round of the other: what it takes to start is little beside that.
+/// Messages per round of `nats bench kv`. A round is long enough to make its start-up time negligible.
 const MESSAGES: u32 = 100_000;

@@ -1,4 +1,4 @@
-//! Three hundred cities: how long they take to come up, what they weigh, and whether each reaches each.
+//! Three hundred cities: start-up time, memory, and reachability of all pairs.
 
 use std::{
     fmt::Write as _,
@@ -35,15 +35,15 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
         down.push(time.as_secs_f64());
     }
     row("300 cities: up", "<= 3 s", "s", up);
-    row("300 cities: what is less available in /proc/meminfo after all pings", "<= 1000 MB", "MB", memory);
-    row("300 cities: pings that were answered, each host to each other", "89700", "", answered);
-    row("300 cities: time for all of them, eight hosts at a time", "", "s", pinged);
+    row("300 cities: decrease of MemAvailable in /proc/meminfo after all pings", "<= 1000 MB", "MB", memory);
+    row("300 cities: pings with a reply, each host to each other", "89700", "", answered);
+    row("300 cities: time for all pings, eight hosts concurrently", "", "s", pinged);
     row("300 cities: lab status --json with 89700 links in use", "", "ms", status);
     row("300 cities: down", "", "s", down);
     Ok(())
 }
 
-/// Every host pings every other, a few hosts at a time; how many answered.
+/// Every host pings every other host, a few hosts concurrently; returns the number of replies.
 fn ping_all(planet: &Planet, hosts: usize) -> anyhow::Result<u64> {
     thread::scope(|scope| {
         let some = |first| {
@@ -63,7 +63,7 @@ fn ping_from(planet: &Planet, from: usize, hosts: usize) -> anyhow::Result<u64> 
     command.args((0..hosts).filter(|to| *to != from).map(host));
     let summary: serde_json::Value = serde_json::from_slice(&command.output()?.stdout)
         .with_context(|| format!("longhaul ping in {} gave no JSON", host(from)))?;
-    summary["received"].as_u64().context("longhaul ping reported no answers")
+    summary["received"].as_u64().context("longhaul ping reported no replies")
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -73,7 +73,7 @@ fn timed<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, Dura
     Ok((result, start.elapsed()))
 }
 
-/// Memory that programs can still get, in MB: what the switch, the namespaces and the kernel's slabs took is missing.
+/// Available memory in MB; the memory of the switch, the namespaces and the kernel slabs reduces it.
 fn available_mb() -> anyhow::Result<f64> {
     let text = fs::read_to_string("/proc/meminfo")?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -82,7 +82,6 @@ fn available_mb() -> anyhow::Result<f64> {
     Ok(kib * 1024.0 / 1e6)
 }
 
-/// The first 300 cities of the gazetteer.
 fn cities() -> anyhow::Result<Vec<String>> {
     let text = fs::read_to_string(root().join("crates/world/src/gazetteer/cities.csv"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);

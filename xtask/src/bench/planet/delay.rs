@@ -1,4 +1,4 @@
-//! How late packets are: as the switch counts it, and as ping sees it, without load and with a gigabit of it.
+//! Lateness of packets according to the switch and to ping, without load and with 1 Gbit/s of load.
 
 use std::thread;
 
@@ -29,7 +29,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a number of planets showed, one value each.
+/// One value per planet.
 #[derive(Default)]
 struct Run {
     mean: Vec<f64>,
@@ -38,7 +38,7 @@ struct Run {
 }
 
 impl Run {
-    /// Pings between two cities that the load does not touch, and then asks the switch about all its packets.
+    /// Pings between two cities that carry no load, then reads the switch's statistics of all packets.
     fn add(&mut self, planet: &Planet, floor_ms: f64) -> anyhow::Result<()> {
         let ping_ms = planet.ping("rome", "paris", PINGS, 0.01)?;
         self.ping.push((ping_ms - RTT_MS - floor_ms) * 1000.0);

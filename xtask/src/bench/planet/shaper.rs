@@ -1,4 +1,4 @@
-//! How exactly a link keeps its rate, by what the receiver counted.
+//! Accuracy of a link's rate, by the byte count of the receiver.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use units::Bitrate;
 use crate::bench::{iperf, lab::Planet, row};
 
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
-    // The slow ones hardly need a processor and run side by side.
+    // Slow links need little processor time and run concurrently.
     let slow = thread::scope(|scope| {
         let running = ["1Mbit", "10Mbit", "100Mbit"].map(|rate| scope.spawn(move || errors(rate)));
         running.map(|errors| errors.join().expect("no panic"))
@@ -31,15 +31,15 @@ fn errors(rate: &str) -> anyhow::Result<Vec<f64>> {
     (0..3).map(|_| error_percent(&planet, bits)).collect()
 }
 
-/// How far the receiver's count is from the exact share of the rate. Up to 100 Mbit/s by UDP at 1.2 times the rate; a
-/// processor that sends and receives more single packets a second than that would be what is measured, hence TCP above.
+/// Deviation of the receiver's count from the exact share of the rate. Up to 100 Mbit/s with UDP at 1.2 times
+/// the rate. Above that with TCP, because the processor would limit the rate of single UDP packets.
 fn error_percent(planet: &Planet, rate: u64) -> anyhow::Result<f64> {
     let offered = (rate * 12 / 10).to_string();
     let (arguments, share): (&[&str], f64) = if rate <= 100_000_000 {
-        // The wire's bits are 1448 + 28 (IP, UDP) + 38 (Ethernet) for each 1448 of payload.
+        // 1448 bytes of payload + 28 (IP, UDP) + 38 (Ethernet) on the wire.
         (&["-u", "-b", &offered, "-l", "1448", "-t", "22"], 1448.0 / 1514.0)
     } else {
-        // 1448 of payload, 52 of IP and TCP with timestamps, 38 of Ethernet.
+        // 1448 bytes of payload + 52 (IP, TCP with timestamps) + 38 (Ethernet) on the wire.
         (&["-C", "cubic", "-t", "13"], 1448.0 / 1538.0)
     };
     let run = iperf::run(&|| planet.exec("london"), &|| planet.exec("paris"), "london", arguments)?;
@@ -51,7 +51,7 @@ fn bits(rate: u64) -> f64 {
     rate as f64
 }
 
-/// A round trip of 2 ms and a queue of 100 ms, which CUBIC's steps back to 70 % never empty.
+/// A round trip of 2 ms and a queue of 100 ms, which never drains when CUBIC reduces its window to 70 %.
 fn world(rate: &str) -> String {
     format!(
         r#"

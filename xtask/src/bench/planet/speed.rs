@@ -1,4 +1,5 @@
-//! How much a planet carries: far and near, whole super-packets and single segments, one switch thread and two.
+//! Throughput of a planet: long and short paths, super-packets and single segments, one and two switch
+//! threads.
 
 use crate::bench::{iperf, lab::Planet, row, veth::Veth};
 
@@ -9,7 +10,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     threads()
 }
 
-/// Says so if a planet was not within its limits while it carried all that.
+/// Prints a note if the planet exceeded its fidelity limits under this load.
 fn judge(planet: &Planet) -> anyhow::Result<()> {
     for reason in planet.fidelity()?.reasons() {
         println!("| in the rows above, INVALID: {reason} | | | | | |");
@@ -23,7 +24,7 @@ fn far() -> anyhow::Result<()> {
     let (mut after, mut with) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let run = flow(&planet, &["-t", "15", "-O", "10", "-C", "bbr"])?;
-        // Fifteen seconds after the ramp, and the first fifteen.
+        // Fifteen seconds after the ramp, and the first fifteen seconds.
         after.push(run.bits_per_second()? / 1e9);
         with.push(run.steady(0, 15)? / 1e9);
     }
@@ -32,7 +33,7 @@ fn far() -> anyhow::Result<()> {
     judge(&planet)
 }
 
-/// One flow of CUBIC across town, compared with veth.
+/// One flow of CUBIC over 0.3 ms, compared with veth.
 fn near() -> anyhow::Result<()> {
     let planet = Planet::up("bench", &world("0.3ms", LARGE_BUFFERS))?;
     let veth = Veth::up()?;
@@ -50,8 +51,8 @@ fn near() -> anyhow::Result<()> {
     judge(&planet)
 }
 
-/// Each segment of 1500 bytes is handed to the receiver on its own. The window is an ordinary one: a larger one would only wait in
-/// the sender's device until that overflows.
+/// Each segment of 1500 bytes is delivered separately. The window has its default size: a larger window would
+/// only overflow the queue of the sender's device.
 fn segments() -> anyhow::Result<()> {
     let planet = Planet::up("bench", &world("0.3ms", "receive = \"segment\""))?;
     let mut speeds = Vec::new();
@@ -62,7 +63,7 @@ fn segments() -> anyhow::Result<()> {
     judge(&planet)
 }
 
-/// One thread of the switch compared with two, in turns.
+/// One switch thread compared with two, in turn.
 fn threads() -> anyhow::Result<()> {
     let planets = [
         Planet::up("bench-one", &world("0.3ms", &format!("threads = 1\n{LARGE_BUFFERS}")))?,
@@ -93,7 +94,6 @@ fn flow(planet: &Planet, arguments: &[&str]) -> anyhow::Result<iperf::Outcome> {
     iperf::run(&|| planet.exec("london"), &|| planet.exec("far"), "london", arguments)
 }
 
-/// Two cities without a rate limit.
 fn world(rtt: &str, setting: &str) -> String {
     format!(
         r#"
@@ -115,8 +115,8 @@ rtt = "{rtt}"
     )
 }
 
-/// For a window of 300 ms at 10 Gbit/s and more. Near, they keep a flow going while the switch and the programs take turns on the
-/// same processors.
+/// Buffers for a window of 300 ms at 10 Gbit/s and more. On short paths, they keep a flow busy while the
+/// switch and the programs share the same processors.
 const LARGE_BUFFERS: &str = r#"sysctl = { "net.ipv4.tcp_rmem" = "4096 1048576 1073741824", "net.ipv4.tcp_wmem" = "4096 1048576 1073741824" }"#;
 
 const FIVE_SECONDS: &[&str] = &["-t", "5", "-C", "cubic"];

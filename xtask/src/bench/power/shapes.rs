@@ -1,4 +1,4 @@
-//! Series as they are measured: two sides of one source, request by request through the same minute.
+//! Simulated recordings of two sides of the same source, measured request by request during the same minute.
 
 use std::f64::consts::TAU;
 
@@ -10,25 +10,25 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub(crate) enum Shape {
     /// Log-normal with s = 0.4, independent.
     LogNormal,
-    /// 50 ms and up to 0.05 ms, while the level of both sides rises by 0.3 ms.
+    /// 50 ms plus up to 0.05 ms; the level of both sides rises by 0.3 ms.
     SharedDrift,
-    /// The same, where each side has a level that rises or falls by itself.
+    /// The same, but the level of each side rises or falls independently.
     OwnDrift,
-    /// Six cities by turns of chance, each 0.05 ms from its own latency; and the level of both rises by 0.3 ms.
+    /// Six cities in random order, each within 0.05 ms of its base latency; the level of both sides rises by
+    /// 0.3 ms.
     Cities,
     /// A clock of whole milliseconds, around 7.
     WholeMilliseconds,
-    /// Between 50 and 60 ms in a period of 20 s, for both sides.
+    /// Between 50 and 60 ms with a period of 20 s, for both sides.
     Periodic,
     /// One request in twenty takes ten times as long.
     Bimodal,
-    /// Six in ten take no time, as from a cache; the others are exponential.
+    /// 60 % of the requests take no time, like cache hits; the others are exponential.
     ZeroInflated,
-    /// AR(0.9) around 50 ms.
     Queue,
 }
 
-/// Both sides: when each request began, s, and its latency, ms.
+/// Per side: start time of each request in s, and its latency in ms.
 pub(crate) type Sides = [(Vec<f64>, Vec<f64>); 2];
 
 impl Shape {
@@ -64,7 +64,7 @@ impl Shape {
         [0.0, later_ms].map(|later_ms| {
             let mut started_s: Vec<f64> = (0..samples).map(|_| 60.0 * uniform(&mut random)).collect();
             started_s.sort_by(f64::total_cmp);
-            // From -0.3 to 0.3 ms over the minute, for the drift of this side alone.
+            // From -0.3 to 0.3 ms over the minute: the drift of this side alone.
             let slope = 0.6 * uniform(&mut random) - 0.3;
             let mut state = normal(&mut random);
             let values = started_s.iter().map(|at| later_ms + self.at(*at, slope, &mut state, &mut random));
@@ -105,12 +105,12 @@ impl Shape {
     }
 }
 
-/// Above 0, at most 1.
+/// Uniform in (0, 1].
 fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// Box and Muller.
+/// The Box-Muller transform.
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let (radius, angle) = (uniform(random), uniform(random));
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()

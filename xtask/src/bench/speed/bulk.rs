@@ -1,4 +1,4 @@
-//! What one connection of the test carries where nothing but the kernel is between both ends, beside iperf3's single stream.
+//! Throughput of one connection of the speed test over loopback, compared with a single iperf3 stream.
 
 use std::{fs, process::Command, thread::available_parallelism};
 
@@ -24,7 +24,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     one("upload", ">= 8 Gbit/s", &server, &address)
 }
 
-/// Pairs of runs in one direction, ours and iperf3's by turns.
+/// Pairs of runs in one direction, alternating between ours and iperf3.
 fn one(direction: &str, goal: &str, server: &Running, address: &str) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let plan = folder.path().join("plan.toml");
@@ -56,20 +56,19 @@ fn one(direction: &str, goal: &str, server: &Running, address: &str) -> anyhow::
     row("processor time for a gigabyte: server", "", "s", of(|run| run.server_s));
     row("processor time for a gigabyte: client", "", "s", of(|run| run.client_s));
     row(&format!("processors that both used, of {}", processors()), "", "", of(|run| run.processors));
-    println!("| what kept it from being more: {} | | {} | | | |", bottleneck(&runs), runs.len());
+    println!("| limited by: {} | | {} | | | |", bottleneck(&runs), runs.len());
     admit(&doubts);
     Ok(())
 }
 
-/// One run of the client.
 struct Run {
     gigabits: f64,
-    /// Of each end, for a gigabyte.
+    /// Processor time of each end per gigabyte.
     server_s: f64,
     client_s: f64,
-    /// Of the machine, on average.
+    /// Mean number of busy processors of the machine.
     processors: f64,
-    /// What the sender's kernel waited for.
+    /// The sender's limit, reported by its kernel.
     limited_by: String,
 }
 
@@ -88,12 +87,13 @@ impl Run {
             server_s: server_us / 1e6 / gigabytes,
             client_s: done.cpu_us / 1e6 / gigabytes,
             processors: 0.0,
-            limited_by: outcome[direction]["limited_by"].as_str().unwrap_or("nobody knows").to_owned(),
+            limited_by: outcome[direction]["limited_by"].as_str().unwrap_or("unknown").to_owned(),
         })
     }
 }
 
-/// What held most of these runs back: the machine, one end's processor, or what the sender's kernel says.
+/// The limit of most of these runs: the machine, the processor of one end, or the limit that the sender's
+/// kernel reports.
 fn bottleneck(runs: &[Run]) -> String {
     let all = processors() as f64;
     let full = runs.iter().filter(|run| run.processors >= 0.9 * all).count();
@@ -107,7 +107,7 @@ fn bottleneck(runs: &[Run]) -> String {
     kernel
 }
 
-/// Does something, and says what the processors did meanwhile.
+/// Runs `work` and measures the processor usage meanwhile.
 fn disturbed<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, Stretch)> {
     let quiet = Quiet::begin()?;
     let result = work()?;
@@ -118,14 +118,13 @@ fn processors() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// A command that leads nowhere else.
+/// A command prefix that changes nothing.
 fn here() -> Command {
     Command::new("env")
 }
 
 const PAIRS: usize = 5;
 const BODY: &str = "1GB";
-/// Some 3 s at 10 Gbit/s.
+/// About 3 s at 10 Gbit/s.
 const COUNT: u32 = 4;
-/// Of iperf3.
 const SECONDS: &str = "3";

@@ -1,4 +1,5 @@
-//! A thousand clients at once, each of which takes or sends 1 Mbit/s: whether all get it, and what memory that costs the server.
+//! A thousand concurrent clients, each receiving or sending 1 Mbit/s: whether all of them reach it, and the
+//! memory of the server.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -13,7 +14,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use super::{admit, quiet::Quiet, serve};
 use crate::bench::{edge::cpu::of_tree_us, program::memory_mb, row};
 
-/// Downloads, then uploads, each by clients of their own against a server of its own.
+/// Downloads, then uploads, each with new clients and a new server.
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most).context("cannot open a thousand connections")?;
@@ -43,7 +44,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
             "",
             failed,
         );
-        row("how much later than that the last one was ready", "", "ms", late);
+        row("delay of the last client after that time", "", "ms", late);
         row("most memory of the server", "< 300", "MB", memory);
         row("processors that the server used", "", "", server_busy);
         row("processors that the clients used, all in one thread", "< 0.9", "", own_busy);
@@ -74,16 +75,15 @@ impl Way {
     }
 }
 
-/// What all clients of a round came to.
 struct Came {
     failed: u32,
-    /// Of those that failed, one.
+    /// The error of one failed client.
     why: Option<String>,
-    /// From when all had asked to when the last one was ready.
+    /// From the last request until the last client has finished.
     latest: Duration,
 }
 
-/// All clients, from one thread: each may be as far as a line of 1 Mbit/s lets it.
+/// Runs all clients from one thread; each is limited to the progress of a 1 Mbit/s line.
 fn all(way: Way, address: &str) -> anyhow::Result<Came> {
     let mut clients = (0..CLIENTS).map(|_| Client::ask(way, address)).collect::<anyhow::Result<Vec<_>>>()?;
     let began = now();
@@ -113,12 +113,11 @@ fn all(way: Way, address: &str) -> anyhow::Result<Came> {
     Ok(Came { failed, why, latest })
 }
 
-/// One client, and how far it is.
 struct Client {
     stream: TcpStream,
-    /// Bytes of the body.
+    /// Bytes of the body so far.
     moved: usize,
-    /// What has come of the answer before its body; none once all of it has.
+    /// The received part of the response head; `None` after the end of the head.
     head: Option<Vec<u8>>,
 }
 
@@ -135,7 +134,7 @@ impl Client {
         Ok(Self { stream, moved: 0, head: Some(Vec::new()) })
     }
 
-    /// Moves what there is to move until `may` bytes of the body have been.
+    /// Transfers data until `may` bytes of the body have been transferred.
     fn go_on(&mut self, way: Way, may: usize) -> anyhow::Result<Progress> {
         match way {
             Way::Down => self.take(may),
@@ -183,7 +182,7 @@ impl Client {
         Ok(if is_counted { Progress::Ready } else { Progress::UnderWay })
     }
 
-    /// None if nothing has come.
+    /// Returns `None` if no data is available.
     fn read(&mut self, room: &mut [u8]) -> anyhow::Result<Option<usize>> {
         match self.stream.read(room) {
             Ok(0) => anyhow::bail!("the server closed the connection after {} bytes", self.moved),
@@ -194,12 +193,12 @@ impl Client {
     }
 }
 
-/// Where the body begins, if all of the head is there. A status other than 200 is an error.
+/// The offset of the body if the head is complete. A status other than 200 is an error.
 fn end_of_head(head: &[u8]) -> anyhow::Result<Option<usize>> {
     let Some(at) = head.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let text = String::from_utf8_lossy(&head[..at]);
     let status = text.lines().next().unwrap_or_default();
-    anyhow::ensure!(status.starts_with("HTTP/1.1 200"), "the server answered: {status}");
+    anyhow::ensure!(status.starts_with("HTTP/1.1 200"), "the server responded: {status}");
     Ok(Some(at + 4))
 }
 
@@ -208,7 +207,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Until each may move some kilobytes again.
+/// Waits until each client may transfer several kilobytes again.
 #[expect(clippy::disallowed_methods, reason = "slow clients are slow because they wait")]
 fn pause() {
     thread::sleep(Duration::from_millis(50));
@@ -217,7 +216,7 @@ fn pause() {
 const CLIENTS: usize = 1000;
 /// 1 Mbit/s.
 const BYTES_A_MS: usize = 125;
-/// Of each, at 1 Mbit/s.
+/// Duration of a body at 1 Mbit/s.
 const EXPECTED: Duration = Duration::from_secs(10);
 const BODY: usize = 1_250_000;
 const LONGEST: Duration = Duration::from_secs(60);

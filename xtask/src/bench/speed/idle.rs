@@ -1,4 +1,4 @@
-//! A server of speed tests that nobody asks anything: how much memory it has.
+//! Memory of an idle speed test server.
 
 use std::{thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Whether others used the machine's processors while something was measured.
+//! Detects processor usage by other programs during a measurement.
 
 use std::{fs, time::Instant};
 
@@ -7,21 +7,21 @@ use nix::unistd::{SysconfVar, sysconf};
 
 use crate::bench::edge::cpu::of_tree_us;
 
-/// A stretch of time that is being measured.
+/// A running measurement.
 pub(super) struct Quiet {
     began: Instant,
-    /// Processor time until then: of everybody, and of this program with all that it started, s.
+    /// Processor time at the start in seconds: of all programs, and of this program with its children.
     all_s: f64,
     ours_s: f64,
 }
 
-/// What a stretch of time came to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stretch {
     pub(super) seconds: f64,
-    /// Processors that we used, with all that we started, on average.
+    /// Mean number of processors used by this program and its children.
     pub(super) ours: f64,
-    /// Processors that others used, and those of another machine on the same hardware.
+    /// Mean number of processors used by other programs, and by other virtual machines on the same hardware
+    /// (steal).
     others: f64,
 }
 
@@ -40,15 +40,15 @@ impl Quiet {
 }
 
 impl Stretch {
-    /// Why what was measured meanwhile does not count, if so.
+    /// The reason why the measurement is invalid, if any.
     pub(super) fn doubt(self) -> Option<String> {
         let share = self.others * 100.0;
         (self.others > MOST_OF_OTHERS)
-            .then(|| format!("others used {share:.0} % of a processor for {:.0} s", self.seconds))
+            .then(|| format!("other programs used {share:.0} % of a processor for {:.0} s", self.seconds))
     }
 }
 
-/// Seconds of processor time until now: of everybody, and of ours.
+/// Processor time so far in seconds: of all programs, and of this program with its children.
 fn now() -> anyhow::Result<(f64, f64)> {
     let ticks = sysconf(SysconfVar::CLK_TCK)?.context("the kernel has no clock ticks")?;
     let all = busy(&fs::read_to_string("/proc/stat")?).context("/proc/stat has no line of all processors")?;
@@ -57,8 +57,8 @@ fn now() -> anyhow::Result<(f64, f64)> {
     Ok((all_s, of_tree_us(std::process::id())? / 1e6))
 }
 
-/// Ticks of programs and of other machines: user, nice, system and steal (man 5 `proc_stat`). What interrupts take on behalf of packets is of
-/// no program, and so neither ours nor others'.
+/// Ticks of programs and other virtual machines: user, nice, system and steal (man 5 `proc_stat`). Interrupt
+/// time is excluded, because packet processing in interrupts belongs to no program.
 fn busy(stat: &str) -> Option<u64> {
     let fields: Vec<u64> = stat
         .lines()
@@ -74,7 +74,7 @@ fn instant() -> Instant {
     Instant::now()
 }
 
-/// Of one processor: a tenth is more than what an idle system does, and less than a build.
+/// Fraction of one processor: more than an idle system uses, less than a compiler uses.
 const MOST_OF_OTHERS: f64 = 0.1;
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn programs_and_other_machines_count_and_waiting_does_not() {
-        // 100 + 20 + 30 + 7; not idle, iowait, irq and softirq.
+        // 100 + 20 + 30 + 7; without idle, iowait, irq and softirq.
         let stat = "cpu  100 20 30 5000 400 60 50 7 9 9\ncpu0 1 1 1 1 1 1 1 1 0 0\n";
         assert_eq!(busy(stat), Some(157));
         assert_eq!(busy("cpu0 1 1 1 1 1 1 1 1 0 0\n"), None);

@@ -1,7 +1,7 @@
-//! What other tools call different, of the same draws of one source.
+//! False positive rate of other tools, on the same draws of one source.
 //!
-//! ministat (Student's t) and benchstat (Mann and Whitney's U) are run as they are, if they are installed; Welch's t and the
-//! BCa bootstrap of the difference of means are scipy's, of the interpreter that `PYTHON` names.
+//! Runs ministat (Student's t test) and benchstat (Mann-Whitney U test) if they are installed. Welch's t test
+//! and the BCa bootstrap of the difference of means are those of scipy, run by the interpreter in `PYTHON`.
 
 use std::{
     fmt::Write as _,
@@ -15,9 +15,9 @@ use anyhow::Context;
 use super::source::{Dependence, Shape};
 use super::{Place, WHAT, called_sure, pair};
 
-/// Prints a table: a row a place, a column a tool; the share of draws called different, in percent.
+/// Prints a table with a row per place and a column per tool: the percentage of draws reported as different.
 pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
-    println!("Two draws of one source called different at 95 %, in percent of {repeats}.\n");
+    println!("Two draws of one source reported as different at 95 %, in percent of {repeats}.\n");
     println!(
         "| shape | in time | samples | mean | median | E[max of 90] | ministat | Welch's t | BCa bootstrap | benchstat |"
     );
@@ -55,7 +55,7 @@ pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where comparisons go wrong, and one where they do not.
+/// Places with known problems of comparisons, and one without.
 fn places() -> [Place; 7] {
     let place = |shape, dependence, sizes| Place { shape, dependence, sizes, is_common: false };
     let ar = Dependence::Autoregressive;
@@ -70,7 +70,7 @@ fn places() -> [Place; 7] {
     ]
 }
 
-/// A number a line, and the same as Go's benchmarks print it.
+/// Writes one number per line, and the same in the output format of Go benchmarks.
 fn write(folder: &Path, name: &str, series: &[f64]) -> anyhow::Result<()> {
     let (mut plain, mut bench) = (String::new(), String::new());
     for value in series {
@@ -81,7 +81,8 @@ fn write(folder: &Path, name: &str, series: &[f64]) -> anyhow::Result<()> {
     Ok(fs::write(folder.join(format!("{name}.bench")), bench)?)
 }
 
-/// How often a program that compares two files says so. benchstat writes "~" where it finds no difference.
+/// How often a program that compares two files reports a difference. benchstat prints "~" if it finds no
+/// difference.
 fn ran(
     folder: &Path,
     repeats: u64,
@@ -103,7 +104,7 @@ fn ran(
     Ok(Some(count))
 }
 
-/// Welch's t, and the bootstrap.
+/// Welch's t test and the bootstrap.
 fn scipy(folder: &Path, repeats: u64) -> anyhow::Result<[Option<u64>; 2]> {
     let Ok(python) = std::env::var("PYTHON") else { return Ok([None; 2]) };
     let output = Command::new(&python)

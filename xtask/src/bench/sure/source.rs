@@ -1,9 +1,10 @@
-//! Where the samples of the grid come from: shapes of latency, and how a sample resembles those before it.
+//! Sources of samples for the grid: distributions of latency, and the dependence of each sample on the
+//! previous ones.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A distribution of latency, ms. All have a median near 1.
+/// A distribution of latency in ms. All have a median near 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Shape {
     /// e^(s Z).
@@ -11,17 +12,18 @@ pub(crate) enum Shape {
     Exponential,
     /// P(X > x) = x^-1.5: a finite mean, no finite variance.
     Pareto,
-    /// Log-normal with s = 0.1, of which this share is ten times as slow.
+    /// Log-normal with s = 0.1; this fraction is ten times as slow.
     Bimodal(f64),
 }
 
-/// How samples depend on each other in time. The shape stays the same.
+/// Dependence of samples in time. It does not change the distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Dependence {
     Independent,
-    /// The normal score of each sample is this times the one before, and noise: AR(1).
+    /// AR(1) with this coefficient, on the normal scores of the samples.
     Autoregressive(f64),
-    /// One request in a thousand begins a burst of 20 requests on average (geometric), each five times as slow.
+    /// One request in a thousand starts a burst of 20 requests on average (geometric), each five times as
+    /// slow.
     Bursts,
 }
 
@@ -78,11 +80,11 @@ impl Dependence {
     }
 }
 
-/// `n` samples in the order of time.
+/// `n` samples in order of time.
 pub(crate) fn samples(shape: Shape, dependence: Dependence, n: usize, seed: u64) -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut z = normal(&mut random);
-    // A burst's share of the time before the first sample: 20 of 1020.
+    // Stationary probability of being in a burst: 20 of 1020.
     let mut in_burst = uniform(&mut random) < 20.0 / 1020.0;
     (0..n)
         .map(|_| match dependence {
@@ -99,18 +101,19 @@ pub(crate) fn samples(shape: Shape, dependence: Dependence, n: usize, seed: u64)
         .collect()
 }
 
-/// Above 0, at most 1.
+/// Uniform in (0, 1].
 fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// Box and Muller.
+/// The Box-Muller transform.
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let (radius, angle) = (uniform(random), uniform(random));
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-/// The share of a normal distribution above z: the continued fraction of Laplace in the tail, a series around 0.
+/// The upper tail of the normal distribution at z: Laplace's continued fraction in the tail, a series around
+/// 0.
 fn share_above(z: f64) -> f64 {
     if z < -3.0 {
         return 1.0 - share_above(-z);

@@ -1,4 +1,4 @@
-//! What programs take: time, and time of a processor.
+//! Elapsed time and processor time of programs.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,17 @@ use nix::sys::{
     time::TimeVal,
 };
 
-/// What was taken, s.
+/// Seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     pub seconds: f64,
-    /// Of the programs that have ended meanwhile, from their beginning on, with all that they started and waited for.
+    /// Processor time of the programs that exited meanwhile, since their start, including children that they
+    /// waited for.
     pub processor_s: f64,
 }
 
-/// Does something that starts programs and waits for them. What other threads start must not end meanwhile.
+/// Measures `work`, which starts programs and waits for them. No other thread may wait for a child at the
+/// same time.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(super) fn of<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, Cost)> {
     let (start, before) = (Instant::now(), children()?);

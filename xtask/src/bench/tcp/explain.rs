@@ -1,4 +1,5 @@
-//! What explaining ten thousand sockets takes beyond the time that it looks, compared with `ss` listing them.
+//! Time that `tcp explain` needs for ten thousand sockets, without its observation period, compared with a
+//! list by `ss`.
 
 use std::{
     io::{Read, Write},
@@ -32,7 +33,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
             add(&mut list, cost::of(|| run(Command::new("ss").arg("-tmi")))?.1);
         }
         show(
-            &format!("explain, {SOCKETS} sockets at rest, beyond the second that it looks"),
+            &format!("explain, {SOCKETS} idle sockets, without the observation period of 1 s"),
             "< 200 ms",
             text,
         );
@@ -43,7 +44,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     })
 }
 
-/// Milliseconds, and milliseconds of a processor.
+/// Milliseconds of elapsed time and of processor time.
 type Costs = [Vec<f64>; 2];
 
 fn add([walls, processors]: &mut Costs, Cost { seconds, processor_s }: Cost) {
@@ -56,7 +57,8 @@ fn show(what: &str, goal: &str, [walls, processors]: Costs) {
     row(&format!("{what}: processor time"), "", "ms", processors);
 }
 
-/// Explains all, while something goes on; what it said, and what it cost beyond the time that it was to look.
+/// Explains all sockets while `meanwhile` runs. Returns the output, and the time beyond the observation
+/// period.
 #[expect(clippy::disallowed_methods, reason = "the middle of its looking is a time, not an event")]
 fn looked(
     arguments: &[&str],
@@ -67,7 +69,7 @@ fn looked(
     let (said, cost) = cost::of(|| {
         thread::scope(|scope| {
             let running = scope.spawn(|| run(&mut explain));
-            // In the middle of it, so that the looks at both ends cost what they do otherwise.
+            // In the middle of the observation, so that the two snapshots at its ends are not disturbed.
             thread::sleep(Duration::from_millis(400));
             meanwhile()?;
             running.join().expect("no panic")
@@ -76,7 +78,7 @@ fn looked(
     Ok((said, Cost { seconds: cost.seconds - 1.0, ..cost }))
 }
 
-/// What a program prints.
+/// Standard output of a program.
 fn run(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {name}"))?;
@@ -84,12 +86,12 @@ fn run(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Connections over loopback, both ends of each.
+/// Both ends of each connection over loopback.
 struct Connections(Vec<[TcpStream; 2]>);
 
 impl Connections {
     fn open() -> anyhow::Result<Self> {
-        // Each end takes a descriptor.
+        // Each end needs a descriptor.
         let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -99,7 +101,7 @@ impl Connections {
         Ok(Self(pairs.with_context(|| format!("cannot open {SOCKETS} sockets, ulimit -n is {most}"))?))
     }
 
-    /// Moves some bytes over each.
+    /// Transfers some bytes over each connection.
     fn use_all(&mut self) -> anyhow::Result<()> {
         let mut bytes = [0; 10_000];
         for [near, far] in &mut self.0 {

@@ -1,4 +1,4 @@
-//! `longhaul tcp oscil`: its sender, and what its reader recorded.
+//! Runs `longhaul tcp oscil`: its sender, and its reader with the recording.
 
 use std::{
     io::{BufRead, BufReader},
@@ -10,20 +10,20 @@ use serde_json::Value;
 
 use crate::bench::lab::binary;
 
-/// A sender, which ends when it is dropped.
+/// A sender, stopped on drop.
 pub(super) struct Sender {
     child: Child,
-    /// Where it listens.
+    /// Its listen address.
     pub address: String,
 }
 
 impl Sender {
-    /// Starts one on loopback.
+    /// Starts a sender on loopback.
     pub(super) fn start(arguments: &[&str]) -> anyhow::Result<Self> {
         Self::start_at(Command::new("env"), &[&["--listen", "127.0.0.1:0"], arguments].concat())
     }
 
-    /// Starts one after a command that enters the host where it is to run.
+    /// Starts a sender with a command that enters a host.
     pub(super) fn start_at(mut at: Command, arguments: &[&str]) -> anyhow::Result<Self> {
         at.arg(binary()).args(["tcp", "oscil", "serve"]).args(arguments);
         let child = at.stderr(Stdio::piped()).spawn().context("cannot run longhaul")?;
@@ -32,20 +32,20 @@ impl Sender {
         let stderr = sender.child.stderr.take().expect("it was piped above");
         BufReader::new(stderr).read_line(&mut said)?;
         let address = said.trim().strip_prefix("listening on ");
-        sender.address = address.with_context(|| format!("the sender said: {said}"))?.to_owned();
+        sender.address = address.with_context(|| format!("the sender printed: {said}"))?.to_owned();
         Ok(sender)
     }
 }
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A reader to be run after a command that enters the host where it is to run. It reads as fast as it can.
+/// A reader, run with a command that enters a host. It reads as fast as it can.
 pub(super) fn reader(mut at: Command, address: &str, arguments: &[&str]) -> Command {
     at.arg(binary())
         .args(["tcp", "oscil", "read", address, "--programme", "steady", "--json"])
@@ -53,30 +53,29 @@ pub(super) fn reader(mut at: Command, address: &str, arguments: &[&str]) -> Comm
     at
 }
 
-/// What a reader has recorded.
 pub(super) struct Recording(Value);
 
 impl Recording {
-    /// Runs a reader to its end. It may have ended because the sender had no more.
+    /// Runs a reader until it exits. It may exit with an error if the sender has no more data.
     pub(super) fn of(mut reader: Command) -> anyhow::Result<Self> {
         let output = reader.stderr(Stdio::piped()).output().context("cannot run longhaul")?;
         Self::parse(&output.stdout)
-            .with_context(|| format!("the reader said: {}", String::from_utf8_lossy(&output.stderr).trim()))
+            .with_context(|| format!("reader output: {}", String::from_utf8_lossy(&output.stderr).trim()))
     }
 
     pub(super) fn parse(json: &[u8]) -> anyhow::Result<Self> {
         let recording = Self(serde_json::from_slice(json).context("the reader gave no JSON")?);
         let ended = &recording.0["ended"];
-        ensure!(ended == "complete" || ended == "peer_closed", "the reader's end was: {ended}");
+        ensure!(ended == "complete" || ended == "peer_closed", "the reader ended with: {ended}");
         Ok(recording)
     }
 
-    /// Bits a second that the application read, in all.
+    /// Bits per second that the application read, over the whole run.
     pub(super) fn bits_per_second(&self) -> anyhow::Result<f64> {
         Ok(self.number("/summary/bytes")? * 8.0 / self.seconds()?)
     }
 
-    /// The same from `skip` s on.
+    /// The same from second `skip`.
     pub(super) fn steady(&self, skip: usize) -> anyhow::Result<f64> {
         let seconds = self.0["seconds"].as_array().map_or(&[][..], Vec::as_slice);
         let sum = |what: &str| -> f64 {
@@ -87,19 +86,19 @@ impl Recording {
         Ok(sum("bytes") * 8.0 / length)
     }
 
-    /// How long it read, s.
+    /// Duration in seconds.
     pub(super) fn seconds(&self) -> anyhow::Result<f64> {
         self.number("/summary/duration_s")
     }
 
-    /// The share of the looks at the connection that were made of those that were due. The first, at 0, does not count.
+    /// Fraction of the due samples that were taken. The first sample, at 0, is excluded.
     pub(super) fn looks_made(&self) -> anyhow::Result<f64> {
         let made = self.0["samples"].as_array().map_or(0, |samples| samples.len().saturating_sub(1));
         let due = self.seconds()? * 1e3 / self.number("/conditions/interval_ms")?;
         Ok(f64::from(u32::try_from(made)?) / due)
     }
 
-    /// Why its figures are not the connection's; none if they are.
+    /// Reasons why the figures do not describe the connection; empty if they do.
     pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
         let reasons = self.0["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut reasons: Vec<String> = reasons.map(str::to_owned).collect();

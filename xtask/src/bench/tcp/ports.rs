@@ -1,7 +1,7 @@
-//! How many connections a second `tcp ports` makes with each strategy, compared with what the machine can do.
+//! Connections per second of `tcp ports` with each strategy, compared with the maximum of the machine.
 //!
-//! The peer is a loop that does nothing but connect, as often, to a listener that closes what it accepts, as that of `tcp
-//! ports` does. Each of its connections is closed at once, so it never meets a port that is used.
+//! The peer is a loop of the same number of connects to a listener that closes accepted connections, like
+//! that of `tcp ports`. Each connection is closed immediately, so every port is free.
 
 use std::{
     collections::BTreeMap,
@@ -43,10 +43,10 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Of each strategy: connects a second, and the medians of the first and of the second half, us.
+/// By strategy: connects per second, and the medians of the first and of the second half, in microseconds.
 type Runs = BTreeMap<String, [Vec<f64>; 3]>;
 
-/// Adds a measurement; the rate of the fastest of its strategies.
+/// Adds a measurement; returns the rate of the fastest strategy.
 fn add(runs: &mut Runs, doubts: &mut Vec<String>, measured: &Value) -> anyhow::Result<f64> {
     let mut fastest = 0.0;
     for run in measured["strategies"].as_array().into_iter().flatten() {
@@ -63,7 +63,8 @@ fn add(runs: &mut Runs, doubts: &mut Vec<String>, measured: &Value) -> anyhow::R
     Ok(fastest)
 }
 
-/// Connects so often, and counts the time for that alone; how many a second.
+/// Opens and closes `connections` connections; counts only the time of opening. Returns connections per
+/// second.
 fn bare(connections: u32) -> anyhow::Result<f64> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     socket::listen(&listener, Backlog::MAXALLOWABLE)?;
@@ -71,23 +72,23 @@ fn bare(connections: u32) -> anyhow::Result<f64> {
     thread::scope(|scope| {
         scope.spawn(|| while listener.accept().is_ok() {});
         let busy = (0..connections).map(|_| connect(address)).sum::<anyhow::Result<Duration>>();
-        // It ends the thread's wait.
+        // Unblocks the accepting thread.
         socket::shutdown(listener.as_raw_fd(), socket::Shutdown::Both)?;
         Ok(f64::from(connections) / busy?.as_secs_f64())
     })
 }
 
-/// How long it takes to open a socket and to connect it.
+/// Time to open a socket and connect it.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn connect(address: SocketAddr) -> anyhow::Result<Duration> {
     let start = Instant::now();
     let stream = TcpStream::connect(address)?;
     let time = start.elapsed();
-    // Closed with a reset, so that its port is free.
+    // Closed with a reset, so that the port is free immediately.
     setsockopt(&stream, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 })?;
     Ok(time)
 }
 
-/// Those of Linux's own range, 32768 to 60999.
+/// Size of Linux's default range, 32768 to 60999.
 const PORTS: u32 = 28_232;
 const RUNS: usize = 3;

@@ -1,8 +1,8 @@
-//! What it costs to look at a busy connection again and again.
+//! Overhead of repeated observation of a busy connection.
 //!
-//! The reader's first thread looks, by `tcp::timeline`, and its other one reads. So the share of a processor that the
-//! first one takes, as the kernel accounts it, is what looking costs in the program as it is shipped: one question to
-//! sock_diag each time, three small files every 15 ms at most, and keeping what came of it.
+//! The reader's main thread takes the samples (`tcp::timeline`); another thread reads the data. The processor
+//! time of the main thread is therefore the overhead of sampling in the shipped program: one sock_diag
+//! request per sample, three small files at most every 15 ms, and storing the results.
 
 use std::{
     fs,
@@ -30,9 +30,9 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
                     shares.push(share * 100.0);
                     looks.push(recording.looks_made()? * 100.0);
                 }
-                let what = format!("a look each {interval} at a connection {load}");
+                let what = format!("a sample every {interval} of a connection {load}");
                 row(&format!("{what}, of one core"), goal, "%", shares);
-                row(&format!("{what}, looks made of those due"), "", "%", looks);
+                row(&format!("{what}, samples taken"), "", "%", looks);
             }
         }
         let mut shares = Vec::new();
@@ -41,19 +41,24 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
             let [often, seldom] = [process(&sender.address, "10ms")?, process(&sender.address, "1s")?];
             shares.push((often - seldom) * 100.0);
         }
-        row("oscil read at 1 Gbit/s, process: each 10 ms less each 1 s, of one core", "< 2 %", "%", shares);
+        row(
+            "oscil read at 1 Gbit/s, process: interval 10 ms minus interval 1 s, of one core",
+            "< 2 %",
+            "%",
+            shares,
+        );
         Ok(())
     })
 }
 
-/// The share of a processor that the thread takes which looks, and what was recorded meanwhile.
+/// Processor usage of the sampling thread, and the recording.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn watched(address: &str, interval: &str) -> anyhow::Result<(f64, Recording)> {
     let mut reader = reader(Command::new("env"), address, &["--for", "12s", "--interval", interval]);
     let reader =
         reader.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().context("cannot run longhaul")?;
     let processor = || processor_time(reader.id());
-    // By then it has begun; the last second is left for the reader to end in.
+    // The recording has started by then. The last second is left for the reader to finish.
     thread::sleep(Duration::from_secs(1));
     let (start, before) = (Instant::now(), processor()?);
     thread::sleep(Duration::from_secs(10));
@@ -62,7 +67,7 @@ fn watched(address: &str, interval: &str) -> anyhow::Result<(f64, Recording)> {
     Ok(((after - before).as_secs_f64() / length.as_secs_f64(), recording))
 }
 
-/// The time that the first thread of a process has had a processor (`se.sum_exec_runtime`).
+/// Processor time of the main thread of a process (`se.sum_exec_runtime`).
 fn processor_time(process: u32) -> anyhow::Result<Duration> {
     let path = format!("/proc/{process}/task/{process}/schedstat");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -70,7 +75,7 @@ fn processor_time(process: u32) -> anyhow::Result<Duration> {
     nanos.map(Duration::from_nanos).with_context(|| format!("{path} has no time"))
 }
 
-/// The share of a processor that a whole reader takes, its beginning and end included.
+/// Processor usage of a whole reader, including start and exit.
 fn process(address: &str, interval: &str) -> anyhow::Result<f64> {
     let reader = reader(Command::new("env"), address, &["--for", "10s", "--interval", interval]);
     let (recording, cost) = cost::of(|| Recording::of(reader))?;

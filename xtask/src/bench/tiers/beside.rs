@@ -1,8 +1,9 @@
-//! The simulation beside a planet: the same requests through three data centres, and how much longer visitors waited than was simulated.
+//! Compares the simulation with a planet: the same requests through three data centres, and the difference of
+//! latency.
 //!
-//! London and Frankfurt ask New York, where the origin is. One request follows the other. What a planet adds is what its own clock was late, which it says,
-//! and what programs take, which the simulation leaves out. That hits are equal is asserted in `crates/longhaul/tests/commands/edge_simulated.rs`,
-//! and here again.
+//! London and Frankfurt use New York, next to the origin, as upper tier. The requests are sequential. A
+//! planet adds its reported lateness and the processing time of the programs, which the simulation omits. The
+//! hits must be equal, which is asserted in `crates/longhaul/tests/commands/edge_simulated.rs` and here.
 
 use std::{fmt::Write as _, fs, path::Path, process::Stdio};
 
@@ -19,11 +20,11 @@ use crate::bench::{
 /// Data centres with their cities.
 const CENTRES: [(&str, &str); 3] = [("lhr", "london"), ("fra", "frankfurt"), ("nyc", "newyork")];
 
-/// Who asks, one after the other, how often, and the seed of the objects.
+/// The sequence of runs: data centre, number of requests, and seed of the objects.
 const TURNS: [(usize, &str, &str); 5] =
     [(0, "80", "1"), (1, "80", "2"), (2, "60", "3"), (0, "60", "4"), (1, "60", "5")];
 
-/// Prints a row for each city: the median and the mean of what visitors waited, less what was simulated.
+/// Prints a row per city: median and mean of the measured latency minus the simulated latency.
 pub(crate) fn bench() -> anyhow::Result<()> {
     let mut differences = vec![[vec![], vec![]]; CENTRES.len()];
     let mut hits = vec![];
@@ -49,17 +50,17 @@ pub(crate) fn bench() -> anyhow::Result<()> {
             differences[1].push(waits.iter().sum::<f64>() / waits.len() as f64 - mean);
         }
     }
-    row("hits on a planet, less those simulated", "0", "", hits);
+    row("hits on a planet minus simulated hits", "0", "", hits);
     for ((_, city), [medians, means]) in CENTRES.iter().zip(differences) {
         row(
-            &format!("waits in {city}, less those simulated: the median"),
+            &format!("latency in {city}, planet minus simulation: median"),
             "<= 1 and what is late",
             "ms",
             medians,
         );
         row("the mean", "<= 1 and what is late", "ms", means);
     }
-    row("late by the planet's own doing, 99.9 % of packets", "-", "ms", lateness);
+    row("lateness of the planet, p99.9 of packets", "-", "ms", lateness);
     reasons.iter().for_each(|reason| println!("| in the rows above, INVALID: {reason} | | | | | |"));
     Ok(())
 }
@@ -68,7 +69,8 @@ fn is_hit(sample: &Sample) -> bool {
     sample.cache.as_deref() == Some("hit")
 }
 
-/// The network, on the planet and in the simulation. Without detours, which a connection that takes long would be given.
+/// The network, for the planet and for the simulation. Detours are disabled, because a slow connection would
+/// trigger one.
 fn network(folder: &Path) -> anyhow::Result<String> {
     let mut text = tables(folder, "small", &CENTRES)?;
     text += "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://origin:80\"]\n\
@@ -90,7 +92,8 @@ fn planet(round: usize) -> anyhow::Result<Planet> {
     Planet::up(&format!("bench-tiers-{round}-{}", std::process::id()), &world)
 }
 
-/// Starts the data centres and asks them; who asked, and what came of it.
+/// Starts the data centres and sends the requests; returns the index of the data centre and the sample of
+/// each request.
 fn ask(planet: &Planet, network: &str, folder: &Path) -> anyhow::Result<Vec<(usize, Sample)>> {
     let _origin = start(planet, "origin", &["serve", "--listen", "0.0.0.0:80", "--body", "1KB"])?;
     let _running = run(planet, &CENTRES, &CENTRES.map(|_| network.to_owned()))?;
@@ -106,22 +109,22 @@ fn ask(planet: &Planet, network: &str, folder: &Path) -> anyhow::Result<Vec<(usi
             asked.push((at, sample?));
         }
     }
-    ensure!(asked.iter().all(|(_, sample)| sample.status == Some(200)), "not all requests went well");
+    ensure!(asked.iter().all(|(_, sample)| sample.status == Some(200)), "some requests failed");
     Ok(asked)
 }
 
-/// What the simulation says of the same requests.
+/// Results of the simulation for the same requests.
 struct Simulated {
-    /// Of data centres that visitors came to.
+    /// Hits of the data centres that clients connect to.
     hits: f64,
     side: Value,
 }
 
 impl Simulated {
-    /// The median and the mean of a city's visitors, ms.
+    /// The median and the mean of a city's clients, ms.
     fn latency(&self, city: &str) -> anyhow::Result<[f64; 2]> {
         let found = self.side["cities"].as_array().into_iter().flatten().find(|one| one["name"] == city);
-        let latency = &found.with_context(|| format!("nobody asked from {city}"))?["latency"];
+        let latency = &found.with_context(|| format!("no requests from {city}"))?["latency"];
         Ok(["p50_ms", "mean_ms"].map(|field| latency[field].as_f64().unwrap_or_default()))
     }
 }

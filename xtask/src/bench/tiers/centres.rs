@@ -1,4 +1,5 @@
-//! Three data centres on loopback with links between them, and what a request through two of them and a purge in all of them cost.
+//! Three linked data centres on loopback: the cost of a request through two of them, and of a purge in all of
+//! them.
 
 use std::{
     fmt::Write as _,
@@ -19,10 +20,9 @@ use crate::bench::{
     row,
 };
 
-/// The data centres; the first two ask the last one.
+/// The data centres; the last is the upper tier of the first two.
 const NAMES: [&str; 3] = ["lhr", "fra", "nyc"];
 
-/// A network that runs.
 struct Centres {
     servers: Vec<Running>,
     _serving: Running,
@@ -33,11 +33,11 @@ struct Centres {
     folder: tempfile::TempDir,
 }
 
-/// Misses of 1 KB in a data centre whose upper tier has the object, beside requests that it passes on to the origin, and the same of nginx where
-/// that is installed, by turns: the processor time of all that serve.
+/// Processor time of all servers for misses of 1 KB that hit in an upper tier, alternating with requests that
+/// are forwarded to the origin, and the same for nginx if it is installed.
 pub(crate) fn upper() -> anyhow::Result<()> {
     let centres = Centres::start()?;
-    // So many that the first data centre has forgotten each when it is asked for again.
+    // Enough objects that the first data centre has evicted each before its next request.
     let through = format!(
         "wrk.headers['Host'] = 'shop.example'\nlocal n = 0\n\
          function request() n = (n + 1) % {OBJECTS}; return wrk.format(nil, '/kept/' .. n) end"
@@ -45,7 +45,7 @@ pub(crate) fn upper() -> anyhow::Result<()> {
     let through = centres.script("through.lua", &through)?;
     let passed = centres.script("passed.lua", "wrk.path = '/passed/a'")?;
     let [lower, _, upper] = centres.fronts[..] else { bail!("there are three data centres") };
-    // Until it has been asked for all of them: each run begins with the first.
+    // Repeats until all objects have been requested: each run starts with the first object.
     while wrk(upper, &through, 16)?.0 < f64::from(OBJECTS) {}
     let mut peer = match is_installed("nginx") {
         true => Some(nginx::Pair::start(&centres.folder.path().join("authority"), centres.origin)?),
@@ -85,19 +85,19 @@ pub(crate) fn upper() -> anyhow::Result<()> {
         hits >= 0.95 * requests,
         "the upper tier had {hits} of {requests} requests, so something else was measured"
     );
-    row("a miss that an upper tier has, 1 KB", "", "us of processor time", misses);
-    row("a request that is passed on to the origin", "", "us of processor time", proxied);
+    row("a miss that hits in an upper tier, 1 KB", "", "us of processor time", misses);
+    row("a request that is forwarded to the origin", "", "us of processor time", proxied);
     row("that miss / that request", "<= 2.2", "x", ratios);
     if peer.is_some() {
-        row("a miss that another nginx has, 1 KB", "", "us of processor time", peers);
-        row("a request that nginx passes on to the origin", "", "us of processor time", peers_proxied);
+        row("a miss that hits in another nginx, 1 KB", "", "us of processor time", peers);
+        row("a request that nginx forwards to the origin", "", "us of processor time", peers_proxied);
         row("that miss / that request", "", "x", peers_ratios);
         row("our miss / nginx's", "", "x", beside);
     }
     Ok(())
 }
 
-/// Purges by tag, by 32 clients at once, each of which is answered when all three data centres have done it.
+/// Purges by tag from 32 concurrent clients. Each response is sent after all three data centres have purged.
 pub(crate) fn purges() -> anyhow::Result<()> {
     let centres = Centres::start()?;
     let script = format!(
@@ -134,7 +134,7 @@ impl Centres {
         for name in NAMES {
             run(longhaul().args(["edge", "ca", "issue"]).arg(&authority).arg(name))?;
             let [front, admin, link] = [free()?, free()?, free()?];
-            // Who is to miss has room for a twentieth of all objects.
+            // The lower tiers have room for a twentieth of all objects, so that they miss.
             let memory = if name == "nyc" { "1GB" } else { "1MB" };
             write!(
                 text,
@@ -172,10 +172,9 @@ impl Centres {
             }
             thread::park_timeout(Duration::from_millis(50));
         }
-        bail!("the data centres have no links to one another after 10 s")
+        bail!("the data centres are not linked after 10 s")
     }
 
-    /// `edge status --json`.
     fn status(&self, at: usize) -> anyhow::Result<Value> {
         let mut command = longhaul();
         command.args(["edge", "status", "--json", "--admin", &self.admins[at].to_string()]);
@@ -189,7 +188,7 @@ impl Centres {
         })
     }
 
-    /// How many requests of others a data centre had the object for.
+    /// Number of hits of a data centre for requests of other data centres.
     fn hits(&self, at: usize) -> anyhow::Result<f64> {
         let status = self.status(at)?;
         Ok(status["requests_of_others"]["by_cache_status"]["hit"].as_f64().unwrap_or_default())
@@ -209,8 +208,8 @@ impl Centres {
 
 const ROUNDS: usize = 5;
 
-/// Of 1 KB each.
+/// 1 KB each.
 const OBJECTS: u32 = 20_000;
 
-/// The place of the data centre that the others ask.
+/// Index of the upper tier.
 const UPPER: usize = 2;

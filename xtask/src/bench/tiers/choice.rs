@@ -1,4 +1,5 @@
-//! How long the choice of a next hop takes, among 300 data centres in seven regions: all topologies in turns, each round for the same keys.
+//! Time of the next-hop selection among 300 data centres in seven regions: all topologies in turn, with the
+//! same keys per round.
 
 use std::{
     hint::black_box,
@@ -12,7 +13,7 @@ use tiers::{
 
 use crate::bench::row;
 
-/// Prints the rows. This process must be an optimised one.
+/// Prints the rows. Needs an optimised build.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn bench() {
     let network = network(|id| if id % 5 == 0 { 4 + u32::from(id % 3) } else { 1 });
@@ -63,7 +64,7 @@ fn network_of_equals() -> Network {
     network(|_| 1)
 }
 
-/// The first one is the nearest.
+/// The first is the nearest.
 fn smart(network: &Network) -> Smart {
     let mut measured = Measurements::new(network.len());
     for id in network.ids() {

@@ -1,9 +1,11 @@
-//! What a way round costs: requests of one data centre to the origin, directly and through another data centre, by turns.
+//! Cost of a detour: requests of one data centre to the origin, alternating between the direct path and a
+//! path through another data centre.
 //!
-//! London asks New York, 60 ms there and back, and Frankfurt, which is 20 ms away, asks New York in 60 ms too: so a detour takes exactly one round trip to
-//! Frankfurt more, and what the programs take. In London's file one of two zones has its origin at a port where nobody listens, so that its
-//! requests go through Frankfurt, whose file has the right one: nothing is cut, and both ways are the same all the time. Where the other data centre is
-//! nearer to the origin than this one, a detour costs less than that.
+//! The round trip from London to New York is 60 ms, as is the one from Frankfurt; London to Frankfurt takes
+//! 20 ms. A detour adds exactly one round trip to Frankfurt and the processing time of the programs. London's
+//! file has two zones; the origin of one zone is a port without a listener, so requests of this zone go
+//! through Frankfurt, whose file has the right port. Both paths stay the same during the run. If the other
+//! data centre is closer to the origin, a detour costs less.
 
 use std::{fmt::Write as _, fs, path::Path, process::Stdio};
 
@@ -16,10 +18,10 @@ use crate::bench::{
     row,
 };
 
-/// The data centres with their cities; the first one is asked.
+/// The data centres with their cities; clients connect to the first.
 const CENTRES: [(&str, &str); 2] = [("lhr", "london"), ("fra", "frankfurt")];
 
-/// Prints rows for both ways, and for the difference.
+/// Prints rows for both paths, and for the difference.
 pub(crate) fn bench() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let planet = planet()?;
@@ -27,7 +29,7 @@ pub(crate) fn bench() -> anyhow::Result<()> {
     let _origin = start(&planet, "origin", &serve)?;
     let networks = networks(folder.path())?;
     let _running = run(&planet, &CENTRES, &networks)?;
-    // The first requests open connections, and find out that one way leads nowhere.
+    // The first requests open connections and detect the broken path.
     let _ = (ask(&planet, "direct", folder.path())?, ask(&planet, "round", folder.path())?);
     let [mut direct, mut round, mut ratios, mut differences, mut trips] = [const { Vec::new() }; 5];
     for number in 0..ROUNDS {
@@ -50,13 +52,13 @@ pub(crate) fn bench() -> anyhow::Result<()> {
     let asked = through_fra(&planet)?;
     ensure!(
         asked >= 0.9 * (ROUNDS * COUNT) as f64,
-        "Frankfurt was asked {asked} times, so something else was measured"
+        "Frankfurt received {asked} times, so something else was measured"
     );
     let what = format!("the median of {COUNT} requests to an origin 60 ms away, directly");
     row(&what, "", "ms", direct);
     row("through a data centre 20 ms away, as far from the origin", "", "ms", round);
-    row("that way / the direct one", "", "x", ratios);
-    row("that way, less the direct one", "", "ms", differences);
+    row("detour / direct path", "", "x", ratios);
+    row("detour minus direct path", "", "ms", differences);
     row("the same in round trips to that data centre", "<= 1 and what programs take", "", trips);
     let fidelity = planet.fidelity()?;
     row(
@@ -82,7 +84,7 @@ fn planet() -> anyhow::Result<Planet> {
     Planet::up(&format!("bench-detour-{}", std::process::id()), &world)
 }
 
-/// The network's file as each data centre has it: for the first one, one of the origins is where nobody is.
+/// The network file of each data centre. In the first file, one of the origins has no listener.
 fn networks(folder: &Path) -> anyhow::Result<Vec<String>> {
     let text = tables(folder, "round", &CENTRES)?;
     let zone = |name: &str, port: u16| {
@@ -99,7 +101,7 @@ fn networks(folder: &Path) -> anyhow::Result<Vec<String>> {
     [("lhr", 81), ("fra", 80)].into_iter().map(of).collect()
 }
 
-/// The median of what requests waited for their first byte, ms.
+/// Median time to first byte, ms.
 fn ask(planet: &Planet, zone: &str, folder: &Path) -> anyhow::Result<f64> {
     let file = folder.join("asked.jsonl");
     let mut command = planet.exec("edge-lhr");
@@ -109,7 +111,7 @@ fn ask(planet: &Planet, zone: &str, folder: &Path) -> anyhow::Result<f64> {
     ensure!(matches!(status.code(), Some(0 | 1)), "a probe failed: {status}");
     let samples: Vec<Sample> =
         Reader::new(fs::File::open(&file)?, file.display().to_string())?.collect::<Result<_, _>>()?;
-    ensure!(samples.iter().all(|sample| sample.status == Some(200)), "not all requests went well");
+    ensure!(samples.iter().all(|sample| sample.status == Some(200)), "some requests failed");
     let mut waits: Vec<_> =
         samples.iter().filter_map(|sample| Some(sample.get(Metric::Wait)? as f64 / 1e6)).collect();
     ensure!(waits.len() == COUNT, "{} of {COUNT} requests were made", waits.len());
@@ -117,12 +119,12 @@ fn ask(planet: &Planet, zone: &str, folder: &Path) -> anyhow::Result<f64> {
     Ok(waits[COUNT / 2])
 }
 
-/// How many requests went through Frankfurt.
+/// Number of requests that went through Frankfurt.
 fn through_fra(planet: &Planet) -> anyhow::Result<f64> {
     let status = status(planet, "fra").unwrap_or_default();
     Ok(status["requests_of_others"]["total"].as_f64().unwrap_or_default())
 }
 
-/// Pairs of runs, and requests of each.
+/// Pairs of runs, and requests per run.
 const ROUNDS: usize = 10;
 const COUNT: usize = 41;

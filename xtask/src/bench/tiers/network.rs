@@ -13,7 +13,7 @@ use crate::bench::{
 /// Data centres with their cities, one in each host `edge-NAME`; these are the first hosts after the origin.
 pub(super) type Centres = [(&'static str, &'static str)];
 
-/// The tables of a network's file that say which data centres there are, with certificates that are made in this folder.
+/// The data centre tables of a network file, with certificates created in this folder.
 pub(super) fn tables(folder: &Path, network: &str, centres: &Centres) -> anyhow::Result<String> {
     let authority = folder.join("authority").display().to_string();
     longhaul(&["edge", "ca", "new", &authority])?;
@@ -30,14 +30,14 @@ pub(super) fn tables(folder: &Path, network: &str, centres: &Centres) -> anyhow:
     Ok(text)
 }
 
-/// Starts the program in a host, and waits until it listens.
+/// Starts the program in a host, and waits until it is listening.
 pub(super) fn start(planet: &Planet, host: &str, words: &[&str]) -> anyhow::Result<Running> {
     let mut command = planet.exec(host);
     command.arg(binary()).args(words);
     Running::start(&mut command)
 }
 
-/// Starts data centres, each with its network's file, and waits until they are linked.
+/// Starts data centres, each with its network file, and waits until they are linked.
 pub(super) fn run(planet: &Planet, centres: &Centres, files: &[String]) -> anyhow::Result<Vec<Running>> {
     let mut running = Vec::new();
     for ((name, _), file) in centres.iter().zip(files) {
@@ -50,10 +50,10 @@ pub(super) fn run(planet: &Planet, centres: &Centres, files: &[String]) -> anyho
         }
         thread::park_timeout(Duration::from_millis(100));
     }
-    bail!("the data centres have no links to one another after 10 s")
+    bail!("the data centres are not linked after 10 s")
 }
 
-/// What a data centre says of itself; `None` if it says nothing.
+/// The status of a data centre; `None` if it is not available.
 pub(super) fn status(planet: &Planet, name: &str) -> Option<Value> {
     let mut command = planet.exec(&format!("edge-{name}"));
     let output = command.arg(binary()).args(["edge", "status", "--json"]).output().ok()?;

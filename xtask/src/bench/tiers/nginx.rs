@@ -1,5 +1,5 @@
-//! Two nginx, of which one asks the other over TLS with certificates on both sides, as our data centres do: what a miss that the other one has
-//! costs there, and a request that is passed on.
+//! Two nginx servers as lower and upper tier, connected with mutual TLS like our data centres: cost of a miss
+//! that hits in the upper tier, and of a request that is forwarded to the origin.
 
 use std::{
     fs,
@@ -17,11 +17,11 @@ use crate::bench::{
     program::Running,
 };
 
-/// Both, with their stores in files of a memory file system.
+/// Both servers, with their caches in a memory file system.
 pub(super) struct Pair {
     folder: TempDir,
     lower: Nginx,
-    /// The lower one, which is started anew with an empty store for each measurement.
+    /// The lower tier, restarted with an empty cache for each measurement.
     below: Option<Running>,
     above: Running,
 }
@@ -38,7 +38,7 @@ impl Nginx {
 }
 
 impl Pair {
-    /// With certificates of data centres from this folder. The upper one has all objects then.
+    /// Uses the certificates of data centres in this folder, and fills the upper tier with all objects.
     pub(super) fn start(authority: &Path, origin: SocketAddr) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir_in("/dev/shm")?;
         let [below, above] = [free()?, free()?];
@@ -71,22 +71,22 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Processor time of both for a miss of the lower one that the upper one has, microseconds.
+    /// Processor time of both for a miss that hits in the upper tier, microseconds.
     pub(super) fn miss_us(&mut self) -> anyhow::Result<f64> {
         self.begin_anew()?;
         let (us, requests) = self.cost(&self.script(0.0)?)?;
-        ensure!(requests < f64::from(OBJECTS), "nginx was asked for more than there are objects");
+        ensure!(requests < f64::from(OBJECTS), "the load requested more objects than nginx has");
         Ok(us)
     }
 
-    /// The same for a request that the lower one passes on to the origin.
+    /// The same for a request that is forwarded to the origin.
     pub(super) fn passed_us(&self) -> anyhow::Result<f64> {
         let script = self.folder.path().join("passed.lua");
         fs::write(&script, "wrk.path = '/passed/a'")?;
         Ok(self.cost(&script)?.0)
     }
 
-    /// Processor time of a request, and how many there were.
+    /// Processor time per request, and the number of requests.
     fn cost(&self, script: &Path) -> anyhow::Result<(f64, f64)> {
         let cpu = || -> anyhow::Result<f64> {
             let below = self.below.as_ref().map_or(Ok(0.0), |below| of_tree_us(below.id()))?;
@@ -97,7 +97,7 @@ impl Pair {
         Ok(((cpu()? - before) / requests, requests))
     }
 
-    /// Asks for one object after another, from this one on.
+    /// A script that requests one object after another, starting with `from`.
     fn script(&self, from: f64) -> anyhow::Result<PathBuf> {
         let file = self.folder.path().join("kept.lua");
         let text = format!(
@@ -138,5 +138,5 @@ const CACHED: &str = "proxy_cache objects; proxy_cache_key $host$request_uri; pr
 
 const CONNECTIONS: usize = 16;
 
-/// More than are asked for in one measurement.
+/// More than one measurement requests.
 const OBJECTS: u32 = 250_000;

@@ -1,4 +1,4 @@
-//! How many requests `longhaul edge simulate` answers a second: each of a trace under each topology is one.
+//! Requests per second of `longhaul edge simulate`. Each request of a trace counts once per topology.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::{
     root,
 };
 
-/// Synthetic traces with many misses and with few, by both rules of eviction, in turns.
+/// Synthetic traces with a high and a low miss ratio, with both eviction policies, in turn.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn bench() -> anyhow::Result<()> {
     let arms = [

@@ -1,6 +1,8 @@
-//! A client that speaks as much HTTP/1.1 as is needed, over one connection that is kept, and says what it knows of a request that failed.
+//! A minimal HTTP/1.1 client on one persistent connection. Its errors tell whether a failed request can have
+//! had an effect.
 //!
-//! It is not the one of the crate `http`, which sends a request once more if a kept connection breaks: in a history each request is one.
+//! It does not use the crate `http`, which retries a request if a persistent connection breaks: each request
+//! must occur once in the history.
 
 use std::{
     fmt,
@@ -9,30 +11,29 @@ use std::{
     time::Duration,
 };
 
-/// Who asks one server.
+/// A client of one server.
 pub(super) struct Client {
     at: SocketAddr,
-    /// What each request says besides.
+    /// Fields of each request.
     headers: String,
     patience: Duration,
     connection: Option<BufReader<TcpStream>>,
 }
 
-/// A whole response.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// In lower case, with their values as they came.
+    /// Names in lower case; values unchanged.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is none.
+/// The reason for a missing response.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// Nobody listens: nothing was asked.
+    /// The server does not listen: the request was not sent.
     NotAsked(String),
-    /// It broke off, or took too long.
+    /// The response ended early or timed out.
     NotHeard(String),
 }
 
@@ -44,14 +45,14 @@ impl fmt::Display for NoAnswer {
 }
 
 impl Client {
-    /// Of `at`, where a request may take so long. Each of the `headers` ends with CRLF.
+    /// `patience` is the timeout of a request. Each of the `headers` ends with CRLF.
     pub(super) fn new(at: SocketAddr, headers: &str, patience: Duration) -> Self {
         Self { at, headers: headers.to_owned(), patience, connection: None }
     }
 
-    /// Makes a request.
+    /// Sends a request and reads the response.
     pub(super) fn ask(&mut self, method: &str, target: &str, body: &[u8]) -> Result<Answer, NoAnswer> {
-        // What is not put back is closed: after a failure it is of no use.
+        // A connection that is not put back is closed: it cannot be used again after a failure.
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.connect().map_err(|error| NoAnswer::NotAsked(error.to_string()))?,

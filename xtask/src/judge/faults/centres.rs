@@ -1,6 +1,6 @@
-//! The data centres of all runs, and who else has a host of his own.
+//! Data centres and other hosts of all runs.
 
-/// A data centre, as the network's file has it.
+/// A data centre of the network file.
 #[derive(Debug)]
 pub(super) struct Centre {
     pub(super) name: &'static str,
@@ -12,7 +12,8 @@ const fn centre(name: &'static str, city: &'static str, region: &'static str) ->
     Centre { name, city, region }
 }
 
-/// The first one has the store, and the second one is in its region; of two stores the third one has the other.
+/// The first has the store, the second is in the same region. With two stores, the third has the second
+/// store.
 pub(super) const CENTRES: [Centre; 4] = [
     centre("lhr", "london", "north"),
     centre("ams", "amsterdam", "north"),
@@ -20,22 +21,22 @@ pub(super) const CENTRES: [Centre; 4] = [
     centre("mad", "madrid", "iberia"),
 ];
 
-/// The city of the origin, which no data centre is in.
+/// The city of the origin, without a data centre.
 pub(super) const ORIGIN_CITY: &str = "paris";
-/// The host of the origin, and its address: that of the first host.
+/// Host and address of the origin; it is the first host.
 pub(super) const ORIGIN: (&str, &str) = ("origin", "10.0.0.1");
 
-/// A host with a server of NATS.
+/// A host with a NATS server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ServerHost {
     pub(super) name: &'static str,
-    /// Those of the last hosts.
+    /// An address after those of the other hosts.
     pub(super) address: &'static str,
-    /// The data centre whose city it is in.
+    /// Index of the data centre in the same city.
     pub(super) beside: usize,
 }
 
-/// Beside the data centre with the store; of two stores each has one.
+/// Next to the data centres with a store.
 pub(super) const SERVERS: [ServerHost; 2] = [
     ServerHost { name: "server", address: "10.0.0.6", beside: 0 },
     ServerHost { name: "server-2", address: "10.0.0.7", beside: 2 },

@@ -1,26 +1,26 @@
-//! Numbers that follow from a seed.
+//! Random numbers from a seed.
 
 use std::time::Duration;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Draws, one after the other.
+/// A sequence of random numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Chance(Xoshiro256PlusPlus);
 
 impl Chance {
-    /// The draws of one who has this number among those that share a seed.
+    /// An independent sequence: `number` distinguishes the sequences of one seed.
     pub(super) fn of(seed: u64, number: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(1000).wrapping_add(number)))
     }
 
-    /// A number that is less than `end`, which is not 0.
+    /// A number less than `end`, which must not be 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.0.next_u64() % end
     }
 
-    /// The same of places in a list.
+    /// An index into a list.
     pub(super) fn place(&mut self, of: usize) -> usize {
         usize::try_from(self.below(of as u64)).unwrap_or_default()
     }

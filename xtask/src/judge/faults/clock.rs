@@ -1,11 +1,11 @@
-//! Time since a run began, which all of its threads share.
+//! Time since the start of a run, shared by all of its threads.
 
 use std::{
     thread,
     time::{Duration, Instant},
 };
 
-/// When a run began.
+/// The start of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock(Instant);
 
@@ -19,18 +19,16 @@ impl Clock {
         self.0.elapsed()
     }
 
-    /// In nanoseconds.
     pub(super) fn nanos(self) -> u64 {
         u64::try_from(self.now().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Waits for a time of the run.
+    /// Sleeps until a time of the run.
     pub(super) fn wait_for(self, at: Duration) {
         pause(at.saturating_sub(self.now()));
     }
 }
 
-/// Waits so long.
 #[expect(
     clippy::disallowed_methods,
     reason = "faults come at their times, and visitors pause between requests"

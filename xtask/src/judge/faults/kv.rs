@@ -1,5 +1,5 @@
-//! A run of the key-value store: visitors in all data centres write, delete and read while things go wrong, and what they were told is
-//! audited.
+//! A run of the key-value store: clients in all data centres write, delete and read during the faults, and
+//! their history is audited.
 
 mod keep;
 mod visitor;
@@ -27,13 +27,13 @@ use super::{
     timeline::{self, Fault, Kinds, What},
 };
 
-/// What all threads of a run share.
+/// State shared by all threads of a run.
 struct Scene<'p> {
     place: &'p Place,
     network: Network<'p>,
     clock: Clock,
     token: String,
-    /// The number of the next value.
+    /// The next value to write.
     next: AtomicU64,
     is_over: AtomicBool,
 }
@@ -91,7 +91,7 @@ pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Re
 }
 
 impl Scene<'_> {
-    /// Asks for what comes to mind until all is over, or an answer is none that a store gives.
+    /// Sends random requests until the run ends or a response is invalid.
     fn visit(&self, number: usize, mut chance: Chance) -> (Vec<Operation>, Option<Violation>) {
         let mut history = Vec::new();
         let mut visit = || {
@@ -113,7 +113,7 @@ impl Scene<'_> {
         (history, wrong)
     }
 
-    /// Waits until neither of two stores lacks anything that the other one knows of.
+    /// Waits until two stores have the same writes.
     fn settle(&self, stores: &Stores) -> anyhow::Result<()> {
         let Stores::Two { at: stores, .. } = stores else { return Ok(()) };
         let since = self.clock.now();
@@ -122,7 +122,7 @@ impl Scene<'_> {
                 self.network.status(*store).map_or(Value::Null, |status| status["kv"].clone())
             };
             let all: Vec<_> = stores.iter().map(of).collect();
-            // One in NATS does not know what it lacks before it has read its stream.
+            // A store in NATS reports what it lacks only after it has read its stream.
             let is_settled = |kv: &Value| {
                 let pair = &kv["pair"];
                 kv["error"].is_null() && pair["is_reachable"] == true && pair["behind"] == 0
@@ -136,7 +136,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Reads each key once all is well again: first where the store is, then everywhere.
+    /// Reads each key after the last fault: first in the data centre with the store, then in the others.
     fn read_at_end(&self) -> anyhow::Result<Vec<Operation>> {
         let mut history = Vec::new();
         for (centre, of) in CENTRES.iter().enumerate() {
@@ -162,13 +162,13 @@ impl Scene<'_> {
                 return Ok(operation);
             }
             let waited = LATE.as_secs();
-            ensure!(self.clock.now() < since + LATE, "no answer within {waited} s: {}", visitor.refusal);
+            ensure!(self.clock.now() < since + LATE, "no response within {waited} s: {}", visitor.refusal);
             pause(Duration::from_millis(100));
         }
     }
 }
 
-/// Counts what was done, and says what must not be.
+/// Counts the operations, and records violations.
 fn judge(run: &mut Run, history: &[Operation], stores: &Stores) {
     for operation in history {
         run.count(match &operation.did {
@@ -192,13 +192,13 @@ fn judge(run: &mut Run, history: &[Operation], stores: &Stores) {
     }
 }
 
-/// When the first fault began that keeps anybody from a store, in nanoseconds.
+/// When the first fault starts that may make a store unreachable, in nanoseconds.
 fn well_until(faults: &[Fault]) -> u64 {
     let apart = faults.iter().filter(|fault| !matches!(fault.what, What::Clock(..)));
     apart.map(|fault| fault.from.as_nanos()).min().and_then(|at| u64::try_from(at).ok()).unwrap_or(u64::MAX)
 }
 
-/// The three sorts that the goal counts, and all others.
+/// The three kinds of violations that the goal counts, and all others.
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Lost => "lost acknowledged writes",
@@ -215,7 +215,7 @@ fn describe(operation: &Operation) -> String {
     format!("k{key} in {}{life}, {:.3}-{:.3} s: {did:?}", CENTRES[*centre].name, s(*sent), s(*answered))
 }
 
-/// Those without the store keep values on disk.
+/// Data centres without a store keep values on disk.
 fn network(place: &Place, folder: &Path, store: &str, hash: &str) -> String {
     let disk = |name: &str| format!("disk = \"{}/cache-{name}\"\ndisk_size = \"100MB\"\n", folder.display());
     place.tables("", |centre| disk(centre.name))
@@ -227,15 +227,15 @@ fn network(place: &Place, folder: &Path, store: &str, hash: &str) -> String {
         )
 }
 
-/// How long visitors ask.
+/// Duration of the requests.
 const LASTS: Duration = Duration::from_secs(4);
 /// In each data centre.
 const VISITORS: usize = 2;
 const KEYS: u64 = 6;
-/// How long a visitor waits for an answer.
+/// Client timeout during the faults.
 const SOON: Duration = Duration::from_secs(2);
-/// The same when all is well again, and how long that may take.
+/// Client timeout after the faults, and the limit for recovery.
 const LATE: Duration = Duration::from_secs(20);
-/// With less a run says nothing.
+/// A run with fewer operations is invalid.
 const LEAST_WRITES: u64 = 10;
 const LEAST_READS: u64 = 30;

@@ -1,4 +1,4 @@
-//! The data centres of one run: processes that are started, killed and started again, each with a clock of its own.
+//! The data centres of one run: processes that are started, killed and restarted, each with its own clock.
 
 use std::{
     fs::{self, File},
@@ -21,21 +21,20 @@ use super::{
     place::{CENTRES, Place},
 };
 
-/// All of them.
 pub(super) struct Network<'p> {
     place: &'p Place,
     folder: PathBuf,
-    /// libfaketime, if clocks are to be set.
+    /// libfaketime, if clocks are set.
     clocks: Option<PathBuf>,
     running: Mutex<Vec<Option<Child>>>,
-    /// Odd while a process is being ended, or there is none.
+    /// One counter per data centre, incremented on each kill and start. Odd while no process is running.
     lives: [AtomicU32; CENTRES.len()],
-    /// In which of its lives each was heard of last.
+    /// The counter value at the last response of each data centre.
     heard: [AtomicU32; CENTRES.len()],
 }
 
 impl<'p> Network<'p> {
-    /// Starts all, with the network's file of this folder, and waits until they are linked.
+    /// Starts all data centres with the network file of this folder, and waits until they are linked.
     pub(super) fn start(place: &'p Place, folder: &Path, clocks: Option<&Path>) -> anyhow::Result<Self> {
         let network = Self {
             place,
@@ -53,9 +52,9 @@ impl<'p> Network<'p> {
         Ok(network)
     }
 
-    /// Puts a data centre's clock forward or back from what is true.
+    /// Sets the offset of a data centre's clock.
     pub(super) fn set_clock(&self, centre: usize, seconds: i64) -> anyhow::Result<()> {
-        // As a whole: it is read at any moment.
+        // Replaced atomically, because the process may read it at any time.
         let (file, new) = (self.clock(centre), self.folder.join("clock.new"));
         fs::write(&new, format!("{seconds:+}\n"))?;
         Ok(fs::rename(new, file)?)
@@ -65,17 +64,18 @@ impl<'p> Network<'p> {
         self.folder.join(format!("clock-{}", CENTRES[centre].name))
     }
 
-    /// The process of a data centre as clients know it: the same number before and after a request says that it lived all the time.
+    /// Identifies the process of a data centre. The same value before and after a request proves that the
+    /// process lived throughout.
     pub(super) fn life(&self, centre: usize) -> Option<u32> {
         Some(self.lives[centre].load(SeqCst)).filter(|life| life % 2 == 0)
     }
 
-    /// Somebody has reached it in this life.
+    /// Records a response in this life.
     pub(super) fn hear(&self, centre: usize, life: Option<u32>) {
         self.heard[centre].fetch_max(life.unwrap_or_default(), SeqCst);
     }
 
-    /// Whether it listens in this life, and does not only begin to.
+    /// Whether the data centre has responded in this life, that is, is no longer starting.
     pub(super) fn is_heard(&self, centre: usize, life: Option<u32>) -> bool {
         life == Some(self.heard[centre].load(SeqCst))
     }
@@ -90,7 +90,8 @@ impl<'p> Network<'p> {
         Ok(())
     }
 
-    /// Starts one that does not run, or that has ended by itself, as one does whose store cannot be opened while its disk is full.
+    /// Starts a data centre that is not running or has exited, for example because its store could not be
+    /// opened on a full disk.
     pub(super) fn begin(&self, centre: usize) -> anyhow::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(child) = &mut running[centre] {
@@ -107,7 +108,8 @@ impl<'p> Network<'p> {
             .arg(self.folder.join("network.toml"));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         if let Some(library) = &self.clocks {
-            // What measures durations does not run backwards when somebody sets the clock, and so it is left as it is.
+            // The monotonic clock is not faked: setting the wall clock does not affect it on a real machine
+            // either.
             command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", self.clock(centre));
             command
                 .env("DONT_FAKE_MONOTONIC", "1")
@@ -120,14 +122,14 @@ impl<'p> Network<'p> {
         Ok(())
     }
 
-    /// What a data centre says of itself.
+    /// The status of a data centre.
     pub(super) fn status(&self, centre: usize) -> Option<Value> {
         let ask = || Client::new(operator(), "Host: operator\r\n", PATIENCE).ask("GET", "/status", b"");
         let answer = self.place.in_centre(centre, ask).ok()?.ok()?;
         serde_json::from_slice(&answer.body).ok()
     }
 
-    /// Waits until all are linked with all, and nobody lacks a purge, nor does the bus where there is one.
+    /// Waits until all data centres are linked and have all purges, and the bus too, if there is one.
     pub(super) fn wait_until_whole(&self, at_most: Duration) -> anyhow::Result<()> {
         let clock = Clock::start();
         loop {
@@ -146,7 +148,7 @@ impl<'p> Network<'p> {
         }
     }
 
-    /// What the data centres have logged last.
+    /// The last lines of the data centres' logs.
     pub(super) fn logs(&self) -> String {
         let last = |centre: usize| {
             let name = CENTRES[centre].name;
@@ -161,13 +163,13 @@ impl<'p> Network<'p> {
 impl Drop for Network<'_> {
     fn drop(&mut self) {
         for centre in 0..CENTRES.len() {
-            // Nothing more can be done about one that cannot be killed.
+            // If the process cannot be killed, there is no other way.
             let _ = self.kill(centre);
         }
     }
 }
 
-/// What is missing until a data centre is linked with all, and all have what it has purged, as the bus has where there is one.
+/// What is missing for full recovery: a link, or a purge that a data centre or the bus does not have.
 fn lacks(status: &Value) -> Option<&'static str> {
     let all = |pointer: &str, is_so: &dyn Fn(&Value) -> bool| {
         let others = status.pointer(pointer).and_then(Value::as_array);
@@ -176,7 +178,7 @@ fn lacks(status: &Value) -> Option<&'static str> {
     if !all("/links", &|link| link["up"] == true) {
         return Some("a link");
     }
-    // If nobody is behind anybody, all have the same.
+    // If no data centre is behind another, all have the same purges.
     if !all("/purges/data_centres", &|there| there["behind"] == 0) {
         return Some("a purge");
     }
@@ -185,7 +187,7 @@ fn lacks(status: &Value) -> Option<&'static str> {
     (!is_on_bus).then_some("the bus, or a purge in its stream")
 }
 
-/// Where a data centre's operator is, in its host.
+/// The admin address of a data centre in its host.
 pub(super) fn operator() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 4480))
 }

@@ -1,4 +1,4 @@
-//! What runs came to, one by one and in all.
+//! Results of single runs and totals.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -6,24 +6,22 @@ use serde_json::{Value, json};
 
 use super::timeline::Fault;
 
-/// What one run came to.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) seed: u64,
     pub(super) faults: Vec<Fault>,
     counts: BTreeMap<&'static str, u64>,
     pub(super) violations: Vec<Violation>,
-    /// Of which sort they are.
+    /// The kind of each violation.
     pub(super) kinds: Vec<&'static str>,
-    /// Why it says nothing.
+    /// The reason why the run is invalid.
     pub(super) invalid: Option<String>,
 }
 
-/// Something that must not be, in a few lines.
+/// Description of a violation.
 #[derive(Debug, Clone)]
 pub(super) struct Violation(pub(super) String);
 
-/// What all runs came to.
 #[derive(Debug, Default)]
 pub(super) struct Total {
     runs: u64,
@@ -54,7 +52,7 @@ impl Run {
         *self.counts.entry(what).or_default() += many;
     }
 
-    /// Something of this sort must not be.
+    /// Records a violation of this kind.
     pub(super) fn violate(&mut self, sort: &'static str, text: String) {
         self.kinds.push(sort);
         self.violations.push(Violation(text));
@@ -89,7 +87,7 @@ impl Total {
         self.violations.extend(run.violations.into_iter().map(|violation| (run.seed, violation)));
     }
 
-    /// A run that could not be made.
+    /// Adds a run that could not be carried out.
     pub(super) fn add_failed(&mut self, seed: u64, why: String) {
         self.runs += 1;
         self.invalid.push((seed, why));
@@ -99,7 +97,7 @@ impl Total {
         !self.violations.is_empty()
     }
 
-    /// Whether any run says something.
+    /// Whether at least one run is valid.
     pub(super) fn is_worth_something(&self) -> bool {
         self.runs > self.invalid.len() as u64
     }

@@ -1,4 +1,5 @@
-//! The planet on which all runs take place: four data centres and an origin, each in a host of its own, and what is cut there.
+//! The planet of all runs: four data centres and an origin, each in a separate host, and the faults of its
+//! links.
 
 use std::{
     fmt::Write as _,
@@ -15,7 +16,7 @@ use world::file::{Down, Fault};
 pub(super) use super::centres::{CENTRES, ORIGIN, ORIGIN_CITY, SERVERS};
 use super::{centres::Centre, timeline::What};
 
-/// A planet that is up, and the certificates of its data centres.
+/// A running planet, and the certificates of its data centres.
 pub(super) struct Place {
     program: PathBuf,
     name: String,
@@ -27,7 +28,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Has a planet come up, with this program.
+    /// Starts a planet with this program.
     pub(super) fn up(program: &Path) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let name = format!("faults-{}", std::process::id());
@@ -52,12 +53,13 @@ impl Place {
         &self.program
     }
 
-    /// Takes the calling thread into the host of a data centre.
+    /// Moves the calling thread into the host of a data centre.
     pub(super) fn join(&self, centre: usize) -> anyhow::Result<()> {
         Ok(self.edges[centre].join()?)
     }
 
-    /// The tables of a network's file that say which data centres there are. `of_all` is said of the network, and `more` of each.
+    /// The data centre tables of a network file. `of_all` is text for the network, `more` for each data
+    /// centre.
     pub(super) fn tables(&self, of_all: &str, more: impl Fn(&Centre) -> String) -> String {
         let authority = self.authority();
         let mut text = format!("[network]\nname = \"faults\"\nauthority = \"{authority}/ca.pem\"\n{of_all}");
@@ -79,7 +81,7 @@ impl Place {
         self.folder.path().join("authority").display().to_string()
     }
 
-    /// Cuts what a fault cuts; the number by which that is ended, if it cuts anything.
+    /// Applies the link fault; returns its id, or `None` if the fault is not about links.
     pub(super) fn cut(&self, what: What) -> anyhow::Result<Option<u64>> {
         let down = Some(Down::Plain(true));
         let fault = match what {
@@ -96,7 +98,7 @@ impl Place {
         Ok(Some(self.control.fault(&fault)?))
     }
 
-    /// Does something in a thread that is in the host of a data centre.
+    /// Runs `work` in a thread in the host of a data centre.
     pub(super) fn in_centre<T: Send>(
         &self,
         centre: usize,
@@ -105,7 +107,7 @@ impl Place {
         in_network(&self.edges[centre], work)
     }
 
-    /// The same in the host of a server of NATS.
+    /// Runs `work` in a thread in the host of a NATS server.
     pub(super) fn at_server<T: Send>(
         &self,
         server: usize,
@@ -114,7 +116,7 @@ impl Place {
         in_network(&self.servers[server], work)
     }
 
-    /// The same in the host of the origin.
+    /// Runs `work` in a thread in the host of the origin.
     pub(super) fn at_origin<T: Send>(&self, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
         in_network(&self.origin, work)
     }
@@ -136,14 +138,14 @@ fn host(centre: &Centre) -> String {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // It may be down already.
+        // The planet may have been stopped already.
         let mut down = Command::new(&self.program);
         down.args(["lab", "down", "--planet", &self.name]).stdout(Stdio::null()).stderr(Stdio::null());
         let _ = down.status();
     }
 }
 
-/// What the program prints.
+/// Standard output of the program.
 pub(super) fn longhaul(program: &Path, words: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(program).args(words).output();
     let output = output.with_context(|| format!("cannot run {}", program.display()))?;
@@ -152,7 +154,7 @@ pub(super) fn longhaul(program: &Path, words: &[&str]) -> anyhow::Result<String>
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Round trips are those of one continent, so that a run of a few seconds has many of them.
+/// All hosts are in Europe: with short round trips, a run of a few seconds has many requests.
 fn world() -> String {
     let mut text = format!("[[host]]\nname = \"{}\"\ncity = \"{ORIGIN_CITY}\"\n", ORIGIN.0);
     let cities = [ORIGIN_CITY].into_iter().chain(CENTRES.iter().map(|centre| centre.city));

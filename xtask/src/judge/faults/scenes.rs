@@ -1,4 +1,4 @@
-//! Lets faults begin and end at their times, and all be well again.
+//! Applies and ends faults at their times, and waits for recovery.
 
 use std::time::Duration;
 
@@ -11,8 +11,9 @@ use super::{
     timeline::{Fault, What},
 };
 
-/// Plays the faults of a run, whose visitors ask for so long, and says when each was really there. `set_own` lets the disk's or the server's own
-/// fault begin and end; `is_over` is called when visitors may go. Afterwards nothing is cut, all run, and all are linked.
+/// Applies the faults of a run with requests of duration `lasts`, and records when each fault was really
+/// active. `set_own` starts or ends the fault of the disk or the server. `is_over` is called when the clients
+/// may stop. When it returns, no link is cut, all processes are running, and all data centres are linked.
 pub(super) fn play(
     faults: &[Fault],
     lasts: Duration,
@@ -50,7 +51,7 @@ pub(super) fn play(
     };
     let played = play();
     is_over();
-    // Whatever became of that: the next run is on the same planet.
+    // Even after an error, because the next run uses the same planet.
     place.control.lift(None)?;
     played?;
     for centre in 0..CENTRES.len() {
@@ -63,5 +64,5 @@ pub(super) fn play(
     Ok(done)
 }
 
-/// Links that were cut are tried again within seconds.
+/// Broken links reconnect within seconds.
 const LONGEST: Duration = Duration::from_secs(40);

@@ -1,4 +1,4 @@
-//! A server of NATS in a host of its own, which can be killed and started again with all that it has stored.
+//! A NATS server in a separate host, which can be killed and restarted with its data.
 
 use std::{
     net::TcpStream,
@@ -15,23 +15,22 @@ use super::{
     place::{Place, SERVERS},
 };
 
-/// Runs until it is killed or this is dropped.
+/// A server, killed on drop.
 pub(super) struct Server<'p> {
     place: &'p Place,
-    /// Which one it is.
+    /// Index of the server.
     number: usize,
-    /// Where it stores what it is given.
+    /// Its storage folder.
     folder: PathBuf,
     running: Mutex<Option<Child>>,
 }
 
 impl<'p> Server<'p> {
-    /// Whether NATS is installed.
     pub(super) fn is_installed() -> bool {
         Command::new("nats-server").arg("--version").output().is_ok()
     }
 
-    /// The one with this number, which runs.
+    /// Starts the server with this index.
     pub(super) fn start(place: &'p Place, number: usize, below: &Path) -> anyhow::Result<Self> {
         let folder = below.join(SERVERS[number].name);
         let server = Self { place, number, folder, running: Mutex::new(None) };
@@ -39,17 +38,17 @@ impl<'p> Server<'p> {
         Ok(server)
     }
 
-    /// Where data centres find it.
+    /// The address for data centres.
     pub(super) fn address(&self) -> String {
         format!("nats://{}:{PORT}", SERVERS[self.number].address)
     }
 
-    /// Lets it be away from now on, or be there again.
+    /// Kills or restarts the server.
     pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
         if begins { self.kill() } else { self.begin() }
     }
 
-    /// Starts it, and waits until it can be connected to.
+    /// Starts the server, and waits until it accepts connections.
     fn begin(&self) -> anyhow::Result<()> {
         let mut command = Command::new("nats-server");
         let address = SERVERS[self.number].address;
@@ -71,7 +70,7 @@ impl<'p> Server<'p> {
 
 impl Drop for Server<'_> {
     fn drop(&mut self) {
-        // Nothing more can be done about one that cannot be killed.
+        // If the process cannot be killed, there is no other way.
         let _ = self.kill();
     }
 }

@@ -1,8 +1,10 @@
-//! A run of the cache: visitors in all data centres ask for objects that change and are purged while things go wrong.
+//! A run of the cache: clients in all data centres request objects that change and are purged during the
+//! faults.
 //!
-//! In every fourth run purges travel through NATS as well, whose server can be killed, where that is installed.
-//! Whether many simultaneous visitors make one request at the origin is looked at before the first fault and after the last one, when all
-//! are linked: while links break, whoever is not reached is passed by, and several ask the origin.
+//! In every fourth run, purges also travel through NATS (if it is installed), whose server can be killed.
+//! Collapsed forwarding of concurrent requests is checked before the first fault and after recovery only:
+//! while links break, an unreachable data centre is bypassed, and several data centres send requests to the
+//! origin.
 
 mod audit;
 mod origin;
@@ -38,7 +40,7 @@ use super::{
     timeline::{self, Fault, Kinds},
 };
 
-/// What all threads of a run share.
+/// State shared by all threads of a run.
 struct Scene<'p> {
     place: &'p Place,
     origin: &'p Origin,
@@ -50,7 +52,7 @@ struct Scene<'p> {
     is_over: AtomicBool,
 }
 
-/// What visitors were told, and what was purged.
+/// Responses to clients, and purges.
 #[derive(Default)]
 struct Told {
     visits: Vec<Visit>,
@@ -86,11 +88,12 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
     told.visits.extend(scene.read_at_end()?);
     let mut run = Run::of(seed, faults);
     for (when, (requests, slowest)) in bursts {
-        // A data centre or the origin was silent, on a connection from before a cut, for so long that others were asked.
+        // A connection from before a cut timed out, and the request was retried elsewhere.
         let is_slow = slowest > A_WHILE;
         run.count(if is_slow { "bursts with a time-out" } else { "bursts" });
         if requests != 1 && !is_slow {
-            let text = format!("{BURST} visitors at once, {when}, made {requests} requests at the origin");
+            let text =
+                format!("{BURST} concurrent clients, {when}, caused {requests} requests at the origin");
             run.violate("more than one flight", text + "\n" + &scene.network.logs());
         }
     }
@@ -101,7 +104,7 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
 }
 
 impl Scene<'_> {
-    /// Lets visitors ask and somebody purge while the faults come and go; these are then as they were done.
+    /// Runs the clients and the purges during the faults. Sets the times of the faults to the real ones.
     fn play(&self, faults: &mut Vec<Fault>) -> anyhow::Result<Told> {
         thread::scope(|scope| {
             let visitors: Vec<_> =
@@ -129,7 +132,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Asks for what comes to mind until all is over, or an answer is none that the origin gave.
+    /// Sends random requests until the run ends or a response is invalid.
     fn visit(&self, number: usize) -> (Vec<Visit>, Option<Violation>) {
         let mut chance = Chance::of(self.seed, number as u64 + 1);
         let mut visits = Vec::new();
@@ -145,7 +148,7 @@ impl Scene<'_> {
         (visits, wrong)
     }
 
-    /// Changes objects at the origin, and has each change purged by some data centre.
+    /// Changes objects at the origin, and purges each change in a random data centre.
     fn purge(&self) -> anyhow::Result<Vec<Purge>> {
         let mut chance = Chance::of(self.seed, 100);
         let mut purges = Vec::new();
@@ -156,7 +159,7 @@ impl Scene<'_> {
         Ok(purges)
     }
 
-    /// Counts what came through the bus, if there is one.
+    /// Counts purges received through the bus, if there is one.
     fn count_on_bus(&self, run: &mut Run) -> anyhow::Result<()> {
         if self.bus.is_none() {
             return Ok(());
@@ -171,8 +174,8 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// Has visitors of all data centres ask for what nobody has asked for, all at once; how many requests that made at the origin, and
-    /// how long the last of them waited.
+    /// Requests a new object from clients in all data centres concurrently. Returns the number of requests at
+    /// the origin and the time of the slowest client.
     fn burst(&self, zone: &str, name: &str) -> anyhow::Result<(u64, Duration)> {
         let path = format!("/{}/{name}", self.seed);
         let barrier = Barrier::new(BURST);
@@ -216,7 +219,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Asks for each object in each data centre once all is well again.
+    /// Requests each object in each data centre after recovery.
     fn read_at_end(&self) -> anyhow::Result<Vec<Visit>> {
         let in_centre = |centre| {
             let mut visitor = Visitor::of(self, centre)?;
@@ -232,7 +235,7 @@ impl Scene<'_> {
 }
 
 impl Told {
-    /// Counts what was done, and says what must not be.
+    /// Counts the requests, and records violations.
     fn judge(self, run: &mut Run) {
         let faults = run.faults.clone();
         for visit in &self.visits {
@@ -289,17 +292,18 @@ fn network(place: &Place, folder: &Path, bus: Option<&Server<'_>>, hash: &str) -
         + &zone("generic", "tiers = \"generic\"")
 }
 
-/// How long visitors ask.
+/// Duration of the requests.
 const LASTS: Duration = Duration::from_secs(4);
 /// In each data centre.
 const VISITORS: usize = 2;
-/// Those of a burst, in all data centres.
+/// Concurrent clients in all data centres.
 const BURST: usize = 16;
 const OBJECTS: u64 = 12;
-/// Whoever has another choice than most takes theirs over after half a minute, and choices are told every five seconds.
+/// Choices are announced every five seconds, and a data centre in the minority adopts the majority's choice
+/// after 30 s.
 const AGREEING: Duration = Duration::from_secs(50);
-/// Longer than any request takes while all answer, and shorter than any time limit of the data centres.
+/// Longer than a request takes without faults, shorter than any timeout of the data centres.
 const A_WHILE: Duration = Duration::from_secs(1);
-/// With less a run says nothing.
+/// A run with fewer operations is invalid.
 const LEAST_PURGES: usize = 3;
 const LEAST_REQUESTS: u64 = 100;

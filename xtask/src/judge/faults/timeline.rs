@@ -1,4 +1,4 @@
-//! Which faults a run has, and when: all of it follows from the seed.
+//! The faults of a run and their times, determined by the seed.
 
 use std::{fmt, time::Duration};
 
@@ -7,7 +7,7 @@ use super::{
     chance::Chance,
 };
 
-/// A fault, with its times since the visitors came.
+/// A fault, with times relative to the first request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) what: What,
@@ -15,24 +15,23 @@ pub(super) struct Fault {
     pub(super) to: Duration,
 }
 
-/// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
-    /// A data centre is killed, and started again.
+    /// A data centre is killed and restarted.
     Killed(usize),
-    /// Nothing passes between two cities.
+    /// The link between two cities is cut.
     Cut(&'static str, &'static str),
-    /// Nothing passes between a data centre and all others.
+    /// The links of a data centre to all others are cut.
     Alone(usize),
-    /// A data centre's clock is put forward or back by so many seconds, and stays so.
+    /// A data centre's clock jumps by this number of seconds and stays so.
     Clock(usize, i64),
     /// The disk of the store is full.
     Full,
-    /// The server of NATS, which has the store or the bus, is killed, and started again.
+    /// The NATS server of the store or the bus is killed and restarted.
     Server,
 }
 
-/// Which kinds of faults there are beside kills and cuts.
+/// Kinds of faults in addition to kills and cuts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kinds {
     pub(super) has_clocks: bool,
@@ -41,7 +40,7 @@ pub(super) struct Kinds {
     pub(super) has_origin: bool,
 }
 
-/// Draws the faults of a run in which visitors ask for so long.
+/// Draws the faults of a run with requests of duration `lasts`.
 pub(super) fn draw(seed: u64, lasts: Duration, kinds: Kinds) -> Vec<Fault> {
     let mut chance = Chance::of(seed, 0);
     let mut faults: Vec<Fault> = Vec::new();
@@ -81,7 +80,7 @@ fn what(chance: &mut Chance, kinds: Kinds) -> Option<What> {
 }
 
 impl What {
-    /// Two faults about the same do not overlap.
+    /// Faults with the same key must not overlap.
     fn is_about(self) -> (u8, usize, &'static str, &'static str) {
         match self {
             Self::Killed(centre) => (0, centre, "", ""),

@@ -1,4 +1,4 @@
-//! An origin whose bodies can be told from one another: some with their length, some in chunks.
+//! An origin with a distinct body for each object, some with Content-Length, some chunked.
 
 use std::{
     io::{BufRead, BufReader, BufWriter, Write},
@@ -8,20 +8,20 @@ use std::{
 
 use super::body::{bytes, length};
 
-/// Starts one, which serves until the process ends; returns its port.
+/// Starts an origin that serves until the process exits; returns its port.
 pub(super) fn start() -> anyhow::Result<u16> {
     let socket = TcpListener::bind("127.0.0.1:0")?;
     let port = socket.local_addr()?.port();
     thread::spawn(move || {
         for connection in socket.incoming().flatten() {
-            // An edge that is killed breaks off.
+            // Fails if the edge is killed.
             thread::spawn(move || drop(serve(&connection)));
         }
     });
     Ok(port)
 }
 
-/// Answers what comes on a connection.
+/// Serves the requests of a connection.
 fn serve(connection: &TcpStream) -> std::io::Result<()> {
     let (mut reader, mut writer) = (BufReader::new(connection), BufWriter::new(connection));
     loop {

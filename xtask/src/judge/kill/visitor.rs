@@ -1,4 +1,4 @@
-//! Visitors who check each byte that they get, and what all of them saw.
+//! Clients that verify each byte, and their results.
 
 use std::{
     fmt,
@@ -21,14 +21,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::body::{OBJECTS, bytes, length};
 
-/// What visitors saw.
+/// Results of all clients.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Whether they may go.
+    /// Whether the clients may stop.
     pub(super) is_over: AtomicBool,
-    /// Whether there is a data centre, as far as is known.
+    /// Whether a data centre is expected to run.
     pub(super) is_up: AtomicBool,
-    /// How many of them have ended, or are about to be killed.
+    /// Number of processes that were killed or are about to be killed.
     pub(super) lives: AtomicU64,
     whole: AtomicU64,
     parts: AtomicU64,
@@ -39,12 +39,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Sentences about responses that were not as they should be.
+    /// Descriptions of wrong responses.
     pub(super) fn wrong(&self) -> Vec<String> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether there were whole bodies, parts, hits, and some that a kill cut off.
+    /// Whether there were complete bodies, parts, hits, and truncated responses.
     pub(super) fn has_all_kinds(&self) -> bool {
         [&self.whole, &self.parts, &self.hits, &self.cut].iter().all(|count| count.load(Relaxed) > 0)
     }
@@ -66,11 +66,11 @@ impl fmt::Display for Seen {
     }
 }
 
-/// Asks for one object after the other until all is over.
+/// Requests one object after another until the run ends.
 pub(super) fn visit(port: u16, seed: u64, seen: &Seen) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     while !seen.is_over.load(SeqCst) {
-        // The smaller of two draws: some are asked for often, and some once in a while.
+        // The smaller of two draws: some objects are requested often, others rarely.
         let object = (random.next_u64() % OBJECTS).min(random.next_u64() % OBJECTS);
         let (length, draw) = (length(object), random.next_u64());
         let part = (draw % 2 == 0 && length > 0).then(|| {
@@ -101,11 +101,11 @@ fn wait() {
     thread::sleep(Duration::from_millis(10));
 }
 
-/// Why a response is not as it should be.
+/// The reason why a response is wrong.
 enum Ended {
-    /// It ended too early, which is no fault if its server was killed.
+    /// It ended early, which is allowed if its server was killed.
     Cut(anyhow::Error),
-    /// It is another one.
+    /// It has other contents.
     Wrong(anyhow::Error),
 }
 
@@ -115,7 +115,7 @@ impl From<std::io::Error> for Ended {
     }
 }
 
-/// Asks for an object, or a part of it, and checks what comes as it comes.
+/// Requests an object or a part of it, and verifies the response while it arrives.
 fn ask(port: u16, object: u64, part: Option<std::ops::Range<u64>>, seen: &Seen) -> Result<(), Ended> {
     let mut connection = TcpStream::connect(("127.0.0.1", port))?;
     let range = part
@@ -124,7 +124,7 @@ fn ask(port: u16, object: u64, part: Option<std::ops::Range<u64>>, seen: &Seen) 
     write!(connection, "GET /{object} HTTP/1.1\r\nHost: a.example\r\n{range}Connection: close\r\n\r\n")?;
     let mut response = BufReader::with_capacity(1 << 16, connection);
     let head = Head::read(&mut response)?;
-    // Of a body that is still coming without its length, the whole is sent in place of a part.
+    // A range request for an object that is still being filled without a known length gets the whole body.
     let expected = match (head.status, part) {
         (206, Some(part)) => part,
         (200, _) => 0..length(object),
@@ -152,7 +152,7 @@ fn ask(port: u16, object: u64, part: Option<std::ops::Range<u64>>, seen: &Seen) 
     Ok(())
 }
 
-/// What a visitor has to know of a response's head.
+/// The relevant fields of a response head.
 struct Head {
     status: u16,
     length: u64,
@@ -182,16 +182,16 @@ impl Head {
     }
 }
 
-/// A body as it comes.
+/// The body of a response.
 struct Body<R> {
     response: R,
-    /// Of it, or of the chunk that is being read.
+    /// Remaining bytes of the body, or of the current chunk.
     left: u64,
     is_chunked: bool,
 }
 
 impl<R: BufRead> Body<R> {
-    /// Some bytes of it; none at its end.
+    /// Reads some bytes; returns 0 at the end.
     fn read(&mut self, piece: &mut [u8]) -> Result<usize, Ended> {
         if self.left == 0 && self.is_chunked {
             self.left = self.next_chunk()?;
@@ -208,7 +208,7 @@ impl<R: BufRead> Body<R> {
         Ok(count)
     }
 
-    /// How long the next chunk is; the line that ends the one before is passed over.
+    /// The length of the next chunk; skips the line end of the previous chunk.
     fn next_chunk(&mut self) -> Result<u64, Ended> {
         let mut line = String::new();
         while line.trim().is_empty() {

@@ -1,4 +1,4 @@
-// What the walk says of the emulator's namespace. Arguments: the folder with the packages, and the walk.
+// Runs the walk in the emulator's namespace. Arguments: the folder with the packages, and the walk.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 

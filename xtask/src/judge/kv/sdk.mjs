@@ -1,5 +1,5 @@
-// The official SDK for JavaScript, as its users call it. Arguments: the folder with the packages, and the API's base; the token is in
-// the environment. Prints what it could not do, a line each, and then how many steps there were.
+// Calls the official JavaScript SDK like its users. Arguments: the folder with the packages, and the base URL of the API; the token is
+// in the environment. Prints a line per failed step, and then the number of steps.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 

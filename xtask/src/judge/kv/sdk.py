@@ -1,5 +1,5 @@
-"""The official SDK for Python, as its users call it. Argument: the API's base; the token is in the environment. Prints what it could not
-do, a line each, and then how many steps there were."""
+"""Calls the official Python SDK like its users. Argument: the base URL of the API; the token is in the environment. Prints a line per
+failed step, and then the number of steps."""
 
 import sys
 

@@ -1,4 +1,4 @@
-// Walks the whole of a KV binding and says what it saw, as JSON.
+// Calls all functions of a KV binding, and returns the results as JSON.
 async function attempt(work) {
   try { return await work(); } catch (error) { return `${error.name}: ${error.message}`; }
 }

@@ -1,4 +1,4 @@
-"""Judges responses by httplint: an exchange in JSON on each line of input, its notes on each line of output."""
+"""Checks responses with httplint. Each line of input is an exchange in JSON, each line of output contains its notes."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-//! A small origin with a resource for each class of answer.
+//! A small origin with a resource for each class of responses.
 
 use std::{
     io::{BufRead, BufReader, Write as _},
@@ -7,20 +7,19 @@ use std::{
     time::Duration,
 };
 
-/// Answers on threads of its own, as long as this process lives; returns its port.
+/// Serves on separate threads until this process exits; returns its port.
 pub(super) fn start() -> anyhow::Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
     thread::spawn(move || {
         for stream in listener.incoming().filter_map(Result::ok) {
-            // Whatever ends it: that connection is over.
+            // An error ends only this connection.
             thread::spawn(move || serve(&stream));
         }
     });
     Ok(port)
 }
 
-/// Answers one request.
 #[expect(clippy::disallowed_methods, reason = "an origin that is too slow")]
 fn serve(mut stream: &TcpStream) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
@@ -41,7 +40,7 @@ fn serve(mut stream: &TcpStream) -> std::io::Result<()> {
     stream.write_all(response(&path, is_conditional, is_head).as_bytes())
 }
 
-/// What it says of a path; nothing of those that it does not know.
+/// The response for a path; empty for an unknown path.
 fn response(path: &str, is_conditional: bool, is_head: bool) -> String {
     let page = PARAGRAPH.repeat(20);
     let (status, fields, body) = match path {

@@ -1,9 +1,8 @@
-//! Responses as they came over a connection until its end: interim ones, and the final one with its body.
+//! Parses all responses of a connection: interim responses, and the final one with its body.
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
-/// Names and values.
 pub(super) type Fields = Vec<(String, String)>;
 
 #[derive(Debug, Serialize, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub(super) struct Response {
     trailers: Fields,
 }
 
-/// Reads all that a server said to one request; one to a HEAD has no body.
+/// Parses all bytes that a server sent for one request; a response to HEAD has no body.
 pub(super) fn responses(mut said: &[u8], is_head: bool) -> anyhow::Result<Vec<Response>> {
     let mut responses = Vec::new();
     loop {

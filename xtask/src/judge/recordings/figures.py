@@ -1,11 +1,11 @@
-"""Figures of a recording, computed with nothing but Python's own library: what the program's are held against."""
+"""Figures of a recording, computed with Python's standard library only: the reference for the program's figures."""
 
 import datetime
 import math
 
 
 class Refused(Exception):
-    """The file is none that can be read, or lacks what its figures need."""
+    """The file has an unknown format, or lacks data that the figures need."""
 
 
 class Events:
@@ -30,7 +30,7 @@ class Events:
 
 
 class Counts:
-    """Values with their numbers, and failed events. Stated figures are known only as far as the file says them."""
+    """Values with their counts, and failed events. Stated figures are present only if the file contains them."""
 
     def __init__(self, pairs=(), failed=0, stated=None, n=None):
         self.pairs, self.failed, self.stated, self.n = sorted(pairs), failed, stated, n
@@ -75,7 +75,7 @@ def of_counts(pairs):
         return pairs[-1][0]
 
     def of(share):
-        # In whole numbers, as n may be large.
+        # In integers, because n may be large.
         place = share * (n - 1)
         low = math.floor(place)
         first, second = at(low), at(min(low + 1, n - 1))
@@ -86,7 +86,7 @@ def of_counts(pairs):
 
 
 def thinned(pairs, failed):
-    """Without failed events, which are as large a share of each value as of all."""
+    """Without failed events, which are assumed to be the same fraction of each value."""
     n = sum(count for _, count in pairs)
     kept = max(n - failed, 0)
     found, upto, given = [], 0, 0
@@ -112,7 +112,7 @@ def with_unit(text):
 
 
 def positive(text):
-    """A number that can be a time."""
+    """A number that is a valid time."""
     value = float(text)
     if not math.isfinite(value) or value < 0:
         raise ValueError(text)
@@ -120,7 +120,7 @@ def positive(text):
 
 
 def epoch(text):
-    """Seconds since 1970 of a date as ISO 8601 writes it."""
+    """Seconds since 1970 of an ISO 8601 date."""
     text = text.replace("Z", "+00:00")
     if "." in text:
         before, after = text.split(".")

@@ -1,4 +1,4 @@
-"""HdrHistogram: logs of intervals (V0, V1, V2, and of decimals), and percentiles as text."""
+"""HdrHistogram: interval logs (V0, V1, V2, and double histograms), and percentiles as text."""
 
 import base64
 import struct
@@ -83,7 +83,7 @@ def values(digits, lowest, counts, ratio):
 
 
 def percentiles(text, options):
-    """Each row has a value and how many events are at most that. Values between two rows count at their middle."""
+    """Each row has a value and the number of events up to it. Values between two rows count at their middle."""
     del options
     rows, separator = [], None
     for line in text.splitlines():

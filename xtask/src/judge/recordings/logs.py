@@ -1,4 +1,4 @@
-"""Access logs of servers, proxies and CDNs: by a format string, in JSON, and those with a format of their own."""
+"""Access logs of servers, proxies and CDNs: with a format string, in JSON, or in a special format."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from figures import Events, Refused, epoch, positive
 
 
 def skipping(lines, take):
-    """Lines that depart from a format are left out, unless they are more than the others."""
+    """Lines that do not match the format are skipped, unless they are the majority."""
     events, wrong = Events(), 0
     for line in lines:
         if not line.strip():
@@ -51,7 +51,7 @@ def by_format(text, options):
     return apache(text, form, dialect, options)
 
 
-# Variables that are numbers, one or one for each upstream; a client may put anything into others.
+# Numeric variables, with one value or one per upstream. Clients may control the text of other variables.
 NUMBERS = (r"_time\}?$", r"status\}?$", r"%(\{[mu]?s\})?[DTF]$", r"%>?s$", r"%\^FB$", r"DURATION%$", r"RESPONSE_CODE%$", r"time_firstbyte\}x$")
 TIMES = r"(?:-|[\d.]+)(?:(?:, | : )(?:-|[\d.]+))*"
 
@@ -109,7 +109,7 @@ def nginx(text, form, options):
 
 
 def proven(values, options):
-    """A fraction somewhere proves that a log has seconds; whole numbers may have any unit."""
+    """A fractional value proves that the unit of a log is seconds; whole numbers may have any unit."""
     values = [str(value) for value in values]
     if not options.get("unit") and not any("." in value for value in values) and any(value.strip("0") for value in values):
         raise Refused("durations of an unknown unit")
@@ -173,7 +173,7 @@ def apache(text, form, dialect, options):
                 found[("ttfb", 0)] = positive(value) * (1.0 if letter == "F" else 1e-3)
             elif argument and argument.group(1) == "Varnish:time_firstbyte":
                 found[("ttfb", 0)] = positive(value) * 1e3
-        # Of several latencies the finest counts.
+        # Of several latencies, the one with the finest unit counts.
         metrics = {}
         for (metric, _), value in sorted(found.items(), key=lambda item: -item[0][1]):
             metrics[metric] = value
@@ -193,7 +193,7 @@ def objects(text, meaning):
 
 
 def number(value):
-    """A number, as itself or as text; None where there is none."""
+    """A number, or a number as text; otherwise None."""
     if value is None or absent(str(value)):
         return None
     return positive(value)
@@ -330,7 +330,7 @@ def haproxy(text, options):
     def take(line, events):
         found = re.search(form, line)
         if not found:
-            # A message of the server, or a line of another log.
+            # A message of the server, or a line of a different log.
             return
         request, queue, connect, response = (int(found.group(index)) for index in range(1, 5))
         total, state = found.group(5), found.group(7)
@@ -394,7 +394,7 @@ def w3c(text, options):
 
 
 def within_container(text):
-    """The log within Docker's json-file or CRI's lines, or the text as it is."""
+    """The log inside of Docker's json-file or CRI's lines, or the unchanged text."""
     lines = text.splitlines()
     if not lines:
         return text

@@ -1,7 +1,7 @@
-"""Reads recordings of any format on its own, and prints their figures: a list of files and options comes as JSON on standard input, and a list of
-answers goes to standard output. `cargo xtask judge recordings` holds the program against it.
+"""Reads recordings of any format independently, and prints their figures: standard input is a list of files and options in JSON,
+standard output is a list of results. `cargo xtask judge recordings` compares the program with it.
 
-Nothing of the program is used, and nothing but Python's own library.
+It uses no code of the program, and only Python's standard library.
 """
 
 import bz2
@@ -32,12 +32,12 @@ def main():
 def figures(task):
     with open(task["path"], "rb") as file:
         text = decoded(unpacked(file.read()))
-    # Further on, a line of a log may have some.
+    # A later line of a log may contain some.
     if any(ord(letter) < 9 for letter in text[:64]):
         raise Refused("no text")
     options = task.get("options", {})
     if task.get("format_first"):
-        # The seeds of the fuzz target have their format string before the log.
+        # In the seeds of the fuzz target, the format string precedes the log.
         options["log_format"], text = text.split("\n", 1)
     text = logs.within_container(text)
     name, read = kind(text, options)
@@ -59,7 +59,7 @@ def decoded(data):
 
 
 def kind(text, options):
-    """Which format a text has."""
+    """Detects the format of a text."""
     if options.get("log_format"):
         return "access log", logs.by_format
     head = text[:65536].lstrip()

@@ -1,4 +1,4 @@
-"""What load generators, browsers, test tools and pings write."""
+"""Output formats of load generators, browsers, test tools and pings."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from figures import UNITS, Counts, Events, Refused, epoch, positive, thinned, wi
 
 
 def lines_of_json(text):
-    """Objects line by line; a last line that breaks off is left out."""
+    """Objects line by line; a truncated last line is skipped."""
     lines = [line for line in text.split("\n") if line.strip()]
     for index, line in enumerate(lines):
         try:
@@ -21,7 +21,7 @@ def lines_of_json(text):
 
 
 def documents(text):
-    """Values of JSON, one after the other."""
+    """A sequence of JSON values."""
     decoder, at = json.JSONDecoder(), 0
     while at < len(text):
         while at < len(text) and text[at].isspace():
@@ -54,7 +54,7 @@ METRICS = {"latency", "ttfb", "total", "load", *PHASES}
 
 
 def table(text, options):
-    """CSV: a header row that names metrics with their units, or numbers alone."""
+    """CSV: a header row with metrics and units, or only numbers."""
     text = text.removeprefix("\ufeff")
     if text.startswith("sep="):
         text = text.split("\n", 1)[1]
@@ -80,7 +80,7 @@ def table(text, options):
         roles, body = [role(name, options) for name in rows[0]], rows[1:]
     named = [metric for metric, _ in roles if metric in METRICS]
     if not named:
-        # A lone column with another name and a unit is the latency.
+        # A single column with a different name and a unit is the latency.
         others = [(at, re.search(r"[ _(\[](ns|us|ms|s)[)\]]?$", name.strip().lower())) for at, name in enumerate(rows[0])]
         others = [(at, UNITS[found.group(1)]) for at, found in others if found]
         if len(others) == 1:
@@ -103,7 +103,7 @@ def table(text, options):
 
 
 def role(name, options):
-    """The metric of a column and its scale; None where each cell has a unit."""
+    """The metric of a column and its scale; None if each cell has a unit."""
     plain = name.strip().lower()
     for column in options.get("columns", ()):
         field, header = column.split("=", 1)
@@ -130,13 +130,13 @@ def har(text, options):
         value = timings.get(name)
         return value if value is not None and value >= 0 else None
 
-    # Firefox writes ssl beside connect, others within it: whichever sum is the stated time.
+    # In Firefox, connect excludes ssl; in other browsers it includes ssl. The sum that equals the stated time decides.
     def distance(timings, time, sign):
         parts = [present(timings, name) or 0 for name in ("blocked", "dns", "connect", "send", "wait", "receive")]
         return abs(sum(parts) + sign * (present(timings, "ssl") or 0) - time)
 
     with_ssl = [pair for pair in times if (present(pair[0], "ssl") or 0) > 0 and (present(pair[0], "connect") or 0) > 0]
-    # Old exports of Chrome have waits in "time" that are in no part, so that the sum has to be the time.
+    # In old exports of Chrome, "time" includes waits that are in no part, so the sum is the time.
     beside = sum(distance(timings, time, 1) < min(distance(timings, time, 0), 2) for timings, time in with_ssl)
     longer = sum((timings.get("connect") or 0) < (timings.get("ssl") or 0) for timings, _ in with_ssl)
     is_beside = max(beside, longer) * 2 > len(with_ssl)
@@ -154,7 +154,7 @@ def har(text, options):
             continue
         ssl, connect = present(timings, "ssl"), present(timings, "connect") or None
         if ((entry.get("request") or {}).get("url") or "").startswith("http://"):
-            # Clear text; Playwright writes a time of TLS all the same.
+            # Cleartext; Playwright writes a TLS time nevertheless.
             ssl = None
         if connect and ssl and not is_beside:
             connect -= ssl
@@ -162,7 +162,7 @@ def har(text, options):
         wait = present(timings, "wait")
         ttfb = None if wait is None else sum(part or 0 for part in parts.values()) + wait
         if not (entry.get("time") or 0) > 0 and not any((present(timings, part) or 0) > 0 for part in ("blocked", "dns", "connect", "send", "wait", "receive")):
-            # Zeros, which nobody measured.
+            # Zeros that are no measurements.
             events.add(bool((entry.get("response") or {}).get("_error")) or not ((entry.get("response") or {}).get("status") or 0) > 0)
             continue
         status = (entry.get("response") or {}).get("status")
@@ -190,7 +190,7 @@ def timing(text, options):
             if entry.get("entryType") not in ("resource", "navigation"):
                 continue
             if entry.get("finalResponseHeadersStart"):
-                # After an interim response, responseStart is of that.
+                # After an interim response, responseStart is the time of that response.
                 entry = {**entry, "responseStart": entry["finalResponseHeadersStart"]}
             stamp = {key: value for key, value in entry.items() if isinstance(value, (int, float)) and value > 0}
             start = entry.get("startTime", 0)
@@ -198,7 +198,7 @@ def timing(text, options):
             phases = [("domainLookupStart", "domainLookupEnd"), ("connectStart", "connectEnd"), ("requestStart", "responseStart")]
             times = [stamp[to] - stamp[since] if since in stamp and to in stamp else None for since, to in phases]
             ttfb = sum(time or 0 for time in times) if times[2] is not None else None
-            # Browsers write 0 also for what a page, and not a script of it, asks of another origin.
+            # Browsers also write 0 for cross-origin resources that the page itself loads, not one of its scripts.
             is_scripted = entry.get("initiatorType") in ("fetch", "xmlhttprequest")
             is_of_another = own is not None and not is_scripted and origin(entry.get("name", "")) != origin(own)
             failed = entry.get("responseStatus") == 0 and not is_of_another
@@ -219,7 +219,7 @@ def curl(text, options):
         reached = stamp.get("appconnect") or stamp.get("connect") or stamp.get("namelookup") or 0
         reached -= stamp.get("queue") or 0
         if re.match(r"\w+://(?:[\d.]+|\[[\da-fA-F:.]+\])(?::\d+)?(?:/|$)", row.get("url") or ""):
-            # An address is no name: nothing was looked up.
+            # The URL has an IP address: there was no DNS lookup.
             reached -= stamp.get("namelookup") or 0
         began = stamp.get("pretransfer") or 0
         ttfb = None
@@ -243,7 +243,7 @@ def k6(text, options):
 
 
 def k6_point(events, metric, value, tags):
-    """A request that was answered has a duration; one that failed is known by its count, with or without one."""
+    """A completed request has a duration. A failed request has a count, with or without a duration."""
     failed = bool(tags.get("error") or tags.get("error_code")) and int(tags.get("status") or 0) == 0
     if metric == "http_req_duration" and not failed:
         events.add(latency=positive(value))
@@ -282,7 +282,7 @@ def jmeter_rows(text, options):
     first = text.split("\n", 1)[0]
     separator = max(",;\t|", key=first.count)
     for row in csv.DictReader(io.StringIO(text), delimiter=separator):
-        # Transaction controllers sum up what is in the file.
+        # Transaction controllers are sums of other samples in the file.
         if str(row.get("responseMessage", "")).startswith("Number of samples in transaction"):
             continue
         events.add(jmeter_failed(row.get("success"), row.get("responseCode")), latency=positive(row["elapsed"]))
@@ -374,7 +374,7 @@ def lighthouse(text, options):
 
 
 def ping(text, options):
-    """iputils, BSD and busybox: by the numbers of requests, and by the count at the end."""
+    """iputils, BSD and busybox: by sequence numbers, and by the count at the end."""
     del options
     events, runs = Events(), []
     seen, highest, first, is_whole = set(), None, None, False
@@ -402,7 +402,7 @@ def ping(text, options):
             continue
         reply = re.search(r" bytes from .*time=([\d.]+) ?(us|ms|s|sec)\b", line)
         if reply and is_whole and number and number.group(1) in seen:
-            # Another host of a group.
+            # Another host of the group.
             continue
         if reply and number:
             seen = {number.group(1)}
@@ -419,7 +419,7 @@ def ping(text, options):
 
 
 def windows_ping(text, options):
-    """Whole milliseconds; "<1ms" counts as half of one. What Windows counts as received may be the refusal of another machine."""
+    """Whole milliseconds; "<1ms" counts as 0.5 ms. Windows also counts ICMP errors of other machines as received."""
     del options
     events = Events()
     replies = refusals = silent = 0
@@ -459,7 +459,7 @@ def fping(text, options):
 
 
 def mtr(text, options):
-    """Of `mtr --raw`, what the destination answered: the first hop that has its address."""
+    """The replies of the destination in `mtr --raw`: the first hop with its address."""
     del options
     sent, replies, hosts = {}, {}, {}
     last = -1
@@ -528,7 +528,7 @@ def ghz(text, options):
 
 
 def stated(points, slowest, n):
-    """Of few events, several percentiles are one of them, and then not each can come out as stated."""
+    """With few events, several percentiles are the same event, so not all stated percentiles can be reproduced."""
     enough = {50: 10, 99: 300}
     known = {f"p{percent}": points[percent] for percent, least in enough.items() if percent in points and n >= least}
     return {**known, "max": slowest}
@@ -545,13 +545,13 @@ def oha_rows(text, options):
 def oha(text, options):
     del options
     run = json.loads(text)
-    # What was under way when the run ended did not fail.
+    # Requests in flight at the end of the run did not fail.
     errors = run.get("errorDistribution") or {}
     failed = sum(count for reason, count in errors.items() if reason != "aborted due to deadline")
     n = sum(run["responseTimeHistogram"].values())
     points = {float(name[1:]): seconds * 1e3 for name, seconds in run["latencyPercentiles"].items() if seconds is not None}
     slowest = run["summary"]["slowest"]
-    # A percentile that is just the slowest value says less.
+    # A percentile that equals the slowest value contains less information.
     points = {percent: ms for percent, ms in points.items() if ms < slowest * 1e3}
     return Counts(failed=failed, n=n, stated=stated(points, slowest * 1e3, n))
 
@@ -608,7 +608,7 @@ def locust_json(text, options):
 
 
 def locust_history(text, options):
-    """The counts so far are in the last row; percentiles are of windows."""
+    """The last row contains the total counts; percentiles are per window."""
     del options
     rows = [row for row in csv.DictReader(io.StringIO(text)) if row["Name"] in ("Aggregated", "Total")]
     failed = int(rows[-1]["Total Failure Count"])
@@ -659,7 +659,7 @@ def artillery(text, options):
 
 
 def prometheus(text, options):
-    """Events at the middle of their bucket, those beyond the last bound at that bound; of several scrapes the difference."""
+    """Events count at the middle of their bucket, above the last bound at that bound. Of several scrapes, the difference counts."""
     wanted = next((column.split("=", 1)[1] for column in options.get("columns", ())), None)
     series = {}
     for line in text.splitlines():

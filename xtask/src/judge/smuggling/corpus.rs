@@ -1,8 +1,8 @@
-//! The messages: each is a first request, in doubt, and another one behind or inside of it.
+//! The messages: each contains an ambiguous request, and another request after or inside it.
 
 use anyhow::{Context, bail};
 
-/// What each is, and its bytes.
+/// Description and bytes of each message.
 pub(super) fn corpus() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let case = |line: &str| {
         let (name, message) = line.split_once('\t').with_context(|| format!("no tab in \"{line}\""))?;
@@ -11,7 +11,7 @@ pub(super) fn corpus() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     include_str!("corpus.txt").lines().map(case).collect()
 }
 
-/// Of a text with \\r, \\n, \\t, \\0 and \\x0b for these bytes.
+/// Decodes \\r, \\n, \\t, \\0 and \\x0b.
 fn bytes(text: &str) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = text;

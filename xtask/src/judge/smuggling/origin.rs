@@ -1,4 +1,4 @@
-//! An origin that takes for a request whatever could be one.
+//! A lenient origin that accepts anything that resembles a request.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-/// Which field it follows where there are both.
+/// The field that takes precedence if both are present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefers {
     TransferEncoding,
@@ -28,7 +28,7 @@ impl fmt::Display for Prefers {
     }
 }
 
-/// The origin, on threads of its own.
+/// The origin, on separate threads.
 pub(super) struct Origin {
     pub(super) port: u16,
     shared: Arc<Shared>,
@@ -52,7 +52,7 @@ impl Origin {
                 thread::spawn(move || {
                     let Ok(copy) = stream.try_clone() else { return };
                     shared.connections().insert(number, copy);
-                    // Whatever ends it: that connection is over.
+                    // An error ends only this connection.
                     let _ = serve(&stream, prefers, &shared.seen);
                     shared.connections().remove(&number);
                 });
@@ -61,7 +61,7 @@ impl Origin {
         Ok(Self { port, shared })
     }
 
-    /// Ends all connections, so that nothing of one message is taken for a part of the next.
+    /// Closes all connections, so that a message cannot continue an earlier one. Resets the count.
     pub(super) fn forget(&self) {
         for stream in self.shared.connections().values() {
             let _ = stream.shutdown(Shutdown::Both);
@@ -69,7 +69,7 @@ impl Origin {
         self.shared.seen.store(0, SeqCst);
     }
 
-    /// Requests since then.
+    /// Requests since the last reset.
     pub(super) fn seen(&self) -> usize {
         self.shared.seen.load(SeqCst)
     }
@@ -88,7 +88,7 @@ fn serve(stream: &TcpStream, prefers: Prefers, seen: &AtomicUsize) -> std::io::R
         while first.is_empty() {
             first = line(&mut reader)?;
         }
-        // Also one whose head or body never ends is one that it began to work on.
+        // A request without a complete head or body counts too: the origin has started to process it.
         seen.fetch_add(1, SeqCst);
         let mut fields = Vec::new();
         loop {
@@ -112,7 +112,7 @@ fn serve(stream: &TcpStream, prefers: Prefers, seen: &AtomicUsize) -> std::io::R
     }
 }
 
-/// Whether a field's name is this or begins with it, whatever stands around it.
+/// Whether a field's name is `name` or starts with it, ignoring surrounding white space.
 fn named(field: &str, name: &str) -> bool {
     field.split(':').next().is_some_and(|before| before.trim().starts_with(name))
 }

@@ -1,4 +1,4 @@
-//! What a full queue adds to the latency, beside what pings of the same moments see.
+//! Latency under load, compared with concurrent pings.
 
 use std::fs;
 
@@ -15,10 +15,10 @@ use super::{
     verdict::{Truth, Verdicts},
 };
 
-/// What the queue adds is found within 10 %, in both directions.
+/// The added latency must be within 10 %, in both directions.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
-    // The bodies take some 8 s, whatever the rate, so that the queue is filled several times.
+    // The transfers take about 8 s at any rate, so that the queue is filled several times.
     let megabytes = link.mbits;
     let plan = line.plan(&format!(
         "probe_every = \"200ms\"\n[[step]]\nlatency = 20\n[[step]]\ndownload = \"{megabytes}MB\"\n[[step]]\nupload = \"{megabytes}MB\"\n"
@@ -31,7 +31,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
         [(During::Download, "added while downloading"), (During::Upload, "added while uploading")]
     {
         let (found, pinged) = pairs(&outcome, &pings, during)?;
-        ensure!(found.len() >= 5, "only {} looks at the latency have a ping beside them", found.len());
+        ensure!(found.len() >= 5, "only {} latency samples have a matching ping", found.len());
         let added = median(&pinged) - idle;
         let truth = Truth { what, unit: "ms", is: added, within: 0.1 * added.abs() };
         verdicts.judge(&link.name(), &truth, Some(median(&found) - idle_found), &doubts, "", None);
@@ -39,7 +39,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A test with this plan, and the pings that ran beside it.
+/// Runs a test with this plan and concurrent pings.
 fn beside_pings(line: &Line, plan: &str) -> anyhow::Result<(Outcome, Vec<Ping>)> {
     let pings = tempfile::NamedTempFile::new()?;
     let script = format!(
@@ -52,9 +52,9 @@ fn beside_pings(line: &Line, plan: &str) -> anyhow::Result<(Outcome, Vec<Ping>)>
     Ok((outcome, pings.lines().filter_map(Ping::of).collect()))
 }
 
-/// Each look at the latency on a connection of its own, and the ping that was sent next to it.
+/// Each latency sample on a separate connection, and the closest ping.
 fn pairs(outcome: &Outcome, pings: &[Ping], during: During) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
-    let started = second_of_day(&outcome.started).context("a test does not say when it began")?;
+    let started = second_of_day(&outcome.started).context("the result of a test has no start time")?;
     let looks =
         outcome.latency.samples.iter().filter(|look| look.during == during && look.on == On::Separate);
     let pairs = looks.filter_map(|look| {
@@ -65,20 +65,21 @@ fn pairs(outcome: &Outcome, pings: &[Ping], during: During) -> anyhow::Result<(V
     Ok(pairs.unzip())
 }
 
-/// Seconds since midnight of a time in RFC 3339's form.
+/// Seconds since midnight of an RFC 3339 time.
 fn second_of_day(time: &str) -> Option<f64> {
     let clock = time.split_once('T')?.1.strip_suffix('Z')?;
     clock.split(':').try_fold(0.0, |seconds, part| Some(seconds * 60.0 + part.parse::<f64>().ok()?))
 }
 
-/// When it was sent, in seconds since midnight, and how long it took.
+/// Send time in seconds since midnight, and duration.
 struct Ping {
     sent: f64,
     ms: f64,
 }
 
 impl Ping {
-    /// Of a line such as `[1764149009.123456] 64 bytes from 10.1.0.1: icmp_seq=3 ttl=63 time=20.4 ms`, whose time is that of the answer.
+    /// Parses a line such as `[1764149009.123456] 64 bytes from 10.1.0.1: icmp_seq=3 ttl=63 time=20.4 ms`,
+    /// whose timestamp is that of the reply.
     fn of(line: &str) -> Option<Self> {
         let (stamp, rest) = line.strip_prefix('[')?.split_once(']')?;
         let ms: f64 = rest.split_once("time=")?.1.split(' ').next()?.parse().ok()?;

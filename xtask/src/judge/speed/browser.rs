@@ -1,4 +1,4 @@
-//! The page's test in a headless Chromium that runs inside the planet.
+//! The page's test in a headless Chromium inside the planet.
 
 use std::fs;
 
@@ -12,7 +12,8 @@ use super::{
 };
 use crate::root;
 
-/// Both rates within 5 %, the idle latency within 0.3 ms of ping's. Where they are not, others look at the same link.
+/// Both rates must be within 5 %, the idle latency within 0.3 ms of ping. If not, peers measure the same
+/// link.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
     let result = tempfile::NamedTempFile::new()?;
@@ -26,8 +27,8 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     );
     let outcome: Outcome =
         serde_json::from_slice(&fs::read(result.path())?).context("the page saved no result")?;
-    // What its fields come to depends on the browser and on how the page was opened.
-    let look: Look = serde_json::from_slice(&said.stdout).context("nobody said how long a request is")?;
+    // The size of the request fields depends on the browser and on how the page was opened.
+    let look: Look = serde_json::from_slice(&said.stdout).context("the page printed no size of a request")?;
     let ping = round_trip(&line, look)?;
     let doubts = line.doubts()?;
     for (what, direction, ends) in [

@@ -1,7 +1,7 @@
-"""How long a request and an answer of so many bytes take between two programs that do nothing else.
+"""Round trip time of a request and a response of given sizes between two minimal programs.
 
-python3 echo.py serve ANSWER           answers with so many bytes on port 8091 until its client goes
-python3 echo.py ask REQUEST ADDRESS    asks 40 times with so many bytes, one after the other; prints the median in ms
+python3 echo.py serve ANSWER           responds with ANSWER bytes on port 8091 until its client disconnects
+python3 echo.py ask REQUEST ADDRESS    sends 40 sequential requests of REQUEST bytes; prints the median in ms
 """
 
 import socket

@@ -1,4 +1,4 @@
-//! The links, what each can carry, and a planet with one of them.
+//! The links under test, their capacity, and a planet with one of them.
 
 use std::{fs, path::PathBuf, process::Command, thread, time::Duration};
 
@@ -13,9 +13,9 @@ pub(super) struct Link {
     pub(super) mbits: u32,
     pub(super) rtt_ms: u32,
     pub(super) queue_ms: u32,
-    /// Of each direction.
+    /// In each direction.
     pub(super) loss_percent: f64,
-    /// How both ends control congestion.
+    /// Congestion control of both ends.
     pub(super) congestion: &'static str,
 }
 
@@ -30,16 +30,17 @@ impl Link {
         format!("{mbits} Mbit/s, {rtt_ms} ms, queue {queue_ms} ms{loss}, {congestion}")
     }
 
-    /// Bits a second of bodies: of the 1538 bytes that a full segment takes on the wire, 1448 are of a body.
+    /// Body bits per second: of the 1538 bytes of a full segment on the wire, 1448 are body.
     pub(super) fn carries(&self) -> f64 {
         f64::from(self.mbits) * 1e6 * 1448.0 / 1538.0
     }
 
-    /// Both ends have buffers for all that can be under way, so that the link alone limits.
+    /// Both ends have buffers for all data in flight, so that only the link limits the rate.
     fn world(&self) -> String {
         let Self { mbits, rtt_ms, queue_ms, loss_percent, congestion } = self;
         let under_way = u64::from(*mbits) * 125 * u64::from(rtt_ms + queue_ms);
-        // The kernel counts a segment's buffer at up to twice its bytes, and its window opens to twice what was acknowledged.
+        // The kernel accounts up to twice the bytes of a segment, and the window grows to twice the
+        // acknowledged data.
         let buffer = (4 * under_way).max(6 << 20);
         let host = |name: &str, city: &str| {
             format!("[[host]]\nname = \"{name}\"\ncity = \"{city}\"\ncongestion = \"{congestion}\"\n")
@@ -55,9 +56,9 @@ impl Link {
     }
 }
 
-/// 1, 10, 100 Mbit/s and 1 Gbit/s, each 1, 20, 100 and 300 ms long, with a queue of 20 and of 300 ms.
+/// 1, 10, 100 Mbit/s and 1 Gbit/s, with round trips of 1, 20, 100 and 300 ms, and queues of 20 and 300 ms.
 ///
-/// Both ends use BBR, which fills a link without knowing how deep its queue is.
+/// Both ends use BBR, which fills a link regardless of the depth of its queue.
 pub(super) fn grid() -> Vec<Link> {
     let mut links = Vec::new();
     for mbits in [1, 10, 100, 1000] {
@@ -68,25 +69,25 @@ pub(super) fn grid() -> Vec<Link> {
     links
 }
 
-/// Links whose queue is deep, and ends that fill it.
+/// Links with deep queues, which the ends fill.
 pub(super) fn deep() -> Vec<Link> {
     let links = [1, 10, 100].map(|mbits| [1, 20, 100].map(|rtt_ms| Link::new(mbits, rtt_ms, 300, "cubic")));
     links.into_iter().flatten().collect()
 }
 
-/// One that loses 1 % of what goes there and back.
+/// A link that loses 1 % of round trips.
 pub(super) fn lossy() -> Vec<Link> {
     vec![Link { loss_percent: 0.5, ..Link::new(20, 20, 100, "bbr") }]
 }
 
-/// What a browser is tested over.
+/// Links for the browser test.
 pub(super) fn browsers() -> Vec<Link> {
     let links =
         [1, 10, 100, 1000].map(|mbits| [1, 20, 100].map(|rtt_ms| Link::new(mbits, rtt_ms, 20, "bbr")));
     links.into_iter().flatten().collect()
 }
 
-/// A planet with this link, and a server of speed tests at one end.
+/// A planet with this link, and a speed test server at one end.
 pub(super) struct Line {
     pub(super) planet: Planet,
     folder: TempDir,
@@ -104,7 +105,7 @@ impl Line {
         Ok(line)
     }
 
-    /// Until the server answers.
+    /// Waits until the server responds.
     #[expect(clippy::disallowed_methods, reason = "a judge waits for a server, for a bounded time")]
     fn wait(&self) -> anyhow::Result<()> {
         let plan = self.plan("[[step]]\nlatency = 1\n")?;
@@ -117,25 +118,25 @@ impl Line {
         self.test(&plan).map(drop)
     }
 
-    /// A plan's file.
+    /// Writes the file of a plan.
     pub(super) fn plan(&self, text: &str) -> anyhow::Result<String> {
         let file = self.folder.path().join("plan.toml");
         fs::write(&file, text)?;
         Ok(file.display().to_string())
     }
 
-    /// A test from the terminal.
+    /// Runs a test from the command line.
     pub(super) fn test(&self, plan: &str) -> anyhow::Result<Outcome> {
         let mut test = self.planet.exec("home");
         outcome(test.arg(program()).args(arguments(plan)))
     }
 
-    /// What others do at home.
+    /// A command that runs another program at the client end.
     pub(super) fn at_home(&self) -> Command {
         self.planet.exec("home")
     }
 
-    /// Why the planet was not what it says it is, if so.
+    /// Reasons why the planet was not faithful, if any.
     pub(super) fn doubts(&self) -> anyhow::Result<Vec<String>> {
         Ok(self.planet.fidelity()?.reasons())
     }
@@ -153,10 +154,10 @@ pub(super) fn program() -> PathBuf {
     root().join("target/release/longhaul")
 }
 
-/// What a test from the terminal is told.
+/// Arguments of a test from the command line.
 pub(super) fn arguments(plan: &str) -> [&str; 7] {
     ["speed", "test", URL, "--quiet", "--json", "--plan", plan]
 }
 
-/// Where the server is.
+/// URL of the server.
 pub(super) const URL: &str = "http://server:8090/";

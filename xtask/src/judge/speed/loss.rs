@@ -1,4 +1,4 @@
-//! How many packets a link loses: the interval that a test tells has to hold the truth as often as it says.
+//! Packet loss: the confidence interval of a test must contain the true value at its stated rate.
 
 use anyhow::Context;
 
@@ -7,7 +7,7 @@ use super::{
     verdict::{Truth, Verdicts},
 };
 
-/// Tests so many times; of 95 % intervals, at most one in five may miss.
+/// Runs ten tests; of the 95 % intervals, at most one in five may miss.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
     let plan = line.plan("[[step]]\nloss = 1000\n")?;
@@ -22,7 +22,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
         what: "intervals that hold the loss",
         unit: "tests",
         is: f64::from(TIMES),
-        // Ten of them hold it in eight cases or more with a probability of 98.8 %.
+        // With ten intervals, eight or more contain the true value with a probability of 98.8 %.
         within: 2.0,
     };
     verdicts.judge(&link.name(), &truth, Some(f64::from(holds)), &line.doubts()?, "", None);

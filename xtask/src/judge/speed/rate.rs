@@ -1,4 +1,4 @@
-//! What a link carries, and how long it takes with nothing else on it, as the terminal's test finds it.
+//! Rate and idle latency, measured by the command line test.
 
 use std::{fmt::Write as _, process::Command};
 
@@ -12,7 +12,8 @@ use super::{
 };
 use crate::bench::iperf;
 
-/// A whole test: both rates within 2 %, the idle latency within 0.3 ms of what ping sees. Where a rate is too low, iperf3 tries what TCP can do.
+/// A complete test: both rates must be within 2 %, the idle latency within 0.3 ms of ping. If a rate is too
+/// low, iperf3 measures the same link.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
     let before = round_trip(&line, TERMINAL)?;
@@ -34,7 +35,7 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// What the link carries of bodies; a rate may be off by this share.
+/// The true rate of the link, and its tolerance as a fraction.
 pub(super) fn carried(link: &Link, what: &'static str, share: f64) -> Truth {
     let mbits = link.carries() / 1e6;
     Truth { what, unit: "Mbit/s", is: mbits, within: mbits * share }
@@ -44,14 +45,16 @@ pub(super) fn mbits(direction: &Bandwidth) -> Option<f64> {
     direction.bps_p90.map(|bps| bps / 1e6)
 }
 
-/// What iperf3 gets over the same link, from the second to the first of these hosts: the mean of 15 s, 5 s after its beginning.
+/// The rate of iperf3 over the same link, from the second of these hosts to the first: the mean of 15 s after
+/// 5 s.
 pub(super) fn iperf3(line: &Line, [receiver, sender]: [&str; 2]) -> anyhow::Result<Peer> {
     let at = |host| move || line.planet.exec(host);
     let outcome = iperf::run(&at(receiver), &at(sender), receiver, &["-t", "21"])?;
     Ok(Peer { who: "iperf3", found: outcome.steady(5, 15)? / 1e6 })
 }
 
-/// What two programs find that do nothing but ask and answer, in as many bytes; ping is answered by the kernel, which has not to wake anybody.
+/// Latency between two user-space programs that only exchange messages of the same size; ping is handled in
+/// the kernel without waking a process.
 pub(super) fn echo(line: &Line, look: Look) -> anyhow::Result<Peer> {
     let run = |mut at: Command, words: &[&str]| at.args(["python3", "-c", ECHO]).args(words).output();
     let started = run(line.planet.exec_detached("server"), &["serve", &look.answer.to_string()])?;
@@ -65,12 +68,12 @@ pub(super) fn echo(line: &Line, look: Look) -> anyhow::Result<Peer> {
     })
 }
 
-/// The median latency of the idle line has to be that of ping.
+/// The median idle latency must be that of ping.
 pub(super) fn idle(ping: f64, what: &'static str) -> Truth {
     Truth { what, unit: "ms", is: ping, within: 0.3 }
 }
 
-/// What the test says of why it is not more.
+/// The reason for the rate limit, according to the test.
 pub(super) fn limited(direction: &Bandwidth) -> String {
     let by = direction.limited_by.as_deref().filter(|by| *by != "network");
     let mut said = by.map_or_else(String::new, |by| format!("; limited by the {by}"));
@@ -81,11 +84,11 @@ pub(super) fn limited(direction: &Bandwidth) -> String {
     said
 }
 
-/// The median round trip of packets that are together as long as a request for nothing and its answer, ms: on a slow line their bits take
-/// longer than the way.
+/// The median round trip in ms of packets with the total size of an empty request and its response: on a slow
+/// link, the serialisation time exceeds the propagation delay.
 pub(super) fn round_trip(line: &Line, look: Look) -> anyhow::Result<f64> {
     let bytes = (look.request + look.answer + 2 * HEADERS) / 2 - HEADERS_OF_PING;
-    // Of one packet alone it tells the time to a microsecond, of several only together.
+    // ping reports microseconds for one packet, but not for each of several.
     let each = format!("for n in $(seq 40); do ping -4 -n -q -c 1 -s {bytes} server; done");
     let output = line.at_home().args(["sh", "-c", &each]).output().context("ping cannot be run")?;
     let text = String::from_utf8(output.stdout)?;
@@ -97,17 +100,17 @@ pub(super) fn round_trip(line: &Line, look: Look) -> anyhow::Result<f64> {
     Ok(median(&times))
 }
 
-/// Bytes of a request for nothing over HTTP/1.1, and of the head of its answer.
+/// Bytes of an empty HTTP/1.1 request, and of the head of its response.
 #[derive(Debug, Clone, Copy, serde::Deserialize)]
 pub(super) struct Look {
     pub(super) request: usize,
     pub(super) answer: usize,
 }
 
-/// As the terminal's client writes it; seen with tcpdump.
+/// Written by the command line client; measured with tcpdump.
 pub(super) const TERMINAL: Look = Look { request: 51, answer: 184 };
 const ECHO: &str = include_str!("echo.py");
-/// Of IPv4, and of TCP with time stamps.
+/// IPv4, and TCP with timestamps.
 const HEADERS: usize = 52;
-/// Of IPv4 and ICMP.
+/// IPv4 and ICMP.
 const HEADERS_OF_PING: usize = 28;

@@ -1,41 +1,40 @@
-//! How far a figure is from the truth, and whether that is near enough.
+//! Compares a figure with the true value and its tolerance.
 
 use std::fmt;
 
-/// What is to be found.
+/// The true value.
 pub(super) struct Truth {
     pub(super) what: &'static str,
     pub(super) unit: &'static str,
     pub(super) is: f64,
-    /// How far from that a figure may be, either way.
+    /// Tolerance in both directions.
     pub(super) within: f64,
 }
 
 impl Truth {
-    /// Whether what was found is too far from it, or nothing was.
+    /// Whether the value is missing or outside the tolerance.
     pub(super) fn is_missed(&self, found: Option<f64>) -> bool {
         found.is_none_or(|found| (found - self.is).abs() > self.within)
     }
 }
 
-/// Somebody else who looked at the same link.
+/// The result of a peer on the same link.
 pub(super) struct Peer {
     pub(super) who: &'static str,
     pub(super) found: f64,
 }
 
-/// All that was judged.
 pub(super) struct Verdicts {
     good: usize,
-    /// Not near enough, but others got no nearer over the same link.
+    /// Outside the tolerance, but the peers were no closer on the same link.
     as_peer: usize,
     missed: Vec<String>,
-    /// Of planets that were not what they should be.
+    /// Results from planets that were not faithful.
     invalid: usize,
 }
 
 impl Verdicts {
-    /// Writes the table's head.
+    /// Prints the head of the table.
     pub(super) fn begin() -> Self {
         println!(
             "| link | what | is | found | off | may be | |\n| --- | --- | --- | --- | --- | --- | --- |"
@@ -43,8 +42,8 @@ impl Verdicts {
         Self { good: 0, as_peer: 0, missed: Vec::new(), invalid: 0 }
     }
 
-    /// Judges a figure of a test over this link; `doubts` say why the planet itself was not good enough, `note` what the test says of it, and
-    /// `peer` what others found.
+    /// Judges a figure of a test over this link. `doubts`: why the planet was not faithful. `note`: the
+    /// test's remark. `peer`: the result of a peer on the same link.
     pub(super) fn judge(
         &mut self,
         link: &str,
@@ -57,7 +56,8 @@ impl Verdicts {
         let Truth { what, unit, is, within } = truth;
         let off = found.map(|found| found - is);
         let is_as_peer = peer.as_ref().zip(found).is_some_and(|(peer, found)| {
-            // No further from it on the same side.
+            // Our figure is at most `within` further from the true value than the peer's, in the same
+            // direction.
             if found < *is { found >= peer.found - within } else { found <= peer.found + within }
         });
         let verdict = if !doubts.is_empty() {
@@ -73,7 +73,8 @@ impl Verdicts {
             self.missed.push(format!("{link}: {what}"));
             "MISSED".to_owned()
         };
-        let beside = peer.map_or_else(String::new, |Peer { who, found }| format!("; {who} found {found:.4}"));
+        let beside =
+            peer.map_or_else(String::new, |Peer { who, found }| format!("; {who} measured {found:.4}"));
         let shown =
             |number: Option<f64>| number.map_or("not measured".to_owned(), |number| format!("{number:.4}"));
         println!(
@@ -83,7 +84,7 @@ impl Verdicts {
         );
     }
 
-    /// Whether nothing was missed, and something was judged.
+    /// Whether at least one figure was judged, and all were good.
     pub(super) fn are_good(&self) -> bool {
         self.missed.is_empty() && self.good > 0
     }

@@ -135,7 +135,7 @@ impl Case {
 }
 
 impl Answer {
-    /// Takes missing parts from the variant.
+    /// Fills missing parts from the variant.
     fn merge(&mut self, variant: &Self) {
         self.status = self.status.or(variant.status);
         self.fields.extend(variant.fields.iter().cloned());

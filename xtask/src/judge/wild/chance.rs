@@ -58,7 +58,7 @@ pub(super) fn run(
     for (script, records) in scripts.iter().zip(&played) {
         summary.add_script();
         let [Some(edge), peers @ ..] = records else {
-            summary.breaks(format!("the script of seed {}: the edge could not be asked", script.seed));
+            summary.breaks(format!("the script of seed {}: the requests to the edge failed", script.seed));
             continue;
         };
         let mut is_shown = false;

@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Now.
 #[expect(clippy::disallowed_methods, reason = "freshness of peers runs in real time")]
 pub(super) fn now() -> Instant {
     Instant::now()

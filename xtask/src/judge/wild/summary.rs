@@ -39,7 +39,7 @@ impl Summary {
         let [edge, peers @ ..] = transcripts;
         let Some(edge) = edge else {
             self.forbidden.push(case.name.clone());
-            return eprintln!("\n{}: the edge could not be asked", case.name);
+            return eprintln!("\n{}: the requests to the edge failed", case.name);
         };
         let mut is_shown = is_verbose;
         if !edge.forbidden.is_empty() {

@@ -210,7 +210,7 @@ fn unknown(line: &Line, commands: &[&str]) -> Option<String> {
         if command == "expect" && line.words.get(2).is_some_and(|operator| operator.contains('~')) {
             return Some("a regular expression".to_owned());
         }
-        // The counters and numbers of Varnish.
+        // Fields and counters that only Varnish has.
         let own = ["x-varnish", "via", "server", "age", "x-forwarded-for"];
         let is_own = |word: &String| {
             own.iter().any(|name| word.to_ascii_lowercase().ends_with(&format!(".http.{name}")))

@@ -1,4 +1,4 @@
-//! Small crates, and which of their files use which.
+//! Import graphs of small crates.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn uses(files: &[(&str, &str)]) -> Vec<String> {
     all.uses().keys().map(|&(from, to)| format!("{} {}", shown(from), shown(to))).collect()
 }
 
-/// What a.rs uses of b.rs, with this in it; b.rs has B and a module c with C.
+/// Items of b.rs that a.rs uses, if a.rs has this text; b.rs has B and a module c with C.
 fn used(a: &str) -> Vec<String> {
     uses(&[
         ("lib.rs", "mod a;\nmod b;\npub use b::B as Shown;\npub use self::b::c::*;"),
@@ -39,7 +39,7 @@ fn every_way_to_write_a_path_is_seen() {
         "fn f() { crate::b::made_by_a_macro(); }",
         "mod inner { use super::super::b::B; }",
         "mod inner { fn f() { crate::b::new(); } }",
-        // By the name that the root gives it.
+        // By the name of the re-export in the root.
         "use crate::Shown;",
         "use super::Shown as S;",
         "fn f(_: crate::Shown) {}",
@@ -68,11 +68,11 @@ fn what_is_no_use_is_not_counted() {
         "#[cfg(test)]\nfn f() -> crate::b::B { crate::b::B }",
         "#[cfg(all(test, unix))]\nmod tests { use crate::b::B; }",
         "pub(in crate::b) struct A;",
-        // Another crate's.
+        // A path in another crate.
         "use ::b::B;",
         "fn f() { ::b::new(); }",
         "fn f() { <u8 as Default>::default(); }",
-        // A name alone is not a use: what is used of it is.
+        // An import without a use of its items does not count.
         "use crate::b;",
     ] {
         assert_eq!(used(a), [""; 0], "{a}");
@@ -115,6 +115,6 @@ fn re_exports_that_lead_nowhere_end() {
         ("a.rs", "pub use crate::b::X;\npub use crate::b::*;"),
         ("b.rs", "pub use crate::a::X;\npub use crate::a::*;"),
     ]);
-    // Everything of the other is imported, which is a use; X is nowhere.
+    // The glob import is a use; X does not exist.
     assert_eq!(uses, ["a.rs b.rs", "b.rs a.rs"]);
 }

@@ -1,4 +1,4 @@
-//! Sides that came as percentiles or as buckets: the distance between two points is not evidence.
+//! Sides given as percentiles or as buckets: the distance between two points is not evidence.
 
 use super::*;
 use crate::{Bucket, distribution::as_f64, synthetic::Synthetic};

@@ -1,7 +1,7 @@
-//! How often a 95 % interval contains the truth, over a thousand seeded draws from a known distribution.
+//! The coverage of 95 % intervals, over a thousand seeded draws from a known distribution.
 //!
-//! A thousand draws give a share of 0.95 to within sqrt(0.95 x 0.05/1000) = 0.7 %: a correct interval lies in
-//! 93 to 97 % of them, three of those on either side.
+//! A thousand draws give a share of 0.95 to within sqrt(0.95 x 0.05/1000) = 0.7 %: a correct interval has a
+//! coverage of 93 to 97 %, three of those standard errors on either side.
 
 use super::*;
 
@@ -131,10 +131,11 @@ fn crossings_are_where_they_are_said_to_be() {
 #[test]
 fn blocks_hold_the_truth_where_single_samples_do_not() {
     // A queue: x_t = 0.8 x_(t-1) + e_t with exponential e, mean 1/(1 - 0.8) = 5. The variance of the mean is
-    // (1 + 0.8)/(1 - 0.8) = 9 times that of independent samples, so intervals three times too narrow: they hold the truth
-    // as often as a normal variable stays within 1.96/3 = 0.65: 49 %. Blocks of 100 samples have 1 - 0.8/(1 - 0.64)
-    // x 2/100 = 95.6 % of the variance, so the interval is 2 % too narrow, and there are 40 blocks in 4000.
-    // Found: 46 % and 54 % (mean and median) from single samples, 95 % and 94 % from blocks.
+    // (1 + 0.8)/(1 - 0.8) = 9 times that of independent samples, so intervals are three times too narrow:
+    // they contain the truth with the probability that a normal variable stays within 1.96/3 = 0.65: 49 %.
+    // Blocks of 100 samples have 1 - 0.8/(1 - 0.64) x 2/100 = 95.6 % of the variance, so the interval is 2 %
+    // too narrow, and there are 40 blocks in 4000. Found: 46 % and 54 % (mean and median) from single
+    // samples, 95 % and 94 % from blocks.
     let found = shares(|seed| {
         let mut uniform = uniform(seed);
         let mut value = 5.0;

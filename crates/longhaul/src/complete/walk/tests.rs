@@ -1,9 +1,9 @@
-//! Lines as somebody has begun them.
+//! Tests of completion on incomplete command lines.
 
 use super::walk;
 use crate::Cli;
 
-/// The candidates for the last word of a line, and whether names of files fit.
+/// The candidates for the last word of a line, and whether file names are valid.
 fn at(line: &str) -> (Vec<String>, bool) {
     let mut command = Cli::conventional();
     command.build();
@@ -26,7 +26,7 @@ fn commands_and_their_commands() {
     candidates("lab c", &["cp", "catchment", "capture"]);
     candidates("lab fault ho", &["host"]);
     candidates("lab nonsense ", &[]);
-    // Hidden ones stay so.
+    // Hidden commands are not completed.
     candidates("comple", &["completions"]);
 }
 
@@ -35,7 +35,7 @@ fn flags_by_what_was_given_already() {
     candidates("lab down --", &["--planet", "--all", "--json", "--help", "--version"]);
     candidates("lab down --all --j", &["--json"]);
     candidates("lab down --json --j", &[]);
-    // One that may be given again.
+    // An option that may be repeated.
     candidates("lab capture --link a-b --li", &["--link"]);
     candidates("ping --duration 3s --jso", &["--json"]);
 }
@@ -45,7 +45,7 @@ fn values_of_flags_in_both_spellings() {
     candidates("compare a.csv --metric ttfb_", &["ttfb_without_dns"]);
     candidates("compare a.csv --metric=ttfb_", &["--metric=ttfb_without_dns"]);
     candidates("completions f", &["fish"]);
-    // A number is not guessed.
+    // Numbers have no candidates.
     candidates("probe http://a --count ", &[]);
 }
 

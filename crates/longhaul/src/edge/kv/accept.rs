@@ -1,4 +1,4 @@
-//! `longhaul edge kv accept`: accepts a stream of NATS that lacks acknowledged messages.
+//! `longhaul edge kv accept`: accepts a NATS stream that lacks acknowledged messages.
 
 use std::process::ExitCode;
 
@@ -9,9 +9,11 @@ use values::{Acceptance, RefusedStream, Seen};
 
 use crate::{edge::Admin, output};
 
-/// Accept a store's stream of NATS that is refused because it lacks acknowledged messages
+/// Accept the NATS stream of a store that was refused because it lacks acknowledged messages
 ///
-/// Without --yes, the command shows the stream, changes nothing, and ends with 1 if a stream is refused. A missing stream is created. The token is read from the environment: LONGHAUL_TOKEN. `longhaul edge token` makes one.
+/// Without --yes, the command shows the stream, changes nothing, and exits with 1 if a stream is refused. A
+/// missing stream is created. The token is read from the environment: LONGHAUL_TOKEN. `longhaul edge token`
+/// makes one.
 ///
 /// Example: longhaul edge kv accept --yes
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `longhaul edge kv check`: whether everything in a store's file can be read.
+//! `longhaul edge kv check`: verifies a store file.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -10,14 +10,15 @@ use super::file::{Progress, print};
 
 /// Verify all blocks and keys of a store file, and list the damaged keys
 ///
-/// No process may have the file open; nothing in it is changed. Exit code 1 means that something is damaged.
+/// No process may have the file open. The command does not change it. Exit code 1 means that the file is
+/// damaged.
 ///
 /// Example: longhaul edge kv check kv.redb
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// The store's file
     file: PathBuf,
-    /// Print what was found as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

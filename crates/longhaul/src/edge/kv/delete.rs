@@ -1,4 +1,4 @@
-//! `longhaul edge kv delete`: a key without a value.
+//! `longhaul edge kv delete`: deletes a key.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use super::Store;
 use crate::output;
 
-/// Delete a key, whether it has a value or not
+/// Delete a key, whether or not it has a value
 ///
 /// Example: longhaul edge kv delete user/7 --namespace sessions
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub(crate) struct Delete {
     key: String,
     #[command(flatten)]
     store: Store,
-    /// Print the version that was written as JSON
+    /// Print the version of the deletion as JSON
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `longhaul edge kv export`: all keys of a namespace with their values, a line of JSON each.
+//! `longhaul edge kv export`: writes all keys of a namespace and their values as JSON lines.
 
 use std::{
     io::{self, BufWriter, ErrorKind, Write},
@@ -16,21 +16,21 @@ use crate::output::{self, say};
 
 /// Write all keys with their values to JSON lines, for `edge kv import`
 ///
-/// A line has a key, its value (in base64 if it is no text), its expiration and its metadata. Keys that are written meanwhile are
-/// exported as they were or as they are.
+/// A line contains a key, its value (in base64 if it is not text), its expiration and its metadata. The
+/// export is not a snapshot: a key that is written during it has either its old or its new value.
 ///
 /// Example: longhaul edge kv export --namespace sessions -o sessions.jsonl
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// Export the keys that begin with this
+    /// Export only keys with this prefix
     #[arg(long, default_value = "", hide_default_value = true)]
     prefix: String,
-    /// The file to write; it is there when it is whole. Standard output if it is left out
+    /// The file to write; it appears when it is complete. Default: standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     store: Store,
-    /// Print how many keys and bytes they were as JSON
+    /// Print the number of keys and bytes as JSON
     #[arg(long, requires = "out")]
     json: bool,
 }
@@ -60,7 +60,7 @@ fn export(remote: &Remote, prefix: &str, to: impl Write) -> anyhow::Result<Moved
     loop {
         let page = remote.list(prefix, 1000, cursor.as_deref())?;
         for key in page.keys {
-            // It may be over, or deleted, since it was listed.
+            // The key may have expired or been deleted since it was listed.
             let Some(came) = remote.get(&key.name)? else { continue };
             let line = Line::of(key.name, &came.value, came.expiration, came.metadata);
             writeln!(to, "{}", serde_json::to_string(&line)?)?;

@@ -1,4 +1,4 @@
-//! `longhaul edge kv get`: the value of a key.
+//! `longhaul edge kv get`: prints the value of a key.
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -10,7 +10,7 @@ use crate::output::{self, say};
 
 /// Print the value of a key
 ///
-/// Bytes come as they are, without a line break behind them. Ends with 1 if there is no value.
+/// Prints the bytes unchanged, without a line break at the end. Exits with 1 if there is no value.
 ///
 /// Example: longhaul edge kv get user/7 --namespace sessions
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `longhaul edge kv import`: keys and values from JSON lines.
+//! `longhaul edge kv import`: writes keys and values from JSON lines.
 
 use std::{
     fs::File,
@@ -18,8 +18,8 @@ use crate::output;
 
 /// Write keys and values from the JSON lines of `edge kv export`
 ///
-/// All lines of a file are checked before the first one is written; a thousand keys become durable at once. What is over, or so within
-/// a minute, is left out.
+/// All lines of a file are checked before the first one is written. Up to a thousand keys become durable per
+/// request. Keys that have expired, or expire within a minute, are skipped.
 ///
 /// Example: longhaul edge kv import sessions.jsonl --namespace sessions
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct Import {
     file: PathBuf,
     #[command(flatten)]
     store: Store,
-    /// Print how many keys and bytes they were as JSON
+    /// Print the number of keys and bytes as JSON
     #[arg(long)]
     json: bool,
 }
@@ -65,7 +65,7 @@ impl Import {
     }
 }
 
-/// Gives all lines to `write`, many at once.
+/// Passes the lines to `write` in batches.
 fn import(
     from: impl BufRead,
     file: &Path,
@@ -98,7 +98,7 @@ fn import(
     Ok(moved)
 }
 
-/// Of one request.
+/// Per request.
 const MOST_KEYS: usize = 1000;
-/// Of one request, but for a value that is longer alone: much less than a store takes.
+/// Per request, unless a single value is longer. Far below the limit of a store.
 const MOST_BYTES: usize = 8 << 20;

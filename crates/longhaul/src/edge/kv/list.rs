@@ -1,4 +1,4 @@
-//! `longhaul edge kv list`: the keys of a namespace.
+//! `longhaul edge kv list`: lists the keys of a namespace.
 
 use std::process::ExitCode;
 
@@ -11,15 +11,15 @@ use values::{Listed, ListedKey, Remote};
 use super::Store;
 use crate::output;
 
-/// List the keys that have a value, in the order of their bytes
+/// List the keys that have a value, in byte order
 ///
 /// Example: longhaul edge kv list --prefix user/ --namespace sessions
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// What the keys begin with
+    /// List only keys with this prefix
     #[arg(long, default_value = "", hide_default_value = true)]
     prefix: String,
-    /// List at most so many keys; all if it is left out
+    /// Maximum number of keys; default: all
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
     #[command(flatten)]
@@ -67,10 +67,10 @@ fn row(key: &ListedKey, now_s: u64) -> [String; 3] {
     ]
 }
 
-/// Seconds since 1970.
+/// Unix time in seconds.
 pub(super) fn now_s() -> u64 {
     u64::try_from(wall_ns() / 1_000_000_000).unwrap_or(0)
 }
 
-/// Keys of a page.
+/// Keys per page.
 const MOST: usize = 1000;

@@ -1,4 +1,4 @@
-//! `longhaul edge kv namespace`: which namespaces there are, and those that are made without the network's file.
+//! `longhaul edge kv namespace`: lists namespaces, and manages those that the network's file does not define.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,8 @@ use values::{NamespaceLine, Remote};
 use super::Place;
 use crate::output;
 
-/// List the namespaces of a store, and create, rename and delete such as are not in the network's file
+/// List the namespaces of a store; create, rename and delete namespaces that the network's file does not
+/// define
 #[derive(Debug, Subcommand)]
 pub(crate) enum Namespace {
     List(List),
@@ -18,7 +19,7 @@ pub(crate) enum Namespace {
     Delete(Delete),
 }
 
-/// List the namespaces that the token is for
+/// List the namespaces that the token allows
 ///
 /// Example: longhaul edge kv namespace list
 #[derive(Debug, Args)]
@@ -41,7 +42,7 @@ pub(crate) struct Create {
     change: Change,
 }
 
-/// Give a namespace another name; it keeps its id and its keys
+/// Rename a namespace; it keeps its id and its keys
 ///
 /// Example: longhaul edge kv namespace rename staging next
 #[derive(Debug, Args)]
@@ -65,7 +66,7 @@ pub(crate) struct Delete {
     change: Change,
 }
 
-/// Where a namespace is changed, and how the change is shown.
+/// Options of the commands that change a namespace.
 #[derive(Debug, Args)]
 struct Change {
     #[command(flatten)]

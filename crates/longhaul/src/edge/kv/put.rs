@@ -1,4 +1,4 @@
-//! `longhaul edge kv put`: a value for a key.
+//! `longhaul edge kv put`: sets the value of a key.
 
 use std::{
     fs::File,
@@ -17,7 +17,8 @@ use crate::output;
 
 /// Set the value of a key
 ///
-/// It is durable when the command ends. Without VALUE and --file the value is read from standard input.
+/// The value is durable when the command ends. Without VALUE and --file the value is read from standard
+/// input.
 ///
 /// Example: longhaul edge kv put user/7 '{"name": "Ada"}' --ttl 1h --namespace sessions
 #[derive(Debug, Args)]
@@ -30,18 +31,18 @@ pub(crate) struct Put {
     /// A file with the value, of up to 25 MiB
     #[arg(long)]
     file: Option<PathBuf>,
-    /// After which time it is over, a minute at least: 1h
+    /// Time to live, at least a minute: 1h
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, conflicts_with = "expiration")]
     ttl: Option<Duration>,
-    /// The second in which it is over, counted from 1970
+    /// Expiration as Unix time in seconds
     #[arg(long, value_name = "SECONDS")]
     expiration: Option<u64>,
-    /// JSON that is kept beside the value, of up to 1024 bytes
+    /// JSON metadata of up to 1024 bytes
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
     #[command(flatten)]
     store: Store,
-    /// Print the version that was written as JSON
+    /// Print the version of the value as JSON
     #[arg(long)]
     json: bool,
 }
@@ -72,7 +73,7 @@ impl Put {
     }
 }
 
-/// All of it, or a byte more than a value may have, which is enough to say so.
+/// Reads at most one byte more than the largest value, which is enough to detect a value that is too long.
 fn read(from: impl Read) -> io::Result<Vec<u8>> {
     let mut value = Vec::new();
     from.take(values::Config::LARGEST + 1).read_to_end(&mut value)?;

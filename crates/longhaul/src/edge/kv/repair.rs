@@ -1,4 +1,4 @@
-//! `longhaul edge kv repair`: a damaged file, replaced by what can be read of it.
+//! `longhaul edge kv repair`: replaces a damaged store file by its readable contents.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -10,15 +10,15 @@ use super::file::print;
 
 /// Replace a damaged store file by a new one with all readable keys
 ///
-/// The damaged file is kept under another name, FILE.damaged. No process may have it open. An intact file is not changed. Where another data centre
-/// has a second store, the repaired one takes from it what it lacks.
+/// The damaged file is kept as FILE.damaged. No process may have it open. An intact file is not changed. If
+/// another data centre has a second store, the repaired store fetches the missing keys from there.
 ///
 /// Example: longhaul edge kv repair kv.redb
 #[derive(Debug, Args)]
 pub(crate) struct Repair {
     /// The store's file
     file: PathBuf,
-    /// Print what was found as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

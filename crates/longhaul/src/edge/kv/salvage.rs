@@ -1,4 +1,4 @@
-//! `longhaul edge kv salvage`: a new file with what can be read of a damaged one.
+//! `longhaul edge kv salvage`: copies the readable contents of a damaged store file to a new file.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -10,16 +10,16 @@ use super::file::print;
 
 /// Copy all readable keys of a damaged store file to a new file
 ///
-/// Nothing in the damaged file is changed, and no process may have it open.
+/// The command does not change the damaged file. No process may have it open.
 ///
 /// Example: longhaul edge kv salvage kv.redb salvaged.redb
 #[derive(Debug, Args)]
 pub(crate) struct Salvage {
     /// The damaged file
     file: PathBuf,
-    /// The new file, which must not be there
+    /// The new file; it must not exist
     to: PathBuf,
-    /// Print what was found as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

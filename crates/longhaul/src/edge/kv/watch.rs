@@ -1,4 +1,4 @@
-//! `longhaul edge kv watch`: what each data centre would answer now.
+//! `longhaul edge kv watch`: shows the version of a key in each data centre.
 
 use std::process::ExitCode;
 
@@ -10,10 +10,10 @@ use values::WouldAnswer;
 use super::Store;
 use crate::output;
 
-/// Show what each data centre of the network would answer now: which version, how old, and from where
+/// Show the response of each data centre for a key: its version, its age and its source
 ///
-/// A data centre that has no copy asks as for a reader, and keeps nothing of the answer; those above it do. Ends with 1 if one of them has
-/// no answer.
+/// A data centre without a copy fetches the key as for a client but does not store it; its upper tiers do.
+/// Exits with 1 if a data centre does not respond.
 ///
 /// Example: longhaul edge kv watch user/7 --namespace sessions
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! Where something is copied from or to: a path of the machine, or one below a host's folder.
+//! A source or destination of a copy: a path on the machine, or a path below a host's folder.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow, bail};
 use nix::errno::Errno;
 use planet::{Entry, Folder, Links, Planet};
 
-/// A path as it is written on the command line.
+/// A path on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Spot {
     Machine(PathBuf),
@@ -19,7 +19,7 @@ pub(super) enum Spot {
 }
 
 impl From<OsString> for Spot {
-    /// `HOST:PATH`, unless a `/` comes before the colon.
+    /// Parses `HOST:PATH`, unless a `/` precedes the colon.
     fn from(text: OsString) -> Self {
         let bytes = text.as_bytes();
         let split = bytes.iter().position(|byte| matches!(byte, b':' | b'/')).filter(|at| bytes[*at] == b':');
@@ -37,7 +37,7 @@ impl Spot {
         matches!(self, Self::Host { .. })
     }
 
-    /// Whether it says itself that it is a folder.
+    /// Whether the user marked the path as a folder.
     fn ends_in_slash(&self) -> bool {
         let (Self::Machine(path) | Self::Host { path, .. }) = self;
         path.as_os_str().as_bytes().ends_with(b"/")
@@ -57,20 +57,19 @@ impl fmt::Display for Spot {
 pub(super) struct Place {
     pub folder: Folder,
     pub path: PathBuf,
-    /// What a copy of it is called.
+    /// The name of a copy.
     pub name: OsString,
-    /// Whether the path is a folder.
     pub is_folder: bool,
-    /// The folder as a user writes it.
+    /// The folder as the user writes it.
     base: Spot,
 }
 
 impl Place {
-    /// Where something is that must be there.
+    /// Opens a source, which must exist.
     pub(super) fn source(planet: &Planet, spot: &Spot) -> anyhow::Result<Self> {
         let path = match spot {
             Spot::Host { .. } => return Self::on_planet(planet, spot),
-            // Its own name, unless that is something like "..", and what it leads to if it is a link.
+            // Keep the given name, except for names such as "..", and follow a symbolic link.
             Spot::Machine(path) => path,
         };
         let found = path.canonicalize().with_context(|| format!("{spot}: cannot be read"))?;
@@ -81,7 +80,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Where something is to be. It need not be there, but the folder around it must.
+    /// Opens a destination. It may be missing, but its parent folder must exist.
     pub(super) fn destination(planet: &Planet, spot: &Spot) -> anyhow::Result<Self> {
         let mut place = match spot {
             Spot::Host { .. } => Self::on_planet(planet, spot)?,
@@ -107,7 +106,7 @@ impl Place {
         let path = below(host, path).with_context(|| spot.to_string())?;
         Ok(Self {
             folder: planet.folder(host)?,
-            // The folder as a whole is called by its host.
+            // The whole folder has the name of its host.
             name: path.file_name().unwrap_or(OsStr::new(host)).to_owned(),
             path,
             is_folder: false,
@@ -115,7 +114,7 @@ impl Place {
         })
     }
 
-    /// A folder is opened itself; anything else is a name in the folder around it.
+    /// Opens a folder itself, or the parent folder of anything else.
     fn on_machine(path: &Path) -> anyhow::Result<Self> {
         let (base, name) = match path.file_name() {
             Some(name) if !path.is_dir() => (path.parent().unwrap_or(Path::new("")), name),
@@ -132,10 +131,10 @@ impl Place {
         })
     }
 
-    /// A path in its folder as a user writes it.
+    /// A path in the folder as the user writes it.
     pub(super) fn show(&self, path: &Path) -> String {
         match &self.base {
-            // Without a "./" or a "/" that was not written.
+            // Without a "./" or a "/" that the user did not write.
             Spot::Machine(base) if base == Path::new(".") => path.display().to_string(),
             Spot::Machine(base) if path.as_os_str().is_empty() => base.display().to_string(),
             Spot::Machine(base) => base.join(path).display().to_string(),
@@ -143,7 +142,7 @@ impl Place {
         }
     }
 
-    /// Says where it went wrong, and what can be done.
+    /// Adds the path and a remedy to an error.
     pub(super) fn check<T>(&self, path: &Path, result: io::Result<T>) -> anyhow::Result<T> {
         result.map_err(|error| {
             let shown = self.show(path);
@@ -161,7 +160,7 @@ impl Place {
     }
 }
 
-/// A path relative to a host's folder.
+/// Converts a path to one relative to a host's folder.
 fn below(host: &str, path: &Path) -> anyhow::Result<PathBuf> {
     let own = Path::new("/srv").join(host);
     let relative = match path.strip_prefix(&own) {

@@ -1,4 +1,4 @@
-//! Faults that there are or will be, and their end before its time.
+//! Lists active and planned faults, and lifts them.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use report::terminal::table::{Table, Words};
 use super::{super::Which, SCHEMA};
 use crate::output::{self, PLAIN, YELLOW};
 
-/// Show what is wrong now, and what will be
+/// Show active and planned faults
 ///
 /// Example: longhaul lab fault list --json
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ impl List {
     }
 }
 
-/// End a fault before its time
+/// End a fault early
 ///
 /// Example: longhaul lab fault lift 3
 #[derive(Debug, Args)]
@@ -50,12 +50,11 @@ pub(super) struct Lift {
     fault: Target,
     #[command(flatten)]
     which: Which,
-    /// Print which faults were lifted as JSON
+    /// Print the lifted faults as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What is lifted.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     All,
@@ -94,7 +93,7 @@ impl Lift {
     }
 }
 
-/// A line for each fault, as seen `now_s` after the planet came up.
+/// A row for each fault, `now_s` after the start of the planet.
 pub(crate) fn table(faults: &[FaultStatus], now_s: f64) -> Table {
     let mut table = Table::new(3, ["fault", "when", "what"]);
     for fault in faults {
@@ -139,7 +138,7 @@ mod tests {
         assert_eq!(when(&fault(true, 1.0, None), 2.8), "until it is lifted");
         assert_eq!(when(&fault(false, 14.8, Some(24.8)), 2.8), "in 12.0 s for 10.0 s");
         assert_eq!(when(&fault(false, 602.8, None), 2.8), "in 10 min 00 s, until it is lifted");
-        // Between two looks of the planet at its clock.
+        // The fault has expired, but the planet has not checked its clock since.
         assert_eq!(when(&fault(true, 1.0, Some(2.0)), 2.8), "0.0 s left");
     }
 

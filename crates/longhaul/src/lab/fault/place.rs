@@ -1,4 +1,4 @@
-//! Where something can go wrong, and what: command lines that become the `[[fault]]` of a world file.
+//! Converts command lines to the `[[fault]]` tables of a world file.
 
 use clap::{Args, ValueEnum};
 use units::{Bitrate, Probability, duration};
@@ -6,14 +6,14 @@ use world::file::{Down, DownKind, Fault, Transient};
 
 use super::{super::names::Names, When};
 
-/// Nothing passes from, to or through a city, and its hosts announce nothing
+/// Take a city down: it forwards no packets, and its hosts announce no prefix
 ///
 /// Example: longhaul lab fault city frankfurt down --for 1min
 #[derive(Debug, Args)]
 pub(super) struct City {
     /// The city
     city: String,
-    /// What happens; a city can only be down
+    /// The fault; a city can only be down
     #[arg(default_value = "down", hide_possible_values = true)]
     how: How,
     #[command(flatten)]
@@ -26,7 +26,7 @@ impl City {
     }
 }
 
-/// A host's programs are killed or frozen, or its lines fail
+/// Kill or freeze a host's programs, or disturb its access lines
 ///
 /// Examples:
 ///   longhaul lab fault host origin killed
@@ -53,9 +53,9 @@ impl Host {
     }
 }
 
-/// Nothing passes between groups of cities
+/// Partition groups of cities from each other
 ///
-/// Cities of no group are one more.
+/// The remaining cities form another group.
 ///
 /// Example: longhaul lab fault partition london,paris newyork,tokyo --for 30s
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ impl Partition {
     }
 }
 
-/// A host announces an anycast prefix no more
+/// Withdraw the announcement of an anycast prefix
 ///
 /// Example: longhaul lab fault withdraw cdn --host pop-fra --transient blackhole
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ pub(super) struct Withdraw {
     /// The host, if several announce it
     #[arg(long)]
     host: Option<String>,
-    /// What becomes of packets whose city has not heard of it yet; without it: as the world has it
+    /// Fate of packets from cities that have not learned of the withdrawal yet; without it: as in the world
     #[arg(long, value_name = "WHAT")]
     transient: Option<Meanwhile>,
     #[command(flatten)]
@@ -105,10 +105,10 @@ impl Withdraw {
     }
 }
 
-// No doc comment: it would take the place of the command's.
+// No doc comment: it would replace the command's description.
 #[derive(Debug, Args)]
 pub(super) struct Line {
-    /// What happens
+    /// The fault
     how: Option<How>,
     /// The same as a flag
     #[arg(
@@ -120,10 +120,10 @@ pub(super) struct Line {
         hide_possible_values = true
     )]
     down: Option<How>,
-    /// Chance of losing a packet, each direction
+    /// Probability that a packet is lost, in each direction
     #[arg(long, value_name = "SHARE")]
     loss: Option<Probability>,
-    /// Round trip without queues
+    /// Round-trip time without queues
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     rtt: Option<std::time::Duration>,
     /// Line rate
@@ -132,7 +132,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Whether it says anything.
+    /// Whether any option is set.
     pub(super) fn is_given(&self) -> bool {
         self.how.is_some()
             || self.down.is_some()
@@ -152,20 +152,20 @@ impl Line {
     }
 }
 
-/// [`Down`] as it is written on a command line.
+/// The command line form of [`Down`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum How {
-    /// The usual way: packets vanish; a host's programs are killed
+    /// The default: packets vanish; a host's programs are killed
     Down,
     /// Packets vanish
     Silent,
-    /// A router says that there is no way
+    /// A router replies that the destination is unreachable
     Unreachable,
-    /// A host's device loses its carrier, which its kernel knows
+    /// A host's device loses its carrier, which its kernel detects
     Carrier,
     /// A host's programs are killed
     Killed,
-    /// A host's programs are stopped, and go on afterwards
+    /// A host's programs are stopped, and continue afterwards
     Frozen,
 }
 
@@ -182,14 +182,14 @@ impl From<How> for Down {
     }
 }
 
-/// [`Transient`] as it is written on a command line.
+/// The command line form of [`Transient`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Meanwhile {
-    /// They reach the old site, which still answers
+    /// They reach the old site, which still replies
     OldSite,
     /// They vanish
     Blackhole,
-    /// Routers send them to and fro until their time to live has run out
+    /// Routers forward them in a loop until their TTL expires
     Loop,
 }
 

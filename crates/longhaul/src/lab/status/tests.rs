@@ -1,4 +1,4 @@
-//! A status as text: what a screen has room for, and what must stand out.
+//! Tests of the status as text: its length and its highlighting.
 
 use planet::Amount;
 
@@ -56,7 +56,8 @@ fn hundreds_of_hosts_and_links_fit_one_screen() {
     let links = (0..300).map(|n| link("london", &format!("city-{n}"), n * MEGABYTE));
     let status = status(hosts.collect(), links.collect());
     let text = plain(&status, 20);
-    // Title; cities: header, rule, 2, total; links: header, rule, 20, rest; fidelity. Blank lines between the four.
+    // Title; cities: header, rule, 2, total; links: header, rule, 20, rest; fidelity. Blank lines between the
+    // four.
     assert_eq!(text.lines().count(), 1 + 5 + 23 + 1 + 3, "{text}");
     assert!(text.contains(" london   visitor-0 … visitor-199       200\n"), "{text}");
     assert!(text.contains("300 hosts in 2 cities; each with its addresses: --all\n"), "{text}");

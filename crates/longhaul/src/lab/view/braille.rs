@@ -1,14 +1,15 @@
-//! A picture out of dots: each character of a terminal has two columns and four rows of them (Unicode's Braille patterns).
+//! A canvas of dots: each character of a terminal has two columns and four rows of dots (Unicode's Braille
+//! patterns).
 
 use anstyle::Style;
 use report::terminal::table::{Line, Words};
 
 use crate::output::{CYAN, DIM, PLAIN, RED, YELLOW};
 
-/// A dot's place: from the left, and from the top.
+/// Position of a dot, from the left and from the top.
 pub(super) type Dot = (f64, f64);
 
-/// What a dot is part of. In one character the last of these is seen.
+/// The layer of a dot. A character has the colour of its highest layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layer {
     Coast,
@@ -55,17 +56,18 @@ impl Canvas {
         }
     }
 
-    /// Marks the character at a dot, if that is on the canvas.
+    /// Marks the character at a dot, if it is on the canvas.
     pub(super) fn mark(&mut self, dot: Dot, style: Style) {
         if let Some((column, row)) = character(dot) {
             self.letter(column, row, MARK, style);
         }
     }
 
-    /// Writes a name next to the mark at a dot, right or left, where it covers neither a mark nor another name.
+    /// Writes a name to the right or left of the mark at a dot, where it covers neither a mark nor another
+    /// name.
     pub(super) fn name(&mut self, dot: Dot, name: &str, style: Style) {
         let Some((column, row)) = character(dot) else { return };
-        // A blank on both sides, so that two names do not become one.
+        // A blank on both sides separates adjacent names.
         let letters: Vec<char> = format!(" {name} ").chars().collect();
         let places = [Some(column + 1), column.checked_sub(letters.len())];
         if let Some(start) =
@@ -77,7 +79,7 @@ impl Canvas {
         }
     }
 
-    /// Whether a row has room for so many letters; the last may be a blank beyond the edge.
+    /// Whether a row has room for `length` letters; the last may be a blank beyond the edge.
     fn is_free(&self, start: usize, length: usize, row: usize) -> bool {
         let end = start + length;
         let is_dots = |column| matches!(self.cells.get(row * self.columns + column), Some(Cell::Dots(..)));
@@ -120,7 +122,7 @@ fn character((x, y): Dot) -> Option<(usize, usize)> {
     Some((whole(x)? / ACROSS, whole(y)? / DOWN))
 }
 
-/// A coordinate as an index, if it is on the positive side.
+/// A coordinate as an index; `None` if negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -130,14 +132,15 @@ fn whole(coordinate: f64) -> Option<usize> {
     (0.0..1e6).contains(&coordinate).then_some(coordinate as usize)
 }
 
-/// A city.
+/// The mark of a city.
 pub(super) const MARK: char = '●';
 
-/// Dots of a character, from left to right and from top to bottom.
+/// Dots per character, horizontally and vertically.
 pub(super) const ACROSS: usize = 2;
 pub(super) const DOWN: usize = 4;
 
-/// The bit of each dot: Braille counts down the left column, down the right one, and then the fourth row.
+/// The bit of each dot: Braille counts down the left column, down the right one, and then along the fourth
+/// row.
 const BITS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 #[cfg(test)]
@@ -174,7 +177,7 @@ mod tests {
     #[test]
     fn a_name_stands_where_it_covers_no_other() {
         let mut canvas = Canvas::new(20, 2);
-        // Four dots down is a row, two across a column.
+        // Four dots down are a row, two across a column.
         let cities = [
             ((4.0, 0.0), "oslo"),
             ((38.0, 0.0), "kiev"),
@@ -187,7 +190,7 @@ mod tests {
         for (dot, name) in cities {
             canvas.name(dot, name, PLAIN);
         }
-        // At the right edge the name goes to the left; without room on either side the mark is alone.
+        // At the right edge the name is on the left; without room on either side there is only the mark.
         assert_eq!(text(&canvas), ["  ● oslo      kiev ●", "    ●     ● bonn    "]);
     }
 

@@ -1,4 +1,4 @@
-//! What moves on a planet between two looks at it.
+//! Traffic on a planet between two samples.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,37 +6,37 @@ use planet::{LinkStatus, Status};
 
 use crate::lab::figures::whole;
 
-/// Two looks at a planet.
+/// Two samples of a planet's status.
 #[derive(Debug)]
 pub(super) struct Window {
-    /// Absent: everything since it came up counts.
+    /// Absent: rates are averages since the start of the planet.
     pub before: Option<Status>,
     pub now: Status,
 }
 
-/// What a direction of a link does in a window.
+/// Traffic of one direction of a link.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow<'w> {
     pub link: &'w LinkStatus,
-    /// What came out at its end.
+    /// Delivered at the end of the link.
     pub bits_per_second: f64,
-    /// Segments that did not: lost, or dropped by the queue.
+    /// Segments lost, or dropped by the queue.
     pub drops_per_second: f64,
 }
 
 impl Window {
-    /// How long it is. A planet of the same name that came up meanwhile is another one.
+    /// Length of the window. If a planet of the same name was restarted meanwhile, counts from its start.
     pub(super) fn seconds(&self) -> f64 {
         self.now.running_s - self.since_before().map_or(0.0, |before| before.running_s)
     }
 
-    /// The earlier look, if it begins with one.
+    /// The earlier sample, if it is of the same planet.
     pub(super) fn since_before(&self) -> Option<&Status> {
         self.before.as_ref().filter(|before| before.running_s < self.now.running_s)
     }
 
-    /// What moves on links between cities, and on lines of hosts. The busiest are first, by the order of magnitude, so
-    /// that lines do not dance; what is down stays in sight.
+    /// Traffic on links between cities, and on access lines of hosts. Links that are down are first, then the
+    /// busiest. Sorting by order of magnitude keeps the order of lines stable.
     pub(super) fn flows(&self) -> (Vec<Flow<'_>>, Vec<Flow<'_>>) {
         let earlier: BTreeMap<_, _> = self
             .since_before()
@@ -71,13 +71,13 @@ impl Flow<'_> {
     }
 }
 
-/// Whether it is the line between a host and its city; `homes` has both of each host.
+/// Whether it is the line between a host and its city; `homes` contains the pair of each host.
 fn is_line(link: &LinkStatus, homes: &HashSet<(&str, &str)>) -> bool {
     let (from, to) = (link.from.as_str(), link.to.as_str());
     link.access.is_some() || homes.contains(&(from, to)) || homes.contains(&(to, from))
 }
 
-/// Segments that arrived at a link and never came out.
+/// Segments that entered a link and were not delivered.
 pub(super) fn drops(link: &LinkStatus) -> u64 {
     link.lost.segments + link.overflowed.segments + link.managed.segments
 }
@@ -86,7 +86,7 @@ fn key(link: &LinkStatus) -> (&str, &str, Option<&str>) {
     (&link.from, &link.to, link.access.as_deref())
 }
 
-/// How often 2 fits into a rate.
+/// The binary logarithm of a rate.
 #[expect(clippy::cast_possible_truncation, reason = "logarithms of rates are below 64")]
 fn magnitude(bits_per_second: f64) -> i32 {
     bits_per_second.max(1.0).log2() as i32

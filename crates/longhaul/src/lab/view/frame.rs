@@ -1,4 +1,4 @@
-//! The live view as tables: how faithful, what is wrong, what moves.
+//! The live view as tables: fidelity, faults and traffic.
 
 use planet::Fidelity;
 use report::terminal::table::{Line, Table, Words};
@@ -16,12 +16,13 @@ use crate::{
     output::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW},
 };
 
-/// What is wrong and what moves, on so many rows.
+/// Faults and traffic in `size`.
 pub(super) fn tables(window: &Window, size: Size) -> Vec<Line> {
     let (links, lines) = window.flows();
     let [links, lines] = [("link", links), ("line", lines)].map(|(kind, flows)| table(kind, &flows, size));
     let nothing = links.is_empty() && lines.is_empty();
-    // What is wrong may have a third of the window; links leave half of the rest to lines, if that is worth having.
+    // Faults get at most a third of the window. Links leave half of the rest to access lines, if a table fits
+    // there.
     let faults = shortened(faults(window), size.rows / 3);
     let rest = size.rows - faults.len();
     let for_lines = if rest / 2 > HEADER + 1 { lines.len().min(rest / 2) } else { 0 };
@@ -34,7 +35,7 @@ pub(super) fn tables(window: &Window, size: Size) -> Vec<Line> {
     tables
 }
 
-/// Which planet, since when, and how faithful; with what keys do on the right.
+/// Name, age and fidelity of the planet, with the keys on the right.
 pub(super) fn heading(window: &Window, keys: &str, size: Size) -> Vec<Line> {
     let status = &window.now;
     let over = match &window.since_before() {
@@ -67,7 +68,7 @@ fn fidelity(fidelity: &Fidelity) -> Line {
     Line::new([verdict, format!("  {lateness}, {drops}{machine}").into()])
 }
 
-/// What is wrong, or will be, below an empty line.
+/// Active and planned faults, below an empty line.
 pub(super) fn faults(window: &Window) -> Vec<Line> {
     let status = &window.now;
     if status.faults.is_empty() {
@@ -76,7 +77,7 @@ pub(super) fn faults(window: &Window) -> Vec<Line> {
     below_a_blank(fault::table(&status.faults, status.running_s).lines())
 }
 
-/// What links or lines do, below an empty line; in a narrow window only what matters most.
+/// The traffic of links or lines, below an empty line; a narrow window gets fewer columns.
 fn table(kind: &'static str, flows: &[Flow<'_>], size: Size) -> Vec<Line> {
     if flows.is_empty() {
         return Vec::new();
@@ -109,7 +110,7 @@ fn below_a_blank(lines: Vec<Line>) -> Vec<Line> {
     std::iter::once(Line::default()).chain(lines).collect()
 }
 
-/// A table with as many rows as there is room for, and how many more there are.
+/// The rows of a table that fit, and the number of hidden rows.
 pub(super) fn shortened(mut table: Vec<Line>, room: usize) -> Vec<Line> {
     if table.len() <= room {
         return table;
@@ -126,7 +127,7 @@ pub(super) fn shortened(mut table: Vec<Line>, room: usize) -> Vec<Line> {
 /// Two city names of usual length and all columns.
 const WIDE: usize = 80;
 
-/// The empty line, the names of the columns and the rule.
+/// The empty line, the column names and the rule.
 const HEADER: usize = 3;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The live view as a map: where the cities are, and on which links something moves.
+//! The live view as a map: cities, and links with traffic.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::{
     output::{BOLD, RED},
 };
 
-/// The map and what is wrong, on so many rows.
+/// The map and the faults in `size`.
 pub(super) fn map(window: &Window, layout: &Layout, size: Size) -> Vec<Line> {
     let rest = size.rows.saturating_sub(1);
     let faults = shortened(faults(window), rest / 3);
@@ -33,7 +33,6 @@ pub(super) fn map(window: &Window, layout: &Layout, size: Size) -> Vec<Line> {
     [canvas.lines(), vec![legend()], faults].concat()
 }
 
-/// The outlines of the continents.
 fn continents(sheet: &Sheet, canvas: &mut Canvas) {
     for coast in map::coasts() {
         let next = coast.iter().cycle().skip(1);
@@ -49,7 +48,7 @@ fn continents(sheet: &Sheet, canvas: &mut Canvas) {
     }
 }
 
-/// What moves, loses or is down, along the great circle.
+/// Links with traffic, losses or a fault, along the great circle.
 fn links(window: &Window, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) {
     for flow in window.flows().0 {
         let Some((from, to)) = layout.city(&flow.link.from).zip(layout.city(&flow.link.to)) else { continue };
@@ -65,7 +64,7 @@ fn links(window: &Window, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) {
     }
 }
 
-/// All cities; names for those with the most hosts, as far as there is room.
+/// All cities. Names where there is room, the cities with the most hosts first.
 fn cities(status: &Status, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) {
     let active = status.faults.iter().filter(|fault| fault.is_active);
     let dark: BTreeSet<CityId> =
@@ -84,7 +83,6 @@ fn cities(status: &Status, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) 
     }
 }
 
-/// What the colours mean.
 fn legend() -> Line {
     let meanings = [(Layer::Moving, "moving"), (Layer::Losing, "losing"), (Layer::Down, "down")];
     let words =
@@ -92,7 +90,7 @@ fn legend() -> Line {
     Line::new(words)
 }
 
-/// The part of the earth that is seen, with one scale for both directions.
+/// The visible part of the earth, with one scale for both directions.
 struct Sheet {
     rows: usize,
     dots_per_degree: f64,
@@ -101,7 +99,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// A sheet with room for all cities of a world, on at most so many rows.
+    /// A sheet with room for all cities of a world, in at most `most_rows` rows.
     fn of(layout: &Layout, columns: usize, most_rows: usize) -> Self {
         let places = layout.cities.iter().map(|city| city.place);
         let (west, east) = span(places.clone().map(|place| unrolled(place.lon)), 90.0, LONGITUDES);
@@ -110,7 +108,7 @@ impl Sheet {
         let dots_per_degree = (across / (east - west)).min(down / (north - south));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most most_rows")]
         let rows = ((north - south) * dots_per_degree / whole(DOWN as u64)).ceil() as usize;
-        // Both sides have a part of what is left over.
+        // The remaining width is split between both sides.
         let margin = (across / dots_per_degree - (east - west)) / 2.0;
         Self { rows: rows.min(most_rows), dots_per_degree, west: west - margin, north }
     }
@@ -122,7 +120,7 @@ impl Sheet {
     }
 }
 
-/// From the lowest to the highest of `values` with a margin, at least so wide, and within limits.
+/// The range of `values` with a margin, at least `least` wide, within `limits`.
 fn span(values: impl Iterator<Item = f64> + Clone, least: f64, limits: (f64, f64)) -> (f64, f64) {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -131,12 +129,12 @@ fn span(values: impl Iterator<Item = f64> + Clone, least: f64, limits: (f64, f64
     ((middle - half).max(limits.0), (middle + half).min(limits.1))
 }
 
-/// A longitude on a map whose edge lies in the Bering Strait.
+/// A longitude on a map whose edge is in the Bering Strait.
 fn unrolled(lon: f64) -> f64 {
     if lon < LONGITUDES.0 { lon + 360.0 } else { lon }
 }
 
-/// Where the map can end, in degrees east and north.
+/// The limits of the map, in degrees east and north.
 const LONGITUDES: (f64, f64) = (-169.0, 191.0);
 const LATITUDES: (f64, f64) = (-90.0, 90.0);
 

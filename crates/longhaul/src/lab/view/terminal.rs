@@ -1,5 +1,5 @@
-//! A terminal that is ours for a while: keys come one by one, the picture replaces what was there, and all of it is
-//! given back.
+//! Full-screen use of a terminal: single key presses, and pictures that replace each other. Dropping it
+//! restores the terminal.
 
 use std::{
     io::{self, Stdin, Write},
@@ -21,16 +21,13 @@ use nix::{
 };
 use report::terminal::table::Line;
 
-/// What has happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// It is time for a new picture.
+    /// A new picture is due.
     Tick,
-    /// The window has another size.
     Resized,
-    /// A key.
     Key(u8),
-    /// Ctrl-C, or the terminal is gone.
+    /// Ctrl-C, or the terminal was closed.
     Ended,
 }
 
@@ -43,7 +40,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes the terminal of standard input and output, until it is dropped.
+    /// Takes over the terminal of standard input and output until it is dropped.
     pub(super) fn take() -> anyhow::Result<Self> {
         let signals: SigSet =
             [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGWINCH].into_iter().collect();
@@ -53,7 +50,7 @@ impl Terminal {
         let before = tcgetattr(io::stdin())?;
         let mut keys = before.clone();
         keys.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
-        // Neither stops or kills us with the picture still there.
+        // Ctrl-Z and Ctrl-\ would leave the picture on the screen.
         for character in [SpecialCharacterIndices::VSUSP, SpecialCharacterIndices::VQUIT] {
             keys.control_chars[character as usize] = NO_CHARACTER;
         }
@@ -64,7 +61,6 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Replaces the picture.
     pub(super) fn show(&self, lines: &[Line]) -> io::Result<()> {
         let lines = lines.iter().map(|line| {
             let styled = line.to_string();
@@ -74,7 +70,7 @@ impl Terminal {
         write(&format!("{HOME}{picture}{CLEAR_BELOW}"))
     }
 
-    /// The next event.
+    /// Waits for the next event.
     pub(super) fn wait(&self) -> anyhow::Result<Event> {
         let stdin = io::stdin();
         loop {
@@ -99,13 +95,13 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // If the terminal is gone there is nothing to give back.
+        // Errors mean that the terminal was closed.
         let _ = write(OWN_SCREEN);
         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.before);
     }
 }
 
-/// What was typed. Arrows and other keys that send several characters mean nothing here.
+/// Reads a key. Arrows and other keys that send several bytes are ignored.
 fn key(stdin: &Stdin) -> anyhow::Result<Option<Event>> {
     let mut typed = [0; 64];
     Ok(match read(stdin, &mut typed)? {
@@ -121,7 +117,7 @@ fn write(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Becomes readable whenever it is time for a new picture.
+/// A timer that becomes readable for each picture.
 pub(super) fn ticks() -> anyhow::Result<TimerFd> {
     let ticks = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
     ticks.set(Expiration::Interval(TimeSpec::from_duration(PERIOD)), TimerSetTimeFlags::empty())?;
@@ -134,7 +130,7 @@ const PERIOD: Duration = Duration::from_millis(500);
 /// `_POSIX_VDISABLE` on Linux.
 const NO_CHARACTER: u8 = 0;
 
-/// The other screen, and no cursor (xterm's control sequences, as all of today's terminals have them).
+/// Alternate screen, and hidden cursor (xterm control sequences, which all current terminals support).
 const OTHER_SCREEN: &str = "\x1b[?1049h\x1b[?25l";
 const OWN_SCREEN: &str = "\x1b[?25h\x1b[?1049l";
 const HOME: &str = "\x1b[H";

@@ -1,4 +1,4 @@
-//! What `longhaul tcp explain` says to a person.
+//! The text output of `longhaul tcp explain`.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -12,10 +12,10 @@ use units::show::{rate, share, time};
 use crate::output::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 use crate::tcp::finding;
 
-/// The connections that moved most, as many as were asked for, and how many more there are.
+/// The `most` connections with the most traffic, and the number of the others.
 pub(super) fn all(all: &[Explanation], ended: u64, most: usize) -> String {
     let mut text = String::new();
-    // An idle connection has nothing to explain, unless it is all there is.
+    // Idle connections are omitted unless all are idle.
     let (idle, busy): (Vec<_>, Vec<_>) = all.iter().partition(|each| each.limit == Limit::Idle);
     let chosen = together(if busy.is_empty() { idle } else { busy });
     let shown: Vec<_> = chosen.iter().take(most).collect();
@@ -53,7 +53,7 @@ pub(super) fn all(all: &[Explanation], ended: u64, most: usize) -> String {
     text
 }
 
-/// Each with how many are like it: those that wait for the same program to close or to accept are shown once.
+/// Groups connections that wait for the same program to close or to accept, and counts them.
 fn together(all: Vec<&Explanation>) -> Vec<(&Explanation, usize)> {
     let mut kept: Vec<(&Explanation, usize)> = Vec::with_capacity(all.len());
     let mut places = HashMap::new();
@@ -76,14 +76,14 @@ fn together(all: Vec<&Explanation>) -> Vec<(&Explanation, usize)> {
     kept
 }
 
-/// Whether a process that we may not see has it open. One that this end has closed belongs to no process any more, and one
-/// that was not accepted belongs to none yet.
+/// Whether the connection belongs to a process that we may not inspect. A connection that this end has
+/// closed, or that was not accepted yet, belongs to no process.
 fn is_hidden(each: &Explanation) -> bool {
     let is_open = matches!(each.state, Some(State::Established | State::CloseWait | State::SynSent));
     is_open && each.pid.is_none() && each.finding.kind != Kind::NotAccepted
 }
 
-/// A connection: its figures, what limits it, its shares, and why. Writing to a String cannot fail.
+/// A connection: its figures, its limit, its shares, and the reason. Writing to a String cannot fail.
 fn one(text: &mut String, each: &Explanation) {
     let _ = writeln!(text, "{}", paint(&format!("{} to {}", each.local, each.remote), BOLD));
     let figures = figures(each);
@@ -131,14 +131,14 @@ fn figures(each: &Explanation) -> String {
     figures.join("  ")
 }
 
-/// A line of [`WIDTH`] characters divided by shares, and what each part is.
+/// A bar of [`WIDTH`] characters divided by shares, with a legend.
 fn bar(shares: &Shares) -> String {
     let mut bar = String::new();
     let mut words = Vec::new();
     let (mut sum, mut drawn) = (0.0, 0_u8);
     for ((name, part), (sign, style)) in shares.named().into_iter().zip(SIGNS) {
         sum += part;
-        // Ends are rounded, not lengths: the line is always as long.
+        // Rounds the ends, not the lengths: the bar always has the same length.
         let length =
             (drawn..WIDTH).take_while(|cell| f64::from(*cell) + 0.5 <= sum * f64::from(WIDTH)).count();
         drawn += u8::try_from(length).unwrap_or(WIDTH);
@@ -179,7 +179,8 @@ fn name(limit: Limit) -> &'static str {
     }
 }
 
-/// Red what a setting or a program here or there would change, green what is as it should be.
+/// Red: a limit that a setting or the network causes. Yellow: a program or the congestion window. Green: the
+/// path.
 fn style(limit: Limit) -> Style {
     match limit {
         Limit::Path => GREEN,
@@ -200,9 +201,9 @@ fn style(limit: Limit) -> Style {
     }
 }
 
-/// One for each share, told apart without colour as well.
+/// One sign per share, distinguishable without colour.
 const SIGNS: [(&str, Style); 8] =
     [("·", DIM), ("▚", RED), ("█", GREEN), ("▒", CYAN), ("╳", RED), ("▓", RED), ("▞", YELLOW), ("░", PLAIN)];
 
-/// Characters.
+/// In characters.
 const WIDTH: u8 = 40;

@@ -1,4 +1,5 @@
-//! A recording as a page of figures: what was read, the window, the queue, round trips and counters on one time axis.
+//! A page of figures of a recording: throughput, reads, window, queue, round trips and counters on one time
+//! axis.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,6 @@ use units::show::{bytes, time};
 use super::show;
 use crate::lab::figures::whole;
 
-/// The page of a recording.
 pub(super) fn figures(recording: &Recording) -> Figures {
     let mut figures = Figures::new(show::title(recording), summary(recording))
         .panel(banded(recording, throughput(recording)))
@@ -49,7 +49,7 @@ pub(super) fn figures(recording: &Recording) -> Figures {
     recording.reasons.iter().fold(figures, Figures::invalid)
 }
 
-/// What it comes to, in a sentence or two.
+/// The result in one or two sentences.
 fn summary(recording: &Recording) -> String {
     let summary = &recording.summary;
     let mut sentences = Vec::new();
@@ -58,7 +58,7 @@ fn summary(recording: &Recording) -> String {
     }
     let network = summary
         .network_mbps
-        .map(|network| format!("{} came from the network in the fast phases.", show::range(network)));
+        .map(|network| format!("{} arrived from the network in the fast phases.", show::range(network)));
     sentences.extend(
         network.or_else(|| Some(format!("{} was read in the fast phases.", show::range(summary.fast_mbps?)))),
     );
@@ -93,7 +93,7 @@ fn reading(recording: &Recording) -> Timeline {
         .line(steps("read", &recording.seconds, |second| Some(second.bytes)))
 }
 
-/// The rate of each second. The last value holds to the end.
+/// The rate of each second. The last value continues to the end.
 fn steps(name: &str, seconds: &[Second], bytes: impl Fn(&Second) -> Option<u64>) -> Line {
     let rate = |second: &Second| bytes(second).map(|bytes| whole(bytes) * 8.0 / 1e6 / second.duration_s);
     let mut points: Vec<_> = seconds.iter().map(|second| (second.t_s, rate(second))).collect();
@@ -132,9 +132,9 @@ fn round_trips(recording: &Recording) -> Timeline {
         .line(line("opening", samples, |sample| Some(f64::from(sample.tcp_info.as_ref()?.rtt_us) / 1e3)).dashed())
 }
 
-/// Those counters that have counted, by whole seconds of the run.
+/// Counters that are not zero, per second of the run.
 fn counters(recording: &Recording) -> Timeline {
-    // A run has as many seconds as that, or more where phases end within one.
+    // `seconds` may have more entries than the run has seconds, because a phase may end within a second.
     let last = recording.seconds.len().min(second_of(recording.summary.duration_s)).saturating_sub(1);
     let mut counted: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for sample in &recording.samples {
@@ -153,7 +153,7 @@ fn counters(recording: &Recording) -> Timeline {
         .fold(timeline, |timeline, (name, counts)| timeline.line(Line::steps(name, 0.0, 1.0, counts)))
 }
 
-/// The second in which a time lies.
+/// The index of the second that contains a time.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut off where it cannot be")]
 fn second_of(t_s: f64) -> usize {
     t_s as usize

@@ -1,4 +1,4 @@
-//! What `longhaul tcp oscil` prints: a line while it goes on, figures at the end, and the connection over time.
+//! The output of `longhaul tcp oscil`: a progress line, figures at the end, and the connection over time.
 
 mod course;
 
@@ -13,7 +13,7 @@ use crate::{
     output::{DIM, RED, YELLOW, paint},
 };
 
-/// While it goes on.
+/// The progress line.
 pub(super) fn progress(progress: &Progress<'_>) -> String {
     let queue = bytes(progress.sample.receive_queue_bytes.into());
     let window = progress.sample.tcp_info.as_ref().and_then(|info| info.rcv_wnd);
@@ -22,7 +22,7 @@ pub(super) fn progress(progress: &Progress<'_>) -> String {
     format!("{} s {phase}: {} read, {queue} waiting{window}", elapsed.as_secs(), bytes(progress.bytes))
 }
 
-/// What became of a connection that was sent to.
+/// The result of a served connection.
 pub(super) fn served(served: &Served) -> String {
     let Served { peer, why, duration, .. } = served;
     let mut text = format!("{peer}: {} in {}, {why}", bytes(served.bytes), time(duration.as_secs_f64()));
@@ -39,7 +39,7 @@ pub(super) fn served(served: &Served) -> String {
     text + "; " + &plural(info.total_retrans.into(), "segment") + " sent again"
 }
 
-/// A recording: its conditions, its figures, its course, and what is to be known about it.
+/// A recording: its conditions, figures, course and caveats.
 pub(super) fn recording(recording: &Recording) -> String {
     let mut text = format!("{}\n{}\n", title(recording), paint(&conditions(recording), DIM));
     if recording.ended != Ended::Complete {
@@ -90,7 +90,7 @@ fn conditions(recording: &Recording) -> String {
     parts.join(", ")
 }
 
-/// How it ended, as a sentence without its end.
+/// How the recording ended, without a final stop.
 pub(super) fn ended(recording: &Recording) -> String {
     match recording.ended {
         Ended::Complete => "the programme was gone through to its end".to_owned(),
@@ -102,7 +102,7 @@ pub(super) fn ended(recording: &Recording) -> String {
     }
 }
 
-/// A name and a text for each figure; those that could not be measured are left out.
+/// Name and text of each figure, without figures that could not be measured.
 pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
     let summary = &recording.summary;
     let size = |size: Option<u32>| size.map(|size| format!("{} at most", bytes(size.into())));
@@ -124,7 +124,7 @@ pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
     figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
 
-/// "4.30 s (median of 2, longest 4.61 s), never in 1"; nothing if no phase could have shown one.
+/// "4.30 s (median of 2, longest 4.61 s), never in 1"; `None` if no phase could show a restart.
 pub(super) fn restart(summary: &Summary) -> Option<String> {
     let Summary { restarts, restarts_missed, .. } = summary;
     let missed =
@@ -136,12 +136,12 @@ pub(super) fn restart(summary: &Summary) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Of Mbit/s.
+/// A range in Mbit/s.
 pub(super) fn range([low, high]: [f64; 2]) -> String {
     format!("{} to {}", rate(low * 1e6), rate(high * 1e6))
 }
 
-/// Those that have counted, and in a word the others.
+/// Nonzero counters, and the names of the others.
 fn counters(recording: &Recording) -> String {
     let (some, none): (Vec<_>, Vec<_>) = recording.counters.iter().partition(|(_, count)| **count > 0);
     let mut text = String::new();
@@ -155,7 +155,7 @@ fn counters(recording: &Recording) -> String {
     text
 }
 
-/// The functions that were traced, and their calls by how long they took: "12 up to 1 us, 3 up to 16384 us".
+/// The traced functions, and their calls by duration: "12 up to 1 us, 3 up to 16384 us".
 pub(super) fn traced(recording: &Recording) -> Vec<(&str, String)> {
     let calls = |bins: &[Bin]| {
         let bins: Vec<_> = bins.iter().map(|bin| format!("{} up to {} us", bin.calls, bin.to_us)).collect();
@@ -165,5 +165,5 @@ pub(super) fn traced(recording: &Recording) -> Vec<(&str, String)> {
     functions.map(|(function, bins)| (function.as_str(), calls(bins))).collect()
 }
 
-/// The settings that decide about windows.
+/// Settings that affect windows.
 const SETTINGS: [&str; 3] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_adv_win_scale", "net.ipv4.tcp_shrink_window"];

@@ -1,4 +1,5 @@
-//! A measurement as a page of figures: for each strategy what a connect took against the share of the ports that was used.
+//! A page of figures of a measurement: for each strategy, the latency of connect() against the share of used
+//! ports.
 
 use report::figures::{Axis, Column, Figures, Line, Scatter, Table};
 use traffic::ports::{Fill, Measurement, Run, Sample};
@@ -6,7 +7,6 @@ use units::show::{digits, share};
 
 use super::show;
 
-/// The page of a measurement.
 pub(super) fn figures(measurement: &Measurement) -> Figures {
     let Measurement { ports, port_low, port_high, kernel, destination, .. } = measurement;
     let findings: Vec<_> =
@@ -58,7 +58,7 @@ fn table(runs: &[Run]) -> Table {
     })
 }
 
-/// With what must be known before a run's numbers are trusted.
+/// Adds the caveats of a run.
 fn judged(figures: Figures, run: &Run) -> Figures {
     let name = show::name(run);
     run.doubts.iter().cloned().fold(figures, |figures, doubt| figures.doubt(doubt.of(&name)))

@@ -1,4 +1,5 @@
-//! What `longhaul tcp ports` prints: a table of the strategies, what each shows, and a picture of each.
+//! The output of `longhaul tcp ports`: a table of the strategies, the findings, and a picture of each
+//! strategy.
 
 use std::fmt::Write;
 
@@ -98,13 +99,13 @@ fn forecasts(measurement: &Measurement) -> String {
     let all: Vec<_> = asked.chain(fastest.map(|forecast| ("at the highest rate above", forecast))).collect();
     let Some((_, first)) = all.first() else { return String::new() };
     let mut text = format!(
-        "\nTIME_WAIT keeps a port for 60 s, so {} connects/s to this destination can go on for ever\n",
+        "\nTIME_WAIT keeps a port for 60 s, so {} connects/s to this destination are sustainable\n",
         digits(first.sustainable_per_s)
     );
     for (which, Forecast { rate_per_s, exhausted_after_s, .. }) in all {
         let when = exhausted_after_s.map_or_else(
             || "the ports last".to_owned(),
-            |after| format!("no port is left after {}", time(after)),
+            |after| format!("ports run out after {}", time(after)),
         );
         let _ = writeln!(text, "  {which}, {}: {when}", frequency(*rate_per_s));
     }
@@ -133,7 +134,7 @@ fn picture(run: &Run) -> String {
     text + &format!("{}\n{}\n{:>14}{}\n", paint(&axis, DIM), paint(&scale, DIM), "", legend.join("  "))
 }
 
-/// Which doubling of 1 us a latency lies in.
+/// The binary logarithm of a latency in us, rounded down.
 fn doubling(sample: &Sample) -> u32 {
     let doublings = sample.latency_us.max(1.0).log2().floor();
     (0..63).find(|&row| f64::from(row) >= doublings).unwrap_or(63)

@@ -1,4 +1,4 @@
-//! What `longhaul tcp window` prints for people: tables, and a bar for each ceiling.
+//! The text output of `longhaul tcp window`: tables, and a bar for each limit.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use units::{
 
 use crate::output::{BOLD, GREEN, RED, YELLOW, paint};
 
-/// Plans for one rate. The settings and notes are those of the largest, which is enough for all.
+/// Plans for one rate. The settings and notes are those of the largest plan, which suffice for all.
 pub(super) fn plans(plans: &[Plan]) -> String {
     let Some(largest) = plans.iter().max_by_key(|plan| plan.window_bytes) else { return String::new() };
     let heading = format!("{} on one connection, Linux {}", rate(largest.rate_mbps * 1e6), largest.kernel);
@@ -43,8 +43,8 @@ pub(super) fn plans(plans: &[Plan]) -> String {
     text
 }
 
-/// Ceilings, each with its bar: full where the rate is reached, or else the highest of them. `named` is the kernel that was
-/// asked for, if it is not the running one.
+/// Limits, each with its bar. A full bar is the requested rate, or else the highest limit. `named` is the
+/// kernel on the command line, if it is not the running one.
 pub(super) fn check(check: &Check, named: Option<Version>) -> String {
     let heading = format!("How fast one connection can be by this side's buffers, Linux {}", check.kernel);
     let mut text = format!("{}\n", paint(&heading, BOLD));
@@ -61,7 +61,7 @@ pub(super) fn check(check: &Check, named: Option<Version>) -> String {
     let _ = writeln!(text, "\nrule: {}", check.rule);
     if sides.iter().any(|side| side.judged.verdict == Some(Verdict::Depends)) {
         text.push_str(
-            "depends: what comes on the memory of its packets, what goes on how soon its writer is back\n",
+            "depends: receiving on the memory of packets, sending on how soon the program writes again\n",
         );
     }
     if let (Some(rate_mbps), Some(worst)) = (check.rate_mbps, worst(check)) {
@@ -116,12 +116,12 @@ impl Side<'_> {
     }
 }
 
-/// "16 MiB to 21.25 MiB", or one where both are the same.
+/// "16 MiB to 21.25 MiB", or one value if both are equal.
 fn span([least, most]: [String; 2]) -> String {
     if least == most { least } else { format!("{least} to {most}") }
 }
 
-/// A full block for what is sure, a light one for what depends.
+/// A full block for the certain part, a light one for the uncertain part.
 fn bar([least, most]: [f64; 2], full: f64) -> String {
     let blocks = |mbps: f64| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of WIDTH")]

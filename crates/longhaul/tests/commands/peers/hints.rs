@@ -1,4 +1,5 @@
-//! Early hints (RFC 8297) of servers in each version of HTTP. Each sends its response only after the client has read the hints.
+//! Early hints (RFC 8297) in each version of HTTP. Each server sends its response only after the client has
+//! read the hints.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -39,7 +40,8 @@ fn hints_over_http1_are_not_the_response() {
 fn hints_come_first(sample: &Sample, protocol: &str) {
     assert_eq!(label(sample, "protocol"), Some(protocol));
     let (hints, last) = (sample.first_interim_ns.unwrap(), sample.final_headers_ns.unwrap());
-    // A header of HTTP/2 and HTTP/3 has the stamp of the latest read when it is found, which may be that of the next one already.
+    // A header of HTTP/2 or HTTP/3 has the timestamp of the latest read when it is parsed, which may contain
+    // the next header too.
     assert!(if protocol == "http/1.1" { hints < last } else { hints <= last }, "{sample:?}");
     assert!(last <= sample.last_byte_ns.unwrap(), "{sample:?}");
 }
@@ -50,22 +52,22 @@ fn answer(mut stream: TcpStream) {
     lines.map(Result::unwrap).find(String::is_empty).unwrap();
     stream.write_all(b"HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\n").unwrap();
     let (here, there) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
-    // First they are in the client's queue, then no longer.
+    // The hints enter the client's queue, and leave it when the client reads them.
     wait_until(|| queues(here, there).unsent == 0);
     wait_until(|| queues(there, here).unread == 0);
     write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {BODY}\r\nconnection: close\r\n\r\n").unwrap();
     stream.write_all(&vec![b'x'; usize::try_from(BODY).unwrap()]).unwrap();
 }
 
-/// Bytes that a socket holds.
+/// Queued bytes of a socket.
 struct Queues {
-    /// Not acknowledged by the other end.
+    /// Not acknowledged by the peer.
     unsent: u32,
     /// Not read by its program.
     unread: u32,
 }
 
-/// Of a connection of this machine, as the kernel tells (proc_pid_net(5)).
+/// The queues of a local connection (proc_pid_net(5)).
 fn queues(local: SocketAddr, remote: SocketAddr) -> Queues {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let ends = [local, remote].map(in_table);

@@ -1,4 +1,4 @@
-"""An HTTP/2 server over hyper-h2 and OpenSSL that answers each request with early hints and then with the response.
+"""An HTTP/2 server over hyper-h2 and OpenSSL that sends early hints and then the response to each request.
 
 Usage: http2.py CERTIFICATE KEY
 """
@@ -24,12 +24,12 @@ def speak(stream):
             if isinstance(event, RequestReceived):
                 hints = [(":status", "103"), ("link", "</a.css>; rel=preload")]
                 http.send_headers(event.stream_id, hints)
-                # It is acknowledged once the client has read it, and so the hints.
+                # The client acknowledges this ping after it has read the hints.
                 http.ping(event.stream_id.to_bytes(8, "big"))
             elif isinstance(event, PingAckReceived):
                 number = int.from_bytes(event.ping_data, "big")
                 http.send_headers(number, [(":status", "200"), ("content-length", str(len(BODY)))])
-                # Both frames fit the window that each stream begins with, and no frame is longer than 16 384 bytes.
+                # Both frames fit the initial window of a stream, and no frame exceeds 16 384 bytes.
                 http.send_data(number, BODY[:10_000])
                 http.send_data(number, BODY[10_000:], end_stream=True)
         stream.sendall(http.data_to_send())

@@ -1,4 +1,4 @@
-//! nginx over each version that it speaks. It says in a header field what it saw of a request.
+//! nginx with each supported version of HTTP. It reports its view of a request in a header field.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
@@ -17,9 +17,9 @@ struct Nginx {
     clear: SocketAddr,
     /// HTTP/1.1 and HTTP/2 over TLS.
     secure: SocketAddr,
-    /// HTTP/1.1 over TLS 1.2 and no later one.
+    /// HTTP/1.1 over TLS 1.2 at most.
     older: SocketAddr,
-    /// HTTP/1.1, and HTTP/1.1 and HTTP/2, over TLS 1.3, with what comes ahead of the handshake.
+    /// With 0-RTT over TLS 1.3: HTTP/1.1, and HTTP/1.1 with HTTP/2.
     early: [SocketAddr; 2],
     _running: Running,
 }
@@ -27,7 +27,7 @@ struct Nginx {
 impl Nginx {
     fn start() -> Self {
         let [_, a, b, c] = std::process::id().to_be_bytes();
-        // An address of this process's own: nobody takes the ports between here and nginx.
+        // An address that only this process uses, so that the ports stay free until nginx binds them.
         let address = Ipv4Addr::new(127, 64 | (a & 63), b, c);
         let folder = certified(address);
         let ports = [(); 5].map(|()| TcpListener::bind((address, 0)).unwrap());
@@ -54,12 +54,12 @@ impl Nginx {
         let mut command = server("nginx");
         command.args(["-p", &prefix, "-c", &config, "-e", "stderr"]).stderr(Stdio::piped());
         let mut running = Running::start(&mut command);
-        // It says its version once its sockets are open.
+        // It logs its version after its sockets are open.
         running.says("nginx/");
         Self { folder, clear, secure, older, early: [early, early_http2], _running: running }
     }
 
-    /// The samples of six requests, one after the other.
+    /// The samples of six sequential requests.
     fn six(&self, scheme: &str, address: SocketAddr, arguments: &[&str]) -> Vec<Told> {
         let url = format!("{scheme}://{address}/body");
         let arguments = [&["--count", "6", "--concurrency", "1"], arguments].concat();
@@ -67,7 +67,7 @@ impl Nginx {
     }
 }
 
-/// A sample, and what nginx has to say of it.
+/// A sample, and nginx's report about it.
 struct Told {
     sample: Sample,
     connection: String,
@@ -88,7 +88,7 @@ impl Told {
             connection: connection.to_owned(),
             protocol: protocol.to_owned(),
             tls,
-            // "r": a session was resumed; ".": none was.
+            // "r": a session was resumed; ".": it was not.
             resumed: reused == "r",
             early: early == ["1"],
             sample,
@@ -138,12 +138,12 @@ fn a_connection_to_nginx_carries_many_requests() {
         assert_eq!(told[1..].len(), others);
         for Told { sample, connection, .. } in &told[1..] {
             assert_eq!((connection, sample.reused), (&told[0].connection, Some(true)), "{version}");
-            // Of a handshake that was made for another request nothing is said.
+            // Requests on a reused connection have no handshake.
             assert_eq!((&sample.local, label(sample, "tls")), (&None, None));
             has_phases(sample, &REUSED);
         }
     }
-    // Many at the same time share a connection of HTTP/2.
+    // Concurrent requests share an HTTP/2 connection.
     let url = format!("https://{}/body", nginx.secure);
     let many =
         samples(&nginx.folder, &url, &["--count", "40", "--concurrency", "8", "--connections", "reuse"]);
@@ -175,15 +175,16 @@ fn nginx_takes_requests_ahead_of_the_handshake_where_we_say_that_it_does() {
         let ours: Vec<_> = told.iter().map(|told| label(&told.sample, "early")).collect();
         assert_eq!((&ours[1..], ours[0]), (&[Some("accepted"); 5][..], None), "{version}");
         has_phases(&told[0].sample, &SECURE);
-        // nginx says it of those alone that it answers before the handshake is over, which may be none here.
+        // nginx sets this only for requests that it serves before the handshake ends, possibly for none of
+        // these.
         assert!(!told[0].early, "{version}");
         for Told { sample, resumed, .. } in &told[1..] {
             assert_eq!((label(sample, "resumed"), *resumed), (Some("true"), true));
-            // No handshake of TLS was waited for.
+            // There is no TLS phase.
             has_phases(sample, &CLEAR);
         }
     }
-    // One that knows no such thing, and one that resumes sessions alone.
+    // A server without session resumption for 0-RTT, and one with resumption only.
     for address in [nginx.older, nginx.secure] {
         let told = nginx.six("https", address, &["--connections", "early"]);
         assert!(told.iter().all(|told| label(&told.sample, "early").is_none() && !told.early));

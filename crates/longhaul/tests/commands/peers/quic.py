@@ -1,4 +1,4 @@
-"""An HTTP/3 server over aioquic: `/hints` is answered with early hints before the response, anything else without.
+"""An HTTP/3 server over aioquic: it sends early hints before the response to `/hints`, and no hints otherwise.
 
 Usage: quic.py CERTIFICATE KEY
 """
@@ -31,7 +31,7 @@ class Server(QuicConnectionProtocol):
         if headers[b":path"] == b"/hints":
             hints = [(b":status", b"103"), (b"link", b"</a.css>; rel=preload")]
             self.http.send_headers(stream, hints)
-            # It is acknowledged once the client has received the datagram, and so the hints.
+            # The client acknowledges this ping after it has received the datagram with the hints.
             await self.ping()
         length = str(len(BODY)).encode()
         self.http.send_headers(stream, [(b":status", b"200"), (b"content-length", length)])
@@ -42,7 +42,7 @@ class Server(QuicConnectionProtocol):
 async def main():
     configuration = QuicConfiguration(is_client=False, alpn_protocols=["h3"])
     configuration.load_cert_chain(*sys.argv[1:])
-    # aioquic does not tell where it listens, the transport below it does.
+    # aioquic does not expose its listen address; the transport does.
     server = await serve("127.0.0.1", 0, configuration=configuration, create_protocol=Server)
     address, port = server._transport.get_extra_info("sockname")
     print(f"listening on https://{address}:{port}/", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Answers echo requests in the place of a kernel that ignores them, and lies in some of the answers.
+"""Replies to echo requests instead of a kernel that ignores them; some replies are false.
 
 Usage: liar.py STRANGER, the address that forged answers come from
 """
@@ -37,7 +37,7 @@ class Liar:
         self.held = {}
 
     def answers(self, ident, sequence, payload):
-        """What to send now that the next ping has come: each reply, and whether it comes from elsewhere."""
+        """The replies to send after the next ping, each with a flag whether its source address is another one."""
         number = len(self.payloads)
         self.payloads.append(payload)
         honest = message(ident, sequence, payload)
@@ -73,7 +73,7 @@ def main(stranger):
     print("listening on ICMP", file=sys.stderr, flush=True)
     while True:
         packet, (client, _) = socket_.recvfrom(65_535)
-        # Behind IPv4's header, the length of which is in words.
+        # The payload follows the IPv4 header, whose length is in words.
         request = packet[(packet[0] & 15) * 4 :]
         kind, _, _, ident, sequence = struct.unpack("!BBHHH", request[:8])
         if kind != ECHO_REQUEST:

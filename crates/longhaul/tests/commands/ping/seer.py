@@ -1,4 +1,4 @@
-"""Answers each echo request at once, and the four after it before they have come: what a host can do that knows what comes next.
+"""Replies to each echo request immediately, and to the next four before they arrive, by predicting their payloads.
 
 Usage: seer.py
 """

@@ -1,5 +1,5 @@
-//! Programs on loopback, where a round trip is shorter than anything that they wait for, each beside a neighbour that does the
-//! same without that cause. Each pair has a network namespace of its own.
+//! Programs on loopback, where the round trip is negligible, each with a control that lacks the cause. Each
+//! pair has a separate network namespace.
 
 use std::process::Command;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::{documents, harness::LONGHAUL};
 
-/// Sets up connections, and lets `explain` look at them. `look(...)` runs it with these arguments; what it says is printed as
-/// an object by names.
+/// Sets up connections and runs `explain` on them. `look(...)` runs it with these arguments; the results are
+/// printed as an object by name.
 const PROGRAM: &str = "
 import json, os, socket, subprocess, sys, threading, time
 case, longhaul = sys.argv[1], sys.argv[2]
@@ -158,7 +158,7 @@ print(json.dumps(said), flush=True)
 os._exit(0)
 ";
 
-/// What is said of the connections of a case.
+/// The explanations of a case.
 #[track_caller]
 fn said(case: &str) -> Value {
     let mut command = Command::new("unshare");
@@ -172,11 +172,12 @@ fn said(case: &str) -> Value {
     said
 }
 
-/// What is said of the end that sends to a port, which is the only one that it is said of.
+/// The explanation of the sending end.
 #[track_caller]
 fn sender<'a>(said: &'a Value, name: &str) -> &'a Value {
     let all = said[name].as_array().unwrap_or_else(|| panic!("{name}: {said:#}"));
-    // Servers listen from port 5000 on; a client's own port is a larger number, which may begin with the same digits.
+    // Servers listen from port 5000 on. A client's port is a larger number, which may begin with the same
+    // digits.
     let port = |address: &str| address.rsplit_once(':').unwrap().1.parse::<u16>().unwrap();
     let sends = |each: &&Value| (5000..5100).contains(&port(each["remote"].as_str().unwrap()));
     all.iter().find(sends).unwrap_or_else(|| panic!("{name}: {said:#}"))
@@ -187,14 +188,15 @@ fn found(each: &Value, limit: &str, kind: &str) {
     assert_eq!((&each["limit"], &each["kind"]), (&limit.into(), &kind.into()), "{each:#}");
 }
 
-/// Segments of 64 KiB at 1 MB/s are 66 ms apart, and a round trip takes 0.1 ms: at most looks nothing is under way.
+/// Segments of 64 KiB at 1 MB/s are 66 ms apart, and a round trip takes 0.1 ms: in most samples no data is in
+/// flight.
 #[test]
 fn a_rate_that_was_asked_for_is_seen_between_two_segments() {
     let said = said("paced");
     for control in ["bbr", "cubic"] {
         found(sender(&said, control), "pacing", "paced");
     }
-    // It asked for ten times of what it writes.
+    // The pacing limit is ten times the rate of the program.
     found(sender(&said, "slower"), "sender_application", "sender_idle");
 }
 
@@ -211,25 +213,26 @@ fn a_connection_that_the_peer_closed_and_the_program_keeps() {
         found(each, "peer_closed", "close_wait");
         let evidence = each["evidence"].to_string();
         assert!(evidence.contains("has not read the end"), "{evidence}");
-        assert!(evidence.contains("has 3 connections like this one"), "{evidence}");
+        assert!(evidence.contains("has 3 such connections"), "{evidence}");
     }
-    // In the text, one stands for all.
+    // In the text, one connection represents all.
     let text = said["text"].as_str().unwrap();
     assert_eq!(text.matches("has closed the connection").count(), 1, "{text}");
     assert!(text.contains("  and 2 more like it\nand 3 more, idle\n"), "{text}");
-    // The end that has closed waits for the other.
+    // The end that has closed waits for the other end.
     assert!(state("left", "fin_wait2").iter().all(|each| each["limit"] == "idle"), "{said:#}");
-    // Nobody has closed.
+    // No end has closed.
     let open = state("open", "established");
     assert_eq!(open.len(), 6);
     open.iter().for_each(|each| found(each, "idle", "idle"));
-    // The peer has said all, and is answered.
+    // The peer has sent everything and receives the response.
     let answers = state("answers", "close_wait");
     assert_eq!(answers.len(), 3);
     answers.iter().for_each(|each| found(each, "sender_application", "sender_idle"));
 }
 
-/// A queue of 2 takes 3 connections; of 6, the others are not answered. One of 4 takes 3, and would take more.
+/// A queue of 2 accepts 3 connections; of 6, the others get no reply. A queue of 4 with 3 connections is not
+/// full.
 #[test]
 fn a_listen_queue_that_is_full_is_seen_from_both_ends() {
     let said = said("queue");
@@ -238,13 +241,13 @@ fn a_listen_queue_that_is_full_is_seen_from_both_ends() {
     assert_eq!((&all[0]["remote"], &all[0]["process"]), (&"*".into(), &"python3".into()), "{said:#}");
     assert!(all[0]["evidence"][0].as_str().unwrap().starts_with("3 connections"), "{said:#}");
     let of = |all: &[Value], kind: &str| all.iter().filter(|each| each["kind"] == kind).count();
-    // Of the three that got in, the server's ends; of the three others, the clients'.
+    // The server's ends of the three accepted connections, and the clients' ends of the three others.
     assert_eq!((of(all, "not_accepted"), of(all, "peer_does_not_accept")), (3, 3), "{said:#}");
     let half = said["half"].as_array().unwrap();
     assert_eq!((of(half, "not_accepted"), of(half, "idle"), half.len()), (3, 3, 6), "{said:#}");
 }
 
-/// 199 bytes wait until the 200 before them are acknowledged, which takes 40 ms.
+/// 199 bytes wait until the previous 200 bytes are acknowledged, which takes 40 ms.
 #[test]
 fn small_pieces_wait_for_acknowledgements_that_are_delayed() {
     let said = said("small");
@@ -263,7 +266,8 @@ fn a_subflow_s_window_and_queue_are_its_connection_s() {
     assert!(slow.iter().all(|each| each["is_subflow"] == true), "{slow:#?}");
     let end = |all: &[Value], role: &str| all.iter().find(|each| each["role"] == role).unwrap().clone();
     found(&end(slow, "receiver"), "receiver_application", "reads_slowly");
-    // From the other end it may look like a small buffer's window. It is not a path, nor a program with nothing to send.
+    // From the other end it may resemble the window of a small buffer, but neither a path nor an idle
+    // program.
     let limits = ["receiver_application", "receiver_window", "other_end"];
     assert!(limits.contains(&end(slow, "sender")["limit"].as_str().unwrap()), "{slow:#?}");
     let quick = said["quick"].as_array().unwrap();
@@ -273,8 +277,8 @@ fn a_subflow_s_window_and_queue_are_its_connection_s() {
     assert_eq!((&plain["is_subflow"], &plain["limit"]), (&false.into(), &"pacing".into()), "{plain:#}");
 }
 
-/// From the sender's end, a window that is small because of its reader can be taken for one that is small because of its
-/// buffer; it is told that both look the same, and the path is not blamed.
+/// At the sender, a small window because of a slow reader resembles a small window because of a small buffer.
+/// The finding must report this ambiguity, and must not blame the path.
 #[test]
 fn a_reader_of_two_megabytes_a_second_is_no_path() {
     let said = said("even");
@@ -291,7 +295,7 @@ fn connections_that_have_ended_are_counted() {
     let text = said["text"].as_str().unwrap();
     assert!(text.contains("no open TCP connection here; 50 have ended"), "{text}");
     assert_eq!(said["few"], serde_json::json!([]));
-    // 60 of 100 ports, which the kernel uses again on loopback, unless it is told not to.
+    // 60 of 100 ports, which the kernel reuses on loopback unless configured otherwise.
     assert_eq!(said["used again"], serde_json::json!([]));
     let many = said["many"].as_array().unwrap();
     assert_eq!(many.len(), 1, "{said:#}");

@@ -1,4 +1,4 @@
-//! Connections that end, paths that break, ports that run out, and what cannot be looked at.
+//! Connections that end, paths that fail, ports that run out, and missing permissions.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ fn atlantic(name: &str) -> Planet {
         .up()
 }
 
-/// A transfer to the visitor that has begun.
+/// A transfer to the visitor that has started.
 fn transfer(planet: &Planet, sends: &[&str], reads: &[&str]) -> [Running; 2] {
     let mut reader = traffic(planet, "visitor", &[&["read", "warm=500000"], reads].concat());
     reader.says("listening");
@@ -39,7 +39,7 @@ fn transfer(planet: &Planet, sends: &[&str], reads: &[&str]) -> [Running; 2] {
 fn who_may_not_look_into_processes_is_told_what_follows() {
     let planet = atlantic("explain-nobody");
     let _transfer = transfer(&planet, &[], &["rcvbuf=65536"]);
-    // It must be readable by anybody, wherever the project was built.
+    // It must be readable by all users, wherever the project was built.
     let folder = Folder::new();
     let program = folder.path("longhaul");
     fs::copy(LONGHAUL, &program).unwrap();
@@ -57,7 +57,7 @@ fn who_may_not_look_into_processes_is_told_what_follows() {
     );
     let text = planet.exec("visitor", &nobody).ok();
     assert!(text.contains("run it as root") && text.contains("(the cause is inferred)"), "{text}");
-    // Root is told by the socket itself.
+    // As root, the socket itself contains the information.
     let said = explain(&planet, "visitor", &["origin"]);
     assert_eq!((&said["kind"], &said["is_inferred"]), (&"fixed_receive_buffer".into(), &false.into()));
 }
@@ -65,7 +65,7 @@ fn who_may_not_look_into_processes_is_told_what_follows() {
 #[test]
 fn a_path_that_breaks_and_a_connection_that_ends() {
     let planet = atlantic("explain-end");
-    // 3 MB at 8 Mbit/s are three seconds, so that it ends while it is looked at.
+    // 3 MB at 8 Mbit/s take three seconds, so the transfer ends while it is sampled.
     let [reader, sender] = transfer(&planet, &["pacing=1000000", "bytes=3000000"], &[]);
     let said = explain(&planet, "origin", &["visitor:5000", "--for", "8s"]);
     assert_eq!((&said["has_closed"], &said["limit"]), (&true.into(), &"pacing".into()), "{said:#}");
@@ -78,20 +78,20 @@ fn a_path_that_breaks_and_a_connection_that_ends() {
         ..Fault::default()
     };
     planet::Planet::find(Some(planet.name())).unwrap().fault(&down).unwrap();
-    // The first timeout takes a third of a second or so; what was under way is answered until then.
+    // The first retransmission timeout takes about a third of a second; acknowledgements of data in flight
+    // arrive until then.
     let said = || {
         planet
             .exec("origin", &[LONGHAUL, "tcp", "explain", "--json", "--port", "5000", "--for", "500ms"])
             .json()
     };
     wait_until(|| said().as_array().unwrap().iter().any(|each| each["kind"] == "no_answer"));
-    // The other end waits for nothing that it knows of.
+    // The other end does not wait for anything.
     let other = planet.exec("visitor", &[LONGHAUL, "tcp", "explain", "--json"]).json();
     assert_eq!(other[0]["limit"], "idle", "{other:#}");
 }
 
-/// Opens a connection on which the kernel asks every second whether the peer is there, and after that tries to open another
-/// when told so.
+/// Opens a connection with keep-alives every second, and later, on request, tries to open another.
 const ASKS: &str = "
 import os, socket, sys, time
 end = socket.socket()
@@ -106,7 +106,7 @@ while not os.path.exists(sys.argv[2]):
 socket.create_connection((sys.argv[1], 80))
 ";
 
-/// Nobody has anything to say; the kernel asks whether the peer is there, and the program wants to connect again.
+/// An idle connection whose kernel sends keep-alives, and a program that opens a second connection.
 #[test]
 fn a_peer_that_is_silent_and_one_that_has_gone() {
     let planet = atlantic("explain-silent");
@@ -123,7 +123,7 @@ fn a_peer_that_is_silent_and_one_that_has_gone() {
     let said = |of: &str| -> Value {
         planet.exec("visitor", &[LONGHAUL, "tcp", "explain", "--json", "--for", of]).json()
     };
-    // It is asked three times meanwhile, and answers.
+    // Three keep-alives are sent and acknowledged meanwhile.
     let idle = said("3s");
     assert_eq!((&idle[0]["limit"], &idle[0]["kind"]), (&"idle".into(), &"idle".into()), "{idle:#}");
     let down = Fault {
@@ -139,7 +139,7 @@ fn a_peer_that_is_silent_and_one_that_has_gone() {
     wait_until(|| of_kind("no_answer").is_some());
     let gone = of_kind("no_answer").unwrap();
     assert!(
-        gone["evidence"][0].as_str().unwrap().contains("keep-alives sent in a row, none answered"),
+        gone["evidence"][0].as_str().unwrap().contains("keep-alives sent in a row without a reply"),
         "{gone:#}"
     );
     folder.file("again", "");
@@ -150,11 +150,11 @@ fn a_peer_that_is_silent_and_one_that_has_gone() {
     wait_until(|| asking().is_some_and(|each| each["kind"] == "no_answer"));
     let asking = asking().unwrap();
     assert!(asking["evidence"][0].as_str().unwrap().starts_with("the request (SYN) was sent"), "{asking:#}");
-    // Nothing has come back since the machine was started, which is not an answer of the peer's.
+    // The kernel's initial timestamps must not count as a reply of the peer.
     assert!(!asking.to_string().contains("ago"), "{asking:#}");
 }
 
-/// Accepts nobody at one port, of which the queue takes 2 connections, and answers one at another.
+/// Never accepts at one port, whose queue holds 2 connections, and accepts one connection at another port.
 const HALF_DEAF: &str = "
 import socket, sys
 deaf, listener = socket.socket(), socket.socket()
@@ -168,7 +168,7 @@ while data := end.recv(100):
     end.send(data)
 ";
 
-/// Speaks with the one, and wants to speak with the other eight times.
+/// Connects to the accepting port, and eight times to the other.
 const SPEAKS: &str = "
 import socket, sys, time
 talk = socket.create_connection(('origin', 81))
@@ -189,8 +189,8 @@ while True:
     time.sleep(0.05)
 ";
 
-/// The kernel answers all eight requests, as they come before the queue is full, and then takes two connections. The other six
-/// are open for the client, and nothing that it says is acknowledged.
+/// The kernel replies to all eight SYNs, because they arrive before the queue is full, and then accepts two
+/// connections. The client considers the other six open, but their data is never acknowledged.
 #[test]
 fn a_full_listen_queue_is_inferred_from_the_other_end() {
     let planet = atlantic("explain-deaf");
@@ -220,7 +220,8 @@ fn a_full_listen_queue_is_inferred_from_the_other_end() {
     assert_eq!(of_kind("origin", "not_accepted").len(), 2);
 }
 
-/// 128 KiB asked for at both ends: whichever of the two is met more, they are named together. One alone is named alone.
+/// 128 KiB at both ends: both limits are reported together, whichever is hit more often. A single limit is
+/// reported alone.
 #[test]
 fn two_limits_at_once_are_both_named() {
     let link = "rtt = \"100ms\"\nrate = \"200Mbit\"";
@@ -244,7 +245,7 @@ fn two_limits_at_once_are_both_named() {
     assert_eq!(named(&[]), (true, false, false));
 }
 
-/// Accepts connections, and closes each that its client has closed.
+/// Accepts connections, and closes each after its client.
 const SERVER: &str = "
 import socket, sys, threading
 listener = socket.socket()
@@ -258,7 +259,8 @@ while True:
     threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()
 ";
 
-/// Opens so many connections, closes so many of them, waits until the server has done so as well, and for ever.
+/// Opens connections, closes some of them, waits until the server has closed those too, and then waits
+/// forever.
 const CLIENT: &str = "
 import signal, socket, sys
 connections = [socket.create_connection(('origin', 80)) for _ in range(int(sys.argv[1]))]
@@ -288,7 +290,7 @@ fn source_ports_that_run_out_are_counted_for_each_destination() {
         running
     };
     let _server = python("origin", &[SERVER], "listening");
-    // Of 100 ports; those that the client closes first wait for a minute.
+    // Of 100 ports; ports whose connection the client closes first stay in TIME_WAIT for a minute.
     let _clients = [("few", "49", "0"), ("half", "60", "0"), ("most", "95", "60")]
         .map(|(host, all, closed)| python(host, &[CLIENT, all, closed], "done"));
     let of = |host: &str| -> Value {
@@ -308,9 +310,9 @@ fn source_ports_that_run_out_are_counted_for_each_destination() {
     assert!(half[0]["advice"].as_str().unwrap().contains("ip_local_port_range=\"1024 65535\""), "{half}");
     let most = of("most");
     assert!(most[0]["evidence"][0].as_str().unwrap().contains("95 of 100"), "{most}");
-    assert!(most[0]["sentence"].as_str().unwrap().contains("Nearly no source port is left"), "{most}");
+    assert!(most[0]["sentence"].as_str().unwrap().contains("Almost all source ports"), "{most}");
     assert!(most[0]["advice"].as_str().unwrap().contains("tcp_tw_reuse=1"), "{most}");
-    // The server's own port is not a source port, however many connect to it.
+    // The server's port is not a source port, regardless of the number of clients.
     assert_eq!(scarce(&of("origin")), 0);
 }
 
@@ -332,7 +334,7 @@ fn what_is_not_there_is_named() {
     for (arguments, expected) in [
         (["--pid", "999999"].as_slice(), "cannot look at process 999999: No such file"),
         (&["--port", "1"], "there is no TCP connection with port 1 in this network namespace"),
-        // Of the documentation's addresses (RFC 5737): no machine has it.
+        // Documentation addresses (RFC 5737), which no machine has.
         (&["192.0.2.1"], "there is no TCP connection with 192.0.2.1 in this network namespace"),
         (&["[2001:db8::1]:443"], "there is no TCP connection with 2001:db8::1 port 443"),
         (&["192.0.2.1:99999"], "a port is between 1 and 65535"),

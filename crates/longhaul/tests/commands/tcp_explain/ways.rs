@@ -1,10 +1,10 @@
-//! The ways in which a connection is made slow, and what is to be said of it at both ends.
+//! The bottlenecks of the test connections, and the expected explanations at both ends.
 //!
-//! Unless something else is said, a path carries 20 Mbit/s with a round trip of 100 ms: 250 KB are under way.
+//! By default, a path has 20 Mbit/s and a round trip of 100 ms: 250 KB are in flight.
 
-/// A transfer that is slow in one way, or the neighbour that is not.
+/// A transfer with one bottleneck, or its control.
 pub(super) struct Way {
-    /// What its hosts are called by.
+    /// Prefix of the names of its hosts.
     pub name: &'static str,
     /// Keys of its link.
     pub path: &'static str,
@@ -12,15 +12,15 @@ pub(super) struct Way {
     pub sender: &'static str,
     /// Kernel settings of the receiver.
     pub receiver: &'static str,
-    /// Options of the program that sends.
+    /// Options of the sending program.
     pub sends: &'static str,
-    /// Options of the program that reads.
+    /// Options of the reading program.
     pub reads: &'static str,
-    /// How many bytes move before anybody looks.
+    /// Bytes to transfer before the sampling.
     pub warm: u32,
     /// Options of `longhaul tcp explain`.
     pub look: &'static [&'static str],
-    /// The limit at the sender, and the first kinds that are found.
+    /// The expected limit at the sender, and the first kinds of findings.
     pub at_sender: (&'static str, &'static [&'static str]),
     /// The same at the receiver.
     pub at_receiver: (&'static str, &'static [&'static str]),
@@ -35,7 +35,7 @@ const DEEP: &str = "rtt = \"50ms\"\nrate = \"20Mbit\"\nqueue = \"400ms\"";
 const NO_LEARNING: &str = "\"net.ipv4.tcp_recovery\" = \"3\", \"net.ipv4.tcp_max_reordering\" = \"3\", \
                            \"net.ipv4.tcp_timestamps\" = \"0\"";
 
-/// A transfer that nothing slows down but its path. BBR fills it, and knows that it has.
+/// A transfer that only the path limits. BBR fills the path and reports that.
 const FREE: Way = Way {
     name: "free",
     path: PLAIN,
@@ -43,11 +43,11 @@ const FREE: Way = Way {
     receiver: "",
     sends: "control=bbr",
     reads: "",
-    // More than a second at the rate of the path: the start is over.
+    // More than a second at the rate of the path: slow start has ended.
     warm: 3_000_000,
     look: &[],
     at_sender: ("path", &["path_rate"]),
-    // Of what limits the sender there is nothing to be found at the receiver.
+    // The receiver cannot observe the limits of the sender.
     at_receiver: ("other_end", &["other_end"]),
     never: &[],
 };
@@ -55,7 +55,7 @@ const FREE: Way = Way {
 const SMALL_WINDOW: (&str, &[&str]) = ("receiver_window", &["small_window"]);
 
 pub(super) const WAYS: [Way; 29] = [
-    // 64 KiB asked for are 128 KiB of buffer, and two thirds of that are window: 7 Mbit/s.
+    // SO_RCVBUF of 64 KiB gives 128 KiB of buffer, and two thirds of that are window: 7 Mbit/s.
     Way {
         name: "rcvbuf",
         reads: "rcvbuf=65536",
@@ -64,9 +64,10 @@ pub(super) const WAYS: [Way; 29] = [
         at_receiver: ("receiver_window", &["fixed_receive_buffer"]),
         ..FREE
     },
-    // A buffer that is fixed and large enough is not a cause.
+    // A fixed buffer that is large enough is not a cause.
     Way { name: "rcvbuf-enough", reads: "rcvbuf=2000000", never: &["fixed_receive_buffer"], ..FREE },
-    // A receive buffer of 200 KB is a window of 133 KB: 10 Mbit/s. The scale is one that guides recommend, and does nothing.
+    // A receive buffer of 200 KB is a window of 133 KB: 10 Mbit/s. Guides recommend this scale, but it has no
+    // effect.
     Way {
         name: "rmem",
         receiver: "\"net.ipv4.tcp_rmem\" = \"4096 131072 200000\", \"net.ipv4.tcp_adv_win_scale\" = \"-2\"",
@@ -75,14 +76,14 @@ pub(super) const WAYS: [Way; 29] = [
         at_receiver: ("receiver_window", &["setting_below_default", "setting_ignored"]),
         ..FREE
     },
-    // Both settings are as wrong here, and limit nothing: 16 MiB are more than the path takes.
+    // Both settings are equally wrong here but limit nothing: 16 MiB exceed what the path needs.
     Way {
         name: "rmem-enough",
         receiver: "\"net.ipv4.tcp_rmem\" = \"4096 131072 16777216\", \"net.ipv4.tcp_adv_win_scale\" = \"-2\"",
         never: &["setting_below_default", "setting_ignored"],
         ..FREE
     },
-    // The buffer stays at the 128 KiB that it starts with.
+    // The buffer stays at its initial 128 KiB.
     Way {
         name: "autotuning",
         receiver: "\"net.ipv4.tcp_moderate_rcvbuf\" = \"0\"",
@@ -108,7 +109,7 @@ pub(super) const WAYS: [Way; 29] = [
         never: &["window_scaling_off"],
         ..FREE
     },
-    // Reno fills the queue, and so would not be the first to slow down.
+    // Reno fills the queue, so it is not the first to slow down.
     Way {
         name: "reader",
         path: DEEP,
@@ -119,7 +120,7 @@ pub(super) const WAYS: [Way; 29] = [
         at_receiver: ("receiver_application", &["reads_slowly"]),
         ..FREE
     },
-    // It pauses as often, but reads twice as fast as the path brings.
+    // It pauses equally often, but reads twice as fast as the path delivers.
     Way {
         name: "reader-fast",
         path: DEEP,
@@ -136,7 +137,7 @@ pub(super) const WAYS: [Way; 29] = [
         ..FREE
     },
     Way { name: "writer-fast", sends: "control=bbr rate=40", never: &["sender_idle"], ..FREE },
-    // 128 KiB with the kernel's share are less than half of what is under way.
+    // 128 KiB including the kernel's overhead are less than half of the data in flight.
     Way {
         name: "sndbuf",
         sends: "control=bbr sndbuf=65536",
@@ -166,7 +167,7 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("pacing", &["paced"]),
         ..FREE
     },
-    // 40 Mbit/s, of which the path carries half.
+    // 40 Mbit/s, twice the rate of the path.
     Way { name: "paced-enough", sends: "control=bbr pacing=5000000", never: &["paced"], ..FREE },
     // Reno gets 1448 bytes / 100 ms * sqrt(3/2) / sqrt(2 %) = 1 Mbit/s.
     Way {
@@ -178,10 +179,10 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("loss", &["loss"]),
         ..FREE
     },
-    // The same loss, and a congestion control that does not mind it.
+    // The same loss, with a congestion control that tolerates it.
     Way { name: "loss-bbr", path: LOSSY, never: &["loss"], ..FREE },
-    // Reno without loss but where the path is full: a queue of eight round trips is never empty after it was full once, as
-    // half of the window still fills the path. What is unsent waits for longer than it takes to go there and back.
+    // Reno with loss only when the path is full: once full, a queue of eight round trips never drains,
+    // because half of the window still fills the path. Unsent data waits longer than a round trip.
     Way {
         name: "queue",
         path: DEEP,
@@ -192,9 +193,10 @@ pub(super) const WAYS: [Way; 29] = [
     },
     Way { name: "unsent", at_sender: ("path", &["path_rate", "unsent_data"]), ..FREE },
     Way { name: "unsent-bounded", sends: "control=bbr notsent=131072", never: &["unsent_data"], ..FREE },
-    // A queue of 5 ms: a packet is lost where it is longer for a while, and CUBIC gives way. Between two losses it fills the path.
-    // From one to the next takes K = cbrt(0.3 W / 0.4) = 3.7 s (RFC 9438) with the W = 69 segments that fill 20 Mbit/s x 40 ms, and
-    // in the first of these seconds nothing waits: what is looked at must be longer.
+    // A queue of 5 ms: CoDel drops a packet when the queue is longer for a while, and CUBIC reduces its
+    // window. Between two losses it fills the path. The time between losses is K = cbrt(0.3 W / 0.4) = 3.7 s
+    // (RFC 9438) with W = 69 segments, which fill 20 Mbit/s x 40 ms. In the first of these seconds the queue
+    // is empty, so the sampling must be longer.
     Way {
         name: "codel",
         path: "rtt = \"40ms\"\nrate = \"20Mbit\"\naqm = \"codel\"",
@@ -205,7 +207,7 @@ pub(super) const WAYS: [Way; 29] = [
         never: &["loss", "slow_growth"],
         ..FREE
     },
-    // The same discipline, and packets are lost by chance long before there is a queue.
+    // The same discipline, with random losses long before a queue forms.
     Way {
         name: "chance",
         path: "rtt = \"100ms\"\nrate = \"20Mbit\"\nloss = \"2%\"\naqm = \"codel\"",
@@ -216,8 +218,9 @@ pub(super) const WAYS: [Way; 29] = [
         never: &["path_rate"],
         ..FREE
     },
-    // Packets overtake each other by up to 40 ms, and the sender waits for a quarter of the least round trip only, 15 ms, does
-    // not learn from it, and cannot tell a late packet by its time stamp. There is no queue in which any could be lost.
+    // Packets overtake each other by up to 40 ms. The sender waits only a quarter of the minimum round trip,
+    // 15 ms, does not adapt, and cannot detect a late packet by its timestamp. There is no queue that could
+    // drop packets.
     Way {
         name: "order",
         path: "rtt = \"100ms\"\njitter = \"20ms free\"",
@@ -228,7 +231,7 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("reordering", &["reordering"]),
         ..FREE
     },
-    // The delay varies as much, and the order stays.
+    // The same jitter, without reordering.
     Way {
         name: "order-kept",
         path: "rtt = \"100ms\"\njitter = \"20ms\"",
@@ -239,7 +242,8 @@ pub(super) const WAYS: [Way; 29] = [
         never: &["reordering", "loss"],
         ..FREE
     },
-    // A round trip of 600 ms: in the second after the first data the window doubles twice or so. 1.5 MB fill the path.
+    // With a round trip of 600 ms, the window doubles about twice in the second after the first data. 1.5 MB
+    // fill the path.
     Way {
         name: "start",
         path: "rtt = \"600ms\"\nrate = \"20Mbit\"",
@@ -248,7 +252,8 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("initial_window", &["slow_start"]),
         ..FREE
     },
-    // 400 KB are sent in less than a second, so that a second passes without: longer than a retransmission timeout.
+    // 400 KB are sent in less than a second, followed by an idle second: longer than a retransmission
+    // timeout.
     Way {
         name: "pauses",
         sends: "control=reno burst=400000 every=2",

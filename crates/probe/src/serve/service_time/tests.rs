@@ -54,7 +54,7 @@ fn lognormal_has_its_median_and_spread() {
     let draws = draws("lognormal:5ms,0.5");
     let at_median = share_up_to(&draws, 5.0);
     assert!((at_median - 0.5).abs() < FOUR_STANDARD_ERRORS, "{at_median}");
-    // One sigma above the median lies the normal distribution's 0.841345.
+    // The normal distribution has a share of 0.841345 below one sigma above the median.
     let at_one_sigma = share_up_to(&draws, 5.0 * 0.5f64.exp());
     assert!((at_one_sigma - 0.841_345).abs() < FOUR_STANDARD_ERRORS, "{at_one_sigma}");
 }

@@ -1,8 +1,9 @@
 //! Reads Caddy's default access log in JSON: the lines of the logger `http.log.access`.
 //!
-//! `ts` is when the line was written, at the end of the request; the start lies `duration` before it. Both may be numbers
-//! or text ("1.2ms", a date), as the log is configured: `duration_format` is seconds with a fraction, or whole milliseconds
-//! or nanoseconds, which nothing in the file tells apart ([`Seconds`]). A status of 0 is a request that was given no answer.
+//! `ts` is when the line was written, at the end of the request; the start is `duration` earlier. Both may be
+//! numbers or text ("1.2ms", a date), depending on the configuration: `duration_format` is seconds with a
+//! fraction, or whole milliseconds or nanoseconds, which the file does not distinguish ([`Seconds`]). A
+//! status of 0 is a request without a response.
 
 use std::borrow::Cow;
 
@@ -114,7 +115,7 @@ impl Entry<'_> {
     fn fill(&self, line: &[u8], found: &mut Fields<'_>) -> Result<(), Problem> {
         if let Some(duration) = &self.duration {
             let offset = offset(line, "duration");
-            // Each is looked at for whether it proves the unit.
+            // Each may prove the unit.
             found.plain.extend(duration.number().map(|number| (offset, number)));
             let departs =
                 |(text, expected): Wrong| Problem { offset, found: text, expected: expected.to_owned() };
@@ -154,7 +155,7 @@ impl Entry<'_> {
 type Wrong = (String, &'static str);
 
 impl Time<'_> {
-    /// A plain number as it is written, as far as it matters: with a point or without.
+    /// The text of a plain number, reduced to what matters: with a point or without.
     fn number(&self) -> Option<String> {
         match self {
             Self::Whole(whole) => Some(whole.to_string()),

@@ -2,7 +2,7 @@
 
 use time::{Date, Month};
 
-/// A pattern of strftime, taken apart.
+/// A parsed strftime pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clock {
     parts: Vec<Part>,
@@ -88,7 +88,7 @@ impl Clock {
         (has_epoch || is_dated && is_timed).then(|| Self { parts, example: example.to_owned() })
     }
 
-    /// How finely it tells time.
+    /// The resolution of the timestamps.
     pub(super) fn resolution_ns(&self) -> u64 {
         let is_fine = |part: &Part| matches!(part, Part::Fraction | Part::EpochMs | Part::EpochUs);
         if self.parts.iter().any(is_fine) { 1_000_000 } else { 1_000_000_000 }
@@ -104,7 +104,7 @@ impl Clock {
         self.parts.first() == Some(&Part::Text(b'-'))
     }
 
-    /// The time at the beginning of `text`, in nanoseconds since 1970, and how many bytes it takes. UTC without a zone.
+    /// The time at the beginning of `text`, in nanoseconds since 1970, and its length in bytes. UTC without a zone.
     pub(super) fn read(&self, text: &[u8]) -> Option<(u64, usize)> {
         let mut rest = text;
         let (mut year, mut month, mut day) = (1970_i32, Month::January, 1_u8);
@@ -147,7 +147,7 @@ impl Clock {
     }
 }
 
-/// A number of `least` to `most` digits, taken off.
+/// Takes a number of `least` to `most` digits.
 fn digits(rest: &mut &[u8], least: usize, most: usize) -> Option<i64> {
     let length = rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
     let (number, after) = rest.split_at_checked(length).filter(|_| length >= least)?;

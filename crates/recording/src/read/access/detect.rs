@@ -1,4 +1,4 @@
-//! Which access log a file is, by its first lines.
+//! Detects the kind of an access log by its first lines.
 
 use super::{AccessFormat, elb, fastly, haproxy};
 
@@ -40,7 +40,7 @@ pub(in crate::read) fn detect_json(has: impl Fn(&str) -> bool) -> Option<AccessF
         (all(&["response_code", "duration"]), AccessFormat::EnvoyJson),
         (has("EdgeStartTimestamp"), AccessFormat::Cloudflare),
         (is_fastly, AccessFormat::Fastly),
-        // Its first lines may be about something else.
+        // Its first lines may be unrelated messages.
         (all(&["duration", "request", "status"]), AccessFormat::Caddy),
     ]
     .into_iter()
@@ -115,5 +115,5 @@ fn is_envoy(line: &[u8]) -> bool {
     rest.len() > 26 && rest[10] == b'T' && rest[23] == b'Z' && rest[24..].starts_with(b"] \"")
 }
 
-/// Lines that are looked at: programs write messages before the first request.
+/// Maximum number of lines to inspect: programs write messages before the first request.
 const LOOKED_AT: usize = 100;

@@ -1,8 +1,9 @@
 //! Access logs of AWS's Application and Classic Load Balancers.
 //!
-//! The load balancer writes three times in seconds: until it sent the request to the target, until the target began its response,
-//! and until the response was on its way to the client. -1 means that the target sent no response, or got no request. Then a status
-//! of 500 and more is a failure, and so is 460 (the client left); other statuses are responses of the load balancer, without times.
+//! The load balancer writes three times in seconds: until it sent the request to the target, until the target
+//! began its response, and until it started sending the response to the client. -1 means that the target sent
+//! no response, or got no request. Then a status of 500 and more is a failure, and so is 460 (the client
+//! left); other statuses are responses of the load balancer, without times.
 
 use super::{
     Parser, Problem, Taken,

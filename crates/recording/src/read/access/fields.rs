@@ -19,13 +19,13 @@ pub(super) struct Fields<'o> {
     pub time: Option<(u64, Stamped)>,
     /// The resolution of the log's times.
     pub resolution_ns: u64,
-    /// Whether durations in seconds are that.
+    /// Whether durations in seconds are really seconds.
     pub seconds: Seconds,
     /// The numbers of the line without a fraction, as written, with their positions.
     pub plain: Vec<(usize, String)>,
-    /// Where in the line the value begins that is looked at.
+    /// The position of the current value in the line.
     pub at: usize,
-    /// How text in it is written.
+    /// The escaping of text.
     pub escapes: Escapes,
     /// The unit that the user gave.
     given: Option<Unit>,
@@ -272,8 +272,8 @@ pub(super) fn number(text: &[u8]) -> Option<f64> {
     text.parse().ok()
 }
 
-/// Times of one upstream after the other, with ", " between two and " : " where an internal redirect lies between; their
-/// sum, `None` if none of them is there. And how long the list is.
+/// Times of successive upstreams, separated by ", ", or by " : " at an internal redirect. Returns their sum,
+/// `None` if all are absent, and the length of the list.
 pub(super) fn list(rest: &[u8]) -> Option<(Option<f64>, usize)> {
     let (mut sum, mut at) = (None, 0);
     loop {
@@ -317,7 +317,7 @@ pub(super) fn instant(text: &str) -> Option<(u64, u64)> {
     Some((ns, if unit == Unit::S && !text.contains('.') { SECOND } else { FINE }))
 }
 
-/// Where a line departs from its format.
+/// The position where a line deviates from its format.
 pub(super) fn departs(offset: usize, rest: &[u8], expected: String) -> Problem {
     if rest.is_empty() {
         return Problem { offset, found: "the end of the line".to_owned(), expected };
@@ -328,5 +328,5 @@ pub(super) fn departs(offset: usize, rest: &[u8], expected: String) -> Problem {
     Problem { offset, found: format!("{short:?}{dots}"), expected }
 }
 
-/// How much of a line a message shows.
+/// Maximum length of a quoted line in a message.
 const SHOWN: usize = 40;

@@ -33,12 +33,12 @@ pub(super) enum Kind {
         is_best: bool,
     },
     Duration(Metric, Scale),
-    /// Perhaps several, of one upstream after the other.
+    /// Possibly several, of successive upstreams.
     Durations(Metric, Scale),
     Status,
     /// Bytes of the body.
     Bytes,
-    /// Requests on the connection so far, this one included.
+    /// Requests on the connection so far, including the current one.
     Requests,
     /// Method, path and protocol.
     Request,
@@ -87,7 +87,7 @@ pub(super) enum Dialect {
     Traefik,
 }
 
-/// A format string, taken apart.
+/// A parsed format string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
     pub dialect: Dialect,
@@ -102,7 +102,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Unknown> {
     pieces(dialect, &text)
 }
 
-/// The same of one that may lack a duration.
+/// Like `parse`, for a format that may lack a duration.
 pub(super) fn parse_requests(text: &str) -> Result<Parsed, Unknown> {
     let (dialect, text) = dialect_of(text)?;
     all_pieces(dialect, &text)
@@ -185,7 +185,7 @@ fn kinds(pieces: &[Piece]) -> impl Iterator<Item = &Kind> {
     pieces.iter().filter_map(|piece| if let Piece::Field(field) = piece { Some(&field.kind) } else { None })
 }
 
-/// Decides which of several fields counts that state the same.
+/// Selects one of several fields with the same meaning.
 fn choose(pieces: &mut [Piece]) {
     let has_ttfb = kinds(pieces).any(|kind| matches!(kind, Kind::Duration(Metric::Ttfb, _)));
     let finest_time = kinds(pieces)
@@ -202,7 +202,7 @@ fn choose(pieces: &mut [Piece]) {
                 *is_best = is_first_time && Some(clock.resolution_ns()) == finest_time;
                 is_first_time &= !*is_best;
             }
-            // A sample's ttfb is the sum of its phases where it has a wait, and this one is not all of them.
+            // A sample's ttfb is the sum of its phases if it has a wait, but this wait is not the whole ttfb.
             kind @ Kind::Duration(Metric::Wait, _) if has_ttfb => {
                 *kind = Kind::Label("x-envoy-upstream-service-time".to_owned());
             }
@@ -226,7 +226,7 @@ fn latency_unit(kind: &Kind) -> Option<Unit> {
     }
 }
 
-/// Quotes the format from where it is wrong.
+/// Quotes the format from the invalid part on.
 fn wrong(rest: &str, expected: &'static str) -> Unknown {
     let short: String = rest.chars().take(SHOWN).collect();
     let dots = if short.len() < rest.len() { "..." } else { "" };
@@ -246,7 +246,7 @@ fn apart(pieces: &mut Vec<Piece>, text: &str) -> Result<(), Unknown> {
         let ends_itself = matches!(before.kind, Kind::Time { .. } | Kind::Durations(..));
         if is_label(&before.kind) && is_label(&field.kind) {
             before.name += &field.name;
-            // The query that follows a path is no part of it.
+            // The query after a path is not part of it.
             if before.kind != Kind::Path {
                 before.kind = Kind::Label(before.name.clone());
             }
@@ -261,7 +261,7 @@ fn apart(pieces: &mut Vec<Piece>, text: &str) -> Result<(), Unknown> {
     Ok(())
 }
 
-/// Adds to the text that came last.
+/// Appends to the last text piece.
 fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     match pieces.last_mut() {
         _ if text.is_empty() => {}
@@ -277,7 +277,7 @@ const A_DURATION: &str = "a time that requests took, such as $request_time, %DUR
 
 const A_TIME: &str = "a pattern of %Y %m %b %d %H %M %S %T %F %z %f %s, with a whole date and time";
 
-/// How much of a format a message shows.
+/// Maximum length of a quoted format in a message.
 const SHOWN: usize = 60;
 
 #[cfg(test)]

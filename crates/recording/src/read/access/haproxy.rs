@@ -174,7 +174,7 @@ fn fail(parts: &Parts<'_>, found: &mut Fields<'_>) {
         (Some(b'C'), _) => found.fail(format!("the client closed the connection ({state})")),
         (Some(b'c'), _) => found.fail(format!("the client timed out ({state})")),
         (Some(b'S' | b's' | b'P' | b'R' | b'I' | b'K' | b'D'), Some(b'D')) => {
-            found.fail(format!("the response broke off ({state})"));
+            found.fail(format!("the response ended early ({state})"));
         }
         _ if parts.status == "-1" => found.fail(format!("no response ({state})")),
         _ => {}
@@ -229,7 +229,7 @@ mod tests {
                 None,
                 None,
                 Some("the client closed the connection (CH--)"),
-                Some("the response broke off (sD--)")
+                Some("the response ended early (sD--)")
             ]
         );
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Reads the lines of any access log. A line that departs from the format is left out and counted: logs contain messages of their
-//! server, lines of an older format, and lines that two processes wrote into each other.
+//! Reads the lines of any access log. A line that does not match the format is left out and counted: logs contain messages of
+//! their server, lines of an older format, and lines that two processes wrote into each other.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Puts all lines of a log into a sink.
+/// Reads all lines of a log into a sink.
 pub(super) fn read(
     input: Input<'_>,
     options: &Options,
@@ -91,7 +91,7 @@ pub(super) fn read(
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Fails if the user gives a meaning to a variable that is not there.
+/// Fails if the user specifies a meaning for a missing variable.
 fn check_columns<R: std::io::Read>(
     options: &Options,
     names: &BTreeSet<String>,
@@ -105,7 +105,7 @@ fn check_columns<R: std::io::Read>(
     }
 }
 
-/// Lines that depart from the format.
+/// Lines that deviate from the format.
 #[derive(Default)]
 struct Wrong {
     count: u64,
@@ -139,5 +139,5 @@ impl Wrong {
 pub(super) const SERVERS_OWN: &str =
     "The times are the server's own: without the handshakes, and without the network to the client.";
 
-/// A file whose first lines all depart from the format has another one.
+/// A file whose first lines all deviate from the format has another format.
 const ENOUGH: u64 = 1000;

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{ColumnMapping, Metric, read::column_mapping::Field};
 
-/// What is wrong with the first mapping that is for none of these variables, that is one of several for one variable or field, or
-/// whose field no variable of a log can be.
+/// The error of the first mapping that matches none of these variables, duplicates a variable or field, or
+/// has a field that no variable of a log can provide.
 pub(super) fn refused(columns: &[ColumnMapping], names: &BTreeSet<String>) -> Option<Problem> {
     let found = || {
         let shown: Vec<_> =
@@ -100,5 +100,5 @@ impl Parsed {
     }
 }
 
-/// How many names a message shows.
+/// Maximum number of names in a message.
 const SHOWN: usize = 20;

@@ -21,11 +21,11 @@ use crate::{
 
 /// The keys of one format.
 pub(super) struct Keys {
-    /// An object without any of these is no request's.
+    /// An object without any of these is not a request.
     pub required: &'static [&'static str],
     /// The meaning of a key.
     pub meaning: fn(&str) -> Meaning,
-    /// Takes values that follow from several keys.
+    /// Sets values that depend on several keys.
     pub finish: fn(&Object, &mut Fields<'_>) -> Result<(), Wrong>,
     /// A note on the whole file.
     pub note: fn(&Fields<'_>) -> Option<&'static str>,
@@ -39,7 +39,7 @@ pub(super) enum Meaning {
     Kind(Kind),
     /// A date, or a number since 1970.
     Moment(Stamped),
-    /// Looked at by [`Keys::finish`].
+    /// Used by [`Keys::finish`].
     None,
 }
 
@@ -136,7 +136,7 @@ fn durations(metric: Metric, scale: Scale, value: &str, found: &mut Fields<'_>) 
     Ok(())
 }
 
-/// Where the value of a key stands in its line.
+/// The position of the value of a key in its line.
 fn place_of(text: &[u8], key: &str) -> usize {
     let quoted = format!("\"{key}\"");
     let Some(at) = memchr::memmem::find(text, quoted.as_bytes()) else { return 0 };
@@ -145,7 +145,7 @@ fn place_of(text: &[u8], key: &str) -> usize {
     after + text[after..].iter().position(is_value).unwrap_or(0)
 }
 
-/// The keys of an object whose values are text or numbers, with those as they are written; all others are left out.
+/// The keys of an object whose values are text or numbers, with the unparsed values; all others are skipped.
 pub(super) struct Object(Vec<(String, String)>);
 
 impl Object {
@@ -239,8 +239,8 @@ fn nginx_meaning(key: &str) -> Meaning {
     }
 }
 
-/// How much of a value a message shows.
+/// Maximum length of a quoted value in a message.
 const SHOWN: usize = 40;
 
-/// Keys that are remembered: more than any format has.
+/// Maximum number of stored keys: more than any format has.
 const MOST_KEYS: usize = 1000;

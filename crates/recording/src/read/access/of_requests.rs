@@ -1,4 +1,4 @@
-//! Formats of access logs for those who ask which requests there were, and not how long they took.
+//! Formats of access logs for uses that need the requests but not their durations.
 
 use super::{AccessLog, format};
 use crate::error::Unknown;

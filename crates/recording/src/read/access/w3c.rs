@@ -130,7 +130,7 @@ impl Parser for Columns<'_> {
     }
 }
 
-/// Names of columns that are remembered of a header: more than there are.
+/// Maximum number of stored column names: more than any format has.
 const MOST_NAMES: usize = 1000;
 
 /// The meaning of a field of IIS.

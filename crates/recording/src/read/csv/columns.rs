@@ -1,4 +1,4 @@
-//! Which columns of a CSV file count, by the names in its first row.
+//! Finds the relevant columns of a CSV file by the names in its first row.
 
 use std::{collections::BTreeSet, io::Read};
 
@@ -34,7 +34,7 @@ pub(super) struct Columns {
     pub warnings: Vec<String>,
 }
 
-/// What a column is for.
+/// The purpose of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Role {
     /// The file's metric.
@@ -59,18 +59,18 @@ pub(super) enum Role {
     Reused,
     /// Bytes of the body.
     Bytes,
-    /// A label that the sink looks at.
+    /// A label that the sink uses.
     Label(String),
-    /// Nothing that anybody looks at.
+    /// An ignored column.
     None,
 }
 
 impl Columns {
-    /// Finds the columns by the first row, which is text. `wanted` must be there if it is given; otherwise it is
-    /// `latency`, or `ttfb` or what that is made of, or `total`, or the only metric that there is.
+    /// Finds the columns by the first row, which is text. `wanted` must exist if it is given; otherwise the
+    /// metric is `latency`, or `ttfb` or its phases, or `total`, or the only metric in the file.
     ///
-    /// `given` is the delimiter, if the file names it, and `next` the row after the first, which may show that cells have
-    /// their units.
+    /// `given` is the delimiter, if the file specifies it, and `next` the row after the first, in which cells
+    /// may have units.
     pub(super) fn find<R: Read>(
         first: &[u8],
         next: &[u8],
@@ -151,7 +151,7 @@ impl Columns {
     }
 }
 
-/// What a column is for, by its name; `None` if only a label could be made of it that nobody looks at.
+/// The purpose of a column, by its name; `None` if it could only be a label that is not requested.
 fn role(name: &str, header: String, options: &Options) -> Option<Role> {
     if let Some(mapping) = options.columns.iter().find(|mapping| mapping.matches(name)) {
         return mapped_role(mapping, header, options);
@@ -270,7 +270,8 @@ impl Role {
         }
     }
 
-    /// How times are written that begin with this one: as dates, or as numbers since 1970 whose size shows their unit.
+    /// The format of times, from the first one: dates, or numbers since 1970 whose magnitude determines their
+    /// unit.
     pub(super) fn of_time(text: &str) -> Option<Self> {
         if date(text).is_some() {
             return Some(Self::Date);
@@ -285,8 +286,8 @@ impl Role {
     }
 }
 
-/// Whether TTFB is the default metric, as in any format: there are its phases, and
-/// neither a latency nor a column of its own. A wait alone is a wait.
+/// Whether TTFB is the default metric, as in any format: its phases exist, and there is neither a latency nor
+/// a TTFB column. A wait alone is a wait.
 fn is_ttfb(roles: &[Role]) -> bool {
     let metrics = || {
         roles.iter().filter_map(|role| if let Role::Metric(metric, _) = role { Some(*metric) } else { None })
@@ -296,7 +297,7 @@ fn is_ttfb(roles: &[Role]) -> bool {
         && is_made_of(roles, Metric::Ttfb)
 }
 
-/// Whether there is no column of the metric, but columns of all that it is made of.
+/// Whether there is no column of the metric, but columns of all its phases.
 fn is_made_of(roles: &[Role], metric: Metric) -> bool {
     let has = |wanted: Metric| {
         roles.iter().any(|role| matches!(role, Role::Metric(metric, _) if *metric == wanted))
@@ -313,7 +314,7 @@ fn is_made_of(roles: &[Role], metric: Metric) -> bool {
     }
 }
 
-/// A column of times: its stem and its unit, which may be given where the name has none.
+/// A column of times: its stem and its unit, which the user may give if the name has no unit.
 fn timed<'n>(name: &'n str, options: &Options) -> Option<(&'n str, Unit)> {
     if let Some(mapping) = options.columns.iter().find(|mapping| mapping.matches(name)) {
         let Field::Metric(metric) = mapping.field else { return None };
@@ -390,7 +391,7 @@ fn choose<R: Read>(
         names,
         lines,
         format!(
-            "{rule} such as {example}_ms (or _us, _s, _ns; or the unit given beside the file), or --column {example}=HEADER:ms"
+            "{rule} such as {example}_ms (or _us, _s, _ns; or the unit given with --unit), or --column {example}=HEADER:ms"
         ),
     ))
 }
@@ -431,8 +432,8 @@ const INTENDED: &str = "intended";
 const MOMENTS: [&str; 9] =
     ["started", "timestamp", "@timestamp", "time", "datetime", "date", "ts", "start_time", "started_at"];
 
-/// A first row with a number among so many cells is data.
+/// A first row with a number per this many cells is data.
 const MOST_NAMES_A_NUMBER: usize = 4;
 
-/// How many columns a message lists.
+/// Maximum number of columns in a message.
 const SHOWN: usize = 20;

@@ -1,8 +1,8 @@
 //! The fields of one row.
 
-/// The fields of a row, each with its offset. A field in double quotes may hold delimiters, and quotes written twice;
-/// the outer quotes are taken off, the inner are left as they are. A quoted field ends on its line; one that does not is
-/// told by [`is_unclosed`].
+/// The fields of a row, each with its offset. A field in double quotes may contain delimiters, and doubled
+/// quotes; the outer quotes are removed, the inner quotes are left unchanged. A quoted field ends on its
+/// line; [`is_unclosed`] detects one that does not.
 pub(super) fn fields(row: &[u8], delimiter: u8) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = Some(0);
     std::iter::from_fn(move || {
@@ -27,8 +27,8 @@ pub(super) fn unclosed_quote(row: &[u8], delimiter: u8) -> Option<usize> {
     fields(row, delimiter).map(|(at, _)| at).find(|&at| is_unclosed(&row[at..], delimiter))
 }
 
-/// Whether the field that a row goes on with begins with a quote that nothing closes. One that is closed in mid-field is
-/// none at all.
+/// Whether the next field of a row begins with a quote that is never closed. A quote that is closed in
+/// mid-field is plain text.
 pub(super) fn is_unclosed(rest: &[u8], delimiter: u8) -> bool {
     rest.strip_prefix(b"\"").is_some_and(|inner| closing_quote(inner, delimiter) == Err(Open))
 }
@@ -37,8 +37,8 @@ pub(super) fn is_unclosed(rest: &[u8], delimiter: u8) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Open;
 
-/// Where the quote is that ends a field, before a delimiter or the row's end; `None` for one that is followed by something
-/// else.
+/// The position of the quote that ends a field, before a delimiter or the row's end; `None` if other text
+/// follows it.
 fn closing_quote(inner: &[u8], delimiter: u8) -> Result<Option<usize>, Open> {
     let mut from = 0;
     loop {

@@ -17,7 +17,7 @@ fn values(series: &Series) -> &[f64] {
     series.values.exact().unwrap()
 }
 
-/// What was noticed, as sentences.
+/// The warnings as sentences.
 fn warnings(series: &Series) -> Vec<String> {
     series.doubts.iter().filter(|doubt| !doubt.invalidates()).map(ToString::to_string).collect()
 }
@@ -71,7 +71,7 @@ fn decimal_commas_where_columns_have_another_delimiter() {
 
 #[test]
 fn spreadsheets() {
-    // The delimiter on a line of its own, also in quotes, and a tab.
+    // The delimiter on a separate line, also in quotes, and a tab.
     assert_eq!(values(&read("sep=;\nlatency_ms;city\n1,5;Oslo\n")), [1.5]);
     assert_eq!(values(&read("\"SEP=|\"\r\nlatency_ms|note\r\n1.5|a;b\r\n")), [1.5]);
     assert_eq!(values(&read("sep=\t\nlatency_ms\tcity\n1.5\tOslo\n")), [1.5]);
@@ -106,7 +106,7 @@ fn units_in_headers_and_cells() {
     for text in ["total time,dns\n2ms,1ms\n", "Total time (ms),DNS (ms)\n2,1\n"] {
         assert!(refused(text).contains("such as latency_ms (or"), "{text}");
     }
-    // Next to cells with units, a cell without one has none.
+    // Next to cells with units, a cell without one is invalid.
     let refused = refused("latency\n12ms\n900\n");
     assert_eq!(
         refused,
@@ -139,7 +139,7 @@ fn the_metric_among_others() {
     assert_eq!(
         read_as(text, Some(Metric::Tls)).unwrap_err(),
         "side.csv:1:1: found the columns \"city\", \"started_ms\", \"ttfb_ms\", \"connect_us\", \"note\"; expected a \
-         column such as tls_ms (or _us, _s, _ns; or the unit given beside the file), or --column tls=HEADER:ms"
+         column such as tls_ms (or _us, _s, _ns; or the unit given with --unit), or --column tls=HEADER:ms"
     );
 }
 
@@ -171,7 +171,7 @@ fn a_quote_that_is_not_closed_is_named() {
         ("latency_ms,city\n7,Oslo\n8,\"Lima\n", "3:3"),
         ("latency_ms,city\n7,\"Os\"\"lo\n", "2:3"),
         ("latency_ms,\"city\n7,Oslo\n", "1:12"),
-        // A cell that goes on on the next line.
+        // A cell that continues on the next line.
         ("latency_ms,note\n7,\"a\nb\"\n", "2:3"),
     ] {
         assert_eq!(refused(text), format!("side.csv:{place}: {said}"));
@@ -353,8 +353,8 @@ fn times_are_all_or_nothing_and_dates_become_relative() {
     let series = read("started_ms,latency_ms\n1760000002000,1\n1760000000000,2\n");
     assert_eq!(series.started_s.as_deref().unwrap(), [2.0, 0.0]);
     assert_eq!(series.start_unix_s, Some(1_760_000_000.0));
-    let back = "1 sample starts long before one that stands before it, the first (number 3) by 2.00 s: the clock went back, \
-                or the file is not in the order of time.";
+    let back = "1 sample starts long before its predecessor, the first (number 3) by 2.00 s: the clock went back, \
+                or the file is not sorted by time.";
     assert_eq!(warnings(&series), [back]);
 }
 

@@ -1,4 +1,4 @@
-//! Units of times in CSV: in a header, in each cell, or given with a mapping.
+//! Units of times in CSV: in a header, in each cell, or in a mapping.
 
 use crate::{
     Metric, Unit,

@@ -172,7 +172,7 @@ fn long_texts_are_bounded() {
         format!("{{\"log\":{{\"pages\":[{{\"id\":\"{long}\"}}]}}}}"),
     ] {
         let said = read(&text).unwrap_err();
-        assert!(said.contains("the text goes on after 1048576 bytes") && said.len() < 300, "{said}");
+        assert!(said.contains("the text is longer than 1048576 bytes") && said.len() < 300, "{said}");
         // Where the text ends.
         assert!(said.starts_with("x:1:3145"), "{said}");
     }
@@ -196,7 +196,7 @@ fn as_chrome_writes_it() {
     let fresh = &samples[0];
     // 1741944413 is 2025-03-14T09:26:53Z.
     assert_eq!(fresh.started_ns, Some(1_741_944_413_589_000_000));
-    // TCP took what TLS left of 60.5.
+    // TCP has the rest of 60.5 without TLS.
     assert_eq!(phases(fresh), [10.0, 20.25, 40.25, 0.25, 50.0, 9.5]);
     assert_eq!(
         (fresh.last_byte_ns, exact[0].as_slice()),
@@ -235,9 +235,9 @@ fn firefox_writes_ssl_beside_connect() {
     assert_eq!(phases(&one(timed("78", beside))), [2.0, 10.0, 20.0, 0.0, 40.0, 5.0]);
     let longer = one(timed("0", "\"connect\":20,\"ssl\":30,\"send\":1,\"wait\":1,\"receive\":1"));
     assert_eq!((longer.connect_ns, longer.tls_ns), (Some(20_000_000), Some(30_000_000)));
-    // Without a time, what the phases add up to.
+    // Without a time, the sum of the phases.
     assert_eq!(longer.last_byte_ns, Some(53_000_000));
-    // From its cache: zeros, which nobody measured.
+    // From its cache: zeros that are not measurements.
     let cached = one(timed(
         "0",
         "\"blocked\":0,\"dns\":0,\"connect\":0,\"ssl\":0,\"send\":0,\"wait\":0,\"receive\":0",

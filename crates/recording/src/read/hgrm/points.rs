@@ -1,9 +1,10 @@
-//! From points of a distribution to buckets.
+//! Converts points of a distribution to buckets.
 //!
-//! A point is a percentile with its value, and the number of events that are at most that value. So the events from the rank of
-//! the percentile up to that number have the value. The values of the events between two points are unknown. They count at
-//! the middle, but for the smallest of them, which counts at the lower point: a percentile lies between two neighbouring
-//! events, and so each listed percentile is reproduced exactly.
+//! A point is a percentile with its value, and the number of events that are at most that value. So the
+//! events from the rank of the percentile up to that number have the value. The values of the events between
+//! two points are unknown. They count at the middle, except the smallest of them, which counts at the lower
+//! point: a percentile is between two neighbouring events, and so each listed percentile is reproduced
+//! exactly.
 
 use crate::{Bucket, Counts};
 
@@ -17,8 +18,7 @@ pub(super) struct Point {
     pub(super) total: u64,
 }
 
-/// The buckets between points in ascending order, and how far an event may lie from the value at which it counts, as a share of
-/// that value.
+/// The buckets between points in ascending order, and the maximum relative error of an event's value.
 pub(super) fn buckets(points: &[Point]) -> (Vec<Bucket>, f64) {
     let mut buckets = Vec::<Bucket>::new();
     let (mut below_ms, mut before, mut widest) = (0.0, 0, 0.0_f64);

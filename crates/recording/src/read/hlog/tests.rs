@@ -1,4 +1,4 @@
-//! Logs of the Java library, read as it reads them; what breaks; and what a log leaves open.
+//! Logs of the Java library, read like the library reads them; damaged logs; and ambiguous logs.
 
 use std::path::Path;
 
@@ -261,7 +261,7 @@ fn a_log_that_was_cut_off_and_logs_without_anything() {
             .starts_with("x.hlog:2:1: there is no interval; expected at least one interval with a value")
     );
     assert!(refused(&format!("{head}1,1,0,{empty}\n")).starts_with("x.hlog:3:1: all intervals are empty"));
-    // Beside others an empty one is an interval in which nothing happened.
+    // Next to other lines, an empty histogram is an interval without events.
     assert_eq!(read(format!("1,1,1,{one}\n2,1,0,{empty}\n")).0[1].buckets, []);
 }
 

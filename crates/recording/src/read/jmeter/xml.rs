@@ -1,5 +1,6 @@
 //! Results as XML: `<httpSample t="12" ts="1741944413000" s="true" rc="200" …>` within `<testResults>`. Samples within a sample are
-//! its parts, such as redirects and the resources of a page, and its time includes them; those within a transaction stand alone.
+//! its parts, such as redirects and the resources of a page, and its time includes them. Those within a transaction are
+//! independent.
 
 use std::io::{self, BufReader, Read};
 
@@ -175,7 +176,7 @@ impl Read for Bounded<'_> {
             None => self.without_tag + read,
         };
         if self.without_tag > LONGEST_LINE {
-            let problem = format!("a tag or a text goes on after {LONGEST_LINE} bytes");
+            let problem = format!("a tag or a text is longer than {LONGEST_LINE} bytes");
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         Ok(read)

@@ -1,9 +1,10 @@
-//! JSON of any size in little memory, whatever it contains: parts that no recording needs are cut before parsing.
+//! JSON of any size in little memory, whatever it contains: parts that no recording needs are cut before
+//! parsing.
 //!
-//! A parser keeps each string whole, and a byte for each bracket that is open. Nobody looks at most of the long strings (the
-//! bodies in a HAR), so they are no error: a string goes on after [`LONGEST_STRING`] bytes as [`MARK`] alone, and whoever
-//! wants its text sees by that mark that it is not whole ([`is_cut`]). Brackets beyond [`DEEPEST`] become a byte that no
-//! JSON has, so that the parser stops there.
+//! A parser stores each string completely, and a byte for each open bracket. Most of the long strings (the
+//! bodies in a HAR) are ignored, so they are not an error: after [`LONGEST_STRING`] bytes a string continues
+//! as [`MARK`] alone, and a reader of its text detects the cut by that mark ([`is_cut`]). Brackets beyond
+//! [`DEEPEST`] become a byte that is invalid in JSON, so that the parser stops there.
 
 use std::{
     cell::RefCell,
@@ -21,7 +22,7 @@ pub(super) struct Bounded<R> {
     length: usize,
     depth: usize,
     line: u64,
-    /// Bytes of the line that were handed on.
+    /// Bytes of the line that were passed on.
     column: u64,
     cuts: Rc<RefCell<Cuts>>,
 }
@@ -32,7 +33,7 @@ enum State {
     String,
     /// Behind a backslash.
     Escape,
-    /// In the part of a string that is left out.
+    /// In the omitted part of a string.
     Cutting,
     CuttingEscape,
 }
@@ -47,7 +48,7 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// The column in the file of one that the parser has counted.
+    /// Converts a column of the parser to a column in the file.
     pub fn column(&self, line: u64, column: u64) -> u64 {
         let before = self.missing.iter().filter(|&&(at, behind, _)| at == line && behind < column);
         column + before.map(|(_, _, bytes)| bytes).sum::<u64>()
@@ -101,7 +102,7 @@ impl<R: Read> Bounded<R> {
         memchr::memchr3(b'"', b'\\', b'\n', &rest[..room]).unwrap_or(room)
     }
 
-    /// What becomes of one byte; `None` for one that goes.
+    /// Transforms one byte; `None` to drop it.
     fn step(&mut self, byte: u8) -> Option<u8> {
         match self.state {
             State::Outside => {
@@ -185,7 +186,7 @@ pub(super) fn is_cut(text: &str) -> bool {
 /// As long as the longest line of formats that are lines.
 pub(super) const LONGEST_STRING: usize = LONGEST_LINE;
 
-/// What a string ends in that goes on: the control character DEL, which JSON allows.
+/// The end of a string that was cut: the control character DEL, which JSON allows.
 const MARK: u8 = 0x7F;
 
 /// No recording nests more than ten.
@@ -197,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// The output for a text that arrives `step` bytes at a time.
+    /// The output for a text that is read in pieces of `step` bytes.
     fn bounded(text: &[u8], step: usize) -> (Vec<u8>, Rc<RefCell<Cuts>>) {
         let mut reader = Bounded::new(text);
         let (mut all, mut buffer) = (Vec::new(), vec![0; step]);

@@ -14,7 +14,7 @@ use crate::{
     unit::nanoseconds,
 };
 
-/// Text that is kept, so that it has to be whole.
+/// Text that is used, and must not be cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::read) struct Text(pub String);
 
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for Text {
 /// The text, unless it is longer than any that is kept.
 fn whole<E: serde::de::Error>(text: &str) -> Result<&str, E> {
     match is_cut(text) {
-        true => Err(E::custom(format_args!("the text goes on after {LONGEST_STRING} bytes"))),
+        true => Err(E::custom(format_args!("the text is longer than {LONGEST_STRING} bytes"))),
         false => Ok(text),
     }
 }
@@ -76,7 +76,7 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// Whatever stands in a field of which nothing is promised: text, a number as text, or nothing.
+/// A field without a guaranteed type: text, a number as text, or nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::read) struct Loose(pub Option<String>);
 
@@ -138,12 +138,12 @@ pub(in crate::read) fn length(unit: Unit, value: f64) -> Option<u64> {
     unit.milliseconds(value).filter(|&ms| ms >= 0.0).map(nanoseconds)
 }
 
-/// The time between two stamps; `None` if one is absent or they stand in the wrong order.
+/// The time between two timestamps; `None` if one is absent or they are in the wrong order.
 pub(in crate::read) fn between(from: Option<u64>, to: Option<u64>) -> Option<u64> {
     to?.checked_sub(from?)
 }
 
-/// An HTTP status; `None` for the 0 that many write where no answer came.
+/// An HTTP status; `None` for 0, which many tools write if there was no response.
 pub(in crate::read) fn status(code: Option<i64>) -> Option<u16> {
     u16::try_from(code?).ok().filter(|&code| code > 0)
 }

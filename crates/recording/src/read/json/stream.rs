@@ -62,7 +62,7 @@ impl<'i> Document<'i> {
         seed.deserialize(&mut self.values)
     }
 
-    /// Nothing may follow any more.
+    /// Fails if more input follows.
     pub fn end(&mut self) -> Result<(), Error> {
         self.values.end().map_err(|error| self.broken(error))
     }
@@ -78,8 +78,8 @@ impl<'i> Document<'i> {
     }
 }
 
-/// Receives a visitor's elements while the document is being read. An error of its own stops the reading and comes out as
-/// it is.
+/// Receives a visitor's elements while the document is being read. An error of `take` stops the reading and
+/// is returned unchanged.
 pub(in crate::read) struct Taker<F> {
     take: F,
     refused: Option<Error>,
@@ -142,8 +142,8 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), Error>> Visitor<'de> fo
     }
 }
 
-/// Hands each object of a file to `take`: objects one after the other, on lines or not, or in an array. A last object
-/// that breaks off is left out, and the result reports that; an array that breaks off is an error.
+/// Passes each object of a file to `take`: consecutive objects, on lines or not, or in an array. A truncated
+/// last object is omitted, and the result reports that; a truncated array is an error.
 pub(in crate::read) fn each_object<T: for<'de> Deserialize<'de>>(
     input: Input<'_>,
     expected: &'static str,

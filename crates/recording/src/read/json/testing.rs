@@ -1,4 +1,4 @@
-//! What the tests of these decoders share: a sink that keeps everything, and files that are damaged at random.
+//! Helpers for the tests of these decoders: a sink that stores everything, and randomly damaged files.
 
 use std::path::Path;
 

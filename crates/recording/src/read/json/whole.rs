@@ -36,7 +36,7 @@ impl<R: Read> Read for Short<R> {
         let read = self.input.read(buffer)?;
         self.left = self.left.checked_sub(read).ok_or_else(|| {
             let problem =
-                format!("it goes on after {} MiB, which no summary of a run is long", LONGEST >> 20);
+                format!("it is longer than {} MiB, which is more than any summary of a run", LONGEST >> 20);
             io::Error::new(io::ErrorKind::InvalidData, problem)
         })?;
         Ok(read)

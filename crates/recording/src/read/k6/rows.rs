@@ -1,5 +1,6 @@
-//! k6's CSV: `metric_name,timestamp,metric_value`, a column for each of k6's own tags, and all others in `extra_tags` and
-//! `metadata` as "a=b&c=d". Times are whole seconds unless k6 was told otherwise (`K6_CSV_TIME_FORMAT`).
+//! k6's CSV: `metric_name,timestamp,metric_value`, a column for each of k6's own tags, and all others in
+//! `extra_tags` and `metadata` as "a=b&c=d". Times are whole seconds unless configured otherwise
+//! (`K6_CSV_TIME_FORMAT`).
 
 use std::{
     collections::BTreeMap,
@@ -71,7 +72,7 @@ struct Row {
 
 /// The problem with a row. Columns count from 1.
 enum Wrong {
-    /// So many cells, and where the row ends or the surplus begins.
+    /// The number of cells, and where the row ends or the surplus begins.
     Count(usize, usize),
     Cell {
         column: usize,
@@ -105,7 +106,7 @@ fn row(text: &[u8], columns: usize) -> Result<Option<Row>, Wrong> {
 }
 
 impl Row {
-    /// All tags, those of the columns and those that share one.
+    /// All tags, both from columns and from the combined cells.
     fn tags(&self, header: &[String]) -> BTreeMap<String, String> {
         let mut tags = BTreeMap::new();
         for (name, text) in header.iter().zip(&self.cells).skip(3) {
@@ -120,7 +121,7 @@ impl Row {
     }
 }
 
-/// Tells rows apart by their tags. Those that share a column come in any order.
+/// Distinguishes rows by their tags. Tags in a shared column have no fixed order.
 fn fingerprint(cells: &[String]) -> Fingerprint {
     let hash = |column: usize, text: &str| {
         let mut hasher = DefaultHasher::new();
@@ -132,7 +133,8 @@ fn fingerprint(cells: &[String]) -> Fingerprint {
     Fingerprint(parts.fold(0, |sum, (column, part)| sum.wrapping_add(hash(column, part))))
 }
 
-/// Nanoseconds since 1970, and whether the text tells no more than the second. Whole numbers are of a unit by their size.
+/// Nanoseconds since 1970, and whether the text is precise only to the second. The magnitude of a whole
+/// number determines its unit.
 fn instant(text: &str) -> Option<(u64, bool)> {
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return rfc3339(text).map(|ns| (ns, !text.contains('.')));
@@ -152,5 +154,5 @@ const A_TIME: &str = "a time, in seconds, ms, us or ns since 1970 or such as 202
 const BY_THE_SECOND: &str = "k6's CSV has times in whole seconds; percentiles over time cannot be finer. \
                              K6_CSV_TIME_FORMAT=unix_micro makes k6 write it in full.";
 
-/// How much of a cell a message shows.
+/// Maximum length of a quoted cell in a message.
 const SHOWN: usize = 40;

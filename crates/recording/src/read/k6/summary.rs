@@ -1,6 +1,8 @@
-//! k6's summary at the end of a run, of `--summary-export` or of `handleSummary`: percentiles in milliseconds, and counts.
+//! k6's summary at the end of a run, of `--summary-export` or of `handleSummary`: percentiles in
+//! milliseconds, and counts.
 //!
-//! `http_req_duration` is the latency, as in k6's other formats. What has no response is among its percentiles, often with 0.
+//! `http_req_duration` is the latency, as in k6's other formats. Its percentiles include requests without a
+//! response, often with 0.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +45,7 @@ pub(in crate::read) fn read(
     };
     let mut warnings = Vec::new();
     points.hand_over(SOURCE, place, sink, &mut warnings)?;
-    // Of a rate, "passes" counts what is true, which for this one is a failure.
+    // "passes" of a rate counts true values, which are failures for this metric.
     let failed = figures("http_req_failed");
     let failed =
         failed.and_then(|failed| failed.get(&Text("passes".to_owned()))?.text()?.parse::<u64>().ok());

@@ -41,7 +41,7 @@ const TAGS: &str = "\"expected_response\":\"true\",\"group\":\"::login\",\"metho
 const METRIC: &str = "{\"type\":\"Metric\",\"data\":{\"name\":\"http_reqs\",\"type\":\"counter\",\"contains\":\"default\",\
                       \"thresholds\":[],\"submetrics\":null},\"metric\":\"http_reqs\"}\n";
 
-/// As in a file: a declaration stands before the first point of its metric.
+/// As in a file: a declaration precedes the first point of its metric.
 const FILE: &str = r#"{"type":"Metric","data":{"name":"http_reqs","type":"counter","contains":"default","thresholds":[],"submetrics":null},"metric":"http_reqs"}
 {"metric":"http_reqs","type":"Point","data":{"time":"2025-03-14T09:26:53.5Z","value":1,"tags":{"method":"GET","status":"200","url":"https://a.example/"}}}
 {"type":"Metric","data":{"name":"http_req_duration","type":"trend","contains":"time","thresholds":["p(95)<200"],"submetrics":null},"metric":"http_req_duration"}

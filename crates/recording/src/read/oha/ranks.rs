@@ -8,30 +8,30 @@ use crate::{Bucket, Counts};
 pub(super) struct Statistics {
     /// Upper ends of bins with how many values lie in each, ascending.
     pub bins: Vec<(f64, u64)>,
-    /// Percentiles as they are stated: percent and value.
+    /// The stated percentiles: percent and value.
     pub percentiles: Vec<(f64, f64)>,
     pub fastest: Option<f64>,
     pub slowest: Option<f64>,
-    /// How many values there are, if the file contains that besides the bins.
+    /// The number of values, if the file contains it in addition to the bins.
     pub count: u64,
 }
 
-/// Values with their counts, ascending, and the largest relative error among those that are not known exactly.
+/// Values with their counts, ascending, and the largest relative error among inexact values.
 pub(super) type Rebuilt = (Vec<Bucket>, f64);
 
 impl Statistics {
-    /// How many values there are. Bins that end at the same value lose all but one.
+    /// The number of values. Of bins with the same end, the file contains only one.
     pub(super) fn count(&self) -> u64 {
         self.bins.iter().map(|bin| bin.1).sum::<u64>().max(self.count)
     }
 
-    /// How many points of the distribution are known.
+    /// The number of known points of the distribution.
     pub(super) fn points(&self) -> usize {
         let percentiles = self.percentiles.iter().map(|&(_, value)| value);
         let mut values: Vec<f64> = self.bins.iter().map(|&(end, _)| end).chain(percentiles).collect();
         values.extend(self.fastest.into_iter().chain(self.slowest));
         values.sort_unstable_by(f64::total_cmp);
-        // An end is computed, and lies a rounding off the value that it stands for.
+        // A bin's end is computed, and differs from the value by a rounding error.
         values.dedup_by(|next, kept| (*next - *kept).abs() <= ROUNDING * *next);
         values.len()
     }
@@ -83,11 +83,12 @@ impl Statistics {
         Some((buckets, relative_error.min(Counts::LARGEST_ERROR)))
     }
 
-    /// The values of the ranks that are known, and of their neighbours that decide a percentile.
+    /// The values of the known ranks, and of their neighbours that determine a percentile.
     ///
-    /// oha states the value at the rank `p n`; a percentile here lies between the ranks around `p (n - 1)`, of which that is
-    /// one and the other is not known. It takes the stated value, so that the percentile comes out as it is stated. Only
-    /// where the value is the slowest of all, the second slowest is not taken for as slow if the bins say otherwise.
+    /// oha states the value at the rank `p n`; a percentile here is between the ranks around `p (n - 1)`, of
+    /// which one is that rank and the other is unknown. The unknown rank gets the stated value, so that the
+    /// percentile is reproduced. Exception: if the value is the slowest of all, the second slowest does not
+    /// get it if the bins contradict that.
     fn ranks(&self, count: u64) -> Option<BTreeMap<u64, f64>> {
         let mut known = BTreeMap::new();
         known.insert(0, self.fastest.or(self.bins.first().map(|bin| bin.0))?);
@@ -204,7 +205,7 @@ mod tests {
             let (buckets, relative_error) = known.rebuild().unwrap();
             prop_assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
             prop_assert!(buckets.is_sorted_by(|a, b| a.value_ms < b.value_ms));
-            // Each value is as near to the truth as promised.
+            // Each value is within the stated error.
             let rebuilt = buckets.iter().flat_map(|bucket| (0..bucket.count).map(|_| bucket.value_ms));
             for (rebuilt, value) in rebuilt.zip(&values) {
                 let is_near = (rebuilt - value).abs() <= rebuilt * (relative_error + 1e-9);
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn equal_values_have_bins_of_one_name() {
-        // oha keys its bins by their ends, so that of equal ones the last is left, which is empty.
+        // oha keys its bins by their ends, so that the last of equal bins remains, which is empty.
         let known = Statistics {
             bins: vec![(2.0, 0)],
             percentiles: vec![(50.0, 2.0), (99.0, 2.0)],

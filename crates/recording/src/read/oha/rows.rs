@@ -1,10 +1,11 @@
 //! oha's CSV, in seconds.
 //!
-//! `DNS` and `DNS+dialup` count from the request's start, the latter to the end of all handshakes: TCP and TLS are not
-//! told apart, so neither is taken. Both are 0 on a connection that was there already. `Response-delay` ends with the
-//! first byte of the body (after redirects: of the first response), and is 0 if there is none; older versions have no such
-//! column. `request-duration` counts from when the request was due where oha ran with `--latency-correction`, which the file does not contain: so it is the latency, and there is no total. Only requests
-//! that were answered are in the file.
+//! `DNS` and `DNS+dialup` count from the request's start, the latter to the end of all handshakes: TCP and
+//! TLS are not separate, so neither is read. Both are 0 on a reused connection. `Response-delay` ends with
+//! the first byte of the body (after redirects: of the first response), and is 0 without a body; older
+//! versions have no such column. `request-duration` counts from the scheduled start if oha ran with
+//! `--latency-correction`, which the file does not contain: so it is the latency, and there is no total. The
+//! file contains only requests with a response.
 
 use crate::{
     Error, Event, Sample, Sink, Unit,
@@ -61,7 +62,7 @@ struct Row {
 
 /// The problem with a row. Columns count from 1.
 enum Wrong {
-    /// So many fields, and where the row ends or the surplus begins.
+    /// The number of fields, and where the row ends or the surplus begins.
     Count(usize, usize),
     Field {
         column: usize,
@@ -127,5 +128,5 @@ impl Row {
 /// With `Response-delay`, which oha before 1.9 did not write.
 const COLUMNS: usize = 7;
 
-/// How much of a field a message shows.
+/// Maximum length of a quoted field in a message.
 const SHOWN: usize = 40;

@@ -1,10 +1,12 @@
-//! oha's JSON. It has no samples, only nine percentiles, a histogram of eleven bins, the extremes, and counts.
+//! oha's JSON. It has no samples, only nine percentiles, a histogram of eleven bins, the extremes, and
+//! counts.
 //!
-//! All of these are points of the distribution: so many answers took at most so long. A percentile is one of the values
-//! itself (`percentile_iter` in oha's `src/result_data.rs`: the one at `p / 100 * count`, cut off), a bin's key is its
-//! upper end (`src/histogram.rs`), and the first bin is the fastest value alone. Where a value is known it is given as it
-//! is, and percentiles come out as they are stated ([`Statistics`]); what lies between two points is given as the middle of its
-//! bin, and the relative error is that of the widest such gap.
+//! All of these are points of the distribution: a number of responses that took at most a given time. A
+//! percentile is one of the values (`percentile_iter` in oha's `src/result_data.rs`: the value at `p / 100 *
+//! count`, truncated), a bin's key is its upper end (`src/histogram.rs`), and the first bin is the fastest
+//! value alone. Known values are exact, so that the stated percentiles are reproduced ([`Statistics`]);
+//! values between two points are placed in the middle of the bin, and the relative error is that of the
+//! widest such gap.
 
 use std::collections::BTreeMap;
 
@@ -87,8 +89,8 @@ struct Details {
 }
 
 impl Summary {
-    /// What is known of a metric: `None` if that is nothing, and nothing within if a key is not a number or a count beyond
-    /// belief.
+    /// The statistics of a metric: `None` if there are none, and `Some(None)` if a key is not a number or a
+    /// count is implausible.
     fn of(&self, metric: Metric) -> Option<Option<Statistics>> {
         let count =
             self.status_code_distribution.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
@@ -146,9 +148,9 @@ fn known(
             _ => return None,
         }
     }
-    // They stand in the order of their text.
+    // They are sorted as text.
     bins.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    // The last end is computed, and may lie a rounding off the slowest value.
+    // The last end is computed, and may differ from the slowest value by a rounding error.
     if let (Some((end, _)), Some(slowest)) = (bins.last_mut(), slowest) {
         *end = slowest;
     }
@@ -172,7 +174,7 @@ const A_HISTOGRAM: &str = "a histogram with keys or counts that cannot be";
 /// `ClientError::Deadline` in oha's `src/client.rs`.
 const CUT_OFF: &str = "aborted due to deadline";
 
-/// More requests than anybody sends: a million a second for thirty years.
+/// An implausible number of requests: a million a second for thirty years.
 const MOST: u64 = 1_000_000_000_000_000;
 
 const EXPECTED: &str = "what oha --output-format json writes";

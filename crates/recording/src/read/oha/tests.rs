@@ -108,8 +108,9 @@ fn a_summary_becomes_counts() {
     assert_eq!((counts.length_s, counts.started_s), (Some(2.5), None));
     let bucket = Bucket::exact;
     let within = |value_ms, low_ms, high_ms, count| Bucket { value_ms, low_ms, high_ms, count };
-    // The stated values are 1, 2, 3, 6, 8 and 10, the first, 2nd, 3rd, 6th, 8th and 10th value. The 4th, 5th and 7th are those that
-    // p25, p50 and p75 reach into, and the 9th lies in the middle of its bin, above 8.2 and up to 9.1.
+    // The stated values are 1, 2, 3, 6, 8 and 10: the first, 2nd, 3rd, 6th, 8th and 10th value. The 4th, 5th
+    // and 7th are neighbours that p25, p50 and p75 interpolate with, and the 9th is in the middle of its bin,
+    // above 8.2 and up to 9.1.
     assert_eq!(
         counts.buckets,
         [
@@ -122,7 +123,7 @@ fn a_summary_becomes_counts() {
             bucket(10.0, 1)
         ]
     );
-    // The 4th lies between 3.7 and 4.6 by the file, and is placed at 3.
+    // By the file, the 4th is between 3.7 and 4.6; it is placed at 3.
     assert!((counts.relative_error - 1.6 / 3.0).abs() < 1e-9, "{}", counts.relative_error);
     // 11 bins, of which the first and the last are the extremes, and of the percentiles 2, 3, 6 and 8. The sum is 55.65.
     assert_eq!(

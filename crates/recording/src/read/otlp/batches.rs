@@ -10,7 +10,7 @@ use serde::{
 use super::{Attribute, Span};
 use crate::{Error, read::json::Taker};
 
-/// One object of OTLP, whose spans are handed on with the name of their service.
+/// One object of OTLP, whose spans are passed on with the name of their service.
 pub(super) struct Batches<'t, F> {
     taker: &'t mut Taker<F>,
     service: Option<String>,
@@ -121,7 +121,7 @@ where
     }
 }
 
-/// What the spans are from.
+/// The source of the spans.
 #[derive(Deserialize)]
 struct Resource {
     #[serde(default)]

@@ -13,7 +13,7 @@ pub(super) struct Line {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Kind {
-    /// So many events up to a bound.
+    /// The number of events up to a bound.
     Bucket(f64),
     /// The sum of all.
     Sum,
@@ -26,7 +26,7 @@ pub(super) fn is_bucket(line: &[u8]) -> bool {
 }
 
 impl Line {
-    /// Nothing for lines about something else; an error for those that are no samples.
+    /// `None` for unrelated lines; an error for lines that are not samples.
     pub(super) fn of(text: &str) -> Result<Option<Self>, ()> {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
@@ -61,7 +61,7 @@ fn positive(text: &str) -> Option<f64> {
 
 type Labels<'l> = Vec<(&'l str, &'l str)>;
 
-/// The labels between braces, as they are written, and what follows.
+/// The unparsed labels between braces, and the text after them.
 fn labels(text: &str) -> Result<(Labels<'_>, &str), ()> {
     let mut rest = text.strip_prefix('{').ok_or(())?.trim_start();
     let mut found = Vec::new();
@@ -78,7 +78,7 @@ fn labels(text: &str) -> Result<(Labels<'_>, &str), ()> {
     }
 }
 
-/// Where the quote is that no backslash stands before.
+/// The position of the first quote that is not escaped.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     text.bytes().position(|byte| {

@@ -57,7 +57,7 @@ fn two_scrapes_have_the_events_between() {
         "{:?}",
         kept.warnings
     );
-    // The program was started anew.
+    // The program was restarted.
     let anew = scrape(NAME, "", [2, 5, 6, 6], 1.5) + &scrape(NAME, "", [0, 1, 1, 1], 0.2);
     let kept = read(&anew).unwrap();
     assert_eq!(buckets(&kept), [(300.0, 1)]);

@@ -45,7 +45,7 @@ fn a_page() {
         warnings,
         [
             "2 entries left out that are no requests (mark, paint).",
-            "1 entry of other origins with a responseStatus of 0: browsers do not tell whether these failed; they are not \
+            "1 entry of other origins with a responseStatus of 0: browsers hide whether these failed; they are not \
              counted as failed.",
         ]
     );
@@ -82,7 +82,8 @@ fn zeros_of_other_origins_and_cache_hits() {
     assert_eq!((hit.label("cache").as_deref(), hit.reused, hit.body_bytes), (Some("hit"), None, None));
 }
 
-/// 0 is not an answer, unless the browser hides the status; if it is absent, as in older browsers, nothing follows.
+/// 0 is a failure, unless the browser hides the status; if it is absent, as in older browsers, the result is
+/// unknown.
 #[test]
 fn a_status_of_zero_is_a_failure() {
     let entry = |url: &str, initiator: &str, status: &str| {
@@ -100,7 +101,7 @@ fn a_status_of_zero_is_a_failure() {
     let failed = Some("no response".to_owned());
     let zero = ",\"responseStatus\":0";
     let with_page = format!("{page},");
-    // Of the page's own origin, or asked for by a script, which always uses CORS.
+    // From the page's own origin, or requested by a script, which always uses CORS.
     assert_eq!(error(&entry("https://a.example/i.png", "img", zero), &with_page), (failed.clone(), 0));
     assert_eq!(error(&entry("https://b.example/api", "fetch", zero), &with_page), (failed.clone(), 0));
     assert_eq!(

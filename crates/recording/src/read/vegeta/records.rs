@@ -48,7 +48,7 @@ impl<R: Read> Records<R> {
         Self { input, path, skipped, fields, count: 0, line, column, start: 1, is_whole: true }
     }
 
-    /// Whether there is another record, whose [`Records::fields`] are then there. Empty lines are passed over.
+    /// Reads the next record into [`Records::fields`]; returns `false` at the end. Empty lines are skipped.
     pub(super) fn next(&mut self) -> Result<bool, Error> {
         (self.count, self.start, self.is_whole) = (0, self.line, true);
         let mut state = State::Begin;
@@ -112,7 +112,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// What the end of the file makes of the record so far.
+    /// Handles the end of the file within a record.
     fn end(&mut self, state: State) -> Result<bool, Error> {
         self.is_whole = false;
         if state == State::Begin && self.count == 0 {
@@ -120,7 +120,7 @@ impl<R: Read> Records<R> {
         }
         let is_open = state == State::Quoted;
         if is_open && self.line > self.fields[self.count - 1].line {
-            // Lines have gone by in it: no writer stopped here, but a quote stands where none belongs.
+            // The record spans several lines, so it is not truncated: a quote is misplaced.
             let Field { line, column, .. } = self.fields[self.count - 1];
             return Err(Error::Number {
                 place: self.place(line, column),
@@ -149,7 +149,7 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Adds to the field, if anybody looks at it.
+    /// Appends to the field, unless it is ignored.
     fn push(&mut self, byte: u8, state: State) -> Result<State, Error> {
         if !self.skipped.contains(&(self.count - 1)) {
             let field = &mut self.fields[self.count - 1];
@@ -210,6 +210,6 @@ mod tests {
     fn only_fields_that_somebody_wants_have_a_limit() {
         let long = "x".repeat(LONGEST_LINE + 1);
         assert_eq!(records(&format!("1,{long},2\n")).unwrap(), [["1", "", "2"]]);
-        assert!(records(&format!("1,2,{long}\n")).unwrap_err().starts_with("x:1:5: the line goes on"));
+        assert!(records(&format!("1,2,{long}\n")).unwrap_err().starts_with("x:1:5: the line is longer"));
     }
 }

@@ -53,7 +53,7 @@ fn what_the_plan_lets_happen_is_no_chance() {
     let sure = |side: &str| (Some(side.to_owned()), Some(Certainty::Sure));
     // 40 of 160 requests are slow, at these times in each run; of ten requests one is, but for 0.75^10 = 6 % of page views.
     assert_eq!(of(&[[3.0, 5.0]]), (sure("near"), sure("far")));
-    // One burst of two seconds in eight: in another recording it may last for five, or not come.
+    // One burst of two seconds in eight: in another recording it may last for five, or not occur.
     let (median, page) = of(&[]);
     assert!(median.1 != Some(Certainty::Sure) && page.1 != Some(Certainty::Sure), "{median:?} {page:?}");
     // A fault to the end leaves what was before it.
@@ -200,7 +200,7 @@ fn the_same_samples_are_named_so() {
     let paged = |page: &str| read(&format!("page,latency_ms\n1,5\n{page},6\n"), None);
     assert!(of(&[paged("1"), paged("2")], page()).identical.is_empty());
     assert_eq!(of(&[paged("1"), paged("1")], page()).identical.len(), 1);
-    // The other one of three is still compared.
+    // The remaining side of three is still compared.
     let three = of(&[drawn("a", 50, 1), drawn("b", 50, 1), drawn("c", 50, 2)], page());
     assert!(three.warnings.iter().any(|warning| warning.starts_with("a and b hold the same samples")));
 }

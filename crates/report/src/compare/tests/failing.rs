@@ -33,7 +33,7 @@ fn a_fast_side_that_fails_more_is_said_to_fail_first() {
     let verdict = comparison.verdict.as_ref().unwrap();
     assert!(verdict.headline.starts_with("hasty fails for "), "{}", verdict.headline);
     assert!(verdict.headline.contains(" % of page views, sound for "), "{}", verdict.headline);
-    assert!(verdict.headline.contains("Of those that are complete: hasty is "), "{}", verdict.headline);
+    assert!(verdict.headline.contains("Of the complete page views: hasty is "), "{}", verdict.headline);
     assert!(verdict.sentence.contains("Complete page views: "), "{}", verdict.sentence);
     let failures = verdict.failures.as_ref().unwrap();
     assert_eq!((failures.more.as_deref(), failures.than.as_deref()), (Some("hasty"), Some("sound")));
@@ -78,7 +78,7 @@ fn without_page_ids_the_model_says_how_many_pages_fail() {
     assert!(headline.contains(" % of page views, by the model, sound for 0 %."), "{headline}");
     let one = of(&sides, Page::new(1, 1.0).unwrap()).verdict.unwrap();
     assert!(
-        one.headline.contains(" % of requests, sound for 0 %. Of those that succeeded: "),
+        one.headline.contains(" % of requests, sound for 0 %. Of the successful requests: "),
         "{}",
         one.headline
     );

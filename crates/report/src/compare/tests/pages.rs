@@ -66,7 +66,7 @@ fn real_pages_outrank_the_model() {
     );
     // 19 pages in 20.
     assert!((speed(verdict).experienced.share_better.unwrap() - 0.95).abs() < 0.001);
-    // The gate goes by pages: the second is worse, by the model it would be better.
+    // The gate uses pages: the second is worse, although it would be better by the model.
     assert!(comparison.thresholds.iter().all(|one| !one.holds), "{:?}", comparison.thresholds);
     let pages = comparison.sides[0].pages.as_ref().unwrap();
     assert_eq!((pages.views, pages.whole, pages.requests_min, pages.requests_max), (400, 400, 10, 10));
@@ -150,7 +150,7 @@ fn another_page_than_the_recorded_one_is_said() {
     let asked = |requests| {
         let page = Page::new(requests, 1.0).unwrap();
         let warnings = compared(Metric::Latency, &[together(), even()], page).warnings;
-        warnings.into_iter().filter(|warning| warning.contains("was asked for")).count()
+        warnings.into_iter().filter(|warning| warning.contains("was requested, and")).count()
     };
     assert_eq!((asked(70), asked(10), asked(1)), (1, 0, 0));
 }

@@ -152,7 +152,7 @@ fn name_ends(
 /// Height of a chart with its name.
 const HEIGHT: f64 = 232.0;
 /// The legend of a cross.
-const INVALID: &str = "\u{2715} INVALID: the tool shaped this measurement";
+const INVALID: &str = "\u{2715} INVALID: the tool affected this measurement";
 /// A wider name is not written at the end of a line.
 const LONG: f64 = 110.0;
 /// The left end of the names above the charts, their size, the height of a row of them, and the width of a dot.

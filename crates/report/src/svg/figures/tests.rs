@@ -1,4 +1,4 @@
-//! Whole drawings of figures: that they are XML, what they contain, and what they do not.
+//! Whole drawings of figures: valid XML, required and forbidden contents.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-# Varnish passes each request with a cookie on, unless it is told that this site's pages do not depend on them.
+# By default, Varnish passes each request with a cookie. The pages of this site do not depend on cookies.
 vcl 4.1;
 backend origin { .host = "@origin-host@"; .port = "@origin-port@"; }
 sub vcl_recv { unset req.http.Cookie; }

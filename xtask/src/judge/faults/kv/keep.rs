@@ -1,5 +1,5 @@
-//! What keeps the keys of a run: a store in one data centre or in two, each a file on a small disk, which can be full, or on a server of NATS, which can be
-//! killed.
+//! The stores of a run: one or two, each a file on a small disk, which can be full, or a NATS server, which
+//! can be killed.
 
 use std::{
     fs::{self, File},
@@ -19,26 +19,25 @@ use crate::judge::faults::{
 /// The stores of a run.
 pub(super) struct Keep<'p> {
     stores: Vec<Store<'p>>,
-    /// Which of them has a fault of its own now and then.
+    /// Index of the store that has a fault of its kind (disk full, or server killed).
     troubled: usize,
 }
 
-/// One of them.
 enum Store<'p> {
-    /// A file on a disk of its own.
+    /// A file on a separate disk.
     Disk(Disk),
-    /// A server of NATS.
     Server(Server<'p>),
 }
 
-/// What a store is to be.
+/// The kind of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     File,
     Nats,
 }
 
-/// What the stores of a run are: of eight runs three have a file, two have two, and one each has NATS, two servers of it, and a file and a server.
+/// The stores of a run. Of eight seeds, three have one file, two have two files, and one each has one NATS
+/// server, two NATS servers, and a file with a NATS server.
 fn sorts(seed: u64) -> &'static [Sort] {
     use Sort::{File, Nats};
     match seed % 8 {
@@ -51,7 +50,7 @@ fn sorts(seed: u64) -> &'static [Sort] {
 }
 
 impl<'p> Keep<'p> {
-    /// For a run. Where NATS is not installed, files take its place.
+    /// Creates the stores of a run. If NATS is not installed, files are used.
     pub(super) fn of(place: &'p Place, folder: &Path, seed: u64) -> anyhow::Result<Self> {
         let mut stores = Vec::new();
         for (number, sort) in sorts(seed).iter().enumerate() {
@@ -60,18 +59,18 @@ impl<'p> Keep<'p> {
                 Sort::Nats | Sort::File => Store::Disk(Disk::mount(folder, STORES[number])?),
             });
         }
-        // The first one of two files, and either of two others.
+        // Of two files the first, otherwise either one.
         let is_alike = stores.iter().all(|store| matches!(store, Store::Disk(_)));
         let troubled = if is_alike { 0 } else { usize::from(seed / 8 % 2 == 1).min(stores.len() - 1) };
         Ok(Self { stores, troubled })
     }
 
-    /// Whether its own fault is that a disk is full.
+    /// Whether the fault of the affected store is a full disk.
     pub(super) fn is_disk(&self) -> bool {
         matches!(self.stores[self.troubled], Store::Disk(_))
     }
 
-    /// The data centres with a store. `well_until` is when the first fault began.
+    /// The data centres with a store. `well_until` is the start of the first fault.
     pub(super) fn stores(&self, well_until: u64) -> Stores {
         match self.stores.len() {
             1 => Stores::One(STORES[0]),
@@ -89,7 +88,7 @@ impl<'p> Keep<'p> {
         }
     }
 
-    /// `store`, as the network's file has it.
+    /// The value of `store` in the network file.
     pub(super) fn table(&self) -> String {
         let of = |(store, centre): (&Store<'_>, usize)| {
             let place = match store {
@@ -102,7 +101,7 @@ impl<'p> Keep<'p> {
         format!("{{ {} }}", stores.join(", "))
     }
 
-    /// Lets its own fault begin or end.
+    /// Starts or ends the fault of the affected store.
     pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
         match &self.stores[self.troubled] {
             Store::Disk(disk) => {
@@ -110,7 +109,7 @@ impl<'p> Keep<'p> {
                 if !begins {
                     return Ok(fs::remove_file(filler)?);
                 }
-                // Until no byte is left.
+                // Until the disk is full.
                 let mut file = File::create(filler)?;
                 while file.write_all(&[0; 4096]).is_ok() {}
                 Ok(())
@@ -120,7 +119,7 @@ impl<'p> Keep<'p> {
     }
 }
 
-/// A small disk that is mounted, until this is dropped.
+/// A small file system, unmounted on drop.
 struct Disk {
     folder: PathBuf,
 }
@@ -139,15 +138,15 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Also while something has a file there open.
+        // Lazily, because a process may still have a file open.
         let _ = Command::new("umount").arg("--lazy").arg(&self.folder).status();
     }
 }
 
-/// The data centre with the store, and that with the second one where there are two.
+/// The data centres with the first and the second store.
 const STORES: [usize; 2] = [0, 2];
 
-/// Room for a few of the large values that visitors write.
+/// Room for a few of the large values.
 const DISK: &str = "12m";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A visitor of one data centre's store, who keeps what it was told.
+//! A client of the store in one data centre, which records its history.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -11,23 +11,23 @@ use crate::judge::faults::{
     chance::Chance,
 };
 
-/// One who asks one data centre.
+/// A client of one data centre.
 pub(super) struct Visitor<'s> {
     scene: &'s Scene<'s>,
     centre: usize,
     client: Client,
-    /// Why the last read has no answer.
+    /// The error of the last read without a response.
     pub(super) refusal: String,
 }
 
-/// When a request was sent, and by which process it may have been answered.
+/// The time of a request, and the process that may have handled it.
 struct Sent {
     at: u64,
     life: Option<u32>,
 }
 
 impl<'s> Visitor<'s> {
-    /// One who waits so long for an answer. Takes the calling thread into the data centre's host.
+    /// A client with this timeout. Moves the calling thread into the data centre's host.
     pub(super) fn of(scene: &'s Scene<'_>, centre: usize, patience: Duration) -> anyhow::Result<Self> {
         scene.place.join(centre)?;
         let headers = format!("Host: kv\r\nAuthorization: Bearer {}\r\n", scene.token);
@@ -35,7 +35,7 @@ impl<'s> Visitor<'s> {
         Ok(Self { scene, centre, client, refusal: String::new() })
     }
 
-    /// Reads; nothing is said of a read that nobody answered.
+    /// Reads a key. Returns `None` if there was no response.
     pub(super) fn read(&mut self, key: u32, chance: &mut Chance) -> anyhow::Result<Option<Operation>> {
         let cache_ttl = match chance.below(4) {
             0 => Some(30),
@@ -58,7 +58,7 @@ impl<'s> Visitor<'s> {
                 self.refusal = answer.text();
                 return Ok(None);
             }
-            status => anyhow::bail!("a read was answered with {status}: {}", answer.text()),
+            status => anyhow::bail!("a read got status {status}: {}", answer.text()),
         };
         let version = answer.header("kv-version").filter(|version| !version.is_empty());
         let version = version.map(str::parse).transpose()?;
@@ -78,7 +78,7 @@ impl<'s> Visitor<'s> {
         self.write(key, value, length)
     }
 
-    /// Writes a value that is in several pages of the store's file.
+    /// Writes a value that spans several pages of the store's file.
     pub(super) fn large(&mut self, key: u32, value: u64) -> anyhow::Result<Option<Operation>> {
         self.write(key, value, 150_000)
     }
@@ -109,7 +109,7 @@ impl<'s> Visitor<'s> {
     }
 }
 
-/// What a write came to, as its answer says.
+/// The outcome of a write according to its response.
 fn outcome(answer: Result<Answer, NoAnswer>) -> anyhow::Result<Outcome> {
     let answer = match answer {
         Ok(answer) => answer,
@@ -122,15 +122,15 @@ fn outcome(answer: Result<Answer, NoAnswer>) -> anyhow::Result<Outcome> {
             let version = answer.header("kv-version").context("a write has no version")?;
             Ok(Outcome::Acknowledged(version.parse()?))
         }
-        // Nothing was written, or that is not sure, in so many words.
+        // The message distinguishes a rejected write from one that may have been done.
         503 if text.contains("may have been done") => Ok(Outcome::Unknown),
         503 | 507 => Ok(Outcome::Refused),
         500..=599 => Ok(Outcome::Unknown),
-        status => anyhow::bail!("a write was answered with {status}: {text}"),
+        status => anyhow::bail!("a write got status {status}: {text}"),
     }
 }
 
-/// A body from which its key and number can be told, and whether it is whole.
+/// A body that contains its key and number, and shows whether it is complete.
 fn body_of(key: u32, value: u64, length: usize) -> Vec<u8> {
     let mut body = format!("k{key} {value} {length} ").into_bytes();
     let letter = |at: usize| b'a' + ((at as u64 + value) % 26).to_le_bytes()[0];
@@ -142,10 +142,10 @@ fn number_of(body: &[u8], key: u32) -> anyhow::Result<u64> {
     let head = String::from_utf8_lossy(&body[..body.len().min(60)]).into_owned();
     let mut words = head.split(' ').skip(1);
     let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
-    let (value, length) = number().zip(number()).with_context(|| format!("nobody wrote {head:?}"))?;
+    let (value, length) = number().zip(number()).with_context(|| format!("no client wrote {head:?}"))?;
     ensure!(
         body == body_of(key, value, usize::try_from(length)?),
-        "a value is not as it was written: {head:?}"
+        "a value differs from the written value: {head:?}"
     );
     Ok(value)
 }

@@ -1,7 +1,7 @@
-//! What visitors of a cache were told, held against what is promised: after an acknowledged purge nobody sees what was there before, and
-//! a request fails only if no data centre reaches the origin.
+//! Checks the responses to clients of a cache: no object from before an acknowledged purge may be served
+//! after it, and a request may fail only if no data centre can reach the origin.
 //!
-//! Times are since the run began.
+//! Times are relative to the start of the run.
 
 use std::time::Duration;
 
@@ -10,35 +10,36 @@ use crate::judge::faults::{
     timeline::{Fault, What},
 };
 
-/// A visitor's request.
+/// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Visit {
     pub(super) centre: usize,
-    /// Whether one process was there all the time.
+    /// Whether one process ran during the whole request.
     pub(super) is_one_life: bool,
     pub(super) object: u64,
     pub(super) sent: Duration,
     pub(super) answered: Duration,
-    /// The version of what came, or why nothing did.
+    /// The version of the object, or the error.
     pub(super) came: Result<u64, String>,
-    /// What the cache says of it.
+    /// The cache status of the response.
     pub(super) how: String,
 }
 
-/// A purge that was acknowledged.
+/// An acknowledged purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Purge {
-    /// As it was asked for.
+    /// The request.
     pub(super) what: String,
-    /// Each object that it names, with the least version that may be seen afterwards.
+    /// The purged objects, with the minimum version allowed afterwards.
     pub(super) least: Vec<(u64, u64)>,
     pub(super) acknowledged: Duration,
-    /// The data centres that have done it: the one that answered, and those that are named in its answer with a time.
+    /// The data centres that have done the purge: the one that responded, and those with a time in its
+    /// response.
     pub(super) done_in: Vec<usize>,
 }
 
 impl Purge {
-    /// Whether a visit shows what was there before.
+    /// Whether a response contains an object from before the purge.
     pub(super) fn is_broken_by(&self, visit: &Visit) -> bool {
         let Ok(version) = visit.came else { return false };
         let is_after = self.acknowledged < visit.sent && self.done_in.contains(&visit.centre);
@@ -46,10 +47,12 @@ impl Purge {
     }
 }
 
-/// Whether a request had to succeed: a way to the origin was there all the time. `faults` are as they were done.
+/// Whether a request had to succeed because a path to the origin was available. `faults` have their real
+/// times.
 ///
-/// The direct way is one if nothing is cut while the request is under way. One through another data centre is if it was whole for
-/// [`SETTLED`] before that as well: silence is noticed within four seconds, and a link that is lost is made again within as many.
+/// The direct path is available if no fault affects it during the request. A path through another data centre
+/// must also have been intact for [`SETTLED`] before: silence is detected within four seconds, and a link
+/// reconnects within four seconds.
 pub(super) fn has_way(faults: &[Fault], visit: &Visit) -> bool {
     let here = visit.centre;
     if !visit.is_one_life {

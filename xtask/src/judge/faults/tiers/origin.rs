@@ -1,4 +1,4 @@
-//! The origin of all zones: each object has a version, which somebody raises, and each request is counted.
+//! The origin of all zones: each object has a version that the test increments, and requests are counted.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ use crate::judge::faults::{
     place::{ORIGIN, Place},
 };
 
-/// What there is, by path; shared with the threads that serve it.
+/// Objects by path; shared with the server threads.
 #[derive(Debug, Clone, Default)]
 pub(in crate::judge::faults) struct Origin(Arc<Mutex<HashMap<String, Object>>>);
 
@@ -28,24 +28,24 @@ struct Object {
 }
 
 impl Origin {
-    /// Serves in the host of the origin until the process ends.
+    /// Serves in the host of the origin until the process exits.
     pub(in crate::judge::faults) fn start(place: &Place) -> anyhow::Result<Self> {
         let origin = Self::default();
         let listener = place.at_origin(|| TcpListener::bind((ORIGIN.1, 80)))?;
         let listener = listener.context("the origin cannot listen")?;
         let serving = origin.clone();
-        // Sockets stay in the network where they were made.
+        // A socket stays in the network namespace in which it was created.
         thread::spawn(move || {
             for (connection, number) in listener.incoming().flatten().zip(1..) {
                 let origin = serving.clone();
-                // A data centre that is killed breaks off.
+                // Fails if a data centre is killed.
                 thread::spawn(move || drop(origin.serve(&connection, Chance::of(0, number))));
             }
         });
         Ok(origin)
     }
 
-    /// Changes an object; its new version.
+    /// Changes an object; returns its new version.
     pub(super) fn raise(&self, path: &str) -> u64 {
         let mut objects = self.lock();
         let object = objects.entry(path.to_owned()).or_default();
@@ -53,12 +53,12 @@ impl Origin {
         object.version
     }
 
-    /// How often an object was asked for.
+    /// The number of requests for an object.
     pub(super) fn requests(&self, path: &str) -> u64 {
         self.lock().get(path).map_or(0, |object| object.requests)
     }
 
-    /// All of what was asked for whose path begins so; afterwards there is none.
+    /// The number of requests for all paths with this prefix. Removes these objects.
     pub(super) fn take(&self, prefix: &str) -> u64 {
         let mut requests = 0;
         self.lock().retain(|path, object| {
@@ -96,7 +96,8 @@ impl Origin {
                 object.requests += 1;
                 object.version
             };
-            // Whatever comes meanwhile, this response is of what was there when it was asked for.
+            // The response contains the version at the time of the request, even if the object changes during
+            // the delay.
             pause(Duration::from_millis(chance.below(SLOWEST_MS)));
             let (tag, body) = (format!("\"{version}\""), body(&path, version));
             let tags = path.rsplit('/').next().unwrap_or_default();
@@ -111,7 +112,7 @@ impl Origin {
     }
 }
 
-/// A body from which its object and version can be told.
+/// A body that contains its object and version.
 pub(super) fn body(path: &str, version: u64) -> String {
     format!("{path} {version} {}", "x".repeat(500))
 }

@@ -1,4 +1,4 @@
-//! A visitor of one data centre's cache, and who purges there.
+//! A client of the cache in one data centre, and an operator that purges there.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -17,16 +17,16 @@ use crate::judge::faults::{
     place::CENTRES,
 };
 
-/// One who asks one data centre.
+/// A client of one data centre.
 pub(super) struct Visitor<'s> {
     scene: &'s Scene<'s>,
     centre: usize,
-    /// Of each zone, by name.
+    /// By zone name.
     clients: [(&'static str, Client); 2],
 }
 
 impl<'s> Visitor<'s> {
-    /// Takes the calling thread into the data centre's host.
+    /// Moves the calling thread into the data centre's host.
     pub(super) fn of(scene: &'s Scene<'_>, centre: usize) -> anyhow::Result<Self> {
         scene.place.join(centre)?;
         let client = |zone| {
@@ -36,7 +36,7 @@ impl<'s> Visitor<'s> {
         Ok(Self { scene, centre, clients: ZONES.map(client) })
     }
 
-    /// Asks for an object; every other one is in the other zone.
+    /// Requests an object; odd and even objects are in different zones.
     pub(super) fn ask(&mut self, object: u64) -> anyhow::Result<Visit> {
         let scene = self.scene;
         let life = scene.network.life(self.centre);
@@ -45,7 +45,7 @@ impl<'s> Visitor<'s> {
         let answered = scene.clock.now();
         let mut is_one_life = life.is_some() && scene.network.life(self.centre) == life;
         match &came {
-            // A process that was just started does not listen yet.
+            // A process that has just started does not listen yet.
             Err(NoAnswer::NotAsked(_)) => is_one_life &= scene.network.is_heard(self.centre, life),
             _ if is_one_life => scene.network.hear(self.centre, life),
             _ => {}
@@ -54,7 +54,7 @@ impl<'s> Visitor<'s> {
         Ok(Visit { centre: self.centre, is_one_life, object, sent, answered, came, how })
     }
 
-    /// Asks for what has to be there.
+    /// Requests an object that must be available.
     pub(super) fn ask_for(&mut self, zone: &str, path: &str) -> anyhow::Result<()> {
         match self.request(zone, path)? {
             (Ok(_), _) => Ok(()),
@@ -62,7 +62,7 @@ impl<'s> Visitor<'s> {
         }
     }
 
-    /// The version of what came, or why nothing did; and what the cache says of it.
+    /// The version of the object or the error, and the cache status.
     fn request(&mut self, zone: &str, path: &str) -> anyhow::Result<(Result<u64, NoAnswer>, String)> {
         let client = self.clients.iter_mut().find(|(name, _)| *name == zone);
         let (_, client) = client.context("there are two zones")?;
@@ -80,12 +80,12 @@ impl<'s> Visitor<'s> {
                 Ok((Ok(version), how))
             }
             status @ 500..=599 => Ok((Err(NoAnswer::NotHeard(format!("status {status}"))), how)),
-            status => bail!("{path} was answered with {status}"),
+            status => bail!("{path} got status {status}"),
         }
     }
 }
 
-/// One who purges in one data centre.
+/// An operator that purges in one data centre.
 pub(super) struct Purger<'s> {
     scene: &'s Scene<'s>,
     centre: usize,
@@ -93,14 +93,14 @@ pub(super) struct Purger<'s> {
 }
 
 impl<'s> Purger<'s> {
-    /// Takes the calling thread into the data centre's host.
+    /// Moves the calling thread into the data centre's host.
     pub(super) fn of(scene: &'s Scene<'_>, centre: usize) -> anyhow::Result<Self> {
         scene.place.join(centre)?;
         let headers = format!("Host: operator\r\nAuthorization: Bearer {}\r\n", scene.token);
         Ok(Self { scene, centre, client: Client::new(operator(), &headers, PATIENCE) })
     }
 
-    /// Changes some objects of a zone and purges them; nothing is said of a purge that nobody answered.
+    /// Changes objects of a zone and purges them. Returns `None` if there was no response.
     pub(super) fn purge(mut self, chance: &mut Chance) -> anyhow::Result<Option<Purge>> {
         let one = chance.below(OBJECTS);
         let zone = zone_of(one);
@@ -125,9 +125,11 @@ impl<'s> Purger<'s> {
         if answer.status >= 500 {
             return Ok(None);
         }
-        ensure!(answer.status == 200, "a purge was answered with {}: {}", answer.status, answer.text());
+        ensure!(answer.status == 200, "a purge got status {}: {}", answer.status, answer.text());
         let answer: Value = serde_json::from_slice(&answer.body)?;
-        let others = answer["result"]["data_centres"].as_array().context("a purge says nothing of others")?;
+        let others = answer["result"]["data_centres"]
+            .as_array()
+            .context("a purge response does not list the other data centres")?;
         let has_done = |there: &&Value| there["applied_ms"].is_number();
         let number = |there: &Value| CENTRES.iter().position(|centre| there["data_centre"] == centre.name);
         let others = others.iter().filter(has_done).filter_map(number);
@@ -145,5 +147,5 @@ fn path_of(seed: u64, object: u64) -> String {
 }
 
 const ZONES: [&str; 2] = ["smart", "generic"];
-/// Longer than a request that tries several ways one after the other.
+/// Longer than a request that tries several paths in sequence.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -1,4 +1,4 @@
-//! What is typed, and the fault of a world file that it is.
+//! Tests of fault command lines and the faults that they produce.
 
 use clap::Parser;
 use world::{Document, World};
@@ -28,7 +28,7 @@ const WORLD: &str = "
     hosts = ['origin', 'pop-fra']
 ";
 
-/// The fault that is typed, if a planet with this world would take it.
+/// Parses a command line; fails if the test world rejects the fault.
 fn typed(words: &str) -> Result<Fault, String> {
     let (_, layout) = World::read(&Document::new("w.toml", WORLD)).unwrap();
     let names = Names { planet: "p", layout: &layout };

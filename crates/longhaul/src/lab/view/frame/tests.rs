@@ -1,4 +1,4 @@
-//! What a window shows of a made-up planet.
+//! Tests of the view of a synthetic planet.
 
 use planet::{Amount, LinkStatus, Status};
 use units::Probability;
@@ -10,7 +10,7 @@ use crate::lab::{
     view,
 };
 
-/// The window without the map, whose layout is that of another planet.
+/// The window without the map, so the layout of another planet suffices.
 fn picture(window: &Window, columns: usize, rows: usize) -> Vec<Line> {
     let world = Document::new("w.toml", "[[host]]\nname = 'a'\ncity = 'oslo'");
     let (_, layout) = World::read(&world).unwrap();
@@ -22,8 +22,8 @@ fn text(window: &Window, columns: usize, rows: usize) -> Vec<String> {
     lines.iter().map(|line| example::plain(&line.to_string())).collect()
 }
 
-/// Two looks half a second apart, between which 1.25 MB went from london to newyork and 5 segments were lost, and
-/// 250 KB over the phone's line.
+/// Two samples half a second apart. Meanwhile 1.25 MB went from london to newyork and 5 segments were lost,
+/// and 250 KB passed the phone's line.
 fn window() -> Window {
     let look = |running_s: f64, bytes: u64, lost: u64| {
         let long = LinkStatus {
@@ -103,8 +103,8 @@ fn a_low_window_has_a_part_of_each_and_says_so() {
     }));
     window.now.faults = (0..50).map(|n| example::fault(n, Fault::default())).collect();
     let text = text(&window, 80, 26);
-    // Of 24 rows below the heading faults have a third, links and lines half of the rest each. An empty line, the header,
-    // the rule and the last line of each are no rows of its table: 50 - 4, 51 - 4 and 51 - 4.
+    // Below the heading, faults get a third of 24 rows, and links and lines half of the rest each. The empty
+    // line, the header, the rule and the last line are not rows of a table: 50 - 4, 51 - 4 and 51 - 4.
     let hidden: Vec<_> = text.iter().filter(|line| line.starts_with("and ")).collect();
     assert_eq!(hidden, ["and 46 more", "and 47 more", "and 47 more"], "{text:#?}");
     assert_eq!(text.len(), 26);
@@ -122,7 +122,7 @@ fn no_table_is_without_rows() {
         assert!(rule.is_none_or(|rule| rule + 1 < text.len()), "{text:#?}");
         assert!(!text.iter().any(|line| line.starts_with("and 1 more")), "{text:#?}");
     }
-    // The heading has 2 of 9 rows and the link 4: the line, which needs 4 as well, has no room left.
+    // The heading takes 2 of 9 rows and the link 4. The line also needs 4 and has no room left.
     assert_eq!(
         text(&window, 60, 9).last().map(String::as_str),
         Some(" london → newyork   20.0 Mbit/s      10.0")

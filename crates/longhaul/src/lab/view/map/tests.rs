@@ -1,4 +1,4 @@
-//! The map of a made-up planet, as text.
+//! Tests of the map of a synthetic planet, as text.
 
 use planet::LinkStatus;
 use world::{Document, World, file::Fault};
@@ -46,7 +46,7 @@ fn a_link_over_the_date_line_goes_the_short_way() {
         let part = |line: &String| line.chars().skip(columns.start).take(columns.len()).collect::<String>();
         still.iter().zip(&moved).skip(2).any(|(a, b)| part(a) != part(b))
     };
-    // The map ends in the Bering Strait, and london is in its middle: nothing may pass there.
+    // The map ends in the Bering Strait, with london in the middle: the link must not cross it.
     assert!(changed(100..120) && changed(0..20));
     assert!(!changed(50..70));
 }

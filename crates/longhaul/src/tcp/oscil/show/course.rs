@@ -1,4 +1,4 @@
-//! A connection over time, as lines of bars: what was read, what came, the window, the queue.
+//! A connection over time, as lines of bars: reads, arrivals, window and queue.
 
 use std::fmt::Write;
 
@@ -40,26 +40,26 @@ pub(super) fn course(recording: &Recording) -> String {
     text
 }
 
-/// Equal parts of the time.
+/// Equal intervals of time.
 struct Bins {
     count: usize,
     width_s: f64,
 }
 
 impl Bins {
-    /// A second each, or as many as fit into a line.
+    /// One bin per second, at most [`MOST`].
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     fn of(duration_s: f64) -> Self {
         let count = usize::try_from(rounded_down(duration_s.ceil())).unwrap_or(MOST).clamp(1, MOST);
         Self { count, width_s: duration_s / count as f64 }
     }
 
-    /// The bin in which a time lies.
+    /// The bin that contains a time.
     fn at(&self, t_s: f64) -> usize {
         usize::try_from(rounded_down((t_s / self.width_s).floor())).unwrap_or(usize::MAX).min(self.count - 1)
     }
 
-    /// Bytes a second in each bin, as if a second's bytes had come evenly.
+    /// Bytes per second in each bin, assuming a constant rate within a second.
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     fn rates(&self, seconds: &[Second], bytes: impl Fn(&Second) -> Option<u64>) -> Vec<f64> {
         let mut rates = vec![0.0; self.count];
@@ -75,7 +75,7 @@ impl Bins {
         rates
     }
 
-    /// The largest value in each bin; none if the kernel tells none.
+    /// The largest value in each bin; `None` if the kernel does not report the value.
     fn most(&self, samples: &[Sample], value: impl Fn(&Sample) -> Option<u32>) -> Option<Vec<f64>> {
         let mut most = None;
         for (sample, value) in samples.iter().filter_map(|sample| Some((sample, value(sample)?))) {
@@ -86,13 +86,13 @@ impl Bins {
         most
     }
 
-    /// Where each phase begins, as much of its name as there is room for.
+    /// The start of each phase, with its name cut to the available room.
     fn names(&self, phases: &[Passage]) -> String {
         let mut line = vec![' '; self.count];
         for phase in phases {
             let bars =
                 ((phase.t_s + phase.duration_s) / self.width_s).round() - (phase.t_s / self.width_s).round();
-            // One that is shorter than a bar has no room, and a blank keeps two apart.
+            // A phase shorter than a bar gets no name. A blank separates two names.
             let room = usize::try_from(rounded_down(bars)).unwrap_or(self.count).saturating_sub(1);
             line[self.at(phase.t_s)..]
                 .iter_mut()
@@ -112,7 +112,7 @@ fn rounded_down(number: f64) -> u64 {
     number as u64
 }
 
-/// Bars in a line.
+/// Bars per line.
 const MOST: usize = 60;
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ fn whole_durations_need_a_unit_or_a_proof() {
         (with(Unit::Ms), with(Unit::S), with(Unit::Ns)),
         (Some(12_000_000), Some(12_000_000_000), Some(12))
     );
-    // A fraction proves seconds, wherever in the file it stands.
+    // A fraction anywhere in the file proves seconds.
     for all in [["0.5", "12"], ["12", "0.5"]] {
         let kept = read(durations(&all)).unwrap();
         let mut latencies: Vec<_> = kept.samples.iter().filter_map(|sample| sample.latency_ns).collect();
